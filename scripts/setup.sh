@@ -1,0 +1,48 @@
+# shellcheck shell=bash disable=SC2034  # the variables are used by the scripts that source this file
+# Shared by scripts/demo and scripts/test (sourced, not run): what they need installed, and the build.
+# Everything here can be repeated; a second run finds nothing to install and little to build.
+
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+# Debian's own Python, because Debian's XGBoost lives there; another python3 may come first in PATH.
+python=/usr/bin/python3
+
+# To configure and build the `host` preset: compiler, CMake, the stock XGBoost's headers, and what tests and benches link.
+build_packages=(g++ make cmake libxgboost-dev libdmlc-dev libgtest-dev libgmock-dev libbenchmark-dev)
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# install_packages NAME…: says which of them are missing and installs those with apt (as root, or with sudo).
+install_packages() {
+  command -v dpkg-query >/dev/null || die "this script installs Debian packages and there is no dpkg here; needed: $*"
+  local missing=() package
+  for package in "$@"; do is_installed "$package" || missing+=("$package"); done
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "All Debian packages needed are installed"
+    return
+  fi
+  say "Installing with apt: ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "neither root nor sudo; as root, run: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# build TARGET: configures the `host` preset and builds one target (and what it needs) in build/host.
+build() {
+  if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    say "Building for the host backend only: this version has no CUDA backend yet, the CUDA toolkit found is not used"
+  else
+    say "Building for the host backend only: no CUDA toolkit found"
+  fi
+  cmake --preset host
+  cmake --build --preset host --target "$1" --parallel "$(nproc)"
+}

@@ -1,0 +1,149 @@
+"""Rules of the source tree: who may include what, headers that stand alone, a map that is true, files of bearable size.
+
+Every rule is a function from a source tree to a list of complaints. It is tested twice: on the project, where the list
+must be empty, and on a small tree that breaks the rule, where it must not be.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Dict, Iterator, List, Tuple
+
+ROOT = Path(os.environ.get("XGBGPU_SOURCE_DIR", Path(__file__).resolve().parents[2]))
+CODE = {".h", ".cc", ".cu", ".cuh"}
+MAX_LINES = 500
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+
+# What a folder of src/ may include from other folders of src/; None: anything. Stages know each other's headers (level is
+# made of partition and histogram, for example), but neither the drivers nor the collection of backends above them.
+ABOVE = {
+    "core": None,
+    "backend": {"driver"},
+    "driver": set(),
+}
+ABOVE_A_STAGE = {"driver"}
+
+
+def files(root: Path, *folders: str) -> Iterator[Path]:
+    """All C++ and CUDA files below these folders, in a fixed order."""
+    for folder in folders:
+        yield from sorted(p for p in (root / folder).rglob("*") if p.suffix in CODE)
+
+
+def includes(path: Path) -> List[str]:
+    return INCLUDE.findall(path.read_text(encoding="utf-8"))
+
+
+def stage_folders(root: Path) -> List[str]:
+    return sorted(p.name for p in (root / "src").iterdir() if p.is_dir() and any(files(root, f"src/{p.name}")))
+
+
+def host_headers(root: Path) -> List[str]:
+    """XGBoost's and dmlc's headers appear in plugin/, cli/ and tests/ only."""
+    return [f"{p.relative_to(root)} includes <{name}>: allowed in plugin/, cli/ and tests/ only"
+            for p in files(root, "include", "src", "bench", "packaging")
+            for name in includes(p) if name.split("/")[0] in ("xgboost", "dmlc")]
+
+
+def upward_includes(root: Path) -> List[str]:
+    """Each layer knows only those below: plugin/, cli/ over src/driver over the stages and src/backend over src/core."""
+    complaints = []
+    every = set(stage_folders(root))
+    for folder in sorted(every):
+        forbidden = ABOVE.get(folder, ABOVE_A_STAGE)
+        forbidden = every - {folder} if forbidden is None else forbidden
+        for path in files(root, f"src/{folder}"):
+            for name in includes(path):
+                if name.split("/")[0] in forbidden | {"plugin", "cli"}:
+                    complaints.append(f"{path.relative_to(root)} includes {name}, which is in a layer above")
+    return complaints
+
+
+def public_headers(root: Path) -> List[str]:
+    """Each header of include/xgbgpu compiles alone, as C++17, with include/ as the only folder: no CUDA, no XGBoost."""
+    complaints = []
+    for header in files(root, "include/xgbgpu"):
+        complaints += [f"{header.relative_to(root)} includes <{name}>" for name in includes(header)
+                       if re.search(r"cuda|cub/|thrust/|nccl", name)]
+        command = [os.environ.get("CXX", "c++"), "-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                   "-I", str(root / "include"), "-x", "c++", "-"]
+        twice = f"#include <xgbgpu/{header.name}>\n" * 2  # the second time: its include guard holds
+        run = subprocess.run(command, input=twice, text=True, capture_output=True)
+        if run.returncode != 0:
+            complaints.append(f"{header.relative_to(root)} does not compile alone:\n{run.stderr}")
+    return complaints
+
+
+def map_of_the_source(root: Path) -> List[str]:
+    """src/README.md names every folder of src/ that has code, and no other."""
+    text = (root / "src/README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:src/)?([a-z_]+)/`", text))
+    have = set(stage_folders(root))
+    return ([f"src/README.md does not name src/{folder}/" for folder in sorted(have - named)] +
+            [f"src/README.md names {folder}/, which is no folder of src/ with code" for folder in sorted(named - have)])
+
+
+def long_files(root: Path) -> List[str]:
+    """A file that does not fit a reader's head is two files."""
+    lengths = ((p, len(p.read_text(encoding="utf-8").splitlines())) for p in files(root, "include", "src", "plugin", "cli"))
+    return [f"{p.relative_to(root)} has {n} lines; at most {MAX_LINES}" for p, n in lengths if n > MAX_LINES]
+
+
+# Rule → a tree that breaks it, and what the complaints must say.
+BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
+    "host_headers": (
+        {"src/split/split.cc": "#include <xgboost/data.h>\n", "bench/bench.cc": '#include "dmlc/io.h"\n'},
+        ["src/split/split.cc includes <xgboost/data.h>", "bench/bench.cc includes <dmlc/io.h>"]),
+    "upward_includes": (
+        {"src/core/a.cc": '#include "split/split.h"\n', "src/split/split.h": '#include "driver/hist.h"\n'},
+        ["src/core/a.cc includes split/split.h", "src/split/split.h includes driver/hist.h"]),
+    "public_headers": (
+        {"include/xgbgpu/a.h": "inline std::string Name();\n", "include/xgbgpu/b.h": "#include <cuda_runtime.h>\n"},
+        ["a.h does not compile alone", "b.h includes <cuda_runtime.h>"]),
+    "map_of_the_source": (
+        {"src/README.md": "| `gone/` |\n", "src/split/split.h": ""},
+        ["does not name src/split/", "names gone/"]),
+    "long_files": (
+        {"plugin/long.cc": "\n" * (MAX_LINES + 1)},
+        ["plugin/long.cc has 501 lines"]),
+}
+
+
+class LayeringTest(unittest.TestCase):
+    """One pair of tests per rule, made below."""
+
+
+def add_tests(rule) -> None:
+    def holds(self: LayeringTest) -> None:
+        complaints = rule(ROOT)
+        self.assertFalse(complaints, "\n" + "\n".join(complaints))
+
+    def notices(self: LayeringTest) -> None:
+        tree, expected = BROKEN[rule.__name__]
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("src", "include/xgbgpu", "plugin", "cli"):
+                (Path(folder) / name).mkdir(parents=True)
+            for name, text in tree.items():
+                (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / name).write_text(text, encoding="utf-8")
+            complaints = "\n".join(rule(Path(folder)))
+            for complaint in expected:
+                self.assertIn(complaint, complaints)
+
+    holds.__doc__ = rule.__doc__
+    notices.__doc__ = f"A broken tree is noticed: {rule.__name__}"
+    setattr(LayeringTest, f"test_{rule.__name__}", holds)
+    setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
+
+
+for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, long_files):
+    add_tests(rule_)
+
+if __name__ == "__main__":
+    if not (ROOT / "include/xgbgpu").is_dir():
+        sys.exit(f"error: no source tree at {ROOT}")
+    unittest.main()
