@@ -1,0 +1,30 @@
+/// Exceptions of the engine. It never prints, exits or aborts; plugin/boundary.h turns these into XGBoostError.
+#ifndef XGBGPU_ERROR_H_
+#define XGBGPU_ERROR_H_
+
+#include <stdexcept>
+#include <string>
+
+namespace xgbgpu {
+
+/// Base of everything the engine throws on purpose.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A parameter or an input is outside what is allowed. The text names it, its value and the choices.
+class InvalidArgument : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A correct request that this build, backend or version cannot serve. The text says what can.
+class Unsupported : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_ERROR_H_

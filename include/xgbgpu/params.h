@@ -1,0 +1,45 @@
+/// Parameters of tree construction, by the names XGBoost's users know.
+#ifndef XGBGPU_PARAMS_H_
+#define XGBGPU_PARAMS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace xgbgpu {
+
+enum class GrowPolicy { kDepthWise, kLossGuide };
+
+/// `kAuto`: CUDA where a device is usable, else the host. `kCuda`: an error where there is none.
+enum class BackendKind { kAuto, kCuda, kHost };
+
+/// Plain values; defaults are XGBoost's. Meaning and ranges: docs/parameters.md.
+struct TrainParams {
+  float learning_rate{0.3f};
+  float min_split_loss{0.0f};
+  int max_depth{6};   ///< 0: no limit, if max_leaves or the loss-guided policy limits the tree
+  int max_leaves{0};  ///< 0: no limit
+  GrowPolicy grow_policy{GrowPolicy::kDepthWise};
+  float min_child_weight{1.0f};
+  float reg_lambda{1.0f};
+  float reg_alpha{0.0f};
+  float max_delta_step{0.0f};
+  float subsample{1.0f};
+  float colsample_bytree{1.0f};
+  float colsample_bylevel{1.0f};
+  float colsample_bynode{1.0f};
+  std::vector<float> feature_weights;  ///< [features] or empty: chance of a column to be sampled
+  std::uint64_t seed{0};
+
+  /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range or two contradict.
+  void Validate() const;
+};
+
+/// The largest `max_bin`: a bin of one feature fits 16 bits, with one symbol left for "missing".
+constexpr int kMaxBinLimit = 65535;
+
+/// Throws InvalidArgument unless 2 <= max_bin <= kMaxBinLimit.
+void ValidateMaxBin(std::int64_t max_bin);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PARAMS_H_

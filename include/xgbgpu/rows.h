@@ -1,0 +1,43 @@
+/// How raw data reaches the engine: batches of sparse rows, read as often as needed, in any number of pages.
+#ifndef XGBGPU_ROWS_H_
+#define XGBGPU_ROWS_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// One stored value of a row. Same layout as XGBoost's Entry, so pages are read where they lie.
+struct Entry {
+  FeatureIndex feature;
+  float value;
+};
+
+/// A run of consecutive rows in CSR form. Values that are not stored are missing; so are stored NaNs.
+struct RowBatch {
+  std::uint64_t first_row{0};           ///< index of the batch's first row in the whole matrix
+  Span<std::uint64_t const> offsets;    ///< [rows + 1], offsets into `entries`
+  Span<Entry const> entries;
+
+  std::uint64_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  Span<Entry const> row(std::uint64_t i) const {
+    return entries.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+  }
+};
+
+/// A matrix of raw values that can be read from the first row to the last, any number of times.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual std::uint64_t rows() const = 0;
+  virtual FeatureIndex features() const = 0;
+  /// Calls `visit` for every batch in row order. A batch is valid during the call only.
+  virtual void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const = 0;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_ROWS_H_

@@ -1,0 +1,35 @@
+/// The vocabulary shared by every layer.
+#ifndef XGBGPU_TYPES_H_
+#define XGBGPU_TYPES_H_
+
+#include <cstdint>
+
+namespace xgbgpu {
+
+using RowIndex = std::uint32_t;      ///< a row inside one matrix; at most 2^32 - 2 rows
+using FeatureIndex = std::uint32_t;  ///< a column
+using BinIndex = std::uint32_t;      ///< a bin over all features: cut_ptr[feature] + local bin
+using NodeIndex = std::int32_t;      ///< a node of one tree; the root is 0
+
+constexpr NodeIndex kNoNode = -1;
+
+/// First and second derivative of the loss at one row, already multiplied by the row's weight.
+struct GradientPair {
+  float grad;
+  float hess;
+};
+
+/// A sum of gradients in fixed point (see src/gradient/gradient.h for the unit). Exact, hence independent of order.
+struct GradientSum {
+  std::int64_t grad{0};
+  std::int64_t hess{0};
+
+  friend constexpr bool operator==(GradientSum const& a, GradientSum const& b) {
+    return a.grad == b.grad && a.hess == b.hess;
+  }
+  friend constexpr bool operator!=(GradientSum const& a, GradientSum const& b) { return !(a == b); }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TYPES_H_

@@ -1,0 +1,52 @@
+/// Owning array that is not initialised: big arrays are written in parallel by the stage that fills them.
+#ifndef XGBGPU_CORE_BUFFER_H_
+#define XGBGPU_CORE_BUFFER_H_
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// Move-only, 64-byte aligned, contents undefined until written. Throws std::bad_alloc.
+template <typename T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t size) : size_{size} {
+    if (size != 0) {
+      data_.reset(static_cast<T*>(::operator new(size * sizeof(T), kAlignment)));
+    }
+  }
+
+  /// At least `size` elements; contents are lost if it had to grow.
+  void Reserve(std::size_t size) {
+    if (size > size_) {
+      *this = Buffer{};  // release first: the peak is one buffer, not two
+      *this = Buffer{size};
+    }
+  }
+
+  T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+  T& operator[](std::size_t i) const { return data_.get()[i]; }
+  Span<T> span() const { return {data(), size_}; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  struct Free {
+    void operator()(T* p) const { ::operator delete(p, kAlignment); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_{0};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_BUFFER_H_

@@ -1,0 +1,49 @@
+#include "xgbgpu/params.h"
+
+#include <limits>
+
+#include "core/message.h"
+
+namespace xgbgpu {
+
+namespace {
+
+void CheckRange(char const* name, double value, double low, double high, char const* allowed) {
+  if (!(value >= low && value <= high)) {  // also false for NaN
+    Throw<InvalidArgument>("Parameter ", name, " is ", value, "; allowed: ", allowed);
+  }
+}
+
+void CheckNotNegative(char const* name, double value) {
+  CheckRange(name, value, 0.0, std::numeric_limits<float>::max(), "a finite number, 0 or larger");
+}
+
+void CheckFraction(char const* name, double value) {
+  CheckRange(name, value, std::numeric_limits<float>::min(), 1.0, "larger than 0, at most 1");
+}
+
+}  // namespace
+
+void TrainParams::Validate() const {
+  CheckNotNegative("learning_rate", learning_rate);
+  CheckNotNegative("min_split_loss", min_split_loss);
+  CheckNotNegative("max_depth", max_depth);
+  CheckNotNegative("max_leaves", max_leaves);
+  CheckNotNegative("min_child_weight", min_child_weight);
+  CheckNotNegative("reg_lambda", reg_lambda);
+  CheckNotNegative("reg_alpha", reg_alpha);
+  CheckNotNegative("max_delta_step", max_delta_step);
+  CheckFraction("subsample", subsample);
+  CheckFraction("colsample_bytree", colsample_bytree);
+  CheckFraction("colsample_bylevel", colsample_bylevel);
+  CheckFraction("colsample_bynode", colsample_bynode);
+  for (float w : feature_weights) CheckNotNegative("feature_weights", w);
+}
+
+void ValidateMaxBin(std::int64_t max_bin) {
+  if (max_bin < 2 || max_bin > kMaxBinLimit) {
+    Throw<InvalidArgument>("Parameter max_bin is ", max_bin, "; allowed: 2 to ", kMaxBinLimit);
+  }
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,109 @@
+/// exp and log that give the same bits on every compiler, C library and device: only +, -, *, / and bit moves, in a
+/// fixed order, compiled without contraction. Both stay within 1 ulp of the true value (tests/core/portable_math_test.cc).
+///
+/// From  Cody & Waite, "Software Manual for the Elementary Functions" (1980): range reduction by a two-part ln 2
+#ifndef XGBGPU_CORE_PORTABLE_MATH_H_
+#define XGBGPU_CORE_PORTABLE_MATH_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/hd.h"
+
+namespace xgbgpu {
+
+namespace detail {
+
+XGBGPU_HD double FromBits(std::uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+XGBGPU_HD std::uint64_t ToBits(double value) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+/// 2^k for -1022 <= k <= 1023.
+XGBGPU_HD double PowerOfTwo(int k) { return FromBits(static_cast<std::uint64_t>(k + 1023) << 52); }
+
+constexpr double kLn2High = 6.93147180369123816490e-01;  // upper 33 bits of ln 2: k · kLn2High is exact for |k| < 2^20
+constexpr double kLn2Low = 1.90821492927058770002e-10;   // ln 2 - kLn2High
+constexpr double kInvLn2 = 1.44269504088896338700e+00;
+
+}  // namespace detail
+
+/// e^x. Overflows to +inf above 709.78, gives 0 below -745.13, passes NaN on.
+XGBGPU_HD double PortableExp(double x) {
+  if (x != x) return x;
+  if (x > 709.782712893384) return detail::FromBits(0x7FF0000000000000U);
+  if (x < -745.1332191019412) return 0.0;
+  // x = k ln 2 + r, |r| <= ln 2 / 2, r in two parts so that its rounding error is known.
+  double const shifted = x * detail::kInvLn2 + (x < 0.0 ? -0.5 : 0.5);
+  int const k = static_cast<int>(shifted);
+  double const high = x - k * detail::kLn2High;
+  double const low = k * detail::kLn2Low;
+  double const r = high - low;
+  double const error = (high - r) - low;
+  // e^r by its Taylor series, Horner's rule; |r|^14 / 14! < 2^-57 relative to e^r.
+  double p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  double const e = 1.0 + (r + (r * r * p + error));
+  // 2^k in two factors: k may lie outside the exponents of normal numbers.
+  int const half = k / 2;
+  return e * detail::PowerOfTwo(half) * detail::PowerOfTwo(k - half);
+}
+
+/// Natural logarithm. -inf for 0, NaN below 0, +inf and NaN passed on.
+XGBGPU_HD double PortableLog(double x) {
+  std::uint64_t bits = detail::ToBits(x);
+  if (x != x || bits == 0x7FF0000000000000U) return x;
+  if (x < 0.0) return detail::FromBits(0x7FF8000000000000U);
+  if (x == 0.0) return detail::FromBits(0xFFF0000000000000U);
+  int k = 0;
+  if (bits < 0x0010000000000000U) {  // denormal
+    bits = detail::ToBits(x * 18014398509481984.0);
+    k = -54;
+  }
+  k += static_cast<int>(bits >> 52) - 1023;
+  double m = detail::FromBits((bits & 0x000FFFFFFFFFFFFFU) | 0x3FF0000000000000U);
+  if (m > 1.4142135623730951) {
+    m *= 0.5;
+    ++k;
+  }
+  // ln m = 2 artanh(s), s = f / (2 + f), f = m - 1 exact; |s| < 0.1716, s^22 / 23 < 2^-58. With w = s·(f²/2 + rest):
+  // ln m = f - (f²/2 - w) keeps the large term f exact.
+  double const f = m - 1.0;
+  double const s = f / (2.0 + f);
+  double const z = s * s;
+  double q = 2.0 / 23.0;
+  q = q * z + 2.0 / 21.0;
+  q = q * z + 2.0 / 19.0;
+  q = q * z + 2.0 / 17.0;
+  q = q * z + 2.0 / 15.0;
+  q = q * z + 2.0 / 13.0;
+  q = q * z + 2.0 / 11.0;
+  q = q * z + 2.0 / 9.0;
+  q = q * z + 2.0 / 7.0;
+  q = q * z + 2.0 / 5.0;
+  q = q * z + 2.0 / 3.0;
+  double const half_square = 0.5 * f * f;
+  double const w = s * (half_square + z * q);
+  return k * detail::kLn2High - ((half_square - (w + k * detail::kLn2Low)) - f);
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_PORTABLE_MATH_H_

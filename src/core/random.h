@@ -1,0 +1,55 @@
+/// Counter-based random numbers: a draw is a pure function of (seed, what for, which tree, index), never of an order.
+///
+/// From  Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (Philox-4x32-10)
+#ifndef XGBGPU_CORE_RANDOM_H_
+#define XGBGPU_CORE_RANDOM_H_
+
+#include <cstdint>
+
+#include "core/hd.h"
+
+namespace xgbgpu {
+
+/// What a draw is for. Streams of different purposes never meet.
+enum class RandomPurpose : std::uint32_t { kRounding = 1, kRowSample, kFeaturesOfTree, kFeaturesOfLevel, kFeaturesOfNode };
+
+/// Four independent uniform 32-bit words.
+struct RandomBlock {
+  std::uint32_t word[4];
+};
+
+/// Philox-4x32 with 10 rounds.
+XGBGPU_HD RandomBlock Philox(RandomBlock counter, std::uint32_t key0, std::uint32_t key1) {
+  std::uint32_t c0 = counter.word[0], c1 = counter.word[1], c2 = counter.word[2], c3 = counter.word[3];
+  for (int round = 0; round < 10; ++round) {
+    std::uint64_t const p0 = static_cast<std::uint64_t>(0xD2511F53U) * c0;
+    std::uint64_t const p1 = static_cast<std::uint64_t>(0xCD9E8D57U) * c2;
+    c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ key0;
+    c1 = static_cast<std::uint32_t>(p1);
+    c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ key1;
+    c3 = static_cast<std::uint32_t>(p0);
+    key0 += 0x9E3779B9U;
+    key1 += 0xBB67AE85U;
+  }
+  return {{c0, c1, c2, c3}};
+}
+
+/// One stream: all draws of one purpose for one tree (and, where it applies, one level or node of it).
+struct RandomStream {
+  std::uint64_t seed;
+  RandomPurpose purpose;
+  std::uint32_t tree;   ///< from TreeNumber
+  std::uint32_t place;  ///< level or node; 0 where the purpose has none
+
+  /// Words 4·block … 4·block+3 of the stream. `purpose` and `place` share a counter word: 3 and 29 bits.
+  XGBGPU_HD RandomBlock Block(std::uint32_t block) const {
+    std::uint32_t const what = (static_cast<std::uint32_t>(purpose) << 29) | place;
+    return Philox({{block, tree, what, 0}}, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
+  }
+  /// Word `index` of the stream.
+  XGBGPU_HD std::uint32_t Word(std::uint32_t index) const { return Block(index / 4).word[index % 4]; }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_RANDOM_H_
