@@ -1,0 +1,57 @@
+#include "feature_map.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "error.h"
+
+namespace xgbgpu::cli {
+
+FeatureMap ReadFeatureMap(std::string const& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw Error("cannot open fmap = '" + path + "': " + std::strerror(errno));
+  }
+  std::vector<std::string> const known_types = {"i", "q", "int", "float", "c"};
+  FeatureMap map;
+  int line_number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++line_number;
+    std::istringstream words(line);
+    std::string index, name, type, more;
+    if (!(words >> index)) {
+      continue;
+    }
+    std::string const place = path + ":" + std::to_string(line_number) + ": ";
+    if (!(words >> name >> type) || words >> more) {
+      throw Error(place + "'" + line + "' is not: index name type");
+    }
+    if (index != std::to_string(map.names.size())) {
+      throw Error(place + "the index is " + index + "; expected " + std::to_string(map.names.size()) +
+                  ", as indices count from 0 without gaps");
+    }
+    if (std::find(known_types.begin(), known_types.end(), type) == known_types.end()) {
+      throw Error(place + "the type of '" + name + "' is '" + type + "'; allowed: i, q, int, float, c");
+    }
+    map.names.push_back(name);
+    map.types.push_back(type);
+  }
+  return map;
+}
+
+void FitToModel(std::vector<std::string> const& model_types, size_t n_features, std::string const& dump_format,
+                FeatureMap* map) {
+  map->names.resize(std::min(map->names.size(), n_features));
+  map->types.resize(map->names.size());
+  for (size_t i = map->names.size(); i < n_features; ++i) {
+    bool const category = i < model_types.size() && model_types[i] == "c";
+    bool const bare = dump_format == "json" || (dump_format == "text" && category);
+    map->names.push_back((bare ? "" : "f") + std::to_string(i));
+    map->types.push_back(category ? "c" : "q");
+  }
+}
+
+}  // namespace xgbgpu::cli

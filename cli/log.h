@@ -1,0 +1,13 @@
+#ifndef XGBGPU_CLI_LOG_H_
+#define XGBGPU_CLI_LOG_H_
+
+#include <string>
+
+namespace xgbgpu::cli {
+
+/// Prints `[HH:MM:SS] message` to standard error, as XGBoost does.
+void Log(std::string const& message);
+
+}  // namespace xgbgpu::cli
+
+#endif  // XGBGPU_CLI_LOG_H_

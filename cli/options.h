@@ -1,0 +1,56 @@
+#ifndef XGBGPU_CLI_OPTIONS_H_
+#define XGBGPU_CLI_OPTIONS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config_file.h"
+
+namespace xgbgpu::cli {
+
+enum class Task { kTrain, kPredict, kDump };
+
+/// A data set whose metrics are printed after each round.
+struct EvalSet {
+  std::string name;
+  std::string uri;
+};
+
+/// What the program itself understands of a configuration; paths that were not given are empty.
+/// Everything else goes to XGBoost, unchanged and in order.
+struct Options {
+  Task task = Task::kTrain;
+  std::string data;
+  std::string test_data;
+  std::vector<EvalSet> evals;
+  bool eval_train = false;
+  int num_round = 10;
+  std::string model_in;
+  std::string model_out;
+  std::string model_dir = "./";
+  int save_period = 0;
+  std::string name_pred = "pred.txt";
+  bool pred_margin = false;
+  int iteration_begin = 0;
+  int iteration_end = 0;
+  int ntree_limit = 0;
+  std::string name_dump = "dump.txt";
+  std::string name_fmap;
+  std::string dump_format = "text";
+  bool dump_stats = false;
+  bool split_columns = false;  // dsplit=col
+  int verbosity = 1;           // also an XGBoost parameter
+  std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+/// Sorts settings into options and XGBoost parameters. Of repeated options the last one counts; an `eval[name]`
+/// replaces the one of the same name. Throws Error naming the option, where it was set, its value and what is allowed.
+Options ParseOptions(std::vector<Setting> const& settings);
+
+/// The part of --help that describes the options.
+std::string DescribeOptions();
+
+}  // namespace xgbgpu::cli
+
+#endif  // XGBGPU_CLI_OPTIONS_H_

@@ -1,0 +1,109 @@
+#include "xgboost_c.h"
+
+#include <cstdio>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "error.h"
+#include "output_file.h"
+
+namespace xgbgpu::cli {
+namespace {
+
+/// XGBoost's last message without what is of no use to the user: time and place in the source ("[10:20:30]
+/// ./src/a.cc:12: ") and the stack trace. A message may quote another one, so every line can have any of them.
+std::string LastMessage() {
+  static std::regex const place(R"(^\[\d\d:\d\d:\d\d\] \S+:\d+: )");
+  std::istringstream lines(XGBGetLastError());
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    bool const trace = line.rfind("Stack trace:", 0) == 0 || line.rfind("  [bt] ", 0) == 0;
+    if (!trace && !line.empty()) {
+      result += (result.empty() ? "" : "\n") + std::regex_replace(line, place, "");
+    }
+  }
+  return result;
+}
+
+std::string JsonString(std::string const& text) {
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += static_cast<char>(c);
+    } else if (c < 0x20) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
+      result += escaped;
+    } else {
+      result += static_cast<char>(c);
+    }
+  }
+  return result + '"';
+}
+
+bool EndsWith(std::string const& text, std::string const& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+char const* SaveFormat(std::string const& path) {
+  if (EndsWith(path, ".json")) {
+    return R"({"format": "json"})";
+  }
+  // "deprecated" is the C API's name of the binary format, which the command line program has always written.
+  return EndsWith(path, ".ubj") ? R"({"format": "ubj"})" : R"({"format": "deprecated"})";
+}
+
+}  // namespace
+
+void Check(int status) {
+  if (status != 0) {
+    throw Error(LastMessage());
+  }
+}
+
+DMatrix::DMatrix(std::string const& option, std::string const& uri) {
+  if (XGDMatrixCreateFromFile(uri.c_str(), 0, &handle_) != 0) {
+    throw Error("cannot load " + option + " = '" + uri + "':\n" + LastMessage());
+  }
+}
+
+Booster::Booster(std::vector<DMatrixHandle> const& cached) {
+  Check(XGBoosterCreate(cached.data(), cached.size(), &handle_));
+}
+
+void Booster::SetParameters(std::vector<std::pair<std::string, std::string>> const& parameters) {
+  for (auto const& [name, value] : parameters) {
+    Check(XGBoosterSetParam(handle_, name.c_str(), value.c_str()));
+  }
+}
+
+void Booster::Load(std::string const& path) {
+  if (XGBoosterLoadModel(handle_, path.c_str()) != 0) {
+    throw Error("cannot load model_in = '" + path + "':\n" + LastMessage());
+  }
+}
+
+void Booster::Save(std::string const& path) {
+  bst_ulong size = 0;
+  char const* bytes = nullptr;
+  Check(XGBoosterSaveModelToBuffer(handle_, SaveFormat(path), &size, &bytes));
+  OutputFile file(path);
+  file.Stream().write(bytes, static_cast<std::streamsize>(size));
+  file.Close();
+}
+
+Communicator::Communicator(std::vector<std::pair<std::string, std::string>> const& settings) {
+  std::map<std::string, std::string> last;
+  for (auto const& [key, value] : settings) {
+    last[key] = value;
+  }
+  std::string json;
+  for (auto const& [key, value] : last) {
+    json += (json.empty() ? "{" : ", ") + JsonString(key) + ": " + JsonString(value);
+  }
+  Check(XGCommunicatorInit((json.empty() ? std::string{"{}"} : json + "}").c_str()));
+}
+
+}  // namespace xgbgpu::cli

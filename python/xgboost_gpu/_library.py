@@ -1,0 +1,129 @@
+"""Finds libxgboost_gpu.so, loads it, and makes sure that it sits in the XGBoost which Python uses."""
+
+import ctypes
+import json
+import os
+from pathlib import Path
+from typing import List, NamedTuple, Optional, TypedDict
+
+LIBRARY_NAME = "libxgboost_gpu.so"
+ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
+#: Version of XGBoost whose binary interface the library is built for.
+XGBOOST_SERIES = "1.7"
+HOW_TO_GET_XGBOOST = (
+    "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "
+    "/usr/bin/python3 or by a virtual environment made with: /usr/bin/python3 -m venv --system-site-packages"
+)
+
+
+class BuildInfo(TypedDict):
+    """How the library was built, and which file it is."""
+
+    version: str  #: version of xgboost-gpu
+    git_commit: Optional[str]  #: commit it was built from, None if that was unknown
+    cuda: bool  #: whether the CUDA backend is part of it
+    openmp_threads: int  #: threads that the host backend uses by default
+    xgboost_version: str  #: XGBoost whose headers it was built with
+    library: str  #: path of the loaded file; its bare name if the system's loader found it
+
+
+class Library:
+    """A loaded libxgboost_gpu.so."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._handle = ctypes.CDLL(path)
+        self._handle.XGBGPUBuildInfo.argtypes = []
+        self._handle.XGBGPUBuildInfo.restype = ctypes.c_char_p
+
+    def build_info(self) -> BuildInfo:
+        """What the library says of itself, and its path."""
+        info: BuildInfo = json.loads(self._handle.XGBGPUBuildInfo())
+        info["library"] = self.path
+        return info
+
+    def shares_xgboost_with(self, other: ctypes.CDLL) -> bool:
+        """Whether the libxgboost below this library is `other`: then both find the same function at the same place."""
+        return _address(self._handle.XGBoostVersion) == _address(other.XGBoostVersion)
+
+
+class _Place(NamedTuple):
+    """Somewhere to look for the library: what it is called in messages, and the files to try, best first."""
+
+    description: str
+    files: List[Path]
+
+
+def load_library() -> Library:
+    """Loads the library into the XGBoost of this process, which is imported first if it is not there yet.
+
+    Raises ImportError, in words for the user, if XGBoost is missing or of another version, or if the library is not
+    found, cannot be loaded, or needs another libxgboost than the Python package has loaded.
+    """
+    xgboost_library = _load_xgboost()
+    path = _find_library()
+    try:
+        library = Library(path)
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"xgboost_gpu found {path} but cannot load it: {error}. {HOW_TO_GET_XGBOOST}.") from error
+    if not library.shares_xgboost_with(xgboost_library):
+        raise ImportError(
+            f"xgboost_gpu: {path} extends the system's libxgboost.so.0, but the Python package xgboost uses a library "
+            f"of its own, {xgboost_library._name}. {HOW_TO_GET_XGBOOST}."
+        )
+    return library
+
+
+def _load_xgboost() -> ctypes.CDLL:
+    """The library that the Python package xgboost uses."""
+    try:
+        import xgboost
+    except ImportError as error:
+        raise ImportError(f"xgboost_gpu cannot import xgboost: {error}. {HOW_TO_GET_XGBOOST}.") from error
+    if not xgboost.__version__.startswith(XGBOOST_SERIES + "."):
+        raise ImportError(
+            f"xgboost_gpu needs XGBoost {XGBOOST_SERIES}.x and found {xgboost.__version__} in "
+            f"{Path(xgboost.__file__).parent}. {HOW_TO_GET_XGBOOST}."
+        )
+    from xgboost.libpath import find_lib_path
+
+    return ctypes.CDLL(find_lib_path()[0])  # loaded already: this only finds its handle
+
+
+def _find_library() -> str:
+    named = os.environ.get(ENVIRONMENT_VARIABLE)
+    if named:
+        if not Path(named).is_file():
+            raise ImportError(f"xgboost_gpu: {ENVIRONMENT_VARIABLE} names {named}, which is not a file")
+        return str(Path(named).resolve())
+    places = _places(Path(__file__).resolve().parent)
+    for place in places:
+        for file in place.files:
+            if file.is_file():
+                return str(file)
+    try:
+        ctypes.CDLL(LIBRARY_NAME)
+        return LIBRARY_NAME
+    except OSError as error:
+        looked = "".join(f"\n  - {place.description}" for place in places)
+        raise ImportError(
+            f"xgboost_gpu cannot find {LIBRARY_NAME}. It looked for it in:\n"
+            f"  - the environment variable {ENVIRONMENT_VARIABLE}, which is not set{looked}\n"
+            f"  - the system's libraries: {error}\n"
+            "Install the package with pip, or build the source tree (cmake --preset host && cmake --build --preset host)."
+        ) from error
+
+
+def _places(package: Path) -> List[_Place]:
+    """Where the library can be beside the package: installed with it, or built in the source tree that it is part of."""
+    places = [_Place(f"beside the package: {package / LIBRARY_NAME}", [package / LIBRARY_NAME])]
+    root = package.parent.parent
+    if package.parent.name == "python" and (root / "CMakeLists.txt").is_file():
+        pattern = f"build/*/lib/{LIBRARY_NAME}"
+        built = sorted(root.glob(pattern), key=lambda file: file.stat().st_mtime, reverse=True)
+        places.append(_Place(f"the source tree: {root / pattern}, the newest", built))
+    return places
+
+
+def _address(function: "ctypes._CFuncPtr") -> Optional[int]:
+    return ctypes.cast(function, ctypes.c_void_p).value

@@ -1,0 +1,38 @@
+"""Python in a new process, with the modules and the library that a test gives it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict
+
+SOURCE_TREE = Path(__file__).resolve().parents[2]
+PACKAGE = SOURCE_TREE / "python" / "xgboost_gpu"
+
+
+class Interpreter:
+    """Runs Python code in a new process, which finds modules in the given folders first."""
+
+    def __init__(self, *folders: Path, library: str = "") -> None:
+        self.environment: Dict[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(str(f) for f in folders)}
+        self.environment.pop("XGBGPU_LIBRARY", None)
+        if library:
+            self.environment["XGBGPU_LIBRARY"] = library
+
+    def run(self, code: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-B", "-c", code], env=self.environment, capture_output=True, text=True, timeout=60
+        )
+
+    def output_of(self, code: str) -> str:
+        done = self.run(code)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def import_error(self) -> str:
+        """The message of the ImportError that `import xgboost_gpu` raises."""
+        return self.output_of(
+            "try:\n    import xgboost_gpu\n"
+            "except ImportError as error:\n    print(error)\n"
+            "else:\n    raise AssertionError('the import succeeded')"
+        )

@@ -1,0 +1,145 @@
+"""`import xgboost_gpu`: finds the library, loads it into the right XGBoost, and says what is wrong if it cannot."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from fresh_python import PACKAGE, Interpreter
+
+TRAIN = """
+import numpy
+data = xgboost.DMatrix(numpy.arange(20.0).reshape(10, 2), numpy.arange(10))
+booster = xgboost.train({"tree_method": "gpu_hist"}, data, 2)
+assert booster.num_boosted_rounds() == 2
+"""
+
+
+@pytest.mark.parametrize("imports", ["import xgboost, xgboost_gpu", "import xgboost_gpu, xgboost"])
+def test_before_or_after_xgboost(python, imports):
+    python.output_of(imports + TRAIN)
+
+
+def test_library_named_by_the_environment(package_copy, library):
+    output = Interpreter(package_copy.parent, library=str(library)).output_of(
+        "import xgboost_gpu; print(xgboost_gpu.build_info()['library'])"
+    )
+    assert output == str(library)
+
+
+def test_library_beside_the_package(package_copy, library):
+    shutil.copy(library, package_copy / "libxgboost_gpu.so")
+    output = Interpreter(package_copy.parent).output_of("import xgboost_gpu; print(xgboost_gpu.build_info()['library'])")
+    assert output == str(package_copy / "libxgboost_gpu.so")
+
+
+def test_newest_library_of_the_source_tree(package_copy, library):
+    root = package_copy.parent.parent
+    (root / "CMakeLists.txt").touch()
+    for age, preset in ((100, "a"), (0, "b"), (200, "c")):
+        folder = root / "build" / preset / "lib"
+        folder.mkdir(parents=True)
+        file = Path(shutil.copy(library, folder / "libxgboost_gpu.so"))
+        os.utime(file, (1_000_000 - age, 1_000_000 - age))
+    output = Interpreter(package_copy.parent).output_of("import xgboost_gpu; print(xgboost_gpu.build_info()['library'])")
+    assert output == str(root / "build" / "b" / "lib" / "libxgboost_gpu.so")
+
+
+def test_library_where_the_system_finds_it(package_copy, library, tmp_path):
+    folder = tmp_path / "system"
+    folder.mkdir()
+    shutil.copy(library, folder / "libxgboost_gpu.so")
+    python = Interpreter(package_copy.parent)
+    python.environment["LD_LIBRARY_PATH"] = str(folder)
+    assert python.output_of("import xgboost_gpu; print(xgboost_gpu.__version__)").startswith("0.")
+
+
+def test_no_library_anywhere(package_copy):
+    root = package_copy.parent.parent
+    (root / "CMakeLists.txt").touch()
+    message = Interpreter(package_copy.parent).import_error()
+    assert message.startswith("xgboost_gpu cannot find libxgboost_gpu.so. It looked for it in:")
+    assert "XGBGPU_LIBRARY, which is not set" in message
+    assert str(package_copy / "libxgboost_gpu.so") in message
+    assert str(root / "build/*/lib/libxgboost_gpu.so") in message
+    assert "cannot open shared object file" in message  # the system loader's own words
+
+
+def test_environment_names_no_file(package_copy):
+    message = Interpreter(package_copy.parent, library="/nowhere/lib.so").import_error()
+    assert message == "xgboost_gpu: XGBGPU_LIBRARY names /nowhere/lib.so, which is not a file"
+
+
+def test_file_that_is_no_library(package_copy, tmp_path):
+    file = tmp_path / "text.so"
+    file.write_text("no library")
+    message = Interpreter(package_copy.parent, library=str(file)).import_error()
+    assert message.startswith(f"xgboost_gpu found {file} but cannot load it: ")
+
+
+def test_library_of_something_else(package_copy, tmp_path):
+    message = Interpreter(package_copy.parent, library=compile_library(tmp_path, "int Nothing(void) { return 0; }")).import_error()
+    assert "but cannot load it: " in message
+    assert "XGBGPUBuildInfo" in message
+
+
+def test_without_xgboost(package_copy, library, tmp_path):
+    fake_xgboost(tmp_path, "raise ImportError('there is none')")
+    message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
+    assert message.startswith("xgboost_gpu cannot import xgboost: there is none. ")
+    assert "python3-xgboost" in message
+
+
+@pytest.mark.parametrize("version", ["1.6.2", "2.0.3", "1.70.0"])
+def test_another_version_of_xgboost(package_copy, library, tmp_path, version):
+    fake_xgboost(tmp_path, f"__version__ = '{version}'")
+    message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
+    assert message.startswith(f"xgboost_gpu needs XGBoost 1.7.x and found {version} in {tmp_path / 'xgboost'}. ")
+
+
+def test_xgboost_with_a_library_of_its_own(package_copy, library, tmp_path):
+    """As with the wheel of the package index: right version, but not the library that the system has."""
+    own = compile_library(tmp_path, "void XGBoostVersion(int* a, int* b, int* c) { *a = 1; *b = 7; *c = 4; }")
+    fake_xgboost(tmp_path, "__version__ = '1.7.4'", f"def find_lib_path():\n    return ['{own}']")
+    message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
+    assert f"uses a library of its own, {own}. " in message
+    assert "--system-site-packages" in message
+
+
+def test_build_info(python):
+    code = "import json, xgboost_gpu; print(json.dumps([xgboost_gpu.build_info(), xgboost_gpu.__version__]))"
+    info, version = json.loads(python.output_of(code))
+    assert info["version"] == version
+    assert version.split(".")[0] == "0"
+    assert isinstance(info["cuda"], bool)
+    assert info["openmp_threads"] >= 1
+    assert info["xgboost_version"].startswith("1.7.")
+    assert info["git_commit"] is None or isinstance(info["git_commit"], str)
+    assert Path(info["library"]).is_file()
+
+
+def test_build_info_documents_every_key(python):
+    code = "import xgboost_gpu as x; print(set(x.build_info()) == set(x.BuildInfo.__annotations__))"
+    assert python.output_of(code) == "True"
+
+
+def test_package_is_typed():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def fake_xgboost(folder: Path, init: str, libpath: str = "") -> None:
+    """A package `xgboost` in this folder that has only what is given here."""
+    package = folder / "xgboost"
+    package.mkdir()
+    (package / "__init__.py").write_text(init + "\n")
+    (package / "libpath.py").write_text(libpath + "\n")
+
+
+def compile_library(folder: Path, code: str) -> str:
+    """A shared library made of these lines of C."""
+    source, target = folder / "small.c", folder / "small.so"
+    source.write_text(code + "\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", target, source], check=True)
+    return str(target)

@@ -1,0 +1,45 @@
+"""`pip install .` into a virtual environment of Debian's Python builds the library, and gpu_hist trains there."""
+
+import os
+import subprocess
+import venv
+from pathlib import Path
+
+import pytest
+from fresh_python import SOURCE_TREE
+
+TRAIN = """
+import numpy, xgboost, xgboost_gpu
+values = numpy.arange(200.0).reshape(100, 2)
+labels = values[:, 0] > 80
+booster = xgboost.train({"tree_method": "gpu_hist", "objective": "binary:logistic"}, xgboost.DMatrix(values, labels), 5)
+assert ((booster.predict(xgboost.DMatrix(values)) > 0.5) == labels).all()
+print(xgboost_gpu.build_info()["library"])
+"""
+
+
+def test_pip_install(tmp_path: Path):
+    venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "XGBGPU_LIBRARY")}
+    environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
+
+    # The build needs scikit-build-core, which Debian does not package; without a network there is nothing to test.
+    fetch = [python, "-m", "pip", "install", "-q", "scikit-build-core>=0.10"]
+    fetched = subprocess.run(fetch, env=environment, capture_output=True, text=True)
+    if fetched.returncode != 0:
+        pytest.skip(f"pip cannot install scikit-build-core: {fetched.stderr.strip().splitlines()[-1]}")
+
+    install = [python, "-m", "pip", "install", "--no-build-isolation", "--no-deps", SOURCE_TREE]
+    installed = subprocess.run(install, env=environment, capture_output=True, text=True)
+    assert installed.returncode == 0, installed.stdout + installed.stderr
+
+    run = subprocess.run([python, "-c", TRAIN], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert Path(run.stdout.strip()).is_relative_to(tmp_path / "venv" / "lib")
+
+    version = subprocess.run([python, "-m", "pip", "show", "xgboost-gpu"], env=environment, capture_output=True, text=True)
+    imported = subprocess.run(
+        [python, "-c", "import xgboost_gpu; print(xgboost_gpu.__version__)"], env=environment, capture_output=True, text=True
+    )
+    assert f"Version: {imported.stdout.strip()}\n" in version.stdout
