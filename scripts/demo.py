@@ -146,7 +146,7 @@ def main() -> int:
 
     info = xgboost_gpu.build_info()
     print(f"\nStock XGBoost {xgb.__version__} from {os.path.dirname(xgb.__file__)}")
-    print("xgboost_gpu: " + ", ".join(f"{key} {value}" for key, value in info.items()))
+    print(f"and {info['library']} {info['version']}, {'CUDA or' if info['cuda'] else ''} host backend".replace(",  ", ", "))
     print("\nOne word changes between the two columns below, in the parameters; the program stays as it is:\n")
     print('    xgb.train({"tree_method": "hist",     ...}, data)')
     print('    xgb.train({"tree_method": "gpu_hist", ...}, data)\n')
