@@ -18,23 +18,27 @@ FeatureMap ReadFeatureMap(std::string const& path) {
   std::vector<std::string> const known_types = {"i", "q", "int", "float", "c"};
   FeatureMap map;
   int line_number = 0;
+  auto const fail = [&](std::string const& message) {
+    throw Error(path + ":" + std::to_string(line_number) + ": " + message);
+  };
   for (std::string line; std::getline(file, line);) {
     ++line_number;
     std::istringstream words(line);
-    std::string index, name, type, more;
+    std::string index;
+    std::string name;
+    std::string type;
+    std::string more;
     if (!(words >> index)) {
       continue;
     }
-    std::string const place = path + ":" + std::to_string(line_number) + ": ";
     if (!(words >> name >> type) || words >> more) {
-      throw Error(place + "'" + line + "' is not: index name type");
+      fail("'" + line + "' is not: index name type");
     }
     if (index != std::to_string(map.names.size())) {
-      throw Error(place + "the index is " + index + "; expected " + std::to_string(map.names.size()) +
-                  ", as indices count from 0 without gaps");
+      fail("the index is " + index + "; expected " + std::to_string(map.names.size()));
     }
     if (std::find(known_types.begin(), known_types.end(), type) == known_types.end()) {
-      throw Error(place + "the type of '" + name + "' is '" + type + "'; allowed: i, q, int, float, c");
+      fail("the type is '" + type + "'; allowed: i, q, int, float, c");
     }
     map.names.push_back(name);
     map.types.push_back(type);

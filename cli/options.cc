@@ -15,13 +15,12 @@ namespace {
   throw Error(setting.where + ": " + setting.key + " = '" + setting.value + "' is not valid; allowed: " + allowed);
 }
 
-template <int kLow, int kHigh = std::numeric_limits<int>::max()>
-int ParseInt(Setting const& setting) {
+int ParseInt(Setting const& setting, int low, int high = std::numeric_limits<int>::max()) {
   std::string const& text = setting.value;
   int value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < kLow || value > kHigh) {
-    FailValue(setting, "whole numbers from " + std::to_string(kLow) + " to " + std::to_string(kHigh));
+  if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+    FailValue(setting, "whole numbers from " + std::to_string(low) + " to " + std::to_string(high));
   }
   return value;
 }
@@ -88,7 +87,7 @@ constexpr OptionSpec kOptions[] = {
     {"eval_train", nullptr, "0", "1: print the metrics of the training data, too",
      [](Options* o, Setting const& s) { o->eval_train = ParseBool(s); }},
     {"num_round", nullptr, "10", "rounds of boosting",
-     [](Options* o, Setting const& s) { o->num_round = ParseInt<1>(s); }},
+     [](Options* o, Setting const& s) { o->num_round = ParseInt(s, 1); }},
     {"model_in", nullptr, "", "model to predict with, to dump, or to continue training from",
      [](Options* o, Setting const& s) { o->model_in = ParsePath(s); }},
     {"model_out", nullptr, "", "model file to write: .json, .ubj, else binary; not given: num_round as in 0010.model",
@@ -96,17 +95,17 @@ constexpr OptionSpec kOptions[] = {
     {"model_dir", nullptr, "./", "folder of numbered model files",
      [](Options* o, Setting const& s) { o->model_dir = s.value; }},
     {"save_period", nullptr, "0", "n: save the model every n rounds, too; 0: only the last one",
-     [](Options* o, Setting const& s) { o->save_period = ParseInt<0>(s); }},
+     [](Options* o, Setting const& s) { o->save_period = ParseInt(s, 0); }},
     {"name_pred", nullptr, "pred.txt", "file of predictions, one number a line; or stdout",
      [](Options* o, Setting const& s) { o->name_pred = s.value; }},
     {"pred_margin", nullptr, "0", "1: predict margins instead of probabilities",
      [](Options* o, Setting const& s) { o->pred_margin = ParseBool(s); }},
     {"iteration_begin", nullptr, "0", "first round used for prediction",
-     [](Options* o, Setting const& s) { o->iteration_begin = ParseInt<0>(s); }},
+     [](Options* o, Setting const& s) { o->iteration_begin = ParseInt(s, 0); }},
     {"iteration_end", nullptr, "0", "round after the last one used for prediction; 0: all",
-     [](Options* o, Setting const& s) { o->iteration_end = ParseInt<0>(s); }},
+     [](Options* o, Setting const& s) { o->iteration_end = ParseInt(s, 0); }},
     {"ntree_limit", nullptr, "0", "trees used for prediction; deprecated, see iteration_end",
-     [](Options* o, Setting const& s) { o->ntree_limit = ParseInt<0>(s); }},
+     [](Options* o, Setting const& s) { o->ntree_limit = ParseInt(s, 0); }},
     {"name_dump", nullptr, "dump.txt", "file of the dumped model; or stdout",
      [](Options* o, Setting const& s) { o->name_dump = s.value; }},
     {"fmap", "name_fmap", "", "names of features for the dump, lines of: index name type (i, q, int, float or c)",
@@ -156,7 +155,7 @@ Options ParseOptions(std::vector<Setting> const& settings) {
       AddEvalSet(setting, &options.evals);
     } else {
       if (setting.key == "verbosity") {
-        options.verbosity = ParseInt<0, 3>(setting);
+        options.verbosity = ParseInt(setting, 0, 3);
       }
       options.parameters.emplace_back(setting.key, setting.value);
     }

@@ -14,7 +14,7 @@ namespace {
 /// XGBoost's last message without what is of no use to the user: time and place in the source ("[10:20:30]
 /// ./src/a.cc:12: ") and the stack trace. A message may quote another one, so every line can have any of them.
 std::string LastMessage() {
-  static std::regex const place(R"(^\[\d\d:\d\d:\d\d\] \S+:\d+: )");
+  std::regex const place(R"(^\[\d\d:\d\d:\d\d\] \S+:\d+: )");
   std::istringstream lines(XGBGetLastError());
   std::string result;
   for (std::string line; std::getline(lines, line);) {

@@ -4,7 +4,7 @@ import ctypes
 import json
 import os
 from pathlib import Path
-from typing import List, NamedTuple, Optional, TypedDict
+from typing import Any, List, NamedTuple, Optional, TypedDict
 
 LIBRARY_NAME = "libxgboost_gpu.so"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
@@ -125,5 +125,5 @@ def _places(package: Path) -> List[_Place]:
     return places
 
 
-def _address(function: "ctypes._CFuncPtr") -> Optional[int]:
+def _address(function: Any) -> Optional[int]:
     return ctypes.cast(function, ctypes.c_void_p).value

@@ -1,4 +1,4 @@
-"""Runs the program that $XGBGPU_CLI names in a folder of its own, on small generated data or on that of $XGBGPU_TEST_DATA."""
+"""Runs the program that $XGBGPU_CLI names in a folder of its own, on generated data or on that of $XGBGPU_TEST_DATA."""
 
 import os
 import shutil
@@ -83,6 +83,8 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def model(cli: Program, numbers: str) -> str:
     """Name of a binary model of three rounds on `numbers`, trained by the program with hist, in its folder."""
-    cli.configure(f'objective = binary:logistic\ntree_method = hist\nmax_depth = 2\nnum_round = 3\ndata = "{numbers}"\n')
+    cli.configure(
+        f'objective = binary:logistic\ntree_method = hist\nmax_depth = 2\nnum_round = 3\ndata = "{numbers}"\n'
+    )
     cli.succeed("train.conf", "model_out=m.model")
     return "m.model"

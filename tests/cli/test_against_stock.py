@@ -1,8 +1,10 @@
-"""Files that the program writes are, byte for byte, those of Debian's own program, for the tree methods of stock XGBoost."""
+"""For the tree methods of stock XGBoost, the program writes the files that Debian's own writes, byte for byte."""
 
 import itertools
 
+import numpy as np
 import pytest
+import xgboost as xgb
 
 CONFIG = """
 # the mushroom demo
@@ -79,13 +81,9 @@ def test_continued_training(both):
 
 
 def test_dump_of_categories(cli, stock, tmp_path):
-    import numpy as np
-    import xgboost as xgb
-
     values = np.random.RandomState(0).randint(0, 6, size=(300, 3)).astype(float)
-    data = xgb.DMatrix(
-        values, values[:, 0] % 2 + values[:, 1], feature_names=list("abc"), feature_types=list("cqc"), enable_categorical=True
-    )
+    names = {"feature_names": list("abc"), "feature_types": list("cqc")}
+    data = xgb.DMatrix(values, values[:, 0] % 2 + values[:, 1], enable_categorical=True, **names)
     booster = xgb.train({"tree_method": "hist", "max_depth": 3}, data, 2)
     for program in (cli, stock):
         booster.save_model(program.folder / "m.json")
