@@ -1,0 +1,51 @@
+# Finds the XGBoost that is to be extended: its headers and those of dmlc-core, libxgboost and libdmlc.
+#
+#   XGBOOST_HOST_DIR (environment or cache)   a folder with include/ and lib/, looked into first
+#
+# Otherwise CMAKE_PREFIX_PATH, the compiler's own CPATH and LIBRARY_PATH, and the system's folders, in this order.
+# Defines XGBoostHost::xgboost and XGBoostHost::dmlc, and XGBoostHost_VERSION.
+set(XGBOOST_HOST_DIR "$ENV{XGBOOST_HOST_DIR}" CACHE PATH "Folder with include/ and lib/ of the XGBoost to extend")
+cmake_path(CONVERT "$ENV{CPATH}:$ENV{CPLUS_INCLUDE_PATH}" TO_CMAKE_PATH_LIST compiler_include_path)
+cmake_path(CONVERT "$ENV{LIBRARY_PATH}" TO_CMAKE_PATH_LIST compiler_library_path)
+
+find_path(XGBoostHost_INCLUDE_DIR xgboost/tree_updater.h
+  HINTS ${XGBOOST_HOST_DIR}/include ${CMAKE_PREFIX_PATH} ${compiler_include_path} PATH_SUFFIXES include)
+find_path(XGBoostHost_DMLC_INCLUDE_DIR dmlc/registry.h
+  HINTS ${XGBOOST_HOST_DIR}/include ${CMAKE_PREFIX_PATH} ${compiler_include_path} PATH_SUFFIXES include)
+# A bundle made from a runtime package has no unversioned name.
+foreach(library xgboost dmlc)
+  string(TOUPPER ${library} upper)
+  find_library(XGBoostHost_${upper}_LIBRARY NAMES ${library} lib${library}.so.0
+    HINTS ${XGBOOST_HOST_DIR}/lib ${XGBOOST_HOST_DIR}/lib/${CMAKE_LIBRARY_ARCHITECTURE} ${compiler_library_path})
+endforeach()
+
+if(XGBoostHost_INCLUDE_DIR AND EXISTS ${XGBoostHost_INCLUDE_DIR}/xgboost/version_config.h)
+  file(STRINGS ${XGBoostHost_INCLUDE_DIR}/xgboost/version_config.h version_lines REGEX "define XGBOOST_VER_")
+  string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*PATCH ([0-9]+).*" "\\1.\\2.\\3"
+    XGBoostHost_VERSION "${version_lines}")
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(XGBoostHost
+  REQUIRED_VARS XGBoostHost_XGBOOST_LIBRARY XGBoostHost_DMLC_LIBRARY XGBoostHost_INCLUDE_DIR
+    XGBoostHost_DMLC_INCLUDE_DIR XGBoostHost_VERSION
+  VERSION_VAR XGBoostHost_VERSION
+  REASON_FAILURE_MESSAGE "on Debian: apt install libxgboost-dev libdmlc-dev; elsewhere set XGBOOST_HOST_DIR")
+
+if(XGBoostHost_FOUND)
+  if(NOT XGBoostHost_VERSION VERSION_GREATER_EQUAL 1.7 OR NOT XGBoostHost_VERSION VERSION_LESS 1.8)
+    message(FATAL_ERROR
+      "XGBoost ${XGBoostHost_VERSION} found in ${XGBoostHost_INCLUDE_DIR}; the plugin is written for 1.7.x")
+  endif()
+  foreach(library xgboost dmlc)
+    if(NOT TARGET XGBoostHost::${library})
+      string(TOUPPER ${library} upper)
+      add_library(XGBoostHost::${library} UNKNOWN IMPORTED)
+      set_target_properties(XGBoostHost::${library} PROPERTIES
+        IMPORTED_LOCATION ${XGBoostHost_${upper}_LIBRARY}
+        INTERFACE_INCLUDE_DIRECTORIES "${XGBoostHost_INCLUDE_DIR};${XGBoostHost_DMLC_INCLUDE_DIR}")
+    endif()
+  endforeach()
+endif()
+mark_as_advanced(XGBoostHost_INCLUDE_DIR XGBoostHost_DMLC_INCLUDE_DIR XGBoostHost_XGBOOST_LIBRARY
+  XGBoostHost_DMLC_LIBRARY)

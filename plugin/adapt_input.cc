@@ -1,0 +1,113 @@
+#include "adapt_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <type_traits>
+
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+static_assert(sizeof(xgboost::Entry) == sizeof(Entry) && std::is_standard_layout_v<xgboost::Entry> &&
+                  offsetof(xgboost::Entry, index) == offsetof(Entry, feature) &&
+                  offsetof(xgboost::Entry, fvalue) == offsetof(Entry, value) &&
+                  std::is_same_v<xgboost::bst_feature_t, FeatureIndex> &&
+                  std::is_same_v<xgboost::bst_float, decltype(Entry::value)>,
+              "pages of a DMatrix are read where they lie");
+static_assert(sizeof(xgboost::bst_row_t) == sizeof(std::uint64_t));
+static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
+                  std::is_standard_layout_v<xgboost::GradientPair> &&
+                  std::is_same_v<xgboost::GradientPair::ValueT, decltype(GradientPair::grad)>,
+              "gradients are read where they lie");
+
+RowBatch ToBatch(xgboost::SparsePage const& page) {
+  auto const& offsets = page.offset.ConstHostVector();
+  auto const& entries = page.data.ConstHostVector();
+  RowBatch batch;
+  batch.first_row = page.base_rowid;
+  batch.offsets = {reinterpret_cast<std::uint64_t const*>(offsets.data()), offsets.size()};
+  batch.entries = {reinterpret_cast<Entry const*>(entries.data()), entries.size()};
+  return batch;
+}
+
+class DMatrixRows : public RowSource {
+ public:
+  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data} {}
+
+  std::uint64_t rows() const override { return data_->Info().num_row_; }
+  FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
+
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    if (IsBinned(*data_)) {
+      for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) visit(ToBatch(*page.page));
+    } else {
+      for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
+    }
+  }
+
+ private:
+  xgboost::DMatrix* data_;
+};
+
+}  // namespace
+
+bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
+
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads) {
+  DMatrixRows const rows{data};
+  if (!IsBinned(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads);
+  // Makes XGBoost say what it says to `hist`, if the matrix was made with another max_bin.
+  constexpr double kDefaultSparseThreshold = 0.2;
+  data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
+  return Dataset::FromBinEdges(rows, threads);
+}
+
+std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
+  auto const& weights = info.weights_.ConstHostVector();
+  bool const per_group = !info.group_ptr_.empty() && weights.size() + 1 == info.group_ptr_.size() &&
+                         weights.size() != info.num_row_;
+  if (!per_group) return weights;
+  std::vector<float> per_row(info.num_row_);
+  for (std::size_t g = 0; g < weights.size(); ++g) {
+    std::fill(per_row.begin() + info.group_ptr_[g], per_row.begin() + info.group_ptr_[g + 1], weights[g]);
+  }
+  return per_row;
+}
+
+std::vector<float> FeatureWeights(xgboost::MetaInfo const& info) {
+  auto const& weights = info.feature_weights.ConstHostVector();
+  if (!weights.empty() && weights.size() != info.num_col_) {
+    throw InvalidArgument{"feature_weights has " + std::to_string(weights.size()) + " values; allowed: one for each of " +
+                          std::to_string(info.num_col_) + " columns"};
+  }
+  return weights;
+}
+
+void CheckFeatureTypes(xgboost::MetaInfo const& info) {
+  auto const& types = info.feature_types.ConstHostVector();
+  auto const found = std::find(types.cbegin(), types.cend(), xgboost::FeatureType::kCategorical);
+  if (found == types.cend()) return;
+  throw Unsupported{"feature_types: column " + std::to_string(found - types.cbegin()) +
+                    " is 'c' (categorical), which this version of gpu_hist does not support; supported: numerical"};
+}
+
+Span<GradientPair const> View(xgboost::HostDeviceVector<xgboost::GradientPair> const& gradients) {
+  auto const& host = gradients.ConstHostVector();
+  return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
+}
+
+void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
+  auto const found = std::find_if(gradients.begin(), gradients.end(), [](GradientPair const& g) {
+    return !std::isfinite(g.grad) || !std::isfinite(g.hess);
+  });
+  if (found == gradients.end()) return;
+  auto const i = static_cast<std::size_t>(found - gradients.begin());
+  throw InvalidArgument{"The gradient of row " + std::to_string(i / classes) + ", class " + std::to_string(i % classes) +
+                        " is " + std::to_string(found->grad) + " and its hessian " + std::to_string(found->hess) +
+                        "; allowed: finite numbers"};
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,42 @@
+/// XGBoost's matrices as the engine reads them.
+#ifndef XGBGPU_PLUGIN_ADAPT_INPUT_H_
+#define XGBGPU_PLUGIN_ADAPT_INPUT_H_
+
+#include <xgboost/base.h>
+#include <xgboost/data.h>
+#include <xgboost/host_device_vector.h>
+
+#include <memory>
+#include <vector>
+
+#include "xgbgpu/span.h"
+#include "xgbgpu/trainer.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::plugin {
+
+/// Bins `data`: a DMatrix by exact quantiles (pages of external memory are read one by one, twice), a QuantileDMatrix
+/// by the bins that it was made with, for which max_bin and weights play no part.
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads);
+
+/// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
+bool IsBinned(xgboost::DMatrix const& data);
+
+/// One weight per row, or empty for "all 1". A ranking matrix has one weight per group: its rows share it.
+std::vector<float> RowWeights(xgboost::MetaInfo const& info);
+
+/// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
+std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
+
+/// Throws Unsupported if `data` has categorical columns.
+void CheckFeatureTypes(xgboost::MetaInfo const& info);
+
+/// The same memory, seen as the engine's type.
+Span<GradientPair const> View(xgboost::HostDeviceVector<xgboost::GradientPair> const& gradients);
+
+/// Throws InvalidArgument, naming row, class and value, unless all gradients are finite. `classes` per row, > 0.
+void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ADAPT_INPUT_H_

@@ -1,0 +1,211 @@
+#include "booster_config.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "notice.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+using xgboost::Args;
+using xgboost::Json;
+
+constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
+
+std::vector<std::string> SplitSequence(std::string const& sequence) {
+  std::vector<std::string> names;
+  std::istringstream stream{sequence};
+  for (std::string name; std::getline(stream, name, ',');) {
+    names.push_back(name == kUpdater ? kPublicUpdater : name);
+  }
+  return names;
+}
+
+xgboost::Object ToObject(ParamValues const& values) {
+  xgboost::Object object;
+  for (auto const& [name, value] : values) object[name] = xgboost::String{value};
+  return object;
+}
+
+ParamValues ToValues(Json const& object) {
+  ParamValues values;
+  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(object)) {
+    values[CanonicalName(name)] = xgboost::get<xgboost::String const>(value);
+  }
+  return values;
+}
+
+/// The member `name` of an object, or null.
+Json const* Find(Json const& object, char const* name) {
+  auto const& members = xgboost::get<xgboost::Object const>(object);
+  auto const found = members.find(name);
+  return found == members.cend() ? nullptr : &found->second;
+}
+
+std::string Text(Json const& object, char const* name) {
+  Json const* value = Find(object, name);
+  return value == nullptr ? std::string{} : xgboost::get<xgboost::String const>(*value);
+}
+
+void SayWhatBecameOf(ParamValues const& dropped) {
+  for (auto const& [name, value] : dropped) {
+    WarnOnce(name, "parameter " + name + " " + MeaningOfDropped(name) + ".");
+  }
+}
+
+}  // namespace
+
+bool BoosterConfig::NamesOurs() const {
+  return std::find(updaters_.cbegin(), updaters_.cend(), kPublicUpdater) != updaters_.cend();
+}
+
+bool BoosterConfig::IsPlain() const {
+  return std::all_of(updaters_.cbegin(), updaters_.cend(), [](auto const& name) { return name == kPublicUpdater; });
+}
+
+std::string BoosterConfig::Join(char const* name_of_ours) const {
+  if (updaters_.empty()) return name_of_ours;
+  std::string sequence;
+  for (auto const& name : updaters_) {
+    if (!sequence.empty()) sequence += ',';
+    sequence += name == kPublicUpdater ? name_of_ours : name;
+  }
+  return sequence;
+}
+
+Args BoosterConfig::Configure(Args const& args) {
+  bool const was_in_charge = InCharge();
+  Absorb(args);
+  if (InCharge()) Parse();
+
+  Args out;
+  // A stock booster builds new updaters from these arguments alone: give it everything whenever it may build some.
+  if (InCharge() || was_in_charge) out.assign(tree_values_.cbegin(), tree_values_.cend());
+  for (auto const& [name, value] : args) {
+    bool const is_updater = name == "updater" || name == "updater_seq";
+    if (InCharge() && (is_updater || (gpu_hist_ && name == "tree_method"))) continue;
+    bool const on_gpu = name == "predictor" && value == "gpu_predictor";
+    out.emplace_back(name, on_gpu ? "auto" : value);
+  }
+  if (gpu_hist_) out.emplace_back("tree_method", "hist");
+  if (InCharge()) out.emplace_back("updater", Sequence());
+  return out;
+}
+
+void BoosterConfig::Absorb(Args const& args) {
+  std::string const* tree_method = nullptr;
+  std::string const* updater = nullptr;
+  std::string const* process_type = nullptr;
+  for (auto const& [name, value] : args) {
+    if (name == "tree_method") {
+      tree_method = &value;
+    } else if (name == "updater" || name == "updater_seq") {
+      updater = &value;
+    } else if (name == "process_type") {
+      process_type = &value;
+    } else if (name == "predictor") {
+      gpu_predictor_ = value == "gpu_predictor";
+    } else if (IsTreeParam(name)) {
+      tree_values_[CanonicalName(name)] = value;
+    } else if (IsDeviceParam(name)) {
+      device_values_[name] = value;
+    } else if (MeaningOfDropped(name) != nullptr) {
+      dropped_values_[name] = value;
+    }
+  }
+  Choose(tree_method, updater, process_type);
+}
+
+/// Each argument is null unless newly set.
+void BoosterConfig::Choose(std::string const* tree_method, std::string const* updater,
+                           std::string const* process_type) {
+  if (tree_method != nullptr) {
+    if (*tree_method == "gpu_exact") {
+      throw Unsupported{"Parameter tree_method is 'gpu_exact', which this version does not support; "
+                        "supported: gpu_hist, and XGBoost's own auto, approx, exact, hist"};
+    }
+    gpu_hist_ = *tree_method == "gpu_hist";
+    updaters_.clear();
+  }
+  if (updater != nullptr) {
+    updaters_ = SplitSequence(*updater);
+  } else if (process_type != nullptr && *process_type == "default" && !NamesOurs()) {
+    updaters_.clear();  // they were there to update trees
+  }
+  if (!InCharge()) updaters_.clear();  // the stock booster knows what to do with them
+}
+
+void BoosterConfig::Parse() {
+  tree_ = ParseTreeParam(tree_values_);
+  device_ = ParseDeviceParam(device_values_);
+  SayWhatBecameOf(dropped_values_);
+  if (gpu_predictor_) {
+    WarnOnce("predictor", "parameter predictor=gpu_predictor: this version predicts on the host.");
+  }
+}
+
+void BoosterConfig::Save(Json* gbtree) const {
+  Json& out = *gbtree;
+  Json& train = out["gbtree_train_param"];
+  if (gpu_predictor_) train["predictor"] = xgboost::String{"gpu_predictor"};
+  if (!InCharge()) return;
+
+  if (gpu_hist_) train["tree_method"] = xgboost::String{"gpu_hist"};
+  // Readers take "updater_seq" after its alias "updater". A stock CPU booster keeps the tree parameters saved here only
+  // if it finds the sequence that it would choose itself.
+  train["updater"] = xgboost::String{Join(kPublicUpdater)};
+  train["updater_seq"] = xgboost::String{gpu_hist_ && IsPlain() ? "grow_quantile_histmaker" : Join(kPublicUpdater)};
+  out["specified_updater"] = xgboost::Boolean{!updaters_.empty()};
+
+  auto& updaters = xgboost::get<xgboost::Object>(out["updater"]);
+  if (updaters.erase(kUpdater) != 0) {
+    Json ours{xgboost::Object{}};
+    ours["train_param"] = xgboost::ToJson(tree_);
+    ours["gpu_hist_train_param"] = ToObject({{"debug_synchronize", "0"}});  // a GPU build insists on it
+    updaters[kPublicUpdater] = ours;
+  }
+  out[kDeviceSection] = xgboost::ToJson(device_);
+  for (auto const& [name, value] : dropped_values_) out[kDeviceSection][name] = xgboost::String{value};
+}
+
+void BoosterConfig::Load(Json* gbtree) {
+  *this = BoosterConfig{};
+  Json& in = *gbtree;
+  Json& train = in["gbtree_train_param"];
+  auto& updaters = xgboost::get<xgboost::Object>(in["updater"]);
+
+  for (auto const& [name, updater] : updaters) {
+    Json const* values = Find(updater, "train_param");
+    if (values != nullptr) tree_values_ = ToValues(*values);
+  }
+  if (Json const* section = Find(in, kDeviceSection)) {
+    for (auto const& [name, value] : ToValues(*section)) {
+      (IsDeviceParam(name) ? device_values_ : dropped_values_)[name] = value;
+    }
+  }
+  gpu_predictor_ = Text(train, "predictor") == "gpu_predictor";
+  if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
+
+  gpu_hist_ = Text(train, "tree_method") == "gpu_hist";
+  bool const specified = xgboost::get<xgboost::Boolean const>(in["specified_updater"]);
+  if (specified || !gpu_hist_) updaters_ = SplitSequence(Text(train, "updater"));
+  if (!NamesOurs()) updaters_.clear();  // a loaded booster grows trees, whatever the saved one did
+  if (!InCharge()) return;
+
+  if (gpu_hist_) train["tree_method"] = xgboost::String{"hist"};
+  train["updater"] = xgboost::String{Sequence()};
+  train["updater_seq"] = xgboost::String{Sequence()};
+  in["specified_updater"] = xgboost::Boolean{true};
+  xgboost::Object translated;
+  for (auto const& name : SplitSequence(Sequence())) {
+    auto const found = updaters.find(name);
+    bool const ours = name == kPublicUpdater;
+    translated[ours ? kUpdater : name] = ours || found == updaters.end() ? Json{xgboost::Object{}} : found->second;
+  }
+  in["updater"] = std::move(translated);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,27 @@
+/// What we say on XGBoost's log, and what we keep XGBoost from saying.
+#ifndef XGBGPU_PLUGIN_NOTICE_H_
+#define XGBGPU_PLUGIN_NOTICE_H_
+
+#include <string>
+
+namespace xgbgpu::plugin {
+
+/// A warning that a process shows once for each `key`, and not while warnings are switched off.
+void WarnOnce(std::string const& key, std::string const& text);
+
+/// While alive and `on`: XGBoost logs nothing on this thread.
+class QuietScope {
+ public:
+  explicit QuietScope(bool on);
+  ~QuietScope();
+  QuietScope(QuietScope const&) = delete;
+  QuietScope& operator=(QuietScope const&) = delete;
+
+ private:
+  bool on_;
+  int verbosity_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_NOTICE_H_

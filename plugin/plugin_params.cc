@@ -1,0 +1,136 @@
+#include "plugin_params.h"
+
+#include <set>
+
+#include "notice.h"
+#include "xgbgpu/error.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+DMLC_REGISTER_PARAMETER(TreeParam);
+DMLC_REGISTER_PARAMETER(DeviceParam);
+
+namespace {
+
+/// Every name that Param knows, aliases included.
+template <typename Param>
+std::set<std::string> NamesOf() {
+  Param param;
+  param.UpdateAllowUnknown(ParamValues{});
+  std::set<std::string> names;
+  for (auto const& name_value : param.__DICT__()) names.insert(name_value.first);
+  return names;
+}
+
+[[noreturn]] void NotAllowed(std::string const& name, std::string const& value, std::string const& allowed) {
+  throw InvalidArgument{"Parameter " + name + " is '" + value + "'; allowed: " + allowed};
+}
+
+[[noreturn]] void NotYet(std::string const& name, std::string const& value, std::string const& allowed) {
+  throw Unsupported{"Parameter " + name + " is '" + value +
+                    "', which this version of gpu_hist does not support; supported: " + allowed};
+}
+
+/// True if `text` has nothing but `neutral` characters: "(0, 0)" constrains no column, nor does "[]".
+bool HasOnly(char const* neutral, std::string const& text) { return text.find_first_not_of(neutral) == std::string::npos; }
+
+GrowPolicy ToGrowPolicy(std::string const& value) {
+  return value == "lossguide" ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+}
+
+}  // namespace
+
+std::string CanonicalName(std::string const& name) {
+  static std::map<std::string, std::string> const kAliases{
+      {"eta", "learning_rate"}, {"gamma", "min_split_loss"}, {"lambda", "reg_lambda"}, {"alpha", "reg_alpha"}};
+  auto const found = kAliases.find(name);
+  return found == kAliases.end() ? name : found->second;
+}
+
+bool IsTreeParam(std::string const& name) {
+  static auto const kNames = NamesOf<TreeParam>();
+  return kNames.count(name) != 0;
+}
+
+bool IsDeviceParam(std::string const& name) {
+  static auto const kNames = NamesOf<DeviceParam>();
+  return kNames.count(name) != 0;
+}
+
+char const* MeaningOfDropped(std::string const& name) {
+  static std::map<std::string, char const*> const kMeanings{
+      {"deterministic_histogram", "has no effect: the same data, parameters and seed always give the same model"},
+      {"single_precision_histogram", "has no effect: gradients are summed exactly, as integers"},
+      {"gpu_page_size", "has no effect: external memory is read page by page as it was stored"},
+      {"gpu_batch_nrows", "has no effect: the size of batches is chosen by the library"},
+      {"debug_synchronize", "has no effect: devices always agree, there is nothing to check"}};
+  auto const found = kMeanings.find(name);
+  return found == kMeanings.end() ? nullptr : found->second;
+}
+
+TreeParam ParseTreeParam(ParamValues const& values) {
+  TreeParam param;
+  param.UpdateAllowUnknown(values);
+  static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
+  if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, "depthwise, lossguide");
+  static std::set<std::string> const kSampling{"uniform", "gradient_based", "goss"};
+  if (kSampling.count(param.sampling_method) == 0) NotAllowed("sampling_method", param.sampling_method, "uniform");
+  return param;
+}
+
+DeviceParam ParseDeviceParam(ParamValues const& values) {
+  DeviceParam param;
+  param.UpdateAllowUnknown(values);
+  static std::set<std::string> const kBackends{"auto", "cuda", "host"};
+  if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
+  return param;
+}
+
+TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
+  if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, "depthwise, lossguide");
+  if (param.sampling_method != "uniform") NotYet("sampling_method", param.sampling_method, "uniform");
+  if (!HasOnly("()[], 0", param.monotone_constraints)) NotYet("monotone_constraints", param.monotone_constraints, "none");
+  if (!HasOnly("()[], ", param.interaction_constraints)) {
+    NotYet("interaction_constraints", param.interaction_constraints, "none");
+  }
+  TrainParams out;
+  out.learning_rate = param.learning_rate;
+  out.min_split_loss = param.min_split_loss;
+  out.max_depth = param.max_depth;
+  out.max_leaves = param.max_leaves;
+  out.grow_policy = ToGrowPolicy(param.grow_policy);
+  out.min_child_weight = param.min_child_weight;
+  out.reg_lambda = param.reg_lambda;
+  out.reg_alpha = param.reg_alpha;
+  out.max_delta_step = param.max_delta_step;
+  out.subsample = param.subsample;
+  out.colsample_bytree = param.colsample_bytree;
+  out.colsample_bylevel = param.colsample_bylevel;
+  out.colsample_bynode = param.colsample_bynode;
+  out.seed = seed;
+  out.Validate();
+  return out;
+}
+
+BackendKind ToBackend(DeviceParam const& param, bool must_exist) {
+  if (param.n_gpus != 1) NotYet("n_gpus", std::to_string(param.n_gpus), "1");
+  std::string why_not;
+  bool const cuda = CudaAvailable(&why_not);
+  int const devices = cuda ? 1 : 0;
+  if (must_exist && param.gpu_id >= devices) {
+    throw InvalidArgument{"gpu_id " + std::to_string(param.gpu_id) + " is invalid: " + std::to_string(devices) +
+                          " devices can be used" + (cuda ? "" : " (" + why_not + ")") +
+                          ". Without fail_on_invalid_gpu_id another device or the host takes its place"};
+  }
+  if (param.gpu_backend == "host") return BackendKind::kHost;
+  if (cuda) return BackendKind::kCuda;
+  if (param.gpu_backend == "cuda") {
+    throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not + "; possible: auto, host"};
+  }
+  WarnOnce("no device", "gpu_hist trains on the host, the same model at less speed: " + why_not +
+                            ". (gpu_backend=host chooses this without a warning.)");
+  return BackendKind::kHost;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,94 @@
+#include "trainer_pool.h"
+
+#include <algorithm>
+
+#include "adapt_input.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// The same object, not merely the same address: owners differ although an address was used again.
+bool SameObject(std::weak_ptr<xgboost::DMatrix> const& a, std::shared_ptr<xgboost::DMatrix> const& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
+template <typename Slots>
+void EraseExpired(Slots* slots) {
+  slots->erase(std::remove_if(slots->begin(), slots->end(), [](auto const& slot) { return slot.owner.expired(); }),
+               slots->end());
+}
+
+}  // namespace
+
+DatasetCache& DatasetCache::Instance() {
+  static auto* const cache = new DatasetCache;  // never freed: at exit a backend's runtime may be gone already
+  return *cache;
+}
+
+std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin) {
+  bool const binned = IsBinned(*data);
+  auto const& weights = data->Info().weights_.ConstHostVector();
+  for (auto const& slot : slots_) {
+    if (!SameObject(slot.owner, data)) continue;
+    if (!binned && (slot.max_bin != max_bin || slot.weights != weights)) continue;
+    if (auto dataset = slot.dataset.lock()) return dataset;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Dataset const> DatasetCache::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin,
+                                                 int threads) {
+  {
+    std::lock_guard<std::mutex> lock{mutex_};
+    DropExpiredLocked();
+    if (auto dataset = Find(data, max_bin)) return dataset;
+  }
+  auto dataset = MakeDataset(data.get(), max_bin, threads);
+  std::lock_guard<std::mutex> lock{mutex_};
+  slots_.push_back({data, max_bin, data->Info().weights_.ConstHostVector(), dataset});
+  last_owner_ = data;
+  last_ = dataset;
+  return dataset;
+}
+
+void DatasetCache::DropExpired() {
+  std::lock_guard<std::mutex> lock{mutex_};
+  DropExpiredLocked();
+}
+
+void DatasetCache::DropExpiredLocked() {
+  if (last_owner_.expired()) last_.reset();
+  EraseExpired(&slots_);
+  slots_.erase(std::remove_if(slots_.begin(), slots_.end(), [](Slot const& slot) { return slot.dataset.expired(); }),
+               slots_.end());
+}
+
+Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, BackendKind backend,
+                          int threads) {
+  DropExpired();
+  auto dataset = DatasetCache::Instance().Get(data, max_bin, threads);
+  std::lock_guard<std::mutex> lock{mutex_};
+  auto const found = std::find_if(slots_.begin(), slots_.end(), [&](Slot const& slot) {
+    return slot.dataset == dataset && slot.trainer->backend() == backend && slot.threads == threads;
+  });
+  if (found != slots_.end()) {
+    std::rotate(slots_.begin(), found, found + 1);
+    return *slots_.front().trainer;
+  }
+  constexpr std::size_t kTrainers = 2;
+  if (slots_.size() == kTrainers) slots_.pop_back();  // before the new one needs memory
+  auto trainer = std::make_unique<Trainer>(dataset, backend, threads);
+  slots_.insert(slots_.begin(), Slot{data, std::move(dataset), threads, std::move(trainer)});
+  return *slots_.front().trainer;
+}
+
+void TrainerPool::DropExpired() {
+  {
+    std::lock_guard<std::mutex> lock{mutex_};
+    EraseExpired(&slots_);
+  }
+  DatasetCache::Instance().DropExpired();
+}
+
+}  // namespace xgbgpu::plugin

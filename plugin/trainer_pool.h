@@ -1,0 +1,66 @@
+/// Which quantised data and trainer belong to a DMatrix. See docs/adr/0003-dataset-identity.md.
+#ifndef XGBGPU_PLUGIN_TRAINER_POOL_H_
+#define XGBGPU_PLUGIN_TRAINER_POOL_H_
+
+#include <xgboost/data.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// The quantised matrices of this process: boosters that train on one DMatrix share one.
+class DatasetCache {
+ public:
+  static DatasetCache& Instance();
+
+  /// The quantised form of `data`, made if there is none yet for the same matrix, weights and max_bin.
+  std::shared_ptr<Dataset const> Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads);
+
+  /// Forgets what belongs to matrices that are gone.
+  void DropExpired();
+
+ private:
+  struct Slot {
+    std::weak_ptr<xgboost::DMatrix> owner;
+    int max_bin;
+    std::vector<float> weights;  ///< as in the matrix when the dataset was made
+    std::weak_ptr<Dataset const> dataset;
+  };
+
+  std::shared_ptr<Dataset const> Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin);
+  void DropExpiredLocked();
+
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  std::weak_ptr<xgboost::DMatrix> last_owner_;
+  std::shared_ptr<Dataset const> last_;  ///< the newest outlives its boosters: xgb.train() called again finds it
+};
+
+/// The trainers of one booster, most recently used first: two, so that a booster may alternate between two matrices.
+class TrainerPool {
+ public:
+  /// The trainer for `data`, valid until the next call for another matrix.
+  Trainer& Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, BackendKind backend, int threads);
+
+  /// Frees the trainers of matrices that are gone.
+  void DropExpired();
+
+ private:
+  struct Slot {
+    std::weak_ptr<xgboost::DMatrix> owner;
+    std::shared_ptr<Dataset const> dataset;
+    int threads;
+    std::unique_ptr<Trainer> trainer;
+  };
+
+  std::mutex mutex_;  // predictions, which may run at the same time, call DropExpired
+  std::vector<Slot> slots_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_TRAINER_POOL_H_

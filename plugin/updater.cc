@@ -1,0 +1,46 @@
+#include "updater.h"
+
+#include "adapt_input.h"
+#include "adapt_tree.h"
+#include "boundary.h"
+#include "round.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradients, xgboost::DMatrix* data,
+                         xgboost::common::Span<xgboost::HostDeviceVector<xgboost::bst_node_t>> out_position,
+                         std::vector<xgboost::RegTree*> const& trees) {
+  AtBoundary("growing trees", [&] {
+    tree_ = nullptr;
+    Round* const round = Round::Current();
+    if (round == nullptr) {
+      throw Unsupported{std::string{"The updater "} + kPublicUpdater +
+                        " works in the boosters gbtree and dart, if they were made after xgboost-gpu was loaded"};
+    }
+    Trainer& trainer = round->trainers->Get(round->data.lock(), round->max_bin, round->backend, ctx_->Threads());
+    TrainParams params = round->params;
+    params.learning_rate /= static_cast<float>(trees.size());
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+      CopyTree(trainer.Grow(params, View(*gradients), {round->iteration, round->trees}), trees[i]);
+      ++round->trees;
+      if (round->wants_positions) CopyPositions(trainer, &out_position[i]);
+    }
+    trainer_ = &trainer;
+    data_ = data;
+    tree_ = trees.back();
+  });
+}
+
+bool HistUpdater::UpdatePredictionCache(xgboost::DMatrix const* data,
+                                        xgboost::linalg::VectorView<float> predictions) {
+  return AtBoundary("updating predictions", [&] {
+    Round const* const round = Round::Current();
+    if (round == nullptr || !round->cache_is_current || tree_ == nullptr || data != data_) return false;
+    trainer_->AddLeafValues(LeafValues(*tree_), &predictions(0), predictions.Stride(0));
+    tree_ = nullptr;
+    return true;
+  });
+}
+
+}  // namespace xgbgpu::plugin
