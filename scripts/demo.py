@@ -146,7 +146,8 @@ def main() -> int:
 
     info = xgboost_gpu.build_info()
     print(f"\nStock XGBoost {xgb.__version__} from {os.path.dirname(xgb.__file__)}")
-    print(f"and {info['library']} {info['version']}, {'CUDA or' if info['cuda'] else ''} host backend".replace(",  ", ", "))
+    backends = "CUDA and host backends" if info["cuda"] else "host backend only"
+    print(f"xgboost_gpu {info['version']} from {info['library']}, {backends}")
     print("\nOne word changes between the two columns below, in the parameters; the program stays as it is:\n")
     print('    xgb.train({"tree_method": "hist",     ...}, data)')
     print('    xgb.train({"tree_method": "gpu_hist", ...}, data)\n')

@@ -1,4 +1,4 @@
-"""Rules of the source tree: who may include what, headers that stand alone, a map that is true, files of bearable size.
+"""Rules of the source tree: who may include what, headers that stand alone, documents that are true, files of bearable size.
 
 Every rule is a function from a source tree to a list of complaints. It is tested twice: on the project, where the list
 must be empty, and on a small tree that breaks the rule, where it must not be.
@@ -87,6 +87,17 @@ def map_of_the_source(root: Path) -> List[str]:
             [f"src/README.md names {folder}/, which is no folder of src/ with code" for folder in sorted(named - have)])
 
 
+def documented_parameters(root: Path) -> List[str]:
+    """docs/parameters.md has every parameter, with its aliases, that the plugin reads."""
+    source = "".join(p.read_text(encoding="utf-8") for p in files(root, "plugin"))
+    names = re.findall(r"DMLC_DECLARE_FIELD\((\w+)\)", source)
+    names += re.findall(r"DMLC_DECLARE_ALIAS\(\w+, (\w+)\)", source)
+    text = (root / "docs/parameters.md").read_text(encoding="utf-8")
+    if not names:
+        return ["plugin/ declares no parameter"]
+    return [f"docs/parameters.md does not mention `{name}`" for name in names if f"`{name}`" not in text]
+
+
 def long_files(root: Path) -> List[str]:
     """A file that does not fit a reader's head is two files."""
     lengths = ((p, len(p.read_text(encoding="utf-8").splitlines())) for p in files(root, "include", "src", "plugin", "cli"))
@@ -107,6 +118,10 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "map_of_the_source": (
         {"src/README.md": "| `gone/` |\n", "src/split/split.h": ""},
         ["does not name src/split/", "names gone/"]),
+    "documented_parameters": (
+        {"plugin/params.h": "DMLC_DECLARE_FIELD(max_bin)\nDMLC_DECLARE_ALIAS(learning_rate, eta)\n",
+         "docs/parameters.md": "`max_bin`, eta"},
+        ["does not mention `eta`"]),
     "long_files": (
         {"plugin/long.cc": "\n" * (MAX_LINES + 1)},
         ["plugin/long.cc has 501 lines"]),
@@ -140,7 +155,8 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, long_files):
+for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, documented_parameters,
+              long_files):
     add_tests(rule_)
 
 if __name__ == "__main__":
