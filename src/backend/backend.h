@@ -1,0 +1,53 @@
+/// The seam between drivers and devices: all that a backend must do to grow a tree.
+#ifndef XGBGPU_BACKEND_BACKEND_H_
+#define XGBGPU_BACKEND_BACKEND_H_
+
+#include <memory>
+
+#include "matrix/matrix.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/trainer.h"
+#include "xgbgpu/tree.h"
+
+namespace xgbgpu {
+
+/// Grows trees on one matrix, on one kind of device.
+///
+/// Calls enqueue work; only Finish and what comes after it wait for results. Nothing returns to the driver inside a tree:
+/// SelectNodes may answer true without knowing, and the level that follows is then empty. A backend is free to do the
+/// work of ExpandNodes in one pass over the rows (the last splits applied, the next histograms summed). Memory for a tree
+/// is taken in the constructor and, at most, between two stages; no stage allocates or synchronises.
+///
+/// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
+/// function of (seed, tree, row). docs/adr/0001-backend-interface.md
+class TreeBuilder {
+ public:
+  virtual ~TreeBuilder() = default;
+
+  /// Gradients to fixed point, rows and features sampled, sums of the root. Throws InvalidArgument (gradients).
+  virtual void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
+  /// Histogram and best split of the root.
+  virtual void BuildRoot() = 0;
+  /// Chooses the nodes to split next: a level (depth-wise), or the best candidates (loss-guided). False: the tree is done.
+  virtual bool SelectNodes() = 0;
+  /// Splits the chosen nodes: rows to children, histograms of the children, their best splits.
+  virtual void ExpandNodes() = 0;
+  /// Waits, and returns the tree.
+  virtual Tree Finish() = 0;
+
+  /// See Trainer.
+  virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
+  virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
+  /// Memory held, in bytes.
+  virtual std::size_t bytes() const = 0;
+};
+
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
+
+/// The backend to use for `wanted`: never kAuto. Throws Unsupported if `wanted` is kCuda and there is none.
+BackendKind ResolveBackend(BackendKind wanted);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_BACKEND_BACKEND_H_

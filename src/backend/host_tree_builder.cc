@@ -1,0 +1,114 @@
+/// The host backend: forwards to the stages' host implementations.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "backend/backend.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "gradient/gradient.h"
+#include "level/level.h"
+#include "predict/predict.h"
+#include "sample/sample.h"
+#include "tree/leaf.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.
+std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
+
+class HostTreeBuilder final : public TreeBuilder {
+ public:
+  HostTreeBuilder(QuantisedMatrix const& matrix, int threads)
+      : matrix_{matrix}, threads_{threads}, level_{matrix, threads}, positions_{matrix.rows},
+        sample_counts_(host::SampleChunks(matrix.rows)) {}
+
+  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
+    tree_.reset();
+    if (gradients.size() != matrix_.rows) {
+      Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", matrix_.rows,
+                             " rows");
+    }
+    train_ = params;
+    std::uint32_t const tree = TreeNumber(key);
+    QuantiseGradients(gradients, {params.seed, RandomPurpose::kRounding, tree, 0});
+    features_.emplace(params, matrix_.features(), tree);
+    std::size_t const rows = host::SampleRows({params.seed, RandomPurpose::kRowSample, tree, 0}, params.subsample,
+                                              matrix_.rows, sample_counts_, level_.RootRows(), threads_);
+    if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
+    level_.SetPositions(positions_.data());
+    level_.Begin(gradients_, *split_params_, *features_, train_, rows);
+  }
+
+  void BuildRoot() override { level_.BuildRoot(); }
+  bool SelectNodes() override { return level_.SelectNodes(); }
+  void ExpandNodes() override { level_.ExpandNodes(); }
+
+  Tree Finish() override {
+    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate);
+    level_.LeafPositions(positions_.data());
+    if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+    tree_ = tree.size();
+    return tree;
+  }
+
+  void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
+    CheckFinished("LeafPositions", positions.size(), matrix_.rows);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      NodeIndex const p = positions_[i];
+      positions[i] = p < 0 ? ~p : p;
+      if (!sampled_out.empty()) sampled_out[i] = p < 0;
+    }
+  }
+
+  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
+    CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
+    host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_);
+  }
+
+  std::size_t bytes() const override {
+    return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes();
+  }
+
+ private:
+  void QuantiseGradients(Span<GradientPair const> gradients, RandomStream const& rounding) {
+    GradientFormat const format = host::ChooseGradientFormat(gradients, threads_);
+    if (format.narrow) {
+      narrow_.Reserve(matrix_.rows);
+    } else {
+      wide_.Reserve(matrix_.rows);
+    }
+    host::QuantiseGradients(gradients, format, rounding, narrow_.span(), wide_.span(), threads_);
+    gradients_ = {format, narrow_.data(), wide_.data()};
+    split_params_.emplace(train_, format);
+  }
+
+  void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const {
+    if (!tree_) Throw<InvalidArgument>(call, ": no tree has been grown");
+    if (size != wanted) Throw<InvalidArgument>(call, ": array of ", size, " elements; allowed: ", wanted);
+  }
+
+  QuantisedMatrix const& matrix_;
+  int threads_;
+  host::LevelBuilder level_;
+  Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
+  std::vector<std::size_t> sample_counts_;
+  Buffer<NarrowGradient> narrow_;
+  Buffer<GradientSum> wide_;
+  TrainParams train_;
+  GradientView gradients_;
+  std::optional<SplitParams> split_params_;
+  std::optional<FeatureSampler> features_;
+  std::optional<std::size_t> tree_;  ///< nodes of the last tree, if it was finished
+};
+
+}  // namespace
+
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads) {
+  return std::make_unique<HostTreeBuilder>(matrix, threads);
+}
+
+}  // namespace xgbgpu

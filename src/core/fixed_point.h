@@ -1,0 +1,65 @@
+/// Gradients in fixed point: why every sum in this project is exact and none depends on order.
+///
+/// A gradient v becomes the integer q = round(v · 2^shift). Two formats, chosen per tree by gradient/gradient.h:
+///
+///   narrow   |q| <= 2^14, 16 bits each. Rounded at random, unbiased, by a draw that depends on (seed, tree, row) only.
+///   wide     |q| <= 2^w, w = min(45, 62 - ceil(log2 rows)). Rounded to nearest. A float has 24 significant bits, so
+///            whatever is not smaller than 2^-21 of the largest gradient is represented exactly (w = 45).
+///
+/// Overflow proof. Let n = rows <= 2^32. The shift makes max|v| · 2^shift < 2^w (w = 14 or as above), and rounding goes
+/// up to 2^w at most. A sum over any subset of rows is then at most n · 2^w in magnitude:
+///   narrow   2^32 · 2^14 = 2^46 < 2^63
+///   wide     n · 2^(62 - ceil(log2 n)) <= 2^62 < 2^63
+/// A difference of two such sums (sibling = parent - child) is again a sum over a subset of rows: same bound.
+/// Narrow sums kept as two 32-bit halves of one word (histogram/histogram_ops.h) cover at most 2^16 rows:
+///   2^16 · 2^14 = 2^30 < 2^31.
+#ifndef XGBGPU_CORE_FIXED_POINT_H_
+#define XGBGPU_CORE_FIXED_POINT_H_
+
+#include <cstdint>
+
+#include "core/hd.h"
+#include "core/portable_math.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+constexpr int kNarrowBits = 14;
+constexpr int kWideBits = 45;
+
+/// One row's gradient in the narrow format: a 32-bit record.
+struct NarrowGradient {
+  std::int16_t grad;
+  std::int16_t hess;
+};
+
+/// How the integers of one tree read as numbers: value = integer · 2^-shift.
+struct GradientFormat {
+  bool narrow{false};
+  int grad_shift{0};
+  int hess_shift{0};
+};
+
+/// value · 2^k for |k| <= 2000, in two steps: 2^k itself may not be a normal number.
+XGBGPU_HD double ScaleByPowerOfTwo(double value, int k) {
+  int const half = k / 2;
+  return value * detail::PowerOfTwo(half) * detail::PowerOfTwo(k - half);
+}
+
+/// Nearest integer, ties to even, of v · 2^shift. The product is exact, so there is one rounding. |result| <= 2^45.
+XGBGPU_HD std::int64_t RoundToNearest(float v, double scale) {
+  double const x = static_cast<double>(v) * scale;
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: adding it leaves no room for a fraction
+  return static_cast<std::int64_t>((x + kMagic) - kMagic);
+}
+
+/// floor(v · 2^shift + u), u uniform in [0, 1) with 16 bits: the expectation is v · 2^shift to within 2^-17.
+XGBGPU_HD std::int32_t RoundAtRandom(float v, double scale, std::uint32_t random16) {
+  double const x = static_cast<double>(v) * scale + static_cast<double>(random16) * (1.0 / 65536.0);
+  std::int32_t const truncated = static_cast<std::int32_t>(x);
+  return truncated - (static_cast<double>(truncated) > x ? 1 : 0);
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_FIXED_POINT_H_

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <atomic>
+
+#include "core/message.h"
+#include "core/parallel.h"
+#include "gradient/gradient.h"
+#include "gradient/gradient_ops.h"
+
+namespace xgbgpu::host {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4
+
+void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
+  std::uint32_t seen = target->load(std::memory_order_relaxed);
+  while (seen < value && !target->compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+[[noreturn]] void ThrowNotFinite(Span<GradientPair const> gradients) {
+  std::size_t i = 0;
+  while (MagnitudeBits(gradients[i].grad) < kNotFiniteBits && MagnitudeBits(gradients[i].hess) < kNotFiniteBits) ++i;
+  Throw<InvalidArgument>("Gradient of row ", i, " is (grad ", gradients[i].grad, ", hess ", gradients[i].hess,
+                         "); both must be finite. NaN or infinite labels, weights, base_margin or a custom objective "
+                         "are the usual causes");
+}
+
+/// True if mean|v| >= max|v| / kNarrowPeak, for gradients and for hessians.
+bool NoneTowers(Span<GradientPair const> gradients, int grad_exponent, int hess_exponent, int threads) {
+  double const grad_scale = ScaleByPowerOfTwo(1.0, 20 - grad_exponent);
+  double const hess_scale = ScaleByPowerOfTwo(1.0, 20 - hess_exponent);
+  std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
+  ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::int64_t grad = 0, hess = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      grad += CoarseMagnitude(gradients[i].grad, grad_scale);
+      hess += CoarseMagnitude(gradients[i].hess, hess_scale);
+    }
+    grad_sum += grad;
+    hess_sum += hess;
+  });
+  std::int64_t const least = static_cast<std::int64_t>(gradients.size()) * ((1 << 20) / kNarrowPeak);
+  return grad_sum >= least && hess_sum >= least;
+}
+
+int CeilLog2(std::uint64_t n) {
+  int bits = 0;
+  while (bits < 63 && (std::uint64_t{1} << bits) < n) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads) {
+  std::atomic<std::uint32_t> grad_max{0}, hess_max{0};
+  ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::uint32_t grad = 0, hess = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      grad = std::max(grad, MagnitudeBits(gradients[i].grad));
+      hess = std::max(hess, MagnitudeBits(gradients[i].hess));
+    }
+    RaiseTo(&grad_max, grad);
+    RaiseTo(&hess_max, hess);
+  });
+  if (grad_max >= kNotFiniteBits || hess_max >= kNotFiniteBits) ThrowNotFinite(gradients);
+
+  int const grad_exponent = ExponentAbove(grad_max);
+  int const hess_exponent = ExponentAbove(hess_max);
+  GradientFormat format;
+  format.narrow = gradients.size() >= kNarrowMinRows && NoneTowers(gradients, grad_exponent, hess_exponent, threads);
+  int const bits = format.narrow ? kNarrowBits : std::min(kWideBits, 62 - CeilLog2(gradients.size()));
+  format.grad_shift = bits - grad_exponent;
+  format.hess_shift = bits - hess_exponent;
+  return format;
+}
+
+void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
+                       Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads) {
+  double const grad_scale = ScaleByPowerOfTwo(1.0, format.grad_shift);
+  double const hess_scale = ScaleByPowerOfTwo(1.0, format.hess_shift);
+  ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    if (!format.narrow) {
+      for (std::size_t i = begin; i < end; ++i) wide[i] = QuantiseWide(gradients[i], grad_scale, hess_scale);
+      return;
+    }
+    for (std::size_t i = begin; i < end; i += 4) {
+      RandomBlock const random = rounding.Block(static_cast<std::uint32_t>(i / 4));
+      for (std::size_t k = i; k < std::min(i + 4, end); ++k) {
+        narrow[k] = QuantiseNarrow(gradients[k], grad_scale, hess_scale, random.word[k - i]);
+      }
+    }
+  });
+}
+
+GradientSum SumGradients(GradientView const& gradients, Span<RowIndex const> rows, int threads) {
+  std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
+  ParallelChunks(threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::int64_t grad = 0, hess = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      RowIndex const r = rows[i];
+      grad += gradients.format.narrow ? gradients.narrow[r].grad : gradients.wide[r].grad;
+      hess += gradients.format.narrow ? gradients.narrow[r].hess : gradients.wide[r].hess;
+    }
+    grad_sum += grad;
+    hess_sum += hess;
+  });
+  return {grad_sum, hess_sum};
+}
+
+}  // namespace xgbgpu::host

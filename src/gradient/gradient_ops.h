@@ -1,0 +1,50 @@
+/// Per-row maths of the gradient stage.
+#ifndef XGBGPU_GRADIENT_GRADIENT_OPS_H_
+#define XGBGPU_GRADIENT_GRADIENT_OPS_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/fixed_point.h"
+#include "core/hd.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// |v| as an integer that orders like |v|. NaN and infinity come out at or above kNotFiniteBits.
+XGBGPU_HD std::uint32_t MagnitudeBits(float v) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &v, sizeof(bits));
+  return bits & 0x7FFFFFFFU;
+}
+constexpr std::uint32_t kNotFiniteBits = 0x7F800000U;
+
+/// Smallest e with v < 2^e, for the v > 0 whose MagnitudeBits are given.
+XGBGPU_HD int ExponentAbove(std::uint32_t bits) {
+  if (bits >= 0x00800000U) return static_cast<int>(bits >> 23) - 126;
+  int e = -149;
+  while (bits != 0) {
+    bits >>= 1;
+    ++e;
+  }
+  return e;
+}
+
+/// |v| in units of 2^(exponent - 20), rounded down: at most 2^20, so that sums over 2^32 rows fit 53 bits.
+XGBGPU_HD std::int64_t CoarseMagnitude(float v, double coarse_scale) {
+  return static_cast<std::int64_t>((v < 0 ? -static_cast<double>(v) : static_cast<double>(v)) * coarse_scale);
+}
+
+/// Narrow record of one row; its random word gives 16 bits to the gradient (low half) and 16 to the hessian (high half).
+XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, double grad_scale, double hess_scale, std::uint32_t random) {
+  return {static_cast<std::int16_t>(RoundAtRandom(v.grad, grad_scale, random & 0xFFFFU)),
+          static_cast<std::int16_t>(RoundAtRandom(v.hess, hess_scale, random >> 16))};
+}
+
+XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hess_scale) {
+  return {RoundToNearest(v.grad, grad_scale), RoundToNearest(v.hess, hess_scale)};
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_GRADIENT_GRADIENT_OPS_H_

@@ -1,0 +1,90 @@
+/// Stage 5: rows of nodes → sums per bin.
+#ifndef XGBGPU_HISTOGRAM_HISTOGRAM_H_
+#define XGBGPU_HISTOGRAM_HISTOGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/buffer.h"
+#include "gradient/gradient.h"
+#include "matrix/matrix.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::host {
+
+/// One node whose histogram is wanted.
+struct HistogramJob {
+  Span<RowIndex const> rows;  ///< ascending
+  GradientSum* sums;          ///< [cells], overwritten
+};
+
+/// A run of a tree's features whose cells fit the cache together: the unit of work for all that walks histograms.
+struct FeatureBlock {
+  Span<FeatureIndex const> features;  ///< ascending
+  bool contiguous;                    ///< no gaps
+  BinIndex begin;                     ///< cells [begin, end) hold those of the features
+  BinIndex end;
+  Span<BinIndex const> offsets;  ///< [features] first cell of each, counted from `begin`
+};
+
+/// Sums gradients into cells: sums[c] = Σ gradient of the rows that have a value in cell c.
+///
+/// Work is cut into (node, block of features, chunk of rows). A task adds up in a scratch table of its thread, narrow
+/// gradients as two 32-bit halves of one word, and moves the result into the node's 64-bit sums at the end; a small node
+/// goes straight to its sums.
+///
+/// Cost    reads the bins and gradients of the jobs' rows once; writes cells · jobs; allocates only to grow its scratch
+/// Same    bit-equal on every backend and thread count: integer sums
+class HistogramBuilder {
+ public:
+  HistogramBuilder(QuantisedMatrix const& matrix, int threads);
+
+  /// Limits dense layouts to the ascending `features` (a tree's column sample); sparse rows are always taken whole.
+  void SetFeatures(Span<FeatureIndex const> features);
+  void Build(GradientView const& gradients, Span<HistogramJob const> jobs);
+
+  std::vector<FeatureBlock> const& blocks() const { return blocks_; }
+  std::size_t bytes() const;
+
+ private:
+  struct Task {
+    std::uint32_t job;
+    std::uint32_t block;
+    std::uint32_t first_row;
+    std::uint32_t rows;
+    bool whole;  ///< the only task of its (job, block)
+  };
+  struct Target {  ///< one (job, block), which several tasks may share
+    std::mutex mutex;
+    bool written{false};
+  };
+
+  void MakeTasks(bool narrow, Span<HistogramJob const> jobs);
+  void RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task, std::size_t thread);
+  template <typename Sum>
+  void Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, GradientSum* sums);
+
+  QuantisedMatrix const& matrix_;
+  int threads_;
+  bool dense_;
+  std::vector<FeatureIndex> features_;
+  std::vector<BinIndex> offsets_;
+  std::vector<FeatureBlock> blocks_;  ///< for walking; sparse rows are summed as one block, `all_`
+  FeatureBlock all_;
+  std::vector<Buffer<std::int64_t>> packed_;  ///< [threads] scratch of narrow sums
+  std::vector<Buffer<GradientSum>> wide_;     ///< [threads] scratch of wide sums
+  std::vector<Task> tasks_;
+  std::unique_ptr<Target[]> targets_;
+  std::size_t target_capacity_{0};
+};
+
+/// parent[c] -= child[c] for the cells of a block: what is left is the sibling. Exact.
+void SubtractHistogram(FeatureBlock const& block, GradientSum const* child, GradientSum* parent);
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_HISTOGRAM_HISTOGRAM_H_

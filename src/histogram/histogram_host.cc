@@ -1,0 +1,217 @@
+#include "histogram/histogram.h"
+
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+
+#include "core/parallel.h"
+#include "histogram/histogram_ops.h"
+#include "histogram/histogram_policy.h"
+
+namespace xgbgpu::host {
+
+namespace {
+
+constexpr HostHistogramPolicy kPolicy;
+
+/// Two 64-bit additions at once; GCC and clang turn it into the vector unit's instruction.
+using SumVector __attribute__((vector_size(16), may_alias)) = long long;
+
+void AddTo(std::int64_t* cell, std::int64_t gradient) { *cell += gradient; }
+void AddTo(GradientSum* cell, SumVector gradient) { *reinterpret_cast<SumVector*>(cell) += gradient; }
+
+/// The addend of a row, for a table of packed words or of wide sums.
+template <typename Sum>
+auto LoadGradient(GradientView const& g, RowIndex r) {
+  if constexpr (std::is_same_v<Sum, std::int64_t>) {
+    return Pack(g.narrow[r]);
+  } else if (g.format.narrow) {
+    return SumVector{g.narrow[r].grad, g.narrow[r].hess};
+  } else {
+    return SumVector{g.wide[r].grad, g.wide[r].hess};
+  }
+}
+
+void PrefetchGradient(GradientView const& g, RowIndex r) {
+  __builtin_prefetch(g.format.narrow ? static_cast<void const*>(g.narrow + r) : static_cast<void const*>(g.wide + r));
+}
+
+template <typename Symbol, typename Sum>
+void Accumulate(DenseView<Symbol> const& view, GradientView const& gradients, FeatureBlock const& block,
+                Span<RowIndex const> rows, Sum* table) {
+  BinIndex const* const offsets = block.offsets.data();
+  std::size_t const n = block.features.size();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (k + kPolicy.prefetch_rows < rows.size()) {
+      RowIndex const ahead = rows[k + kPolicy.prefetch_rows];
+      __builtin_prefetch(view.row(ahead) + block.features[0]);
+      PrefetchGradient(gradients, ahead);
+    }
+    auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
+    Symbol const* const symbols = view.row(rows[k]);
+    if (block.contiguous) {
+      Symbol const* const first = symbols + block.features[0];
+      for (std::size_t j = 0; j < n; ++j) AddTo(table + offsets[j] + first[j], gradient);
+    } else {
+      for (std::size_t j = 0; j < n; ++j) AddTo(table + offsets[j] + symbols[block.features[j]], gradient);
+    }
+  }
+}
+
+template <typename Cell, typename Sum>
+void Accumulate(SparseView<Cell> const& view, GradientView const& gradients, FeatureBlock const&,
+                Span<RowIndex const> rows, Sum* table) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (k + 2 * kPolicy.prefetch_rows < rows.size()) {  // the row's place first, what lies there later
+      __builtin_prefetch(view.row_ptr + rows[k + 2 * kPolicy.prefetch_rows]);
+      RowIndex const ahead = rows[k + kPolicy.prefetch_rows];
+      __builtin_prefetch(view.cells + view.row_ptr[ahead]);
+      PrefetchGradient(gradients, ahead);
+    }
+    auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
+    std::uint64_t const end = view.row_ptr[rows[k] + std::size_t{1}];
+    for (std::uint64_t i = view.row_ptr[rows[k]]; i < end; ++i) AddTo(table + view.cells[i], gradient);
+  }
+}
+
+GradientSum ToSum(std::int64_t packed) { return Unpack(packed); }
+GradientSum ToSum(GradientSum sum) { return sum; }
+
+}  // namespace
+
+HistogramBuilder::HistogramBuilder(QuantisedMatrix const& matrix, int threads)
+    : matrix_{matrix},
+      threads_{threads},
+      dense_{matrix.layout == MatrixLayout::kDense8 || matrix.layout == MatrixLayout::kDense16},
+      packed_(static_cast<std::size_t>(threads)),
+      wide_(static_cast<std::size_t>(threads)) {
+  std::vector<FeatureIndex> all(matrix.features());
+  std::iota(all.begin(), all.end(), FeatureIndex{0});
+  SetFeatures(all);
+}
+
+void HistogramBuilder::SetFeatures(Span<FeatureIndex const> features) {
+  if (std::equal(features.begin(), features.end(), features_.begin(), features_.end())) return;
+  features_.assign(features.begin(), features.end());
+  offsets_.resize(features_.size());
+  blocks_.clear();
+  for (std::size_t first = 0; first < features_.size();) {
+    BinIndex const begin = matrix_.cell_ptr[features_[first]];
+    std::size_t last = first;
+    do {
+      offsets_[last] = matrix_.cell_ptr[features_[last]] - begin;
+      ++last;
+    } while (last < features_.size() &&
+             matrix_.cell_ptr[features_[last] + std::size_t{1}] - begin <= kPolicy.block_cells);
+    bool const contiguous = features_[last - 1] - features_[first] == last - 1 - first;
+    blocks_.push_back({{features_.data() + first, last - first},
+                       contiguous,
+                       begin,
+                       matrix_.cell_ptr[features_[last - 1] + std::size_t{1}],
+                       {offsets_.data() + first, last - first}});
+    first = last;
+  }
+  all_ = {{features_.data(), features_.size()}, false, 0, matrix_.cells(), {}};
+}
+
+void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
+  tasks_.clear();
+  std::size_t const n_blocks = dense_ ? blocks_.size() : 1;
+  if (target_capacity_ < jobs.size() * n_blocks) {
+    target_capacity_ = jobs.size() * n_blocks;
+    targets_.reset(new Target[target_capacity_]);
+  }
+  for (std::size_t t = 0; t < jobs.size() * n_blocks; ++t) targets_[t].written = false;
+  std::size_t total = 0;
+  for (HistogramJob const& job : jobs) total += job.rows.size();
+  std::size_t const fair = total * n_blocks / (static_cast<std::size_t>(threads_) * kPolicy.tasks_per_thread) + 1;
+  for (std::uint32_t b = 0; b < n_blocks; ++b) {
+    FeatureBlock const& block = dense_ ? blocks_[b] : all_;
+    double const values_per_row = dense_ ? static_cast<double>(block.features.size())
+                                         : static_cast<double>(matrix_.stored) / static_cast<double>(matrix_.rows);
+    // A chunk must have more values than the scratch it clears and merges has cells.
+    auto const worth = static_cast<std::size_t>(2.0 * (block.end - block.begin) / std::max(values_per_row, 1e-9));
+    std::size_t chunk = std::max<std::size_t>({fair, worth, kPolicy.least_chunk_rows});
+    if (narrow && worth <= kPolicy.chunk_rows) chunk = std::min<std::size_t>(chunk, kPolicy.chunk_rows);
+    for (std::uint32_t j = 0; j < jobs.size(); ++j) {
+      std::size_t const rows = jobs[j].rows.size();
+      std::size_t const pieces = std::max<std::size_t>(1, (rows + chunk - 1) / chunk);
+      for (std::size_t p = 0; p < pieces; ++p) {
+        auto const first = static_cast<std::uint32_t>(rows * p / pieces);
+        auto const last = static_cast<std::uint32_t>(rows * (p + 1) / pieces);
+        tasks_.push_back({j, b, first, last - first, pieces == 1});
+      }
+    }
+  }
+  // Long tasks first: what is left at the end is short.
+  std::stable_sort(tasks_.begin(), tasks_.end(), [](Task const& a, Task const& b) { return a.rows > b.rows; });
+}
+
+template <typename Sum>
+void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, GradientSum* sums) {
+  std::size_t const n = block.end - block.begin;
+  Target& target = targets_[task.job * (dense_ ? blocks_.size() : 1) + task.block];
+  std::lock_guard<std::mutex> const lock{target.mutex};
+  if (!target.written) {
+    for (std::size_t i = 0; i < n; ++i) sums[i] = ToSum(scratch[i]);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) {
+      GradientSum const s = ToSum(scratch[i]);
+      sums[i].grad += s.grad;
+      sums[i].hess += s.hess;
+    }
+  }
+  target.written = true;
+}
+
+void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task,
+                               std::size_t thread) {
+  FeatureBlock const& block = dense_ ? blocks_[task.block] : all_;
+  Span<RowIndex const> const rows = job.rows.subspan(task.first_row, task.rows);
+  std::size_t const cells = block.end - block.begin;
+  double const values = dense_ ? static_cast<double>(rows.size()) * static_cast<double>(block.features.size())
+                               : static_cast<double>(rows.size()) * static_cast<double>(matrix_.stored) /
+                                     static_cast<double>(matrix_.rows);
+  bool const packed = gradients.format.narrow && rows.size() <= kPolicy.chunk_rows &&
+                      values > static_cast<double>(cells) * kPolicy.scratch_values_per_cell;
+  GradientSum* const sums = job.sums + block.begin;
+  matrix_.Visit([&](auto const& view) {
+    if (packed) {
+      packed_[thread].Reserve(cells);
+      std::fill_n(packed_[thread].data(), cells, 0);
+      Accumulate(view, gradients, block, rows, packed_[thread].data());
+      Merge(packed_[thread].data(), block, task, sums);
+    } else if (task.whole) {
+      std::fill_n(sums, cells, GradientSum{});
+      Accumulate(view, gradients, block, rows, sums);
+    } else {
+      wide_[thread].Reserve(cells);
+      std::fill_n(wide_[thread].data(), cells, GradientSum{});
+      Accumulate(view, gradients, block, rows, wide_[thread].data());
+      Merge(wide_[thread].data(), block, task, sums);
+    }
+  });
+}
+
+void HistogramBuilder::Build(GradientView const& gradients, Span<HistogramJob const> jobs) {
+  MakeTasks(gradients.format.narrow, jobs);
+  ParallelTasks(threads_, tasks_.size(), [&](std::size_t t, int thread) {
+    RunTask(gradients, jobs[tasks_[t].job], tasks_[t], static_cast<std::size_t>(thread));
+  });
+}
+
+std::size_t HistogramBuilder::bytes() const {
+  std::size_t sum = 0;
+  for (auto const& b : packed_) sum += b.bytes();
+  for (auto const& b : wide_) sum += b.bytes();
+  return sum;
+}
+
+void SubtractHistogram(FeatureBlock const& block, GradientSum const* child, GradientSum* parent) {
+  for (std::size_t c = block.begin; c < block.end; ++c) {
+    parent[c].grad -= child[c].grad;
+    parent[c].hess -= child[c].hess;
+  }
+}
+
+}  // namespace xgbgpu::host

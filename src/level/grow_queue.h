@@ -1,0 +1,42 @@
+/// Which nodes are split next: depth-wise or loss-guided growth, and the limits on depth, leaves and gain.
+#ifndef XGBGPU_LEVEL_GROW_QUEUE_H_
+#define XGBGPU_LEVEL_GROW_QUEUE_H_
+
+#include <vector>
+
+#include "level/node.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// The candidates of one tree. A node is split only if its gain reaches min_split_loss (pruning before growth, as in
+/// XGBoost's hist), while the number of leaves is below max_leaves and its depth below max_depth.
+///
+/// Depth-wise: all candidates of the shallowest level at once, max_leaves spent in the order of node numbers.
+/// Loss-guided: the candidate of the largest gain, the smaller number on ties.
+class GrowQueue {
+ public:
+  void Reset(TrainParams const& params);
+
+  /// Takes a node whose best split is known, if it may be split; else returns false.
+  bool Push(Span<Node const> nodes, NodeIndex node);
+  /// The nodes to split now, ascending; empty: the tree is finished.
+  std::vector<NodeIndex> Pop(Span<Node const> nodes);
+  /// May children of a node at `depth` still be split? If not, nobody needs their histograms.
+  bool ChildrenMaySplit(int depth) const;
+
+ private:
+  bool LeavesLeft() const { return max_leaves_ == 0 || leaves_ < max_leaves_; }
+
+  GrowPolicy policy_{GrowPolicy::kDepthWise};
+  int max_depth_{0};
+  int max_leaves_{0};
+  float min_split_loss_{0};
+  int leaves_{1};
+  std::vector<NodeIndex> candidates_;  ///< depth-wise: in order of numbers; loss-guided: a heap, best first
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_LEVEL_GROW_QUEUE_H_

@@ -1,0 +1,98 @@
+/// Stage 2: rows + cuts → quantised matrix. Three layouts, one meaning.
+#ifndef XGBGPU_MATRIX_MATRIX_H_
+#define XGBGPU_MATRIX_MATRIX_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/buffer.h"
+#include "xgbgpu/cuts.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// How bins lie in memory. Chosen from the data (matrix_policy.h); no result depends on it.
+enum class MatrixLayout {
+  kDense8,    ///< [rows, features] one byte a value
+  kDense16,   ///< [rows, features] two bytes a value
+  kSparse16,  ///< CSR, two bytes a stored value
+  kSparse32,  ///< CSR, four bytes a stored value
+};
+
+/// Dense rows as a kernel sees them: the feature-local bin of every value; a missing one is bin number bins(f).
+template <typename Symbol>
+struct DenseView {
+  Symbol const* symbols;  ///< [rows, features]
+  std::size_t features;
+  BinIndex const* cell_ptr;  ///< [features + 1]
+
+  Symbol const* row(RowIndex r) const { return symbols + static_cast<std::size_t>(r) * features; }
+};
+
+/// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
+template <typename Cell>
+struct SparseView {
+  Cell const* cells;            ///< [stored values]
+  std::uint64_t const* row_ptr;  ///< [rows + 1]
+  BinIndex const* cell_ptr;     ///< [features + 1]
+};
+
+/// Immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one more for "missing" if it has
+/// missing values: a histogram has one sum per cell, and no row needs a branch.
+class QuantisedMatrix {
+ public:
+  Cuts cuts;
+  std::uint64_t rows{0};
+  std::uint64_t stored{0};  ///< values that are not missing
+  MatrixLayout layout{MatrixLayout::kDense8};
+  std::vector<BinIndex> cell_ptr;  ///< [features + 1] first cell of each feature
+  Buffer<std::uint8_t> data;       ///< symbols or cells, as `layout` says
+  Buffer<std::uint64_t> row_ptr;   ///< [rows + 1], sparse layouts only
+
+  FeatureIndex features() const { return cuts.features(); }
+  BinIndex cells() const { return cell_ptr.back(); }
+  std::size_t bytes() const;
+
+  /// f(view) with the view of this matrix's layout.
+  template <typename F>
+  decltype(auto) Visit(F&& f) const {
+    switch (layout) {
+      case MatrixLayout::kDense8:
+        return f(Dense<std::uint8_t>());
+      case MatrixLayout::kDense16:
+        return f(Dense<std::uint16_t>());
+      case MatrixLayout::kSparse16:
+        return f(Sparse<std::uint16_t>());
+      default:
+        return f(Sparse<std::uint32_t>());
+    }
+  }
+
+ private:
+  template <typename Symbol>
+  DenseView<Symbol> Dense() const {
+    return {reinterpret_cast<Symbol const*>(data.data()), features(), cell_ptr.data()};
+  }
+  template <typename Cell>
+  SparseView<Cell> Sparse() const {
+    return {reinterpret_cast<Cell const*>(data.data()), row_ptr.data(), cell_ptr.data()};
+  }
+};
+
+namespace host {
+
+/// Finds the bin of every value: bin b of a feature holds values in [cut b-1, cut b).
+///
+/// In      source  read twice (sizes, then values); NaN and values not stored are missing
+///         cuts    one or more bins for each of the source's features
+/// Cost    one binary search per value; memory is that of the result
+/// Same    bit-equal for any number of threads and batches
+/// Throws  InvalidArgument (no rows, no features, more than 2^32 - 2 rows, a feature twice in one row)
+std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MATRIX_MATRIX_H_

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/message.h"
+#include "core/parallel.h"
+#include "matrix/matrix.h"
+#include "matrix/matrix_ops.h"
+#include "matrix/matrix_policy.h"
+
+namespace xgbgpu {
+
+std::size_t QuantisedMatrix::bytes() const {
+  return data.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) + cuts.values.size() * sizeof(float) +
+         cuts.ptr.size() * sizeof(BinIndex) + cuts.min_values.size() * sizeof(float);
+}
+
+namespace host {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 12;  // rows per task
+
+/// What a first look at the data tells: sizes of rows (in row_ptr[row + 1]) and of columns.
+struct Sizes {
+  Buffer<std::uint64_t> row_ptr;
+  std::vector<std::uint64_t> column;
+  std::uint64_t stored{0};
+};
+
+void CheckShape(RowSource const& source) {
+  std::uint64_t const most = std::numeric_limits<RowIndex>::max() - std::uint64_t{1};
+  if (source.rows() == 0 || source.rows() > most) {
+    Throw<InvalidArgument>("The training data have ", source.rows(), " rows; allowed: 1 to ", most);
+  }
+  if (source.features() == 0) Throw<InvalidArgument>("The training data have 0 features; allowed: 1 or more");
+}
+
+/// Number of values in a row, each counted in `column`. Rows are nearly always listed in ascending order of features.
+std::uint64_t MeasureRow(std::uint64_t row, Span<Entry const> values, Span<std::uint64_t> column) {
+  std::uint64_t count = 0;
+  bool ascending = true;
+  std::uint64_t next = 0;  // smallest feature that keeps the order
+  for (Entry const& e : values) {
+    if (std::isnan(e.value)) continue;
+    ++count;
+    ++column[e.feature];
+    ascending = ascending && e.feature >= next;
+    next = e.feature + std::uint64_t{1};
+  }
+  if (!ascending) {
+    std::vector<FeatureIndex> seen;
+    for (Entry const& e : values) {
+      if (!std::isnan(e.value)) seen.push_back(e.feature);
+    }
+    std::sort(seen.begin(), seen.end());
+    auto const twice = std::adjacent_find(seen.begin(), seen.end());
+    if (twice != seen.end()) {
+      Throw<InvalidArgument>("Row ", row, " has feature ", *twice, " more than once; allowed: at most one value each");
+    }
+  }
+  return count;
+}
+
+Sizes Measure(RowSource const& source, int threads) {
+  Sizes sizes{Buffer<std::uint64_t>{source.rows() + 1}, std::vector<std::uint64_t>(source.features()), 0};
+  std::vector<std::vector<std::uint64_t>> columns(static_cast<std::size_t>(threads));
+  for (auto& c : columns) c.resize(source.features());
+  sizes.row_ptr[0] = 0;
+  source.ForEachBatch([&](RowBatch const& batch) {
+    std::size_t const tasks = (batch.rows() + kGrain - 1) / kGrain;
+    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
+      auto& own = columns[static_cast<std::size_t>(thread)];
+      std::size_t const end = std::min<std::size_t>(batch.rows(), (task + 1) * kGrain);
+      for (std::size_t i = task * kGrain; i < end; ++i) {
+        std::uint64_t const row = batch.first_row + i;
+        sizes.row_ptr[row + 1] = MeasureRow(row, batch.row(i), own);
+      }
+    });
+  });
+  for (auto const& own : columns) {
+    std::transform(own.begin(), own.end(), sizes.column.begin(), sizes.column.begin(), std::plus<>{});
+  }
+  for (std::uint64_t r = 0; r < source.rows(); ++r) sizes.row_ptr[r + 1] += sizes.row_ptr[r];
+  sizes.stored = sizes.row_ptr[source.rows()];
+  return sizes;
+}
+
+/// Layout and cells of each feature.
+void Plan(Sizes const& sizes, QuantisedMatrix* m) {
+  double const density = static_cast<double>(m->stored) /
+                         (static_cast<double>(m->rows) * static_cast<double>(m->features()));
+  bool const dense = density >= MatrixPolicy{}.dense_from;
+  m->cell_ptr.assign(1, 0);
+  m->cell_ptr.reserve(m->features() + std::size_t{1});
+  BinIndex widest = 0;
+  for (FeatureIndex f = 0; f < m->features(); ++f) {
+    BinIndex const cells = m->cuts.bins(f) + (dense && sizes.column[f] != m->rows ? 1 : 0);
+    widest = std::max(widest, cells);
+    m->cell_ptr.push_back(m->cell_ptr.back() + cells);
+  }
+  if (dense) {
+    m->layout = widest <= 256 ? MatrixLayout::kDense8 : MatrixLayout::kDense16;
+  } else {
+    m->layout = m->cells() <= 65536 ? MatrixLayout::kSparse16 : MatrixLayout::kSparse32;
+  }
+}
+
+/// f(row in the whole matrix, values of the row) for every row, in parallel.
+template <typename F>
+void ForEachRow(RowSource const& source, int threads, F&& f) {
+  source.ForEachBatch([&](RowBatch const& batch) {
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) f(batch.first_row + i, batch.row(i));
+    });
+  });
+}
+
+template <typename Symbol>
+void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
+  std::size_t const features = m->features();
+  m->data = Buffer<std::uint8_t>{m->rows * features * sizeof(Symbol)};
+  auto* const symbols = reinterpret_cast<Symbol*>(m->data.data());
+  std::vector<Symbol> missing(features);  // a row without values
+  for (std::size_t f = 0; f < features; ++f) missing[f] = static_cast<Symbol>(m->cuts.bins(static_cast<FeatureIndex>(f)));
+  ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
+    Symbol* const out = symbols + row * features;
+    std::copy(missing.begin(), missing.end(), out);
+    for (Entry const& e : values) {
+      if (std::isnan(e.value)) continue;
+      BinIndex const first = m->cuts.ptr[e.feature];
+      out[e.feature] = static_cast<Symbol>(LocalBin(m->cuts.values.data() + first, m->cuts.bins(e.feature), e.value));
+    }
+  });
+}
+
+template <typename Cell>
+void FillSparse(RowSource const& source, int threads, QuantisedMatrix* m) {
+  m->data = Buffer<std::uint8_t>{m->stored * sizeof(Cell)};
+  auto* const cells = reinterpret_cast<Cell*>(m->data.data());
+  ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
+    Cell* const begin = cells + m->row_ptr[row];
+    Cell* out = begin;
+    for (Entry const& e : values) {
+      if (std::isnan(e.value)) continue;
+      BinIndex const first = m->cuts.ptr[e.feature];
+      BinIndex const local = LocalBin(m->cuts.values.data() + first, m->cuts.bins(e.feature), e.value);
+      *out++ = static_cast<Cell>(m->cell_ptr[e.feature] + local);
+    }
+    if (!std::is_sorted(begin, out)) std::sort(begin, out);  // pages may list a row's features in any order
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads) {
+  CheckShape(source);
+  auto m = std::make_unique<QuantisedMatrix>();
+  m->cuts = std::move(cuts);
+  m->rows = source.rows();
+  Sizes sizes = Measure(source, threads);
+  m->stored = sizes.stored;
+  Plan(sizes, m.get());
+  switch (m->layout) {
+    case MatrixLayout::kDense8:
+      FillDense<std::uint8_t>(source, threads, m.get());
+      break;
+    case MatrixLayout::kDense16:
+      FillDense<std::uint16_t>(source, threads, m.get());
+      break;
+    case MatrixLayout::kSparse16:
+      m->row_ptr = std::move(sizes.row_ptr);
+      FillSparse<std::uint16_t>(source, threads, m.get());
+      break;
+    case MatrixLayout::kSparse32:
+      m->row_ptr = std::move(sizes.row_ptr);
+      FillSparse<std::uint32_t>(source, threads, m.get());
+      break;
+  }
+  return m;
+}
+
+}  // namespace host
+}  // namespace xgbgpu

@@ -1,0 +1,15 @@
+/// Which layout for which data, as numbers.
+#ifndef XGBGPU_MATRIX_MATRIX_POLICY_H_
+#define XGBGPU_MATRIX_MATRIX_POLICY_H_
+
+namespace xgbgpu {
+
+struct MatrixPolicy {
+  /// Dense from this share of stored values on. A sparse value costs twice a dense one in bytes and about 1.5 times in
+  /// time (docs/benchmarks.md), and needs a search where a dense one is addressed.
+  double dense_from{0.5};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MATRIX_MATRIX_POLICY_H_

@@ -1,0 +1,47 @@
+/// Per-row maths of the partition stage: which way does a row go?
+#ifndef XGBGPU_PARTITION_PARTITION_OPS_H_
+#define XGBGPU_PARTITION_PARTITION_OPS_H_
+
+#include "core/hd.h"
+#include "matrix/matrix.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// A split as the partition sees it.
+struct BinSplit {
+  FeatureIndex feature;
+  BinIndex bin;   ///< first feature-local bin that goes right
+  BinIndex bins;  ///< bins of the feature: the number that stands for "missing" in dense rows
+  bool default_left;
+};
+
+template <typename Symbol>
+XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, BinSplit const& split) {
+  BinIndex const symbol = view.row(row)[split.feature];
+  return symbol < split.bin || (split.default_left && symbol == split.bins);
+}
+
+/// Binary search for the feature's cell among the row's ascending cells.
+template <typename Cell>
+XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, BinSplit const& split) {
+  BinIndex const first_cell = view.cell_ptr[split.feature];
+  std::uint64_t low = view.row_ptr[row];
+  std::uint64_t const end = view.row_ptr[row + std::uint64_t{1}];
+  std::uint64_t count = end - low;
+  while (count > 0) {
+    std::uint64_t const half = count / 2;
+    if (view.cells[low + half] < first_cell) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  if (low == end || view.cells[low] >= first_cell + split.bins) return split.default_left;
+  return view.cells[low] < first_cell + split.bin;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PARTITION_PARTITION_OPS_H_

@@ -1,0 +1,34 @@
+#include "predict/predict.h"
+
+#include "core/parallel.h"
+#include "predict/predict_ops.h"
+
+namespace xgbgpu::host {
+
+namespace {
+constexpr std::size_t kGrain = 1 << 14;  // rows per task
+}
+
+void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads) {
+  TreeView const view{tree.left.data(), tree.feature.data(), tree.split_bin.data(), tree.default_left.data(),
+                      matrix.cuts.ptr.data()};
+  matrix.Visit([&](auto const& rows) {
+    ParallelChunks(threads, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (positions[i] == kUnknownLeaf) positions[i] = ~LeafOfRow(rows, static_cast<RowIndex>(i), view);
+      }
+    });
+  });
+}
+
+void AddLeafValues(Span<NodeIndex const> positions, Span<float const> node_values, float* margins, std::size_t stride,
+                   int threads) {
+  ParallelChunks(threads, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      NodeIndex const leaf = positions[i] < 0 ? ~positions[i] : positions[i];
+      margins[i * stride] += node_values[static_cast<std::size_t>(leaf)];
+    }
+  });
+}
+
+}  // namespace xgbgpu::host

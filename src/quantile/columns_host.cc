@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/buffer.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "quantile/columns.h"
+#include "quantile/quantile_ops.h"
+#include "quantile/radix_sort.h"
+
+namespace xgbgpu::host {
+
+namespace {
+
+/// Columns [first, last) whose values fit the budget, or one column that does not.
+struct ColumnGroup {
+  FeatureIndex first;
+  FeatureIndex last;
+  std::vector<std::uint64_t> start;  ///< [last - first + 1] where each column's values start in the buffer
+};
+
+/// counts[chunk · features + f]: values of feature first+f in the chunk's rows. Chunks are equal runs of rows.
+class ChunkCounts {
+ public:
+  ChunkCounts(int chunks, FeatureIndex features)
+      : chunks_{static_cast<std::size_t>(chunks)}, features_{features}, counts_(chunks_ * features) {}
+
+  std::size_t chunks() const { return chunks_; }
+  std::uint64_t* chunk(std::size_t c) { return counts_.data() + c * features_; }
+  void Clear() { std::fill(counts_.begin(), counts_.end(), 0); }
+
+  /// Counts → first position of each chunk's values in the column, after `next[f]` values; moves next[f] past them.
+  void ToPositions(std::vector<std::uint64_t>* next) {
+    for (std::size_t f = 0; f < features_; ++f) {
+      for (std::size_t c = 0; c < chunks_; ++c) (*next)[f] += std::exchange(chunk(c)[f], (*next)[f]);
+    }
+  }
+
+ private:
+  std::size_t chunks_;
+  std::size_t features_;
+  std::vector<std::uint64_t> counts_;
+};
+
+/// f(chunk, row index in the batch, entry) for every stored value of the columns [first, last) that is not NaN.
+template <typename F>
+void ForEachValue(RowBatch const& batch, FeatureIndex first, FeatureIndex last, std::size_t chunks, int threads, F&& f) {
+  std::size_t const rows = batch.rows();
+  ParallelTasks(threads, chunks, [&](std::size_t c, int) {
+    for (std::size_t i = rows * c / chunks; i < rows * (c + 1) / chunks; ++i) {
+      for (Entry const& e : batch.row(i)) {
+        if (e.feature >= first && e.feature < last && !std::isnan(e.value)) f(c, i, e);
+      }
+    }
+  });
+}
+
+/// Values of each column, and the check that they are finite and belong to a column that exists.
+std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
+  FeatureIndex const features = source.features();
+  std::vector<std::uint64_t> total(features);
+  ChunkCounts counts{threads, features};
+  source.ForEachBatch([&](RowBatch const& batch) {
+    ForEachValue(batch, 0, ~FeatureIndex{0}, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
+      if (e.feature >= features || std::isinf(e.value)) {
+        Throw<InvalidArgument>("Value of row ", batch.first_row + i, ", feature ", e.feature, " is ", e.value,
+                               "; allowed: finite numbers or missing, features 0 to ", features - 1);
+      }
+      ++counts.chunk(c)[e.feature];
+    });
+  });
+  counts.ToPositions(&total);
+  return total;
+}
+
+std::vector<ColumnGroup> MakeGroups(std::vector<std::uint64_t> const& sizes) {
+  std::vector<ColumnGroup> groups;
+  auto const features = static_cast<FeatureIndex>(sizes.size());
+  for (FeatureIndex f = 0; f < features;) {
+    ColumnGroup group{f, f, {0}};
+    do {
+      group.start.push_back(group.start.back() + sizes[group.last++]);
+    } while (group.last < features && group.start.back() + sizes[group.last] <= kColumnBufferValues);
+    f = group.last;
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+/// Writes make(row, entry) for every value of the group, column after column. The order inside a column is by chunk.
+template <typename T, typename Make>
+void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads, Span<T> out, Make&& make) {
+  ChunkCounts counts{threads, group.last - group.first};
+  std::vector<std::uint64_t> next(group.start.begin(), group.start.end() - 1);
+  source.ForEachBatch([&](RowBatch const& batch) {
+    counts.Clear();
+    ForEachValue(batch, group.first, group.last, counts.chunks(), threads,
+                 [&](std::size_t c, std::size_t, Entry e) { ++counts.chunk(c)[e.feature - group.first]; });
+    counts.ToPositions(&next);
+    ForEachValue(batch, group.first, group.last, counts.chunks(), threads,
+                 [&](std::size_t c, std::size_t i, Entry e) {
+                   out[counts.chunk(c)[e.feature - group.first]++] = make(batch.first_row + i, e);
+                 });
+  });
+}
+
+std::uint32_t KeyOf(std::uint32_t key) { return key; }
+std::uint32_t KeyOf(WeightedKey const& item) { return item.key; }
+
+/// Sorted items → distinct keys (written over `keys`) and cumulative weights. Returns how many are distinct.
+template <typename T, typename WeightOf>
+std::size_t Compress(Span<T const> sorted, WeightOf&& weight_of, Span<std::uint32_t> keys,
+                     Span<std::int64_t> cumulative) {
+  std::size_t distinct = 0;
+  std::int64_t sum = 0;
+  for (T const& item : sorted) {
+    std::int64_t const weight = weight_of(item);
+    if (weight == 0) continue;
+    sum += weight;
+    std::uint32_t const key = KeyOf(item);
+    if (distinct == 0 || keys[distinct - 1] != key) keys[distinct++] = key;
+    cumulative[distinct - 1] = sum;
+  }
+  return distinct;
+}
+
+/// What one thread needs to sort its column.
+template <typename T>
+struct ColumnScratch {
+  Buffer<T> sort;
+  Buffer<std::uint32_t> keys;
+  Buffer<std::int64_t> cumulative;
+
+  void Reserve(std::size_t values) {
+    sort.Reserve(values);
+    keys.Reserve(values);
+    cumulative.Reserve(values);
+  }
+};
+
+template <typename T, typename Make, typename WeightOf>
+void SortGroups(RowSource const& source, int threads, Make&& make, WeightOf&& weight_of,
+                std::function<void(SortedColumn const&)> const& visit) {
+  auto const sizes = CountColumns(source, threads);
+  Buffer<T> values;
+  std::vector<ColumnScratch<T>> scratch(static_cast<std::size_t>(threads));
+  for (ColumnGroup const& group : MakeGroups(sizes)) {
+    values.Reserve(group.start.back());
+    GatherGroup<T>(source, group, threads, values.span(), make);
+    std::size_t const columns = group.last - group.first;
+    constexpr std::size_t kTasksPerThread = 32;
+    std::size_t const tasks = std::min(columns, kTasksPerThread * static_cast<std::size_t>(threads));
+    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
+      auto& own = scratch[static_cast<std::size_t>(thread)];
+      for (std::size_t c = columns * task / tasks; c < columns * (task + 1) / tasks; ++c) {
+        std::size_t const size = group.start[c + 1] - group.start[c];
+        own.Reserve(size);
+        Span<T> const sorted =
+            RadixSort(Span<T>{values.data() + group.start[c], size}, Span<T>{own.sort.data(), size},
+                      [](T const& item) { return KeyOf(item); });
+        std::size_t const distinct = Compress<T>(sorted, weight_of, own.keys.span(), own.cumulative.span());
+        visit({group.first + static_cast<FeatureIndex>(c), size, {own.keys.data(), distinct},
+               {own.cumulative.data(), distinct}});
+      }
+    });
+  }
+}
+
+}  // namespace
+
+void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int threads,
+                         std::function<void(SortedColumn const&)> const& visit) {
+  if (weights.empty()) {
+    SortGroups<std::uint32_t>(
+        source, threads, [](std::uint64_t, Entry e) { return SortKey(e.value); },
+        [](std::uint32_t) { return std::int64_t{1}; }, visit);
+    return;
+  }
+  float const largest = *std::max_element(weights.begin(), weights.end());
+  int bits = 0;  // weights become integers of at most 2^bits, so that a column's sum stays below 2^62
+  while ((weights.size() << bits) < (std::uint64_t{1} << 61) && bits < kWideBits) ++bits;
+  double const scale = ScaleByPowerOfTwo(1.0, bits - (largest > 0 ? std::ilogb(largest) + 1 : 0));
+  SortGroups<WeightedKey>(
+      source, threads, [&](std::uint64_t row, Entry e) { return WeightedKey{SortKey(e.value), weights[row]}; },
+      [=](WeightedKey const& item) { return RoundToNearest(item.weight, scale); }, visit);
+}
+
+}  // namespace xgbgpu::host

@@ -1,0 +1,68 @@
+/// Per-column maths of the quantile stage.
+#ifndef XGBGPU_QUANTILE_QUANTILE_OPS_H_
+#define XGBGPU_QUANTILE_QUANTILE_OPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/hd.h"
+
+namespace xgbgpu {
+
+/// An unsigned integer that orders like the float. -0 and +0 are one value, as they are in a comparison.
+XGBGPU_HD std::uint32_t SortKey(float value) {
+  value += 0.0f;  // -0 → +0
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
+
+XGBGPU_HD float ValueOfKey(std::uint32_t key) {
+  std::uint32_t const bits = (key & 0x80000000U) != 0 ? key & 0x7FFFFFFFU : ~key;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// A value below all of a column: the threshold that sends every present value to the right.
+XGBGPU_HD float BelowAll(float smallest) {
+  double const magnitude = smallest < 0 ? -static_cast<double>(smallest) : static_cast<double>(smallest);
+  return static_cast<float>(static_cast<double>(smallest) - magnitude - static_cast<double>(1e-5f));
+}
+
+/// A value above all of a column: the upper end of its last bin.
+XGBGPU_HD float AboveAll(float largest) {
+  double const magnitude = largest < 0 ? -static_cast<double>(largest) : static_cast<double>(largest);
+  return static_cast<float>(static_cast<double>(largest) + (magnitude + static_cast<double>(1e-5f)));
+}
+
+/// Walks the distinct values of a sorted column and calls take(i) for those that represent the ranks 1 … parts-1 of
+/// `parts` equal parts between the first and the last value, in ascending order, each at most once.
+///
+/// cumulative[i] is the integer weight of values 0 … i. The rank of part k is r = k·range/parts + begin; it is compared
+/// with the middle of a value's rank interval. Both sides are multiplied by `parts`, so the comparison is exact.
+///
+/// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks
+template <typename Take>
+XGBGPU_HD void ForEachQuantile(std::int64_t const* cumulative, std::size_t distinct, int parts, Take&& take) {
+  using Wide = __int128;
+  std::int64_t const begin = cumulative[0];
+  Wide const range = cumulative[distinct - 2] - begin;
+  auto const scaled = [&](std::int64_t a, std::int64_t b) {  // (a + b - 2·begin) · parts
+    return (static_cast<Wide>(a) + b - 2 * static_cast<Wide>(begin)) * parts;
+  };
+  std::size_t i = 1, last = 0;
+  for (int k = 1; k < parts; ++k) {
+    Wide const twice_rank = 2 * k * range;
+    while (i < distinct - 1 && twice_rank >= scaled(cumulative[i + 1], cumulative[i])) ++i;
+    if (i == distinct - 1) break;
+    std::size_t const nearest = twice_rank < scaled(cumulative[i], cumulative[i]) ? i : i + 1;
+    if (nearest != last) take(nearest);
+    last = nearest;
+  }
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_QUANTILE_QUANTILE_OPS_H_

@@ -1,0 +1,61 @@
+/// Stage 4: which rows and which features count in one tree.
+#ifndef XGBGPU_SAMPLE_SAMPLE_H_
+#define XGBGPU_SAMPLE_SAMPLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/random.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+namespace host {
+
+/// Lists the sampled rows in ascending order. Row r is in if its 32-bit draw is below subsample · 2^32.
+///
+/// Out     rows [n], the first returned elements are written
+/// Cost    one draw per row; writes 4 bytes per sampled row; `counts` is scratch, [SampleChunks(n)]
+/// Same    bit-equal on every backend and thread count
+std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t n, Span<std::size_t> counts,
+                       Span<RowIndex> rows, int threads);
+
+/// Size of the scratch of SampleRows.
+std::size_t SampleChunks(std::size_t n);
+
+}  // namespace host
+
+/// The features a tree, a level and a node may split on. Each set is sampled without replacement from the one before:
+/// max(1, floor(fraction · size)) features, the ones with the smallest draws. With feature weights w the draw u becomes
+/// -log(u) / w, which takes a feature with a chance proportional to its weight.
+///
+/// From  Efraimidis & Spirakis, "Weighted random sampling with a reservoir", IPL 97(5), 2006
+class FeatureSampler {
+ public:
+  /// Throws InvalidArgument if feature_weights has another size than `features`.
+  FeatureSampler(TrainParams const& params, FeatureIndex features, std::uint32_t tree);
+
+  bool all() const { return all_; }  ///< nothing is sampled anywhere: every set holds every feature
+  bool per_node() const { return bynode_ < 1.0f; }
+  std::vector<FeatureIndex> const& Tree() const { return tree_; }  ///< ascending
+  /// Ascending; a function of (seed, tree, depth) and, with colsample_bynode, of the node.
+  std::vector<FeatureIndex> Node(int depth, NodeIndex node) const;
+
+ private:
+  std::vector<FeatureIndex> Choose(std::vector<FeatureIndex> const& from, float fraction,
+                                   RandomStream const& stream) const;
+
+  std::uint64_t seed_;
+  std::uint32_t tree_number_;
+  float bylevel_;
+  float bynode_;
+  bool all_;
+  std::vector<float> weights_;
+  std::vector<FeatureIndex> tree_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SAMPLE_SAMPLE_H_

@@ -1,0 +1,58 @@
+/// Stage 6: sums per bin → best split of a node.
+#ifndef XGBGPU_SPLIT_SPLIT_H_
+#define XGBGPU_SPLIT_SPLIT_H_
+
+#include "core/fixed_point.h"
+#include "matrix/matrix.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// A way to divide a node. `gain` 0 means that there is none.
+struct SplitCandidate {
+  float gain{0.0f};
+  FeatureIndex feature{0};
+  BinIndex bin{0};           ///< first feature-local bin that goes right; 0: all present values do
+  bool default_left{false};  ///< where rows go in which the feature is missing
+  GradientSum left;
+  GradientSum right;
+};
+
+/// What the formulas need, in double precision, and the unit of the integer sums.
+struct SplitParams {
+  SplitParams(TrainParams const& p, GradientFormat format);
+
+  double reg_lambda;
+  double reg_alpha;
+  double max_delta_step;
+  double min_child_weight;
+  double grad_unit;
+  double hess_unit;
+};
+
+/// Splits with a smaller gain are not made: XGBoost's kRtEps.
+constexpr float kLeastGain = 1e-6f;
+
+namespace host {
+
+/// Best split of one node over `features`.
+///
+/// For every feature two scans: missing values to the right, bins ascending; then, if the node has rows without the
+/// feature, missing values to the left, bins descending. The total order on candidates: gain (rounded to float) first,
+/// then the smaller feature, then the order of these scans. Empty bins repeat the previous candidate and are skipped.
+///
+/// In      sums      [cells] of the node
+///         total     sum over all rows of the node, missing ones included
+///         features  ascending
+/// Cost    reads the bins of `features` once or twice; one division pair per bin that is not empty
+/// Same    bit-equal on every backend: the sums are integers, the formulas a fixed sequence of double operations
+/// From    Chen & Guestrin, "XGBoost", KDD 2016, algorithm 3 (sparsity-aware split finding), on histograms
+SplitCandidate EvaluateSplits(SplitParams const& params, QuantisedMatrix const& matrix, GradientSum const* sums,
+                              GradientSum total, Span<FeatureIndex const> features);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SPLIT_SPLIT_H_

@@ -1,0 +1,62 @@
+/// The formulas of gradient boosting: weight of a leaf, gain of a split, order of candidates.
+///
+/// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; with the L1 term and the
+///       clipped weight (max_delta_step) as XGBoost defines them
+#ifndef XGBGPU_SPLIT_SPLIT_OPS_H_
+#define XGBGPU_SPLIT_SPLIT_OPS_H_
+
+#include "core/hd.h"
+#include "split/split.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Sums in the units of the loss.
+struct LossSum {
+  double grad;
+  double hess;
+};
+
+XGBGPU_HD LossSum ToLoss(SplitParams const& p, GradientSum sum) {
+  return {static_cast<double>(sum.grad) * p.grad_unit, static_cast<double>(sum.hess) * p.hess_unit};
+}
+
+/// sign(g) · max(|g| - alpha, 0)
+XGBGPU_HD double SoftThreshold(double g, double alpha) { return g > alpha ? g - alpha : (g < -alpha ? g + alpha : 0.0); }
+
+/// Best output of a node: -soft(G, alpha) / (H + lambda), clipped to ±max_delta_step; 0 below min_child_weight.
+XGBGPU_HD double NodeWeight(SplitParams const& p, LossSum s) {
+  if (s.hess < p.min_child_weight || s.hess <= 0.0) return 0.0;
+  double const w = -SoftThreshold(s.grad, p.reg_alpha) / (s.hess + p.reg_lambda);
+  if (p.max_delta_step == 0.0) return w;
+  return w > p.max_delta_step ? p.max_delta_step : (w < -p.max_delta_step ? -p.max_delta_step : w);
+}
+
+/// Twice the loss that a node's best output takes away.
+XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
+  if (s.hess <= 0.0) return 0.0;
+  if (p.max_delta_step == 0.0) {
+    double const g = SoftThreshold(s.grad, p.reg_alpha);
+    return g * g / (s.hess + p.reg_lambda);
+  }
+  double const w = NodeWeight(p, s);
+  return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
+}
+
+/// Gain of dividing a node of gain `node_gain`, rounded once to float; 0 if a side is too light or the value not finite.
+XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum right, double node_gain) {
+  if (left.hess <= 0 || right.hess <= 0) return 0.0f;
+  LossSum const l = ToLoss(p, left), r = ToLoss(p, right);
+  if (l.hess < p.min_child_weight || r.hess < p.min_child_weight) return 0.0f;
+  float const gain = static_cast<float>(NodeGain(p, l) + NodeGain(p, r) - node_gain);
+  return gain < 3.402823466e+38f ? gain : 0.0f;  // false for NaN and +inf, which lambda = 0 can make
+}
+
+/// True if `a` is to be preferred. Candidates of one feature are compared where they are made.
+XGBGPU_HD bool IsBetter(SplitCandidate const& a, SplitCandidate const& b) {
+  return a.gain > b.gain || (a.gain == b.gain && a.gain > 0.0f && a.feature < b.feature);
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SPLIT_SPLIT_OPS_H_

@@ -1,0 +1,18 @@
+/// Stage 8: nodes → tree: thresholds, weights, leaf values.
+#ifndef XGBGPU_TREE_LEAF_H_
+#define XGBGPU_TREE_LEAF_H_
+
+#include "level/node.h"
+#include "split/split.h"
+#include "xgbgpu/cuts.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/tree.h"
+
+namespace xgbgpu {
+
+/// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
+Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TREE_LEAF_H_
