@@ -26,14 +26,15 @@ install_packages() {
     say "All Debian packages needed are installed"
     return
   fi
-  say "Installing with apt: ${missing[*]}"
+  say "Installing with apt (with what they need, about a minute): ${missing[*]}"
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || die "neither root nor sudo; as root, run: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  "${as_root[@]}" apt-get update -qq
+  # Hundreds of "Setting up …" lines are of no use; errors come on stderr.
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # build TARGET: configures the `host` preset and builds one target (and what it needs) in build/host.
