@@ -1,9 +1,9 @@
-# Finds the XGBoost that is to be extended: its headers and those of dmlc-core, libxgboost and libdmlc.
+# Finds the XGBoost that is to be extended: its headers and those of dmlc-core, libxgboost, and libdmlc if it is there.
 #
 #   XGBOOST_HOST_DIR (environment or cache)   a folder with include/ and lib/, looked into first
 #
 # Otherwise CMAKE_PREFIX_PATH, the compiler's own CPATH and LIBRARY_PATH, and the system's folders, in this order.
-# Defines XGBoostHost::xgboost and XGBoostHost::dmlc, and XGBoostHost_VERSION.
+# Defines the target XGBoostHost::xgboost, and XGBoostHost_VERSION.
 set(XGBOOST_HOST_DIR "$ENV{XGBOOST_HOST_DIR}" CACHE PATH "Folder with include/ and lib/ of the XGBoost to extend")
 cmake_path(CONVERT "$ENV{CPATH}:$ENV{CPLUS_INCLUDE_PATH}" TO_CMAKE_PATH_LIST compiler_include_path)
 cmake_path(CONVERT "$ENV{LIBRARY_PATH}" TO_CMAKE_PATH_LIST compiler_library_path)
@@ -27,25 +27,25 @@ endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(XGBoostHost
-  REQUIRED_VARS XGBoostHost_XGBOOST_LIBRARY XGBoostHost_DMLC_LIBRARY XGBoostHost_INCLUDE_DIR
-    XGBoostHost_DMLC_INCLUDE_DIR XGBoostHost_VERSION
+  REQUIRED_VARS XGBoostHost_XGBOOST_LIBRARY XGBoostHost_INCLUDE_DIR XGBoostHost_DMLC_INCLUDE_DIR XGBoostHost_VERSION
   VERSION_VAR XGBoostHost_VERSION
-  REASON_FAILURE_MESSAGE "on Debian: apt install libxgboost-dev libdmlc-dev; elsewhere set XGBOOST_HOST_DIR")
+  REASON_FAILURE_MESSAGE "on Debian: apt install libxgboost-dev libdmlc-dev, elsewhere: set XGBOOST_HOST_DIR")
 
 if(XGBoostHost_FOUND)
   if(NOT XGBoostHost_VERSION VERSION_GREATER_EQUAL 1.7 OR NOT XGBoostHost_VERSION VERSION_LESS 1.8)
     message(FATAL_ERROR
       "XGBoost ${XGBoostHost_VERSION} found in ${XGBoostHost_INCLUDE_DIR}; the plugin is written for 1.7.x")
   endif()
-  foreach(library xgboost dmlc)
-    if(NOT TARGET XGBoostHost::${library})
-      string(TOUPPER ${library} upper)
-      add_library(XGBoostHost::${library} UNKNOWN IMPORTED)
-      set_target_properties(XGBoostHost::${library} PROPERTIES
-        IMPORTED_LOCATION ${XGBoostHost_${upper}_LIBRARY}
-        INTERFACE_INCLUDE_DIRECTORIES "${XGBoostHost_INCLUDE_DIR};${XGBoostHost_DMLC_INCLUDE_DIR}")
+  if(NOT TARGET XGBoostHost::xgboost)
+    add_library(XGBoostHost::xgboost UNKNOWN IMPORTED)
+    set_target_properties(XGBoostHost::xgboost PROPERTIES
+      IMPORTED_LOCATION ${XGBoostHost_XGBOOST_LIBRARY}
+      INTERFACE_INCLUDE_DIRECTORIES "${XGBoostHost_INCLUDE_DIR};${XGBoostHost_DMLC_INCLUDE_DIR}")
+    # What its headers need of dmlc-core; a library that has dmlc-core inside comes without libdmlc.
+    if(XGBoostHost_DMLC_LIBRARY)
+      set_target_properties(XGBoostHost::xgboost PROPERTIES INTERFACE_LINK_LIBRARIES ${XGBoostHost_DMLC_LIBRARY})
     endif()
-  endforeach()
+  endif()
 endif()
 mark_as_advanced(XGBoostHost_INCLUDE_DIR XGBoostHost_DMLC_INCLUDE_DIR XGBoostHost_XGBOOST_LIBRARY
   XGBoostHost_DMLC_LIBRARY)

@@ -190,9 +190,11 @@ void BoosterConfig::Load(Json* gbtree) {
   if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
 
   gpu_hist_ = Text(train, "tree_method") == "gpu_hist";
-  bool const specified = xgboost::get<xgboost::Boolean const>(in["specified_updater"]);
-  if (specified || !gpu_hist_) updaters_ = SplitSequence(Text(train, "updater"));
-  if (!NamesOurs()) updaters_.clear();  // a loaded booster grows trees, whatever the saved one did
+  // "specified_updater" would tell who chose the sequence, but XGBoost 1.7 reads false as true from binary JSON.
+  updaters_ = SplitSequence(Text(train, "updater"));
+  bool const chosen_by_method = gpu_hist_ && IsPlain();
+  // A loaded booster grows trees, even if the saved one only updated some.
+  if (chosen_by_method || !NamesOurs()) updaters_.clear();
   if (!InCharge()) return;
 
   if (gpu_hist_) train["tree_method"] = xgboost::String{"hist"};

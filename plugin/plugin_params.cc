@@ -1,5 +1,6 @@
 #include "plugin_params.h"
 
+#include <cstdlib>
 #include <set>
 
 #include "notice.h"
@@ -34,6 +35,18 @@ std::set<std::string> NamesOf() {
 
 /// True if `text` has nothing but `neutral` characters: "(0, 0)" constrains no column, nor does "[]".
 bool HasOnly(char const* neutral, std::string const& text) { return text.find_first_not_of(neutral) == std::string::npos; }
+
+/// Names the parameter whose value is no number at all, which XGBoost's parser does not.
+void CheckNumbers(ParamValues const& values) {
+  static std::set<std::string> const kTexts{"grow_policy",          "sampling_method", "monotone_constraints",
+                                            "interaction_constraints", "cache_opt",       "refresh_leaf"};
+  for (auto const& [name, value] : values) {
+    if (kTexts.count(name) != 0) continue;
+    char* end = nullptr;
+    std::strtod(value.c_str(), &end);
+    if (end == value.c_str() || *end != '\0') NotAllowed(name, value, "a number");
+  }
+}
 
 GrowPolicy ToGrowPolicy(std::string const& value) {
   return value == "lossguide" ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
@@ -70,6 +83,7 @@ char const* MeaningOfDropped(std::string const& name) {
 }
 
 TreeParam ParseTreeParam(ParamValues const& values) {
+  CheckNumbers(values);
   TreeParam param;
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};

@@ -1,0 +1,196 @@
+"""Every parameter is used, or refused in words that name it, its value and what is allowed; no warning is out of place."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from helpers import trees
+
+HOST = {"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 3}
+
+
+@pytest.fixture
+def data(regression):
+    return xgb.DMatrix(*regression)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"tree_method": "gpu_exact"}, r"tree_method is 'gpu_exact'.*supported: gpu_hist"),
+        ({"gpu_backend": "opencl"}, r"gpu_backend is 'opencl'; allowed: auto, cuda, host"),
+        ({"gpu_backend": "cuda"}, r"gpu_backend is 'cuda'.*possible: auto, host"),
+        ({"n_gpus": 2}, r"n_gpus is '2'.*supported: 1"),
+        ({"n_gpus": -1}, r"n_gpus is '-1'.*supported: 1"),
+        ({"n_gpus": "all"}, r"n_gpus.*'all'"),
+        ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid"),
+        ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
+        ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),
+        ({"sampling_method": "gradient_based"}, r"sampling_method is 'gradient_based'.*supported: uniform"),
+        ({"sampling_method": "goss"}, r"sampling_method is 'goss'.*supported: uniform"),
+        ({"sampling_method": "best"}, r"sampling_method is 'best'; allowed: uniform"),
+        ({"monotone_constraints": "(1,0,0,0,0)"}, r"monotone_constraints is '\(1,0,0,0,0\)'"),
+        ({"interaction_constraints": "[[0, 1]]"}, r"interaction_constraints is '\[\[0, 1\]\]'"),
+        ({"interaction_constraints": "[[0]]"}, r"interaction_constraints is '\[\[0\]\]'"),
+        ({"max_bin": 1}, r"value 1 for Parameter max_bin.*\[2,65535\]"),
+        ({"max_bin": 65536}, r"value 65536 for Parameter max_bin.*\[2,65535\]"),
+        ({"max_bin": "99999999999999999999"}, r"max_bin"),
+        ({"max_depth": -1}, r"value -1 for Parameter max_depth should be greater equal to 0"),
+        ({"max_leaves": -1}, r"value -1 for Parameter max_leaves should be greater equal to 0"),
+        ({"eta": -0.5}, r"value -0.5 for Parameter learning_rate should be greater equal to 0"),
+        ({"eta": "fast"}, r"learning_rate is 'fast'; allowed: a number"),
+        ({"eta": "nan"}, r"learning_rate is nan"),
+        ({"lambda": -1}, r"Parameter reg_lambda"),
+        ({"alpha": -1}, r"Parameter reg_alpha"),
+        ({"gamma": -1}, r"Parameter min_split_loss"),
+        ({"min_child_weight": -1}, r"Parameter min_child_weight"),
+        ({"subsample": 1.5}, r"Parameter subsample.*\[0,1\]"),
+        ({"subsample": 0}, r"Parameter subsample is 0; allowed: larger than 0"),
+        ({"colsample_bynode": 0}, r"Parameter colsample_bynode is 0; allowed: larger than 0"),
+    ],
+)
+def test_what_is_not_allowed(data, wrong, message):
+    """Refused, from the start and on a live booster; the booster is as before and goes on when the value is put right."""
+    with pytest.raises(xgb.core.XGBoostError, match=message):
+        xgb.train({**HOST, **wrong}, data, 1)
+
+    live = xgb.train(HOST, data, 2)
+    before = trees(live)
+    margins = live.predict(data)
+    live.set_param(wrong)
+    with pytest.raises(xgb.core.XGBoostError, match=message):
+        live.update(data, 2)
+    neutral = {
+        "tree_method": "gpu_hist", "gpu_backend": "host", "n_gpus": 1, "gpu_id": -1, "fail_on_invalid_gpu_id": False,
+        "grow_policy": "depthwise", "sampling_method": "uniform", "monotone_constraints": "()",
+        "interaction_constraints": "", "max_bin": 256, "max_depth": 3, "max_leaves": 0, "eta": 0.3, "lambda": 1,
+        "alpha": 0, "gamma": 0, "min_child_weight": 1, "subsample": 1, "colsample_bynode": 1,
+    }  # fmt: skip
+    live.set_param({name: neutral[name] for name in wrong})
+    assert trees(live) == before
+    np.testing.assert_array_equal(live.predict(data), margins)
+    live.update(data, 2)
+    assert trees(live) == trees(xgb.train(HOST, data, 3))
+
+
+@pytest.mark.parametrize("wrong", [{"num_parallel_tree": -1}, {"predictor": "abacus"}, {"process_type": "undo"}])
+def test_a_stock_parameter_put_right(data, wrong):
+    """XGBoost itself refuses these, after it has noted the name of our updater and before it has made it."""
+    booster = xgb.Booster({**HOST, **wrong}, [data])
+    for _ in range(3):
+        with pytest.raises(xgb.core.XGBoostError):
+            booster.update(data, 0)
+    right = {"num_parallel_tree": 1, "predictor": "auto", "process_type": "default"}
+    booster.set_param({name: right[name] for name in wrong})
+    booster.update(data, 0)
+    assert trees(booster) == trees(xgb.train(HOST, data, 1))
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"monotone_constraints": "(0, 0, 0, 0, 0)"},
+        {"interaction_constraints": "[]"},
+        {"gpu_id": 9999},
+        {"gpu_backend": "auto"},
+        {"n_gpus": 1},
+        {"predictor": "gpu_predictor"},
+        {"predictor": "cpu_predictor"},
+        {"deterministic_histogram": False},
+        {"single_precision_histogram": True},
+        {"gpu_page_size": 1024},
+        {"debug_synchronize": True},
+        {"learning_rate": 0.3},
+        {"reg_lambda": 1},
+        {"sketch_ratio": 3, "cache_opt": False, "sparse_threshold": 0.5, "max_cat_to_onehot": 7},
+        {"nthread": 1},
+        {"nthread": 3},
+    ],
+)
+def test_what_is_accepted_and_changes_nothing(data, same):
+    assert trees(xgb.train({**HOST, **same}, data, 3)) == trees(xgb.train(HOST, data, 3))
+
+
+@pytest.mark.parametrize(
+    "alias, name, value",
+    [("eta", "learning_rate", 0.5), ("gamma", "min_split_loss", 50), ("lambda", "reg_lambda", 2), ("alpha", "reg_alpha", 2)],
+)
+def test_aliases(data, alias, name, value):
+    short, long = (trees(xgb.train({**HOST, key: value}, data, 3)) for key in (alias, name))
+    assert short == long != trees(xgb.train(HOST, data, 3))
+
+
+@pytest.mark.parametrize("policy", ["depthwise", "lossguide"])
+def test_depth_without_limit_is_as_in_hist(policy):
+    """XGBoost 1.7 `hist` takes max_depth=0 without max_leaves as "no limit" under both policies, and so do we."""
+    rows = np.arange(64)
+    data = xgb.DMatrix(rows[:, None], label=rows * 37 % 64)  # every row differs from its neighbours
+    params = {"max_depth": 0, "max_leaves": 0, "grow_policy": policy, "min_child_weight": 0, "lambda": 0}
+    leaves = [
+        (xgb.train({**params, "tree_method": method}, data, 1).trees_to_dataframe()["Feature"] == "Leaf").sum()
+        for method in ("hist", "gpu_hist")
+    ]
+    assert leaves == [64, 64]
+
+
+def log_of(params, code=""):
+    """What a training in a new process prints as warnings."""
+    program = f"""
+import ctypes, os, pickle
+ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])
+import numpy as np, xgboost as xgb
+rng = np.random.default_rng(0)
+values = rng.normal(size=(60, 3))
+data = xgb.DMatrix(values, values[:, 0])
+params = {params!r}
+booster = xgb.train(params, data, 3)
+{code}
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("params", [
+    {**HOST},
+    {**HOST, "sampling_method": "uniform", "gpu_id": 3, "n_gpus": 1, "fail_on_invalid_gpu_id": False, "max_bin": 16},
+    {**HOST, "booster": "dart", "rate_drop": 0.1, "subsample": 0.5, "grow_policy": "lossguide", "max_leaves": 4},
+    {"updater": "grow_gpu_hist", "gpu_backend": "host"},
+    {**HOST, "updater": "grow_gpu_hist"},
+])  # fmt: skip
+def test_no_warning_without_reason(params):
+    more = """
+booster = pickle.loads(pickle.dumps(booster))
+booster.set_param({"eta": 0.1})
+booster.update(data, 3)
+xgb.train(params, data, 2, xgb_model=booster)
+booster[1:2].predict(data)
+"""
+    assert log_of(params, more) == []
+
+
+def test_host_without_being_asked_warns_once_per_process():
+    again = "xgb.train(params, data, 2); xgb.train(params, data, 2)"
+    lines = log_of({"tree_method": "gpu_hist"}, again)
+    assert len(lines) == 1
+    assert "trains on the host" in lines[0]
+
+
+def test_dropped_parameters_say_what_they_mean_today():
+    dropped = ["deterministic_histogram", "single_precision_histogram", "gpu_page_size", "gpu_batch_nrows"]
+    lines = log_of({**HOST, **dict.fromkeys(dropped, 1), "predictor": "gpu_predictor"}, "xgb.train(params, data, 2)")
+    assert len(lines) == len(dropped) + 1
+    for name in [*dropped, "predictor=gpu_predictor"]:
+        assert sum(name in line for line in lines) == 1
+
+
+def test_unknown_parameters_are_still_reported():
+    assert any("max_dept" in line for line in log_of({**HOST, "max_dept": 3}))
+
+
+def test_a_foreign_sequence_of_updaters_is_still_dangerous():
+    assert any("DANGER AHEAD" in line for line in log_of({**HOST, "updater": "grow_colmaker,prune"}))
