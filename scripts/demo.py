@@ -69,8 +69,8 @@ def generated(rows: int, columns: int = 28) -> Tuple[Tuple, Tuple]:
     n_test = rows // 10
     rng = np.random.default_rng(1)
     data = rng.standard_normal((rows + n_test, columns), dtype=np.float32)
-    score = data[:, 0] * data[:, 1] + np.sin(2 * data[:, 2]) + 0.5 * data[:, 3] ** 2 - 0.5 + 0.3 * data[:, 4:12].sum(axis=1)
-    label = (2 * score + rng.logistic(size=len(score)) > 0).astype(np.float32)
+    score = data[:, 0] * (data[:, 1] > 0) + np.sin(2 * data[:, 2]) + 0.5 * data[:, 3] ** 2 - 0.5
+    label = (2 * score + 0.6 * data[:, 4:12].sum(axis=1) + rng.logistic(size=len(score)) > 0).astype(np.float32)
     return (data[:rows], label[:rows]), (data[rows:], label[rows:])
 
 
