@@ -2,7 +2,10 @@
 #ifndef XGBGPU_CORE_BUFFER_H_
 #define XGBGPU_CORE_BUFFER_H_
 
+#include <sys/mman.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -21,6 +24,8 @@ class Buffer {
   explicit Buffer(std::size_t size) : size_{size} {
     if (size != 0) {
       data_.reset(static_cast<T*>(::operator new(size * sizeof(T), kAlignment)));
+      // Rows are read in scattered order: huge pages keep their addresses in the TLB. Only a hint; its failure is harmless.
+      if (bytes() >= kHugePage) AdviseHugePages();
     }
   }
 
@@ -40,6 +45,14 @@ class Buffer {
 
  private:
   static constexpr std::align_val_t kAlignment{64};
+  static constexpr std::size_t kHugePage = std::size_t{1} << 21;
+
+  void AdviseHugePages() {
+    constexpr std::uintptr_t kPage = 4096;
+    auto const begin = (reinterpret_cast<std::uintptr_t>(data()) + kPage - 1) / kPage * kPage;
+    auto const end = reinterpret_cast<std::uintptr_t>(data() + size_) / kPage * kPage;
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  }
   struct Free {
     void operator()(T* p) const { ::operator delete(p, kAlignment); }
   };

@@ -41,8 +41,8 @@ GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int thre
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
                        Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads);
 
-/// Sum over the listed rows. Exact.
-GradientSum SumGradients(GradientView const& gradients, Span<RowIndex const> rows, int threads);
+/// Gives every listed row its narrow gradient, if that is the format, and returns the sum over the rows. Exact.
+GradientSum AttachGradients(GradientView const& gradients, Span<RowRecord> rows, int threads);
 
 }  // namespace host
 }  // namespace xgbgpu

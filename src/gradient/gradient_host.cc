@@ -93,14 +93,20 @@ void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format
   });
 }
 
-GradientSum SumGradients(GradientView const& gradients, Span<RowIndex const> rows, int threads) {
+GradientSum AttachGradients(GradientView const& gradients, Span<RowRecord> rows, int threads) {
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::int64_t grad = 0, hess = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      RowIndex const r = rows[i];
-      grad += gradients.format.narrow ? gradients.narrow[r].grad : gradients.wide[r].grad;
-      hess += gradients.format.narrow ? gradients.narrow[r].hess : gradients.wide[r].hess;
+      RowRecord& record = rows[i];
+      if (gradients.format.narrow) {
+        record.gradient = gradients.narrow[record.row];
+        grad += record.gradient.grad;
+        hess += record.gradient.hess;
+      } else {
+        grad += gradients.wide[record.row].grad;
+        hess += gradients.wide[record.row].hess;
+      }
     }
     grad_sum += grad;
     hess_sum += hess;

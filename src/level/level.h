@@ -22,7 +22,7 @@ namespace xgbgpu::host {
 
 /// Grows the nodes of one tree after the other on one matrix.
 ///
-/// Memory  9 bytes per row, the histogram cache (HostHistogramPolicy::cache_bytes at most, or two histograms), scratch
+/// Memory  17 bytes per row, the histogram cache (HostHistogramPolicy::cache_bytes at most, or two histograms), scratch
 class LevelBuilder {
  public:
   LevelBuilder(QuantisedMatrix const& matrix, int threads);
@@ -31,7 +31,7 @@ class LevelBuilder {
   void Begin(GradientView const& gradients, SplitParams const& params, FeatureSampler const& features,
              TrainParams const& train, std::size_t rows);
   /// Where the caller lists the rows of the root, ascending; [rows of the matrix].
-  Span<RowIndex> RootRows() { return lists_[0].span(); }
+  Span<RowRecord> RootRows() { return lists_[0].span(); }
 
   /// Histogram and best split of the root.
   void BuildRoot();
@@ -71,7 +71,7 @@ class LevelBuilder {
   RowPartitioner partitioner_;
   HistogramBuilder histograms_;
   HistogramCache cache_;
-  Buffer<RowIndex> lists_[2];
+  Buffer<RowRecord> lists_[2];
 
   GradientView gradients_;
   SplitParams const* params_{nullptr};

@@ -14,7 +14,7 @@ LevelBuilder::LevelBuilder(QuantisedMatrix const& matrix, int threads)
       partitioner_{matrix, threads},
       histograms_{matrix, threads},
       cache_{matrix.cells(), HostHistogramPolicy{}.cache_bytes} {
-  for (auto& list : lists_) list = Buffer<RowIndex>{matrix.rows};
+  for (auto& list : lists_) list = Buffer<RowRecord>{matrix.rows};
 }
 
 void LevelBuilder::Begin(GradientView const& gradients, SplitParams const& params, FeatureSampler const& features,
@@ -28,7 +28,7 @@ void LevelBuilder::Begin(GradientView const& gradients, SplitParams const& param
   waiting_.clear();
   cache_.ReleaseAll();
   histograms_.SetFeatures(features.Tree());
-  AddNode(kNoNode, SumGradients(gradients, {lists_[0].data(), rows}, threads_));
+  AddNode(kNoNode, AttachGradients(gradients, {lists_[0].data(), rows}, threads_));
   nodes_[0].rows = static_cast<std::uint32_t>(rows);
 }
 
@@ -178,7 +178,7 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
   auto const sums = [&](NodeIndex n) { return cache_.sums(node(n).slot); };
   auto const rows = [&](NodeIndex n) {
     Node const& own = node(n);
-    return Span<RowIndex const>{lists_[static_cast<std::size_t>(own.list)].data() + own.first_row, own.rows};
+    return Span<RowRecord const>{lists_[static_cast<std::size_t>(own.list)].data() + own.first_row, own.rows};
   };
   for (Family const& f : families) {
     jobs.push_back({rows(f.built), sums(f.built)});
@@ -225,7 +225,7 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
 void LevelBuilder::LeafPositions(NodeIndex* positions) {
   struct Run {
     NodeIndex leaf;
-    RowIndex const* rows;
+    RowRecord const* rows;
     std::size_t n;
   };
   constexpr std::size_t kRunRows = 1 << 14;
@@ -233,13 +233,13 @@ void LevelBuilder::LeafPositions(NodeIndex* positions) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Node const& n = nodes_[i];
     if (n.left != kNoNode || n.list == RowList::kNone) continue;
-    RowIndex const* const rows = lists_[static_cast<std::size_t>(n.list)].data() + n.first_row;
+    RowRecord const* const rows = lists_[static_cast<std::size_t>(n.list)].data() + n.first_row;
     for (std::size_t first = 0; first < n.rows; first += kRunRows) {
       runs.push_back({static_cast<NodeIndex>(i), rows + first, std::min<std::size_t>(kRunRows, n.rows - first)});
     }
   }
   ParallelTasks(threads_, runs.size(), [&](std::size_t r, int) {
-    for (std::size_t i = 0; i < runs[r].n; ++i) positions[runs[r].rows[i]] = runs[r].leaf;
+    for (std::size_t i = 0; i < runs[r].n; ++i) positions[runs[r].rows[i].row] = runs[r].leaf;
   });
 }
 

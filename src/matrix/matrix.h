@@ -15,8 +15,8 @@ namespace xgbgpu {
 
 /// How bins lie in memory. Chosen from the data (matrix_policy.h); no result depends on it.
 enum class MatrixLayout {
-  kDense8,    ///< [rows, features] one byte a value
-  kDense16,   ///< [rows, features] two bytes a value
+  kDense8,    ///< [rows, row_stride] one byte a value
+  kDense16,   ///< [rows, row_stride] two bytes a value
   kSparse16,  ///< CSR, two bytes a stored value
   kSparse32,  ///< CSR, four bytes a stored value
 };
@@ -24,11 +24,13 @@ enum class MatrixLayout {
 /// Dense rows as a kernel sees them: the feature-local bin of every value; a missing one is bin number bins(f).
 template <typename Symbol>
 struct DenseView {
-  Symbol const* symbols;  ///< [rows, features]
-  std::size_t features;
-  BinIndex const* cell_ptr;  ///< [features + 1]
+  Symbol const* symbols;  ///< [rows, stride]
+  Symbol const* columns;  ///< [features, rows] the same once more
+  std::size_t rows;
+  std::size_t stride;  ///< >= features
 
-  Symbol const* row(RowIndex r) const { return symbols + static_cast<std::size_t>(r) * features; }
+  Symbol const* row(RowIndex r) const { return symbols + static_cast<std::size_t>(r) * stride; }
+  Symbol const* column(FeatureIndex f) const { return columns + static_cast<std::size_t>(f) * rows; }
 };
 
 /// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
@@ -47,8 +49,10 @@ class QuantisedMatrix {
   std::uint64_t rows{0};
   std::uint64_t stored{0};  ///< values that are not missing
   MatrixLayout layout{MatrixLayout::kDense8};
+  std::size_t row_stride{0};       ///< dense layouts: symbols from one row to the next
   std::vector<BinIndex> cell_ptr;  ///< [features + 1] first cell of each feature
   Buffer<std::uint8_t> data;       ///< symbols or cells, as `layout` says
+  Buffer<std::uint8_t> columns;    ///< dense layouts: symbols by feature, for partitioning (docs/adr/0004)
   Buffer<std::uint64_t> row_ptr;   ///< [rows + 1], sparse layouts only
 
   FeatureIndex features() const { return cuts.features(); }
@@ -73,7 +77,8 @@ class QuantisedMatrix {
  private:
   template <typename Symbol>
   DenseView<Symbol> Dense() const {
-    return {reinterpret_cast<Symbol const*>(data.data()), features(), cell_ptr.data()};
+    return {reinterpret_cast<Symbol const*>(data.data()), reinterpret_cast<Symbol const*>(columns.data()), rows,
+            row_stride};
   }
   template <typename Cell>
   SparseView<Cell> Sparse() const {

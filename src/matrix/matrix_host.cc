@@ -12,7 +12,7 @@
 namespace xgbgpu {
 
 std::size_t QuantisedMatrix::bytes() const {
-  return data.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) + cuts.values.size() * sizeof(float) +
+  return data.bytes() + columns.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) + cuts.values.size() * sizeof(float) +
          cuts.ptr.size() * sizeof(BinIndex) + cuts.min_values.size() * sizeof(float);
 }
 
@@ -107,6 +107,16 @@ void Plan(Sizes const& sizes, QuantisedMatrix* m) {
   }
 }
 
+/// Bytes from one dense row to the next, see MatrixPolicy.
+std::size_t PaddedRow(std::size_t bytes) {
+  constexpr MatrixPolicy kPolicy;
+  std::size_t padded = 1;
+  while (padded < bytes) padded *= 2;
+  bool const worth = padded <= kPolicy.line_bytes &&
+                     static_cast<double>(padded - bytes) <= kPolicy.most_padding * static_cast<double>(padded);
+  return worth ? padded : bytes;
+}
+
 /// f(row in the whole matrix, values of the row) for every row, in parallel.
 template <typename F>
 void ForEachRow(RowSource const& source, int threads, F&& f) {
@@ -120,18 +130,22 @@ void ForEachRow(RowSource const& source, int threads, F&& f) {
 template <typename Symbol>
 void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
   std::size_t const features = m->features();
-  m->data = Buffer<std::uint8_t>{m->rows * features * sizeof(Symbol)};
+  m->row_stride = PaddedRow(features * sizeof(Symbol)) / sizeof(Symbol);
+  m->data = Buffer<std::uint8_t>{m->rows * m->row_stride * sizeof(Symbol)};
+  m->columns = Buffer<std::uint8_t>{m->rows * features * sizeof(Symbol)};
   auto* const symbols = reinterpret_cast<Symbol*>(m->data.data());
+  auto* const columns = reinterpret_cast<Symbol*>(m->columns.data());
   std::vector<Symbol> missing(features);  // a row without values
   for (std::size_t f = 0; f < features; ++f) missing[f] = static_cast<Symbol>(m->cuts.bins(static_cast<FeatureIndex>(f)));
   ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
-    Symbol* const out = symbols + row * features;
+    Symbol* const out = symbols + row * m->row_stride;
     std::copy(missing.begin(), missing.end(), out);
     for (Entry const& e : values) {
       if (std::isnan(e.value)) continue;
       BinIndex const first = m->cuts.ptr[e.feature];
       out[e.feature] = static_cast<Symbol>(LocalBin(m->cuts.values.data() + first, m->cuts.bins(e.feature), e.value));
     }
+    for (std::size_t f = 0; f < features; ++f) columns[f * m->rows + row] = out[f];
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "core/fixed_point.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -17,8 +18,8 @@ struct PartitionJob {
   FeatureIndex feature;
   BinIndex bin;  ///< first feature-local bin that goes right
   bool default_left;
-  RowIndex const* from;   ///< [rows] ascending
-  RowIndex* to;           ///< [rows]; unused if `positions` is wanted
+  RowRecord const* from;  ///< [rows] ascending
+  RowRecord* to;          ///< [rows]; unused by AssignChildren
   std::uint32_t rows;
   NodeIndex left;         ///< number of the left child; the right one's is left + 1
   std::uint32_t n_left;   ///< out
@@ -26,7 +27,7 @@ struct PartitionJob {
 
 /// Divides the rows of many nodes at once; the order of rows inside a child is that of the parent.
 ///
-/// Cost    reads one bin per row, reads and writes 4 bytes per row; allocates only to grow its scratch
+/// Cost    reads one bin per row, reads and writes 8 bytes per row; allocates only to grow its scratch
 /// Same    bit-equal on every backend and thread count
 class RowPartitioner {
  public:

@@ -36,12 +36,12 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
     Chunk& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
     BinSplit const split = SplitOf(matrix_, job);
-    RowIndex const* const rows = job.from + chunk.first;
+    RowRecord const* const rows = job.from + chunk.first;
     std::uint8_t* const flags = flags_.data() + chunk.flags;
     chunk.left = matrix_.Visit([&](auto const& view) {
       std::uint32_t left = 0;
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
-        bool const goes_left = GoesLeft(view, rows[i], split);
+        bool const goes_left = GoesLeft(view, rows[i].row, split);
         flags[i] = goes_left;
         left += goes_left;
       }
@@ -57,11 +57,15 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
   ParallelTasks(threads_, chunks_.size(), [&](std::size_t c, int) {
     Chunk const& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
-    RowIndex const* const rows = job.from + chunk.first;
+    RowRecord const* const rows = job.from + chunk.first;
     std::uint8_t const* const flags = flags_.data() + chunk.flags;
-    // Where the chunk's next row goes: [right, left]. An index instead of a branch that nobody can predict.
-    std::uint32_t next[2] = {job.n_left + (chunk.first - chunk.left), chunk.left};
-    for (std::uint32_t i = 0; i < chunk.rows; ++i) job.to[next[flags[i]]++] = rows[i];
+    std::uint32_t left = chunk.left, right = job.n_left + (chunk.first - chunk.left);
+    for (std::uint32_t i = 0; i < chunk.rows; ++i) {  // without a branch, which nobody could predict
+      std::uint32_t const goes_left = flags[i];
+      job.to[goes_left != 0 ? left : right] = rows[i];
+      left += goes_left;
+      right += 1 - goes_left;
+    }
   });
 }
 
@@ -71,10 +75,10 @@ void RowPartitioner::AssignChildren(Span<PartitionJob const> jobs, NodeIndex* po
     Chunk const& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
     BinSplit const split = SplitOf(matrix_, job);
-    RowIndex const* const rows = job.from + chunk.first;
+    RowRecord const* const rows = job.from + chunk.first;
     matrix_.Visit([&](auto const& view) {
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
-        positions[rows[i]] = job.left + (GoesLeft(view, rows[i], split) ? 0 : 1);
+        positions[rows[i].row] = job.left + (GoesLeft(view, rows[i].row, split) ? 0 : 1);
       }
     });
   });

@@ -16,10 +16,14 @@ struct BinSplit {
   bool default_left;
 };
 
+/// Does a dense row with this symbol go left?
+XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, BinSplit const& split) {
+  return symbol < split.bin || (split.default_left && symbol == split.bins);
+}
+
 template <typename Symbol>
 XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, BinSplit const& split) {
-  BinIndex const symbol = view.row(row)[split.feature];
-  return symbol < split.bin || (split.default_left && symbol == split.bins);
+  return SymbolGoesLeft(view.column(split.feature)[row], split);
 }
 
 /// Binary search for the feature's cell among the row's ascending cells.

@@ -18,6 +18,16 @@ struct TreeView {
   BinIndex const* cut_ptr;  ///< Cuts::ptr
 };
 
+/// A row of either layout asked for many features: dense rows are read where they lie together.
+template <typename Symbol>
+XGBGPU_HD bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, BinSplit const& split) {
+  return SymbolGoesLeft(view.row(row)[split.feature], split);
+}
+template <typename Cell>
+XGBGPU_HD bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, BinSplit const& split) {
+  return GoesLeft(view, row, split);
+}
+
 /// Leaf of a quantised row.
 template <typename View>
 XGBGPU_HD NodeIndex LeafOfRow(View const& view, RowIndex row, TreeView const& tree) {
@@ -26,7 +36,7 @@ XGBGPU_HD NodeIndex LeafOfRow(View const& view, RowIndex row, TreeView const& tr
     FeatureIndex const f = tree.feature[n];
     BinSplit const split{f, tree.split_bin[n] - tree.cut_ptr[f], tree.cut_ptr[f + 1] - tree.cut_ptr[f],
                          tree.default_left[n] != 0};
-    n = tree.left[n] + (GoesLeft(view, row, split) ? 0 : 1);
+    n = tree.left[n] + (RowGoesLeft(view, row, split) ? 0 : 1);
   }
   return n;
 }

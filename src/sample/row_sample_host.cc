@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "core/parallel.h"
 #include "sample/sample.h"
 #include "sample/sample_ops.h"
@@ -26,10 +24,10 @@ void ForEachSampled(RandomStream const& stream, std::uint64_t threshold, std::si
 std::size_t SampleChunks(std::size_t n) { return (n + kGrain - 1) / kGrain; }
 
 std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t n, Span<std::size_t> counts,
-                       Span<RowIndex> rows, int threads) {
+                       Span<RowRecord> rows, int threads) {
   if (subsample >= 1.0f) {
     ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
-      std::iota(rows.begin() + begin, rows.begin() + end, static_cast<RowIndex>(begin));
+      for (std::size_t i = begin; i < end; ++i) rows[i] = {static_cast<RowIndex>(i), {}};
     });
     return n;
   }
@@ -46,8 +44,8 @@ std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t 
     total += count;
   }
   ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
-    RowIndex* out = rows.data() + counts[begin / kGrain];
-    ForEachSampled(stream, threshold, begin, end, [&](std::size_t row) { *out++ = static_cast<RowIndex>(row); });
+    RowRecord* out = rows.data() + counts[begin / kGrain];
+    ForEachSampled(stream, threshold, begin, end, [&](std::size_t row) { *out++ = {static_cast<RowIndex>(row), {}}; });
   });
   return total;
 }

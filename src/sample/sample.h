@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/fixed_point.h"
 #include "core/random.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
@@ -16,11 +17,11 @@ namespace host {
 
 /// Lists the sampled rows in ascending order. Row r is in if its 32-bit draw is below subsample · 2^32.
 ///
-/// Out     rows [n], the first returned elements are written
-/// Cost    one draw per row; writes 4 bytes per sampled row; `counts` is scratch, [SampleChunks(n)]
+/// Out     rows [n], the first returned elements are written, without gradients
+/// Cost    one draw per row; writes 8 bytes per sampled row; `counts` is scratch, [SampleChunks(n)]
 /// Same    bit-equal on every backend and thread count
 std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t n, Span<std::size_t> counts,
-                       Span<RowIndex> rows, int threads);
+                       Span<RowRecord> rows, int threads);
 
 /// Size of the scratch of SampleRows.
 std::size_t SampleChunks(std::size_t n);
