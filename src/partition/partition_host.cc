@@ -62,7 +62,7 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
     std::uint32_t left = chunk.left, right = job.n_left + (chunk.first - chunk.left);
     for (std::uint32_t i = 0; i < chunk.rows; ++i) {  // without a branch, which nobody could predict
       std::uint32_t const goes_left = flags[i];
-      job.to[goes_left != 0 ? left : right] = rows[i];
+      job.to[right ^ ((left ^ right) & (0 - goes_left))] = rows[i];  // goes_left ? left : right
       left += goes_left;
       right += 1 - goes_left;
     }

@@ -16,9 +16,11 @@ struct BinSplit {
   bool default_left;
 };
 
-/// Does a dense row with this symbol go left?
+/// Does a dense row with this symbol go left? Without branches: nobody could predict them.
 XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, BinSplit const& split) {
-  return symbol < split.bin || (split.default_left && symbol == split.bins);
+  unsigned const present_left = symbol < split.bin;
+  unsigned const missing_left = static_cast<unsigned>(symbol == split.bins) & static_cast<unsigned>(split.default_left);
+  return (present_left | missing_left) != 0;
 }
 
 template <typename Symbol>
