@@ -22,6 +22,9 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
 /// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
 bool IsBinned(xgboost::DMatrix const& data);
 
+/// Makes XGBoost say what it says to `hist` if `data` was binned with another max_bin, which then plays no part.
+void ReportMaxBin(xgboost::DMatrix* data, int max_bin);
+
 /// One weight per row, or empty for "all 1". A ranking matrix has one weight per group: its rows share it.
 std::vector<float> RowWeights(xgboost::MetaInfo const& info);
 

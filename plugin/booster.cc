@@ -49,6 +49,14 @@ void CheckOneProcess() {
   }
 }
 
+/// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
+/// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
+std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache) {
+  auto owner = cache.ref.lock();
+  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
+  return owner;
+}
+
 }  // namespace
 
 Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::GenericParameter const* ctx)
@@ -98,21 +106,21 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
   }
   AtBoundary("training", [&] {
     xgboost::MetaInfo const& info = data->Info();
+    CheckOneProcess();
+    CheckFeatureTypes(info);
     auto const rounds = static_cast<std::uint32_t>(inner_->BoostedRounds());
     Round round{};
     round.params = ToTrainParams(config_.tree(), static_cast<std::uint64_t>(ctx_->seed));
     round.params.feature_weights = FeatureWeights(info);
-    round.max_bin = config_.tree().max_bin;
-    round.backend = ToBackend(config_.device(), ctx_->fail_on_invalid_gpu_id);
     round.iteration = rounds;
-    round.data = cache->ref;
     round.wants_positions = objective->Task().UpdateTreeLeaf();
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == rounds;
-    round.trainers = &trainers_;
-    CheckOneProcess();
-    CheckFeatureTypes(info);
-    bool const many_classes = gradients->Size() > info.num_row_ && info.num_row_ != 0;
+
+    auto const owner = OwnerOf(data, *cache);
+    auto const backend = ToBackend(config_.device(), ctx_->fail_on_invalid_gpu_id);
+    round.trainer = &trainers_.Get(owner, config_.tree().max_bin, backend, ctx_->Threads());
+    bool const many_classes = gradients->Size() > info.num_row_;
     if (many_classes) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
 
     RoundScope scope{&round};

@@ -80,6 +80,9 @@ Args BoosterConfig::Configure(Args const& args) {
   bool const was_in_charge = InCharge();
   Absorb(args);
   if (InCharge()) Parse();
+  if (gpu_predictor_) {
+    WarnOnce("predictor", "parameter predictor=gpu_predictor: this version predicts on the host.");
+  }
 
   Args out;
   // A stock booster builds new updaters from these arguments alone: give it everything whenever it may build some.
@@ -142,9 +145,6 @@ void BoosterConfig::Parse() {
   tree_ = ParseTreeParam(tree_values_);
   device_ = ParseDeviceParam(device_values_);
   SayWhatBecameOf(dropped_values_);
-  if (gpu_predictor_) {
-    WarnOnce("predictor", "parameter predictor=gpu_predictor: this version predicts on the host.");
-  }
 }
 
 void BoosterConfig::Save(Json* gbtree) const {

@@ -2,27 +2,21 @@
 #ifndef XGBGPU_PLUGIN_ROUND_H_
 #define XGBGPU_PLUGIN_ROUND_H_
 
-#include <xgboost/data.h>
-
 #include <cstdint>
-#include <memory>
 
-#include "trainer_pool.h"
 #include "xgbgpu/params.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
 
 /// One call of GradientBooster::DoBoost, which calls TreeUpdater::Update once per class on the same thread.
 struct Round {
+  Trainer* trainer;           ///< on the training matrix
   TrainParams params;
-  int max_bin;
-  BackendKind backend;
-  std::uint32_t iteration;              ///< rounds the model has already, those of earlier trainings included
-  std::uint32_t trees{0};               ///< trees grown in this round so far
-  std::weak_ptr<xgboost::DMatrix> data;  ///< the training matrix; tells it from another at the same address
-  bool wants_positions;                 ///< the objective will change leaves and asks which rows are in them
-  bool cache_is_current;                ///< the cached predictions are those of the model before this round
-  TrainerPool* trainers;
+  std::uint32_t iteration;    ///< rounds the model has already, those of earlier trainings included
+  std::uint32_t trees{0};     ///< trees grown in this round so far
+  bool wants_positions;       ///< the objective will change leaves and asks which rows are in them
+  bool cache_is_current;      ///< the cached predictions are those of the model before this round
 
   /// The round in progress on this thread, or null.
   static Round*& Current() {

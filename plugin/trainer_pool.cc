@@ -76,6 +76,7 @@ Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max
     std::rotate(slots_.begin(), found, found + 1);
     return *slots_.front().trainer;
   }
+  ReportMaxBin(data.get(), max_bin);
   constexpr std::size_t kTrainers = 2;
   if (slots_.size() == kTrainers) slots_.pop_back();  // before the new one needs memory
   auto trainer = std::make_unique<Trainer>(dataset, backend, threads);

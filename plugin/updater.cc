@@ -18,7 +18,7 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
       throw Unsupported{std::string{"The updater "} + kPublicUpdater +
                         " works in the boosters gbtree and dart, if they were made after xgboost-gpu was loaded"};
     }
-    Trainer& trainer = round->trainers->Get(round->data.lock(), round->max_bin, round->backend, ctx_->Threads());
+    Trainer& trainer = *round->trainer;
     TrainParams params = round->params;
     params.learning_rate /= static_cast<float>(trees.size());
     for (std::size_t i = 0; i < trees.size(); ++i) {

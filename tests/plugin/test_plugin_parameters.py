@@ -194,3 +194,15 @@ def test_unknown_parameters_are_still_reported():
 
 def test_a_foreign_sequence_of_updaters_is_still_dangerous():
     assert any("DANGER AHEAD" in line for line in log_of({**HOST, "updater": "grow_colmaker,prune"}))
+
+
+def test_another_max_bin_than_the_quantile_matrix_has_is_reported():
+    """Once, and by XGBoost as it does for `hist`; the bins are those of the matrix."""
+    more = """
+quantile = xgb.QuantileDMatrix(values, values[:, 0], max_bin=16)
+raw = [xgb.train({**params, "max_bin": bins}, quantile, 3).get_dump() for bins in (16, 64)]
+assert raw[0] == raw[1]
+"""
+    lines = log_of(HOST, more)
+    assert len(lines) == 1
+    assert "Inconsistent max_bin between Quantile DMatrix and Booster:64 vs. 16" in lines[0]

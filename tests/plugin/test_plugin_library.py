@@ -1,0 +1,153 @@
+"""The library as a file: what it shows, where and how it can be loaded, and which XGBoost it refuses."""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from helpers import booster, make_regression, trees
+
+LIBRARY = os.environ["XGBGPU_LIBRARY"]
+TRAIN = """
+import numpy as np
+values = np.random.default_rng(0).normal(size=(50, 3))
+booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "host"}, xgb.DMatrix(values, values[:, 0]), 2)
+print(len(booster.get_dump()))
+"""
+LOAD = "import ctypes, os; ctypes.CDLL(os.environ['XGBGPU_LIBRARY'])\n"
+
+
+def python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True)
+
+
+def build_info(library):
+    function = ctypes.CDLL(library).XGBGPUBuildInfo
+    function.restype = ctypes.c_char_p
+    return json.loads(function())
+
+
+def test_only_the_c_interface_is_visible():
+    listing = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
+    assert {line.split()[-1] for line in listing.splitlines()} == {"XGBGPUBuildInfo", "XGBGPUVersion"}
+
+
+def test_the_file_names_no_folder_of_the_build():
+    with open(LIBRARY, "rb") as library:
+        assert re.search(rb"/[^\0]*/plugin/(booster|notice)\.(cc|h)\0", library.read()) is None
+
+
+def test_build_info():
+    info = build_info(LIBRARY)
+    assert info["registered"] is True
+    assert info["why_not_registered"] == ""
+    assert info["xgboost_running"] == xgb.__version__
+    assert info["xgboost_built"].startswith("1.7.")
+    assert "host" in info["backends"]
+    assert ("cuda" in info["backends"]) == (info["why_no_cuda"] == "")
+    numbers = [ctypes.c_int() for _ in range(3)]
+    ctypes.CDLL(LIBRARY).XGBGPUVersion(*map(ctypes.byref, numbers))
+    assert info["version"] == ".".join(str(n.value) for n in numbers)
+    ctypes.CDLL(LIBRARY).XGBGPUVersion(None, None, None)
+
+
+@pytest.mark.parametrize(
+    "code, environment",
+    [
+        (LOAD + "import xgboost as xgb" + TRAIN, {}),
+        ("import xgboost as xgb\n" + LOAD + TRAIN, {}),
+        (LOAD + LOAD + "import xgboost as xgb" + TRAIN, {}),
+        ("import xgboost as xgb" + TRAIN, {"LD_PRELOAD": LIBRARY}),
+    ],
+    ids=["before xgboost", "after xgboost", "twice", "LD_PRELOAD"],
+)
+def test_ways_to_load(code, environment):
+    done = python(code, **environment)
+    assert (done.stdout, done.stderr) == ("2\n", "")
+
+
+def test_a_second_copy_stays_out_of_the_way(tmp_path):
+    copy = shutil.copy(LIBRARY, tmp_path / "copy.so")
+    code = f"{LOAD}ctypes.CDLL({str(copy)!r})\nimport xgboost as xgb{TRAIN}"
+    done = python(code)
+    assert done.stdout == "2\n"
+    assert "another copy of xgboost-gpu is loaded" in done.stderr
+
+
+def test_another_version_of_xgboost_is_refused(tmp_path):
+    """A preloaded function makes XGBoost say that it is 3.1.4."""
+    source = tmp_path / "version.c"
+    source.write_text("void XGBoostVersion(int *a, int *b, int *c) { if (a) *a = 3; if (b) *b = 1; if (c) *c = 4; }\n")
+    fake = tmp_path / "version.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", fake, source], check=True)
+    code = LOAD + "import xgboost as xgb\n" + f"""
+function = ctypes.CDLL({LIBRARY!r}).XGBGPUBuildInfo
+function.restype = ctypes.c_char_p
+print(function().decode())
+""" + TRAIN  # fmt: skip
+    done = python(code, LD_PRELOAD=str(fake))
+    assert "works in XGBoost 1.7.x, and the one in this process is 3.1.4" in done.stderr
+    info = json.loads(done.stdout)
+    assert info["registered"] is False
+    assert "3.1.4" in info["why_not_registered"]
+    assert "not compiled with GPU support" in done.stderr  # what stock XGBoost says of gpu_hist
+
+
+def test_boosters_in_several_threads():
+    """Each on its own matrix and all on one; the same models as one after the other."""
+    params = {"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 4, "subsample": 0.7, "nthread": 2}
+    shared = xgb.DMatrix(*make_regression(rows=2000))
+    matrices = [xgb.DMatrix(*make_regression(rows=2000, seed=s)) for s in range(1, 4)] + [shared] * 3
+    expected = [trees(booster(params, matrix, 8)) for matrix in matrices]
+    found = [None] * len(matrices)
+
+    def train(i):
+        found[i] = trees(booster(params, matrices[i], 8))
+
+    threads = [threading.Thread(target=train, args=(i,)) for i in range(len(matrices))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+def test_predictions_in_several_threads():
+    matrix = xgb.DMatrix(*make_regression())
+    model = booster({"tree_method": "gpu_hist", "gpu_backend": "host"}, matrix, 5)
+    expected = model.predict(matrix)
+    wrong = []
+
+    def predict():
+        for _ in range(20):
+            if not np.array_equal(model.predict(matrix), expected):
+                wrong.append(threading.get_ident())
+
+    threads = [threading.Thread(target=predict) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_distributed_training_is_refused():
+    code = LOAD + """
+import xgboost as xgb
+from xgboost import collective
+from xgboost.tracker import RabitTracker
+tracker = RabitTracker(host_ip="127.0.0.1", n_workers=1)
+tracker.start(1)
+with collective.CommunicatorContext(**tracker.worker_envs()):
+""" + "\n".join("    " + line for line in TRAIN.splitlines())  # fmt: skip
+    done = python(code)
+    assert "gpu_hist does not train distributed" in done.stderr
+    assert "supported: one process" in done.stderr
