@@ -1,0 +1,32 @@
+"""Loads the library that $XGBGPU_LIBRARY names into this process, whose XGBoost is the stock package.
+
+XGBGPU_TEST_METHOD=hist runs the suite against stock XGBoost instead, without the library: a check of the tests.
+XGBGPU_TEST_BACKEND names the value of gpu_backend (default: host). XGBGPU_TEST_DATA names the folder of real data.
+"""
+
+import ctypes
+import os
+import sys
+
+import pytest
+
+# Before anything loads OpenMP: threads that wait leave the cores of a shared machine to others.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import xgboost as xgb
+from support import LIBRARY, OURS, data_folder
+
+if OURS:
+    if not LIBRARY:
+        raise pytest.UsageError("XGBGPU_LIBRARY is not set: it names the libxgboost_gpu.so to test")
+    ctypes.CDLL(LIBRARY, ctypes.RTLD_GLOBAL)
+
+
+def pytest_report_header() -> str:
+    what = LIBRARY if OURS else "stock only, a check of the tests themselves"
+    return f"xgboost {xgb.__version__} for Python {sys.version.split()[0]}; library: {what}"
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> str:
+    return data_folder()

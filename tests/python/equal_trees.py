@@ -1,0 +1,79 @@
+"""Compares two trees grown from the same bins and gradients, node by node, and explains each difference."""
+
+from dataclasses import dataclass, field
+from typing import List
+
+import numpy as np
+from reference import gain_tolerance
+from support import FLOAT_EPS, SMALLEST_GAIN, Tree
+
+
+@dataclass
+class Comparison:
+    same: int = 0  # nodes that agree
+    ties: int = 0  # nodes where both choices gain the same, to within float32
+    wrong: List[str] = field(default_factory=list)
+
+
+def node_gain(tree: Tree, node: int, reg_lambda: float) -> float:
+    """G²/(H + lambda) = w²(H + lambda); of a leaf an upper bound is not known, and its split is not compared."""
+    return float(tree.weight[node]) ** 2 * (float(tree.hess[node]) + reg_lambda)
+
+
+def compare(
+    ours: Tree, stock: Tree, x: np.ndarray, reg_lambda: float = 1.0, gamma: float = 0.0, ordered: bool = False
+) -> Comparison:
+    """Trees from the same gradients. `ordered`: an unequal split elsewhere may change what is grown (max_leaves).
+
+    Both know the sums of a node exactly or to about 2^-50; what is rounded is float32: sums and leaves once or twice,
+    a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
+    """
+    result = Comparison()
+    pending = [(0, 0, np.arange(len(x)))]
+    while pending:
+        a, b, rows = pending.pop()
+        where = f"node {a}/{b} with {len(rows)} rows"
+        if not np.isclose(ours.hess[a], stock.hess[b], rtol=2 * FLOAT_EPS, atol=0):
+            result.wrong.append(f"{where}: hessian {ours.hess[a]!r}, stock {stock.hess[b]!r}")
+            continue
+        leaves = (ours.left[a] == -1, stock.left[b] == -1)
+        if all(leaves):
+            # -eta·G/(H + lambda): up to 4 roundings; where G nearly cancels, also 2^-40 absolute.
+            if np.isclose(ours.threshold[a], stock.threshold[b], rtol=4 * FLOAT_EPS, atol=2.0**-40):
+                result.same += 1
+            else:
+                result.wrong.append(f"{where}: leaf {ours.threshold[a]!r}, stock {stock.threshold[b]!r}")
+            continue
+        tolerance = max(split_tolerance(tree, node, reg_lambda) for tree, node in ((ours, a), (stock, b)))
+        if any(leaves):
+            gain = float(stock.gain[b] if leaves[0] else ours.gain[a])
+            if ordered or abs(gain - max(gamma, SMALLEST_GAIN)) <= tolerance:
+                result.ties += 1
+            else:
+                who = "stock" if leaves[0] else "ours"
+                result.wrong.append(f"{where}: only {who} splits, gain {gain}")
+            continue
+        if abs(float(ours.gain[a]) - float(stock.gain[b])) > tolerance:
+            result.wrong.append(f"{where}: gain {ours.gain[a]!r}, stock {stock.gain[b]!r}, tolerance {tolerance}")
+            continue
+        left_a, left_b = goes_left(ours, a, x[rows]), goes_left(stock, b, x[rows])
+        same_split = ours.feature[a] == stock.feature[b] and ours.threshold[a] == stock.threshold[b]
+        if same_split and np.array_equal(left_a, left_b):
+            result.same += 1
+        else:
+            result.ties += 1  # equal gains, as just seen
+        if np.array_equal(left_a, left_b):
+            pending += [(ours.left[a], stock.left[b], rows[left_a]), (ours.right[a], stock.right[b], rows[~left_a])]
+    return result
+
+
+def split_tolerance(tree: Tree, node: int, reg_lambda: float) -> float:
+    whole = node_gain(tree, node, reg_lambda)
+    if tree.left[node] == -1:
+        return gain_tolerance(whole, whole)
+    return gain_tolerance(whole, whole + float(tree.gain[node]))
+
+
+def goes_left(tree: Tree, node: int, x: np.ndarray) -> np.ndarray:
+    values = x[:, tree.feature[node]]
+    return np.where(np.isnan(values), bool(tree.default_left[node]), values < tree.threshold[node])

@@ -1,0 +1,196 @@
+"""What all files of this suite share: parameters, small data, trees as arrays, and fresh Python processes."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+# The suite checks itself with XGBGPU_TEST_METHOD=hist: whatever stock XGBoost can do as well must then pass, which
+# shows that a test asks for XGBoost's behaviour and not for a misunderstanding of it.
+METHOD = os.environ.get("XGBGPU_TEST_METHOD", "gpu_hist")
+OURS = METHOD == "gpu_hist"
+BACKEND = os.environ.get("XGBGPU_TEST_BACKEND", "host")
+LIBRARY = os.environ.get("XGBGPU_LIBRARY", "")
+
+# One half unit in the last place of a float32, relative: the largest error of one rounding.
+FLOAT_EPS = 2.0**-24
+# Splits that gain no more than this are never made (XGBoost's own constant).
+SMALLEST_GAIN = 1e-6
+
+only_ours = pytest.mark.skipif(not OURS, reason="not a behaviour of stock tree methods (XGBGPU_TEST_METHOD is set)")
+
+
+def params(**others: Any) -> Dict[str, Any]:
+    """Parameters of a booster that the library under test trains."""
+    fixed: Dict[str, Any] = {"tree_method": METHOD}
+    if OURS:
+        fixed["gpu_backend"] = BACKEND
+    return {**fixed, **others}
+
+
+def sampled(**others: Any) -> Dict[str, Any]:
+    """Sampling parameters, where repeating a training must repeat the sample: stock's depends on what ran before."""
+    return others if OURS else {}
+
+
+def stock_params(**others: Any) -> Dict[str, Any]:
+    return {"tree_method": "hist", **others}
+
+
+def data_folder() -> str:
+    """The folder of real data; skips the test where there is none."""
+    folder = os.environ.get("XGBGPU_TEST_DATA")
+    if not folder:
+        pytest.skip("XGBGPU_TEST_DATA is not set: it names the folder of agaricus, binary, rank and veterans")
+    return folder
+
+
+def make_data(
+    rows: int, columns: int, seed: int = 0, missing: float = 0.0, levels: int = 0
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Normal features (`levels` > 0: that many distinct values each), NaN where missing, and a real-valued label."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, columns)).astype(np.float32)
+    if levels:
+        x = np.clip(np.floor(x * levels / 6), -(levels // 2), levels - levels // 2 - 1).astype(np.float32)
+    first, second = x[:, 0], x[:, min(1, columns - 1)]
+    y = np.sin(2 * first) + 0.5 * second * (first > 0) + 0.1 * rng.normal(size=rows)
+    if missing:
+        x[rng.random(size=x.shape) < missing] = np.nan
+    return x, y.astype(np.float32)
+
+
+def binary_labels(y: np.ndarray) -> np.ndarray:
+    return (y > np.median(y)).astype(np.float32)
+
+
+def raw(booster: xgb.Booster) -> bytes:
+    """The model, byte for byte."""
+    return bytes(booster.save_raw("ubj"))
+
+
+def fresh(booster: xgb.Booster, **parameters: Any) -> xgb.Booster:
+    """A booster that knows nothing but the saved model: no cache, no configuration."""
+    new = xgb.Booster(parameters or None)
+    new.load_model(bytearray(booster.save_raw("ubj")))
+    return new
+
+
+def train(data: xgb.DMatrix, rounds: int = 5, **parameters: Any) -> xgb.Booster:
+    return xgb.train(params(**parameters), data, rounds)
+
+
+def train_stock(data: xgb.DMatrix, rounds: int = 5, **parameters: Any) -> xgb.Booster:
+    return xgb.train(stock_params(**parameters), data, rounds)
+
+
+@dataclass
+class Tree:
+    """A tree of a saved model as arrays over its nodes; node 0 is the root."""
+
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray  # of a leaf: its value, learning rate included
+    default_left: np.ndarray
+    gain: np.ndarray
+    hess: np.ndarray
+    weight: np.ndarray  # of inner nodes: without learning rate; of leaves: with it
+
+    @property
+    def nodes(self) -> int:
+        return len(self.left)
+
+    @property
+    def leaves(self) -> np.ndarray:
+        return np.flatnonzero(self.left == -1)
+
+    @property
+    def splits(self) -> np.ndarray:
+        return np.flatnonzero(self.left != -1)
+
+    @property
+    def depth(self) -> np.ndarray:
+        """Of each node; the root has 0."""
+        depth = np.zeros(self.nodes, dtype=int)
+        for node in self.top_down():
+            if self.left[node] != -1:
+                depth[[self.left[node], self.right[node]]] = depth[node] + 1
+        return depth
+
+    def top_down(self) -> List[int]:
+        order = [0]
+        for node in order:
+            if self.left[node] != -1:
+                order += [self.left[node], self.right[node]]
+        return order
+
+    def difference(self, other: "Tree") -> str:
+        """What differs first, in words; empty if nothing does."""
+        if self.nodes != other.nodes:
+            return f"{self.nodes} nodes and {other.nodes} nodes"
+        for name, ours in vars(self).items():
+            theirs = getattr(other, name)
+            for node in np.flatnonzero(ours != theirs):
+                return f"node {node}: {name} {ours[node]!r} and {theirs[node]!r}"
+        return ""
+
+    def same_as(self, other: "Tree") -> bool:
+        return not self.difference(other)
+
+
+def model_of(booster: xgb.Booster) -> Dict[str, Any]:
+    """The part of the saved model that holds trees."""
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    gbm = learner["gradient_booster"]
+    return (gbm["gbtree"] if "gbtree" in gbm else gbm)["model"]
+
+
+def trees_of(booster: xgb.Booster) -> List[Tree]:
+    def to_tree(node: Dict[str, Any]) -> Tree:
+        return Tree(
+            left=np.array(node["left_children"]),
+            right=np.array(node["right_children"]),
+            feature=np.array(node["split_indices"]),
+            threshold=np.array(node["split_conditions"], dtype=np.float32),
+            default_left=np.array(node["default_left"]),
+            gain=np.array(node["loss_changes"], dtype=np.float32),
+            hess=np.array(node["sum_hessian"], dtype=np.float32),
+            weight=np.array(node["base_weights"], dtype=np.float32),
+        )
+
+    return [to_tree(node) for node in model_of(booster)["trees"]]
+
+
+def assert_same_trees(one: xgb.Booster, other: xgb.Booster) -> None:
+    """Bit for bit the same trees; names of features and attributes may differ."""
+    ours, theirs = model_of(one), model_of(other)
+    assert ours["tree_info"] == theirs["tree_info"]
+    assert len(ours["trees"]) == len(theirs["trees"])
+    for number, (a, b) in enumerate(zip(trees_of(one), trees_of(other))):
+        difference = a.difference(b)
+        assert not difference, f"tree {number}, {difference}"
+
+
+def config_of(booster: xgb.Booster) -> Dict[str, Any]:
+    return json.loads(booster.save_config())["learner"]
+
+
+def run_python(
+    code: str, *arguments: str, library: Optional[str] = None, check: bool = True
+) -> subprocess.CompletedProcess:
+    """Runs code in a new process: with the library, if one is named (`LIBRARY`), else with stock XGBoost alone."""
+    load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n" if library else ""
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    done = subprocess.run(
+        [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=240, env=environment
+    )
+    if check:
+        assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done

@@ -1,0 +1,406 @@
+"""Wrong parameters and wrong data: an XGBoostError that says what, which value and what is allowed.
+
+After each the process lives and the booster is as before the call: the same bytes, the same predictions, and training
+goes on as if nothing had been. (A parameter that was set stays set until it is set again; that is so in stock, too.)
+"""
+
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from support import BACKEND, OURS, assert_same_trees, fresh, make_data, only_ours, params, raw, train, trees_of
+
+X, Y = make_data(200, 4)
+Error = xgb.core.XGBoostError
+
+
+@pytest.fixture
+def data() -> xgb.DMatrix:
+    return xgb.DMatrix(X, Y)
+
+
+def message_of(error: pytest.ExceptionInfo) -> str:
+    """What a user reads: the text before stock XGBoost's stack trace, if there is one."""
+    return str(error.value).split("Stack trace")[0]
+
+
+def assert_says(error: pytest.ExceptionInfo, *words: str) -> None:
+    text = message_of(error)
+    for word in words:
+        assert re.search(word, text, re.IGNORECASE), f"no {word!r} in: {text}"
+
+
+# name, value, how to set it right again, words that the message must have: what, which value, what is allowed
+WRONG_VALUES = [
+    ("max_bin", -1, 256, ["max_bin", "-1", r"\b2\b"]),
+    ("max_bin", 0, 256, ["max_bin", r"\b0\b", r"\b2\b"]),
+    ("max_bin", 1, 256, ["max_bin", r"\b1\b", r"\b2\b"]),
+    ("max_bin", 10**12, 256, ["max_bin", "1000000000000"]),
+    ("max_bin", "many", 256, ["max_bin", "many", "int"]),
+    ("max_bin", 2.5, 256, ["max_bin", "2.5", "int"]),
+    ("max_depth", -1, 6, ["max_depth", "-1", r"\b0\b"]),
+    ("max_leaves", -2, 0, ["max_leaves", "-2", r"\b0\b"]),
+    ("eta", -0.5, 0.3, ["learning_rate|eta", "-0.5", r"\b0\b"]),
+    ("learning_rate", "quick", 0.3, ["learning_rate", "quick"]),
+    ("lambda", -1, 1, ["reg_lambda|lambda", "-1", r"\b0\b"]),
+    ("alpha", -1, 0, ["reg_alpha|alpha", "-1", r"\b0\b"]),
+    ("gamma", -1, 0, ["min_split_loss|gamma", "-1", r"\b0\b"]),
+    ("min_child_weight", -3, 1, ["min_child_weight", "-3", r"\b0\b"]),
+    ("max_delta_step", -1, 0, ["max_delta_step", "-1", r"\b0\b"]),
+    ("subsample", 1.5, 1, ["subsample", "1.5", r"\b1\b"]),
+    ("subsample", -0.5, 1, ["subsample", "-0.5", r"\b1\b"]),
+    ("colsample_bytree", 1.5, 1, ["colsample_bytree", "1.5", r"\b1\b"]),
+    ("colsample_bylevel", -0.5, 1, ["colsample_bylevel", "-0.5", r"\b1\b"]),
+    ("colsample_bynode", 2, 1, ["colsample_bynode", r"\b2\b", r"\b1\b"]),
+    ("grow_policy", "sideways", "depthwise", ["sideways", "depthwise", "lossguide"]),
+    ("predictor", "oracle", "auto", ["oracle", "cpu_predictor", "gpu_predictor"]),
+    ("tree_method", "gpu_guess", None, ["gpu_guess", "hist", "exact"]),
+]
+OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says less
+    ("learning_rate", "fast", 0.3, ["learning_rate", "fast"]),
+    ("num_parallel_tree", 0, 1, ["num_parallel_tree", r"\b0\b", r"\b1\b"]),
+    ("gpu_backend", "rocm", BACKEND, ["gpu_backend", "rocm", "auto", "cuda", "host"]),
+    ("gpu_backend", "", BACKEND, ["gpu_backend", "auto", "cuda", "host"]),
+    ("gpu_backend", "HOST", BACKEND, ["gpu_backend", "HOST", "auto", "cuda"]),
+    ("max_bin", 65536, 256, ["max_bin", "65536", "65535"]),
+    ("max_bin", 2**31 - 1, 256, ["max_bin", "2147483647", "65535"]),
+    ("subsample", 0, 1, ["subsample", r"\b0\b", r"\b1\b"]),
+    ("colsample_bytree", 0, 1, ["colsample_bytree", r"\b0\b", r"\b1\b"]),
+    ("subsample", "nan", 1, ["subsample", "nan"]),
+    ("eta", "nan", 0.3, ["learning_rate|eta", "nan"]),
+    ("eta", "inf", 0.3, ["learning_rate|eta", "inf"]),
+    ("lambda", "nan", 1, ["reg_lambda|lambda", "nan"]),
+    ("alpha", "nan", 0, ["reg_alpha|alpha", "nan"]),
+    ("gamma", "nan", 0, ["min_split_loss|gamma", "nan"]),
+    ("min_child_weight", "nan", 1, ["min_child_weight", "nan"]),
+    ("max_delta_step", "nan", 0, ["max_delta_step", "nan"]),
+    ("n_gpus", 2, 1, ["n_gpus", r"\b2\b", r"\b1\b"]),
+    ("n_gpus", -1, 1, ["n_gpus", "-1", r"\b1\b"]),
+    ("n_gpus", 0, 1, ["n_gpus", r"\b0\b", r"\b1\b"]),
+    ("n_gpus", "two", 1, ["n_gpus", "two"]),
+    ("sampling_method", "gradient_based", "uniform", ["sampling_method", "gradient_based", "uniform"]),
+    ("sampling_method", "dice", "uniform", ["dice", "uniform"]),
+    ("grow_policy", "symmetric", "depthwise", ["grow_policy|symmetric", "symmetric", "depthwise", "lossguide"]),
+    ("monotone_constraints", "(1,0,0,-1)", "()", ["monotone_constraints"]),
+    ("interaction_constraints", "[[0,1],[2,3]]", "", ["interaction_constraints"]),
+    ("tree_method", "gpu_exact", "gpu_hist", ["gpu_exact", "gpu_hist"]),
+]
+EVERYTHING = WRONG_VALUES + (OUR_WRONG_VALUES if OURS else [])
+
+
+@pytest.mark.parametrize(
+    "name, wrong, right, words", EVERYTHING, ids=[f"{name}={wrong}" for name, wrong, _, _ in EVERYTHING]
+)
+def test_wrong_value_on_a_live_booster(data: xgb.DMatrix, name: str, wrong, right, words: list) -> None:
+    booster, twin = train(data, 2), train(data, 2)
+    bytes_before, predicted_before = raw(booster), booster.predict(data)
+    right = params()["tree_method"] if right is None else right
+    for _ in range(2):  # the second time must not pass where the first has failed
+        with pytest.raises(Error) as error:
+            booster.set_param({name: wrong})
+            booster.update(data, 2)
+        assert_says(error, *words)
+    booster.set_param({name: right})
+    assert raw(booster) == bytes_before
+    assert np.array_equal(booster.predict(data), predicted_before)
+    for one in (booster, twin):
+        one.update(data, 2)
+    assert_same_trees(booster, twin)
+
+
+@pytest.mark.parametrize(
+    "name, wrong, right, words", EVERYTHING, ids=[f"{name}={wrong}" for name, wrong, _, _ in EVERYTHING]
+)
+def test_wrong_value_from_the_beginning(data: xgb.DMatrix, name: str, wrong, right, words: list) -> None:
+    with pytest.raises(Error) as error:
+        xgb.train({**params(), name: wrong}, data, 2)
+    assert_says(error, *words)
+
+
+@only_ours
+@pytest.mark.skipif(BACKEND != "host", reason="there is a device")
+def test_cuda_without_a_device(data: xgb.DMatrix) -> None:
+    with pytest.raises(Error) as error:
+        train(data, 1, gpu_backend="cuda")
+    assert_says(error, "gpu_backend", "cuda", "host|auto")
+    booster = train(data, 2)
+    before = raw(booster)
+    booster.set_param({"gpu_backend": "cuda"})
+    with pytest.raises(Error):
+        booster.update(data, 2)
+    booster.set_param({"gpu_backend": "host"})
+    assert raw(booster) == before
+    booster.update(data, 2)
+    assert_same_trees(booster, train(data, 3))
+
+
+@only_ours
+@pytest.mark.parametrize(
+    "name, value", [("gpu_memory_limit", "1GiB"), ("gpu_trace", "trace.json"), ("debug_synchronize", True)]
+)
+def test_what_is_not_built_yet_is_not_ignored_in_silence(data: xgb.DMatrix, capfd, name: str, value) -> None:
+    try:
+        train(data, 1, **{name: value})
+    except Error as error:
+        assert name in str(error)
+    else:
+        said = capfd.readouterr()
+        assert name in said.out + said.err or name == "debug_synchronize"
+
+
+@only_ours
+def test_categories_are_an_error_until_they_are_built() -> None:
+    frame = pd.DataFrame({"kind": pd.Categorical(["a", "b", "c", "a"] * 20), "number": np.arange(80.0)})
+    for matrix in (xgb.DMatrix, xgb.QuantileDMatrix):
+        with pytest.raises(Error) as error:
+            train(matrix(frame, np.arange(80), enable_categorical=True), 1)
+        assert_says(error, "categor", "kind|feature|column")
+
+
+# Gradients that are not numbers: stock takes them and grows nonsense. Ours must refuse.
+@only_ours
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
+@pytest.mark.parametrize("part", ["gradient", "hessian"])
+def test_gradients_that_are_no_numbers(data: xgb.DMatrix, part: str, value: float) -> None:
+    booster = train(data, 2)
+    before, predicted = raw(booster), booster.predict(data)
+    g, h = np.ones(200, dtype=np.float32), np.ones(200, dtype=np.float32)
+    (g if part == "gradient" else h)[123] = value
+    with pytest.raises(Error) as error:
+        booster.boost(data, g, h)
+    assert_says(error, part, "123", "nan" if np.isnan(value) else "inf")
+    assert raw(booster) == before
+    assert np.array_equal(booster.predict(data), predicted)
+    assert booster.num_boosted_rounds() == 2
+    booster.update(data, 2)
+    assert_same_trees(booster, train(data, 3))
+
+
+@only_ours
+def test_one_class_of_many_with_a_bad_gradient_leaves_no_half_round() -> None:
+    classes = xgb.DMatrix(X, np.digitize(Y, [-0.5, 0.5]))
+    settings = dict(objective="multi:softprob", num_class=3)
+    booster = train(classes, 2, **settings)
+    before, predicted = raw(booster), booster.predict(classes)
+    g, h = np.ones((200, 3), dtype=np.float32), np.ones((200, 3), dtype=np.float32)
+    g[50, 2] = np.nan  # the last class: the trees of the others may have been grown by then
+    with pytest.raises(Error):
+        booster.boost(classes, g.ravel(), h.ravel())
+    assert raw(booster) == before and booster.num_boosted_rounds() == 2
+    assert np.array_equal(booster.predict(classes), predicted)
+    booster.update(classes, 2)
+    assert_same_trees(booster, train(classes, 3, **settings))
+    assert np.array_equal(booster.predict(classes), fresh(booster).predict(xgb.DMatrix(X)))
+
+
+@pytest.mark.parametrize("size", [199, 201, 20])
+def test_gradients_of_another_size(data: xgb.DMatrix, size: int) -> None:
+    booster = train(data, 2)
+    before = raw(booster)
+    with pytest.raises((Error, ValueError), match=str(size)):
+        booster.boost(data, np.ones(size), np.ones(size))
+    assert raw(booster) == before
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
+def test_labels_that_are_no_numbers(value: float) -> None:
+    label = Y.copy()
+    label[7] = value
+    for matrix in (xgb.DMatrix, xgb.QuantileDMatrix):
+        with pytest.raises(Error, match="[Ll]abel"):
+            matrix(X, label)
+
+
+@pytest.mark.parametrize(
+    "objective, label, more, word",
+    [
+        ("binary:logistic", 2, {}, r"label must be in \[0,1\]"),
+        ("binary:logistic", -1, {}, r"label must be in \[0,1\]"),
+        ("multi:softprob", 3, {"num_class": 3}, r"label must be in \[0, num_class\)"),
+        ("multi:softprob", -1, {"num_class": 3}, r"label must be in \[0, num_class\)"),
+        ("count:poisson", -1, {}, "label must be nonnegative|label"),
+        ("reg:gamma", 0, {}, "label"),
+        ("reg:tweedie", -1, {}, "label"),
+        ("reg:squaredlogerror", -2, {}, "label"),
+    ],
+)
+def test_labels_out_of_range(objective: str, label: float, more: dict, word: str) -> None:
+    good = xgb.DMatrix(X, np.ones(200))
+    bad_label = np.ones(200)
+    bad_label[9] = label
+    bad = xgb.DMatrix(X, bad_label)
+    booster = train(good, 2, objective=objective, **more)
+    before, predicted = raw(booster), booster.predict(good)
+    for _ in range(2):
+        with pytest.raises(Error, match=word):
+            booster.update(bad, 2)
+    assert raw(booster) == before
+    assert np.array_equal(booster.predict(good), predicted)
+    booster.update(good, 2)
+    assert_same_trees(booster, train(good, 3, objective=objective, **more))
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf], ids=str)
+def test_weights_that_are_none(value: float) -> None:
+    weight = np.ones(200)
+    weight[3] = value
+    for matrix in (xgb.DMatrix, xgb.QuantileDMatrix):
+        with pytest.raises(Error, match="[Ww]eight"):
+            matrix(X, Y, weight=weight)
+    with pytest.raises(Error, match="[Ff]eature weight"):
+        xgb.DMatrix(X, Y, feature_weights=np.array([1, 1, -1, 1.0]))
+
+
+@pytest.mark.parametrize("field, values", [("label", Y[:5]), ("weight", Y[:5] ** 2), ("base_margin", Y[:5])])
+def test_fields_of_another_size(data: xgb.DMatrix, field: str, values: np.ndarray) -> None:
+    booster = train(data, 2)
+    before = raw(booster)
+    with pytest.raises(Error, match="(?i)size|shape"):
+        bad = xgb.DMatrix(X, Y)
+        bad.set_info(**{field: values})
+        booster.update(bad, 2)
+    assert raw(booster) == before
+
+
+@only_ours
+def test_too_few_feature_weights(data: xgb.DMatrix) -> None:
+    bad = xgb.DMatrix(X, Y, feature_weights=np.array([1.0, 2.0]))
+    booster = train(data, 2, colsample_bytree=0.5)
+    before = raw(booster)
+    with pytest.raises(Error) as error:
+        booster.update(bad, 2)
+    assert_says(error, "feature.?weight", r"\b2\b", r"\b4\b")
+    assert raw(booster) == before
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf], ids=str)
+def test_infinite_features(value: float) -> None:
+    bad = X.copy()
+    bad[17, 2] = value
+    with pytest.raises(Error, match="inf"):
+        xgb.DMatrix(bad, Y)
+
+
+@only_ours
+def test_infinite_features_that_stock_lets_pass(data: xgb.DMatrix) -> None:
+    # Stock checks a DMatrix, but not a QuantileDMatrix, for infinities: training says no, or gives finite trees.
+    bad = X.copy()
+    bad[17, 2] = np.inf
+    booster = train(data, 2)
+    before = raw(booster)
+    try:
+        booster.update(xgb.QuantileDMatrix(bad, Y), 2)
+    except Error as error:
+        assert "inf" in str(error).lower()
+        assert raw(booster) == before
+    else:
+        assert all(np.isfinite(tree.threshold).all() for tree in trees_of(booster))
+
+
+def test_more_features_than_in_training(data: xgb.DMatrix) -> None:
+    booster = train(data, 2)
+    before, predicted = raw(booster), booster.predict(data)
+    wide = xgb.DMatrix(np.hstack([X, X]), Y)
+    for act in (lambda: booster.predict(wide), lambda: booster.update(wide, 2), lambda: booster.eval(wide)):
+        with pytest.raises(Error, match=r"Number of columns|features in booster"):
+            act()
+    with pytest.raises(ValueError, match="expected: 4, got 8"):
+        booster.inplace_predict(np.hstack([X, X]))
+    assert raw(booster) == before and np.array_equal(booster.predict(data), predicted)
+
+
+def test_other_names_of_features(data: xgb.DMatrix) -> None:
+    booster = train(xgb.DMatrix(X, Y, feature_names=list("abcd")), 2)
+    with pytest.raises(ValueError, match="feature_names"):
+        booster.predict(xgb.DMatrix(X, feature_names=list("abce")))
+
+
+def test_no_rows(data: xgb.DMatrix) -> None:
+    """Stock trains an empty matrix (for workers without rows) with a warning; ours may, or must say why not."""
+    empty = xgb.DMatrix(np.zeros((0, 4)), np.zeros(0))
+    booster = train(data, 2)
+    before, predicted = raw(booster), booster.predict(data)
+    assert booster.predict(empty).size == 0
+    try:
+        booster.update(empty, 2)
+    except Error as error:
+        assert "row" in str(error).lower() or "empty" in str(error).lower()
+        assert raw(booster) == before
+        assert np.array_equal(booster.predict(data), predicted)
+    else:
+        assert trees_of(booster)[2].nodes == 1
+        assert np.all(np.isfinite(booster.predict(data)))
+    assert_same_trees(booster[:2], train(data, 2))
+
+
+def test_no_columns() -> None:
+    with pytest.raises(Error, match="feature"):
+        train(xgb.DMatrix(np.zeros((5, 0)), np.zeros(5)), 1)
+
+
+def test_no_labels() -> None:
+    booster = train(xgb.DMatrix(X, Y), 2)
+    before = raw(booster)
+    with pytest.raises(Error, match="label"):
+        booster.update(xgb.DMatrix(X), 2)
+    assert raw(booster) == before
+
+
+@only_ours
+@pytest.mark.parametrize("share", [0.001, 1e-6, 1e-30])
+def test_a_sample_without_rows_gives_a_tree_that_says_nothing(share: float) -> None:
+    x, y = X[:10], Y[:10]
+    booster = train(xgb.DMatrix(x, y), 5, subsample=share)
+    assert np.isfinite(booster.predict(xgb.DMatrix(x))).all()
+    for tree in trees_of(booster):
+        if tree.hess[0] == 0:
+            assert tree.nodes == 1 and tree.threshold[0] == 0
+
+
+@only_ours
+def test_columns_are_never_sampled_down_to_none() -> None:
+    for name in ("colsample_bytree", "colsample_bylevel", "colsample_bynode"):
+        booster = train(xgb.DMatrix(X, Y), 5, **{name: 1e-6})
+        assert all(tree.nodes > 1 for tree in trees_of(booster)), name
+
+
+@only_ours
+def test_a_custom_objective_that_fails_in_the_middle(data: xgb.DMatrix) -> None:
+    calls = []
+
+    def sometimes(prediction: np.ndarray, matrix: xgb.DMatrix):
+        calls.append(1)
+        gradient = prediction - matrix.get_label()
+        return (gradient * np.nan if len(calls) == 3 else gradient), np.ones_like(prediction)
+
+    with pytest.raises(Error, match="(?i)gradient"):
+        xgb.train(params(), data, 5, obj=sometimes)
+    assert len(calls) == 3
+    assert train(data, 3).num_boosted_rounds() == 3
+
+
+def test_broken_model_files(tmp_path, data: xgb.DMatrix) -> None:
+    booster = train(data, 2)
+    path = str(tmp_path / "model.json")
+    booster.save_model(path)
+    text = open(path).read()
+    with open(path, "w") as file:
+        file.write(text[: len(text) // 2])
+    with pytest.raises(Error):
+        xgb.Booster(model_file=path)
+    with pytest.raises(Error):
+        xgb.Booster(model_file=os.path.join(str(tmp_path), "none.json"))
+    assert booster.predict(data).shape == (200,)
+
+
+@only_ours
+def test_refresh_with_a_sequence_that_cannot_update(data: xgb.DMatrix) -> None:
+    booster = train(data, 2)
+    before = raw(booster)
+    with pytest.raises(Error):
+        xgb.train(params(process_type="update"), data, 2, xgb_model=booster)  # growing is not updating
+    assert raw(booster) == before
+    assert_same_trees(train(data, 2), booster)

@@ -1,0 +1,192 @@
+"""What a booster says of its training data, after any round and in any way, is what its saved model says of them.
+
+The saved model is read by a new booster and asked about a new DMatrix. Predictions are compared bit for bit: with both,
+a row's margin is the base score plus one float32 addition per tree, in the order of the trees.
+"""
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import assert_same_trees, binary_labels, fresh, make_data, params, sampled, train, trees_of
+
+X, Y = make_data(500, 5, missing=0.1)
+VALID_X, VALID_Y = make_data(200, 5, seed=1, missing=0.1)
+CLASSES = np.digitize(Y, np.quantile(Y, [0.2, 0.4, 0.6, 0.8])).astype(np.float32)
+
+CASES = {
+    "squared error": (Y, {}),
+    "logistic": (binary_labels(Y), dict(objective="binary:logistic")),
+    "absolute error": (Y, dict(objective="reg:absoluteerror")),
+    "absolute error lossguide": (Y, dict(objective="reg:absoluteerror", grow_policy="lossguide", max_leaves=7)),
+    "absolute error sampled": (Y, dict(objective="reg:absoluteerror", subsample=0.5)),
+    "poisson": (np.floor(np.exp(Y)), dict(objective="count:poisson")),
+    "classes": (CLASSES, dict(objective="multi:softprob", num_class=5)),
+    "classes hard": (CLASSES, dict(objective="multi:softmax", num_class=5)),
+    "forest": (Y, dict(num_parallel_tree=4, subsample=0.7, colsample_bynode=0.6)),
+    "forest of classes": (CLASSES, dict(objective="multi:softprob", num_class=5, num_parallel_tree=2)),
+    "forest of absolute errors": (Y, dict(objective="reg:absoluteerror", num_parallel_tree=2)),
+    "subsample": (Y, dict(subsample=0.3)),
+    "columns": (Y, dict(colsample_bytree=0.5, colsample_bylevel=0.7, colsample_bynode=0.8)),
+    "lossguide": (Y, dict(grow_policy="lossguide", max_depth=0, max_leaves=20)),
+    "pruned": (Y, dict(gamma=3.0)),
+    "stumps": (Y, dict(max_depth=1)),
+    "no split": (Y, dict(gamma=1e9)),
+    "dart": (Y, dict(booster="dart", rate_drop=0.4, seed=2)),
+    "dart of classes": (CLASSES, dict(booster="dart", objective="multi:softprob", num_class=5, rate_drop=0.4, seed=2)),
+    "dart forest": (
+        Y,
+        dict(booster="dart", rate_drop=0.4, num_parallel_tree=3, subsample=0.8, normalize_type="forest"),
+    ),
+}
+
+
+def true_prediction(booster: xgb.Booster, x: np.ndarray) -> np.ndarray:
+    return fresh(booster).predict(xgb.DMatrix(x))
+
+
+@pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix], ids=["DMatrix", "QuantileDMatrix"])
+@pytest.mark.parametrize("case", CASES)
+def test_after_each_round(case: str, matrix) -> None:
+    label, settings = CASES[case]
+    data, valid = matrix(X, label), xgb.DMatrix(VALID_X)
+    booster = xgb.Booster(params(max_depth=4) | settings, [data, valid])
+    for number in range(5):
+        booster.update(data, number)
+        assert np.array_equal(booster.predict(data), true_prediction(booster, X)), f"training data, round {number}"
+        assert np.array_equal(booster.predict(valid), true_prediction(booster, VALID_X)), f"other data, round {number}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_without_looking_between_rounds(case: str) -> None:
+    label, settings = CASES[case]
+    data = xgb.DMatrix(X, label)
+    booster = xgb.Booster(params(max_depth=4) | settings, [data])
+    for number in range(6):
+        booster.update(data, number)
+    assert np.array_equal(booster.predict(data), true_prediction(booster, X))
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if "dart" not in name and "hard" not in name])
+def test_looking_changes_nothing(case: str) -> None:
+    label, settings = CASES[case]
+    random = {name: value for name, value in settings.items() if name.startswith(("colsample", "subsample"))}
+    certain = {name: value for name, value in settings.items() if name not in random}
+    settings = params(max_depth=4) | certain | sampled(**random)
+    data, other = xgb.DMatrix(X, label), xgb.DMatrix(X, label)
+    watched, alone = xgb.Booster(settings, [data]), xgb.Booster(settings, [other])
+    for number in range(5):
+        watched.predict(data)
+        watched.predict(xgb.DMatrix(VALID_X))
+        watched.predict(data, training=True)
+        watched.predict(data, pred_leaf=True)
+        if number:
+            watched.predict(data, iteration_range=(0, 1))
+        watched.eval(data)
+        watched.save_raw()
+        watched.update(data, number)
+        alone.update(other, number)
+    assert_same_trees(watched, alone)
+
+
+def logistic(margin: np.ndarray, matrix: xgb.DMatrix):
+    chance = 1 / (1 + np.exp(-margin))
+    return chance - matrix.get_label(), chance * (1 - chance)
+
+
+@pytest.mark.parametrize("boosting", ["gbtree", "dart"])
+def test_own_objective_by_predict_and_boost(boosting: str) -> None:
+    data = xgb.DMatrix(X, binary_labels(Y))
+    settings = params(max_depth=4, booster=boosting, **(dict(rate_drop=0.3, seed=1) if boosting == "dart" else {}))
+    booster = xgb.Booster(settings, [data])
+    for number in range(8):
+        margin = booster.predict(data, output_margin=True, training=boosting == "gbtree")
+        if number:
+            assert np.array_equal(margin, fresh(booster).predict(xgb.DMatrix(X), output_margin=True))
+        booster.boost(data, *logistic(margin, data))
+    chance = 1 / (1 + np.exp(-booster.predict(data, output_margin=True)))
+    assert -np.log(np.where(binary_labels(Y) > 0, chance, 1 - chance)).mean() < 0.4
+
+
+def test_own_objective_sees_each_round_in_train() -> None:
+    data = xgb.DMatrix(X, binary_labels(Y))
+    seen = []
+
+    def watch(margin: np.ndarray, matrix: xgb.DMatrix):
+        seen.append(margin.copy())
+        return logistic(margin, matrix)
+
+    booster = xgb.train(params(max_depth=3), data, 6, obj=watch)
+    for number, margin in enumerate(seen):
+        expected = true_prediction(booster[:number], X) if number else np.full(500, 0.5, dtype=np.float32)
+        assert np.array_equal(margin, expected)
+
+
+def test_own_metric_sees_each_round() -> None:
+    data, valid = xgb.DMatrix(X, Y), xgb.DMatrix(VALID_X, VALID_Y)
+    seen = {"t": [], "v": []}
+
+    def watch(prediction: np.ndarray, matrix: xgb.DMatrix):
+        seen["t" if matrix is data else "v"].append(prediction.copy())
+        return "mean", float(prediction.mean())
+
+    booster = xgb.train(
+        params(max_depth=3), data, 5, evals=[(data, "t"), (valid, "v")], custom_metric=watch, verbose_eval=False
+    )
+    for name, x in (("t", X), ("v", VALID_X)):
+        for number, prediction in enumerate(seen[name]):
+            assert np.array_equal(prediction, true_prediction(booster[: number + 1], x))
+
+
+def test_built_in_metrics_see_each_round() -> None:
+    label = binary_labels(Y)
+    data, history = xgb.DMatrix(X, label), {}
+    settings = params(objective="binary:logistic", eval_metric=["logloss", "error"], max_depth=3)
+    booster = xgb.train(settings, data, 6, evals=[(data, "t")], evals_result=history, verbose_eval=False)
+    for number in range(6):
+        chance = true_prediction(booster[: number + 1], X).astype(np.float64)
+        loss = -np.log(np.where(label > 0, chance, 1 - chance)).mean()
+        # The metric takes logarithms in float32, and history keeps the digits that are printed.
+        assert history["t"]["logloss"][number] == pytest.approx(loss, rel=1e-5)
+        assert history["t"]["error"][number] == pytest.approx(np.mean((chance > 0.5) != label), abs=1e-7)
+
+
+def test_gradients_of_all_sorts_in_boost() -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = xgb.Booster(params(max_depth=3), [data])
+    rng = np.random.default_rng(4)
+    for scale in (1.0, 1e-6, 1e6, 1e-12, 1.0):
+        booster.boost(data, scale * rng.normal(size=500), scale * rng.random(500) + 1.0)
+        assert np.array_equal(booster.predict(data), true_prediction(booster, X))
+    root = trees_of(booster)[0].hess[0]
+    assert 500 < root < 1000
+
+
+def test_margins_given_by_the_user() -> None:
+    margin = np.linspace(-2, 2, 500).astype(np.float32)
+    data = xgb.DMatrix(X, binary_labels(Y), base_margin=margin)
+    booster = xgb.Booster(params(objective="binary:logistic", max_depth=3), [data])
+    for number in range(4):
+        booster.update(data, number)
+        true = fresh(booster).predict(xgb.DMatrix(X, base_margin=margin))
+        assert np.array_equal(booster.predict(data), true)
+
+
+def test_learning_rate_changed_between_rounds_and_in_both_directions() -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = xgb.Booster(params(max_depth=3), [data])
+    for number, rate in enumerate([0.3, 1.0, 0.0, 0.5, 0.01]):
+        booster.set_param({"eta": rate})
+        booster.update(data, number)
+        assert np.array_equal(booster.predict(data), true_prediction(booster, X))
+    assert np.all(trees_of(booster)[2].threshold[trees_of(booster)[2].leaves] == 0)
+
+
+def test_a_loaded_model_replaces_what_was_cached() -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = train(data, 5)
+    other = train(data, 3, max_depth=2)
+    booster.predict(data)
+    booster.load_model(bytearray(other.save_raw("ubj")))
+    assert np.array_equal(booster.predict(data), other.predict(data))
+    booster.update(data, 3)
+    assert np.array_equal(booster.predict(data), true_prediction(booster, X))

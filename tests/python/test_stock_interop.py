@@ -1,0 +1,295 @@
+"""Stock XGBoost and ours in one world: each reads what the other wrote, and neither disturbs the other."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import (
+    LIBRARY,
+    METHOD,
+    OURS,
+    assert_same_trees,
+    config_of,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    run_python,
+    train,
+    train_stock,
+    trees_of,
+)
+
+X, Y = make_data(500, 6, missing=0.1)
+CLASSES = np.digitize(Y, np.quantile(Y, [0.33, 0.66])).astype(np.float32)
+KINDS = {
+    "plain": dict(max_depth=4),
+    "classes": dict(objective="multi:softprob", num_class=3, num_parallel_tree=2),
+    "dart": dict(booster="dart", rate_drop=0.3, seed=1),
+    "lossguide": dict(grow_policy="lossguide", max_leaves=9, max_depth=0, max_bin=64),
+}
+
+# A process with stock XGBoost alone: loads all that the library's users leave behind, predicts, and goes on training.
+READER = """
+import json, pickle, sys
+import numpy as np, xgboost as xgb
+folder = sys.argv[1]
+x = np.load(folder + "/x.npy")
+data = xgb.DMatrix(x)
+result, facts = {}, {}
+for kind in json.load(open(folder + "/kinds.json")):
+    for suffix in ("json", "ubj", "deprecated"):
+        booster = xgb.Booster(model_file=f"{folder}/{kind}.{suffix}")
+        result[f"{kind}.{suffix}"] = booster.predict(data)
+    unpickled = pickle.load(open(f"{folder}/{kind}.pickle", "rb"))
+    result[f"{kind}.pickle"] = unpickled.predict(data)
+    facts[kind] = json.loads(unpickled.save_config())["learner"]["gradient_booster"]
+    configured = xgb.Booster(model_file=f"{folder}/{kind}.json")
+    configured.load_config(open(f"{folder}/{kind}.config").read())
+    result[f"{kind}.config"] = configured.predict(data)
+    y = np.load(f"{folder}/{kind}.y.npy")
+    before = unpickled.num_boosted_rounds()
+    unpickled.update(xgb.DMatrix(x, y), before)
+    result[f"{kind}.continued"] = np.array([before, unpickled.num_boosted_rounds()])
+estimator = pickle.load(open(folder + "/estimator.pickle", "rb"))
+result["estimator"] = estimator.predict(x)
+estimator.set_params(tree_method="hist").fit(x, y)
+np.savez(folder + "/result.npz", **result)
+json.dump(facts, open(folder + "/facts.json", "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory):
+    """Writes models of every kind and lets a stock process read them: our predictions, its own, what it printed."""
+    folder = tmp_path_factory.mktemp("exchange")
+    np.save(folder / "x.npy", X)
+    (folder / "kinds.json").write_text(json.dumps(list(KINDS)))
+    expected = {}
+    for kind, settings in KINDS.items():
+        y = CLASSES if "num_class" in settings else Y
+        np.save(folder / f"{kind}.y.npy", y)
+        booster = train(xgb.DMatrix(X, y), 6, **settings)
+        for suffix in ("json", "ubj", "deprecated"):
+            booster.save_model(str(folder / f"{kind}.{suffix}"))
+        (folder / f"{kind}.pickle").write_bytes(pickle.dumps(booster))
+        (folder / f"{kind}.config").write_text(booster.save_config())
+        expected[kind] = booster.predict(xgb.DMatrix(X))
+    estimator = xgb.XGBRegressor(n_estimators=5, **params()).fit(X, Y)
+    (folder / "estimator.pickle").write_bytes(pickle.dumps(estimator))
+    expected["estimator"] = estimator.predict(X)
+    done = run_python(READER, str(folder))
+    return (
+        expected,
+        np.load(folder / "result.npz"),
+        json.loads((folder / "facts.json").read_text()),
+        done.stdout + done.stderr,
+    )
+
+
+@pytest.mark.parametrize("form", ["json", "ubj", "deprecated", "pickle", "config"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_stock_alone_predicts_the_same_bytes(exchange, kind: str, form: str) -> None:
+    expected, found, _, _ = exchange
+    assert np.array_equal(found[f"{kind}.{form}"], expected[kind])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stock_alone_goes_on_training_a_pickle(exchange, kind: str) -> None:
+    before, after = exchange[1][f"{kind}.continued"]
+    assert after == before + 1
+    gbm = exchange[2][kind]
+    method = (gbm.get("gbtree") or gbm)["gbtree_train_param"]["tree_method"]
+    assert method in ("hist", "gpu_hist")  # stock reads gpu_hist as hist where there is no GPU
+
+
+def test_stock_alone_uses_a_pickled_estimator(exchange) -> None:
+    assert np.array_equal(exchange[1]["estimator"], exchange[0]["estimator"])
+
+
+def test_stock_alone_finds_nothing_strange_in_our_files(exchange) -> None:
+    text = exchange[3]
+    for word in ("not used", "DANGER", "Error", "Traceback", "unknown", "Unknown", "gpu_backend"):
+        assert word not in text, text
+
+
+# Stock's own tree methods, trained in this process (library loaded) and in one without it. One thread: stock's sums
+# depend on the number of threads.
+STOCK_TRAININGS = """
+import hashlib, json, warnings
+import numpy as np, xgboost as xgb
+warnings.simplefilter("ignore")
+def stock_trainings():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(400, 5)).astype("f"); y = (x[:, 0] + x[:, 1] ** 2 > 0.5).astype("f")
+    x[rng.random(x.shape) < 0.1] = np.nan
+    base = {"nthread": 1, "objective": "binary:logistic", "seed": 4, "max_depth": 4}
+    cases = {m: {"tree_method": m} for m in ("auto", "exact", "approx", "hist")}
+    cases["default"] = {}
+    cases["sampled hist"] = {"tree_method": "hist", "subsample": 0.6, "colsample_bynode": 0.5}
+    cases["lossguide hist"] = {"tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 6}
+    cases["monotone hist"] = {"tree_method": "hist", "monotone_constraints": "(1,0,0,0,-1)"}
+    cases["interaction hist"] = {"tree_method": "hist", "interaction_constraints": "[[0,1],[2,3,4]]"}
+    cases["forest"] = {"tree_method": "exact", "num_parallel_tree": 3, "subsample": 0.5}
+    cases["dart"] = {"booster": "dart", "tree_method": "hist", "rate_drop": 0.5}
+    cases["gblinear"] = {"booster": "gblinear", "updater": "coord_descent"}
+    cases["updater"] = {"updater": "grow_colmaker,prune", "gamma": 0.5}
+    cases["histmaker"] = {"updater": "grow_histmaker"}
+    result = {}
+    for name, settings in cases.items():
+        data = xgb.DMatrix(x, y)
+        history = {}
+        b = xgb.train({**base, **settings}, data, 4, evals=[(data, "t")], evals_result=history, verbose_eval=False)
+        if name == "hist":
+            refresh = {"process_type": "update", "updater": "refresh", "refresh_leaf": True, **base}
+            b2 = xgb.train(refresh, xgb.DMatrix(x[:200], y[:200]), 4, xgb_model=b)
+            result["refresh"] = hashlib.sha256(b2.save_raw("json")).hexdigest()
+            part = b[1:3]; result["slice"] = hashlib.sha256(part.save_raw("json")).hexdigest()
+            q = xgb.train({**base, **settings}, xgb.QuantileDMatrix(x, y), 4)
+            result["QuantileDMatrix"] = hashlib.sha256(q.save_raw("json")).hexdigest()
+        text = b.save_raw("json") + b.save_config().encode() + b.predict(data).tobytes() + json.dumps(history).encode()
+        result[name] = hashlib.sha256(text).hexdigest()
+    return result
+"""
+
+
+@pytest.fixture(scope="module")
+def stock_alone():
+    return json.loads(run_python(STOCK_TRAININGS + "print(json.dumps(stock_trainings()))").stdout.splitlines()[-1])
+
+
+@only_ours
+def test_stock_tree_methods_are_untouched(stock_alone) -> None:
+    scope: dict = {}
+    exec(STOCK_TRAININGS, scope)
+    train(xgb.DMatrix(X, Y), 2)  # also after the library has been used
+    assert scope["stock_trainings"]() == stock_alone
+
+
+@only_ours
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_the_library_may_come_before_or_after_xgboost(stock_alone, order: str) -> None:
+    use = "b = xgb.train({'tree_method': 'gpu_hist', 'gpu_backend': 'host'}, xgb.DMatrix(np.eye(9), np.arange(9)), 2)\n"
+    late = f"import ctypes; ctypes.CDLL({LIBRARY!r}, ctypes.RTLD_GLOBAL)\n" if order == "after" else ""
+    code = STOCK_TRAININGS + late + use + "print(json.dumps([len(b.get_dump()), stock_trainings()]))"
+    done = run_python(code, library=LIBRARY if order == "before" else None)
+    assert json.loads(done.stdout.splitlines()[-1]) == [2, stock_alone]
+
+
+@only_ours
+def test_stock_without_the_library_still_refuses() -> None:
+    # This is what the library is for; if it fails, the machine's XGBoost is not the stock one of this test.
+    code = """
+import numpy as np, xgboost as xgb
+xgb.train({'tree_method': 'gpu_hist'}, xgb.DMatrix(np.eye(9), np.arange(9)), 1)
+"""
+    done = run_python(code, check=False)
+    assert done.returncode != 0 and "not compiled with GPU support" in done.stderr
+
+
+@pytest.mark.parametrize("other", ["hist", "exact", "approx"])
+def test_tree_method_switched_on_a_live_booster(other: str) -> None:
+    data = xgb.DMatrix(X, Y)
+    live = xgb.Booster(params(max_depth=3, nthread=1), [data])
+    steps = [METHOD, other, METHOD, METHOD, other]
+    for number, method in enumerate(steps):
+        # A new tree method starts from the parameters of this call, in stock XGBoost as well.
+        live.set_param({"tree_method": method, "max_depth": 3})
+        live.update(data, number)
+        assert np.array_equal(live.predict(data), fresh(live).predict(xgb.DMatrix(X)))
+    # The same with a new booster for each round, that never had another method.
+    model = None
+    for number, method in enumerate(steps):
+        settings = (
+            params(max_depth=3, nthread=1) if method == METHOD else dict(max_depth=3, nthread=1, tree_method=method)
+        )
+        model = xgb.train(settings, xgb.DMatrix(X, Y), 1, xgb_model=model)
+    assert_same_trees(live, model)
+    assert config_of(live)["gradient_booster"]["gbtree_train_param"]["tree_method"] == other
+
+
+def test_copies_of_a_switched_booster_have_its_method() -> None:
+    data = xgb.DMatrix(X, Y)
+    live = train(data, 2, max_depth=3)
+    live.set_param({"tree_method": "exact", "nthread": 1, "max_depth": 3})
+    other = pickle.loads(pickle.dumps(live))
+    for booster in (live, other):
+        booster.update(data, 2)
+    assert raw(live) == raw(other)
+    alone = xgb.train({"tree_method": "exact", "nthread": 1, "max_depth": 3}, data, 1, xgb_model=live[:2])
+    assert_same_trees(alone, live)
+
+
+def test_refresh_of_our_model_equals_stocks() -> None:
+    data, half = xgb.DMatrix(X, Y), xgb.DMatrix(X[:250], Y[:250])
+    ours = train(data, 4, max_depth=5)
+    update = dict(process_type="update", updater="refresh", refresh_leaf=True, nthread=1, eta=0.5)
+    by_stock = xgb.train({"tree_method": "hist", **update}, half, 4, xgb_model=ours)
+    by_ours = xgb.train(params(**update), half, 4, xgb_model=ours)
+    assert_same_trees(by_ours, by_stock)
+    assert any(not a.same_as(b) for a, b in zip(trees_of(by_ours), trees_of(ours)))
+    assert np.array_equal(by_ours.predict(half), fresh(by_ours).predict(xgb.DMatrix(X[:250])))
+
+
+def test_pruning_of_our_model_equals_stocks() -> None:
+    data = xgb.DMatrix(X, Y)
+    ours = train(data, 3, max_depth=6)
+    update = dict(process_type="update", updater="prune", gamma=2.0, nthread=1)
+    by_stock = xgb.train({"tree_method": "hist", **update}, data, 3, xgb_model=ours)
+    by_ours = xgb.train(params(**update), data, 3, xgb_model=ours)
+    assert_same_trees(by_ours, by_stock)
+    assert sum(tree.nodes - tree.leaves.size for tree in trees_of(by_ours)) > 0
+    assert len(by_ours.get_dump()) == 3 and "".join(by_ours.get_dump()) != "".join(ours.get_dump())
+
+
+def test_update_and_then_growth_on_the_same_live_booster() -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = train(data, 3, max_depth=3)
+    refreshed = booster.copy()
+    refreshed.set_param(dict(process_type="update", updater="refresh", refresh_leaf=True, nthread=1))
+    for number in range(3):
+        refreshed.update(data, number)
+    again = xgb.train(params(max_depth=3), data, 2, xgb_model=fresh(refreshed))
+    assert again.num_boosted_rounds() == 5
+    assert_same_trees(again[:3], refreshed)
+    assert np.array_equal(again.predict(data), fresh(again).predict(xgb.DMatrix(X)))
+
+
+@only_ours
+@pytest.mark.parametrize("sequence", ["grow_gpu_hist", "grow_gpu_hist,prune"])
+def test_our_updater_by_name(sequence: str) -> None:
+    data = xgb.DMatrix(X, Y)
+    by_method = train(data, 3, max_depth=4, gamma=0.5)
+    settings = {"updater": sequence, "gpu_backend": params()["gpu_backend"], "max_depth": 4, "gamma": 0.5}
+    by_name = xgb.train(settings, data, 3)
+    assert_same_trees(by_name, by_method)
+    by_name.update(data, 3)  # the copy that train() gives has lost nothing
+    by_method.update(data, 3)
+    assert_same_trees(by_name, by_method)
+
+
+def test_stock_updaters_by_name_win_over_the_tree_method() -> None:
+    # As in stock: an explicit updater is what is used, whatever tree_method says.
+    data = xgb.DMatrix(X, Y)
+    named = xgb.train(params(updater="grow_colmaker,prune", nthread=1, max_depth=3), data, 1)
+    exact = xgb.train({"tree_method": "exact", "nthread": 1, "max_depth": 3}, data, 1)
+    assert_same_trees(named, exact)
+
+
+@only_ours
+def test_a_stock_pickle_and_configuration_can_become_ours() -> None:
+    data = xgb.DMatrix(X, Y)
+    stock = pickle.loads(pickle.dumps(train_stock(data, 3, max_depth=3, nthread=1)))
+    stock.set_param(params())
+    stock.update(data, 3)
+    ours = xgb.train(params(max_depth=3), data, 1, xgb_model=train_stock(data, 3, max_depth=3, nthread=1))
+    assert_same_trees(stock, ours)
+
+
+def test_this_suite_knows_whom_it_tests() -> None:
+    assert OURS == (METHOD == "gpu_hist")
+    booster = train(xgb.DMatrix(X, Y), 1)
+    assert config_of(booster)["gradient_booster"]["gbtree_train_param"]["tree_method"] == METHOD

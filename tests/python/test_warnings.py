@@ -1,0 +1,175 @@
+"""What XGBoost and the library say, and what they do not: no false alarm, and each true one once."""
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import BACKEND, LIBRARY, OURS, make_data, only_ours, params, run_python, train
+
+X, Y = make_data(120, 4)
+FALSE_ALARMS = ("not used", "DANGER", "Stack trace")
+
+
+@pytest.fixture
+def data() -> xgb.DMatrix:
+    return xgb.DMatrix(X, Y)
+
+
+def spoken(capfd) -> str:
+    captured = capfd.readouterr()
+    return captured.out + captured.err
+
+
+def assert_silent(text: str) -> None:
+    assert text.strip() == "", text
+
+
+@only_ours
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"gpu_id": 0},
+        {"n_gpus": 1},
+        {"predictor": "gpu_predictor"},
+        {"predictor": "cpu_predictor"},
+        {"predictor": "auto"},
+        {
+            "n_gpus": 1,
+            "gpu_id": 0,
+            "predictor": "gpu_predictor",
+            "max_bin": 64,
+            "grow_policy": "lossguide",
+            "max_leaves": 5,
+        },
+        {"booster": "dart", "rate_drop": 0.2},
+        {"subsample": 0.5, "sampling_method": "uniform", "colsample_bylevel": 0.5},
+        {"validate_parameters": True},
+    ],
+    ids=str,
+)
+def test_our_parameters_raise_no_alarm(data: xgb.DMatrix, capfd, settings: dict) -> None:
+    booster = train(data, 2, **settings)
+    booster.set_param({"max_depth": 3})
+    booster.update(data, 2)
+    booster.copy().predict(data)
+    text = spoken(capfd)
+    assert not any(alarm in text for alarm in FALSE_ALARMS), text
+
+
+def test_an_ordinary_training_is_silent(data: xgb.DMatrix, capfd) -> None:
+    booster = train(data, 3, max_depth=3)
+    booster.predict(data)
+    booster[0:2].predict(data)
+    booster.copy().update(data, 3)
+    booster.inplace_predict(X)
+    xgb.XGBRegressor(n_estimators=2, **params()).fit(X, Y).predict(X)
+    assert_silent(spoken(capfd))
+
+
+def test_a_misspelt_parameter_is_still_reported(data: xgb.DMatrix, capfd) -> None:
+    train(data, 1, max_dept=3)
+    text = spoken(capfd)
+    assert "max_dept" in text and "not used" in text
+    for ours in ("gpu_backend", "tree_method"):
+        assert ours not in text
+
+
+@only_ours
+def test_our_parameters_are_reported_where_another_method_trains(data: xgb.DMatrix, capfd) -> None:
+    # gpu_backend belongs to gpu_hist. With hist it is of no use, and whoever writes it may be told; never an error.
+    booster = xgb.train({"tree_method": "hist", "gpu_backend": "host"}, data, 1)
+    assert booster.num_boosted_rounds() == 1
+    assert "DANGER" not in spoken(capfd)
+
+
+def test_verbosity_zero_is_silent_and_two_is_harmless(data: xgb.DMatrix, capfd) -> None:
+    dropped = {"single_precision_histogram": True} if OURS else {}
+    train(data, 2, verbosity=0, **dropped)
+    assert_silent(spoken(capfd))
+    train(data, 2, verbosity=2)
+    text = spoken(capfd)
+    assert "DANGER" not in text and "rror" not in text
+
+
+def test_the_global_verbosity_is_left_as_it_was(data: xgb.DMatrix) -> None:
+    for level in (0, 1, 2):
+        with xgb.config_context(verbosity=level):
+            train(data, 1)
+            assert xgb.get_config()["verbosity"] == level
+
+
+@only_ours
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("deterministic_histogram", True),
+        ("deterministic_histogram", False),
+        ("single_precision_histogram", True),
+        ("gpu_page_size", 1024),
+        ("gpu_batch_nrows", -1),
+        ("sketch_ratio", 2.0),
+        ("sparse_threshold", 0.2),
+    ],
+)
+def test_a_dropped_parameter_is_accepted_with_a_line(data: xgb.DMatrix, capfd, name: str, value) -> None:
+    expected = train(data, 2)
+    assert_silent(spoken(capfd))
+    booster = train(data, 2, **{name: value})
+    text = spoken(capfd)
+    lines = [line for line in text.splitlines() if name in line]
+    if name not in ("sketch_ratio", "sparse_threshold"):  # stock 1.7.4 accepts these itself, in silence
+        assert lines, f"nothing was said about {name}: {text!r}"
+    assert not any(alarm in text for alarm in FALSE_ALARMS), text
+    assert booster.get_dump(with_stats=True) == expected.get_dump(with_stats=True)
+
+
+AUTO = """
+import pickle
+import numpy as np, xgboost as xgb
+x = np.arange(80.).reshape(40, 2); y = x[:, 0] % 7
+settings = {"tree_method": "gpu_hist", %s}
+for _ in range(3):
+    booster = xgb.train(settings, xgb.DMatrix(x, y), 3)
+    booster.set_param({"max_depth": 2}); booster.update(xgb.DMatrix(x, y), 3)
+    booster = pickle.loads(pickle.dumps(booster)); booster.copy().predict(xgb.DMatrix(x))
+xgb.XGBRegressor(n_estimators=2, **settings).fit(x, y)
+xgb.train({**settings, "booster": "dart"}, xgb.DMatrix(x, y), 3)
+"""
+
+
+@only_ours
+@pytest.mark.skipif(BACKEND != "host", reason="with a device, auto has nothing to warn of")
+@pytest.mark.parametrize("setting", ["", "'gpu_backend': 'auto'"], ids=["default", "auto"])
+def test_auto_without_a_device_warns_once_per_process(setting: str) -> None:
+    done = run_python(AUTO % setting, library=LIBRARY)
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    assert len(lines) == 1, lines
+    assert "WARNING" in lines[0] and "gpu_backend" in lines[0] and "host" in lines[0]
+
+
+@only_ours
+def test_host_has_nothing_to_warn_of() -> None:
+    done = run_python(AUTO % "'gpu_backend': 'host'", library=LIBRARY)
+    assert_silent(done.stdout + done.stderr)
+
+
+@only_ours
+def test_loading_the_library_says_nothing() -> None:
+    code = """
+import numpy as np, xgboost as xgb
+x = np.arange(80.).reshape(40, 2)
+for method in ("exact", "hist", "approx"):
+    xgb.train({"tree_method": method}, xgb.DMatrix(x, x[:, 0]), 2)
+"""
+    done = run_python(code, library=LIBRARY)
+    assert_silent(done.stdout + done.stderr)
+
+
+@only_ours
+def test_a_large_gpu_id_is_accepted_where_there_is_no_device(data: xgb.DMatrix) -> None:
+    if BACKEND != "host":
+        pytest.skip("ordinals of devices matter with a device")
+    expected = train(data, 2)
+    for ordinal in (0, 1, 9999):
+        booster = train(data, 2, gpu_id=ordinal)
+        assert np.array_equal(booster.predict(data), expected.predict(data))
