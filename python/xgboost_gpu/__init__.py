@@ -21,7 +21,7 @@ _LIBRARY = load_library()
 
 
 def build_info() -> BuildInfo:
-    """How the loaded library was built.
+    """What was built and what was found: versions, backends, the library's file.
 
     Returns a new dictionary; see :class:`BuildInfo` for its keys.
     """

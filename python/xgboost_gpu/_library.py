@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, TypedDict
 
 LIBRARY_NAME = "libxgboost_gpu.so"
+#: What the system's loader knows the library by: the name with the version of its interface.
+SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
 #: Version of XGBoost whose binary interface the library is built for.
 XGBOOST_SERIES = "1.7"
@@ -17,13 +19,15 @@ HOW_TO_GET_XGBOOST = (
 
 
 class BuildInfo(TypedDict):
-    """How the library was built, and which file it is."""
+    """What was built and what was found."""
 
     version: str  #: version of xgboost-gpu
-    git_commit: Optional[str]  #: commit it was built from, None if that was unknown
-    cuda: bool  #: whether the CUDA backend is part of it
-    openmp_threads: int  #: threads that the host backend uses by default
-    xgboost_version: str  #: XGBoost whose headers it was built with
+    xgboost_built: str  #: version of the XGBoost headers it was compiled with
+    xgboost_running: str  #: version of the XGBoost it runs in
+    registered: bool  #: whether gpu_hist is available in that XGBoost: always true after a successful import
+    why_not_registered: str  #: the reason if it is not, else ""
+    backends: List[str]  #: those that can be used now, for instance ["host"]
+    why_no_cuda: str  #: the reason if "cuda" is not among them, else ""
     library: str  #: path of the loaded file; its bare name if the system's loader found it
 
 
@@ -71,6 +75,9 @@ def load_library() -> Library:
             f"xgboost_gpu: {path} extends the system's libxgboost.so.0, but the Python package xgboost uses a library "
             f"of its own, {xgboost_library._name}. {HOW_TO_GET_XGBOOST}."
         )
+    info = library.build_info()
+    if not info["registered"]:
+        raise ImportError(f"xgboost_gpu loaded {path}, which does not serve this XGBoost: {info['why_not_registered']}")
     return library
 
 
@@ -102,8 +109,8 @@ def _find_library() -> str:
             if file.is_file():
                 return str(file)
     try:
-        ctypes.CDLL(LIBRARY_NAME)
-        return LIBRARY_NAME
+        ctypes.CDLL(SYSTEM_LIBRARY_NAME)
+        return SYSTEM_LIBRARY_NAME
     except OSError as error:
         looked = "".join(f"\n  - {place.description}" for place in places)
         raise ImportError(

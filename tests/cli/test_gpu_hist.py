@@ -23,7 +23,7 @@ def last_error(stderr):
 
 def test_as_accurate_as_hist(cli, agaricus):
     cli.configure(CONFIG.format(**agaricus))
-    done = cli.succeed("train.conf")
+    done = cli.succeed("train.conf", "gpu_backend=host")
     assert "WARNING" not in done.stderr
     hist = cli.succeed("train.conf", "tree_method=hist", "model_out=hist.json")
     # All columns have one value or none, so both methods choose among the same splits, and the gains of the splits they

@@ -7,7 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import xgboost
 from fresh_python import PACKAGE, Interpreter
+from xgboost.libpath import find_lib_path
 
 TRAIN = """
 import numpy
@@ -16,6 +18,8 @@ booster = xgboost.train({"tree_method": "gpu_hist"}, data, 2)
 assert booster.num_boosted_rounds() == 2
 """
 
+PRINT_LIBRARY = "import xgboost_gpu; print(xgboost_gpu.build_info()['library'])"
+
 
 @pytest.mark.parametrize("imports", ["import xgboost, xgboost_gpu", "import xgboost_gpu, xgboost"])
 def test_before_or_after_xgboost(python, imports):
@@ -23,15 +27,13 @@ def test_before_or_after_xgboost(python, imports):
 
 
 def test_library_named_by_the_environment(package_copy, library):
-    output = Interpreter(package_copy.parent, library=str(library)).output_of(
-        "import xgboost_gpu; print(xgboost_gpu.build_info()['library'])"
-    )
+    output = Interpreter(package_copy.parent, library=str(library)).output_of(PRINT_LIBRARY)
     assert output == str(library)
 
 
 def test_library_beside_the_package(package_copy, library):
     shutil.copy(library, package_copy / "libxgboost_gpu.so")
-    output = Interpreter(package_copy.parent).output_of("import xgboost_gpu; print(xgboost_gpu.build_info()['library'])")
+    output = Interpreter(package_copy.parent).output_of(PRINT_LIBRARY)
     assert output == str(package_copy / "libxgboost_gpu.so")
 
 
@@ -43,14 +45,14 @@ def test_newest_library_of_the_source_tree(package_copy, library):
         folder.mkdir(parents=True)
         file = Path(shutil.copy(library, folder / "libxgboost_gpu.so"))
         os.utime(file, (1_000_000 - age, 1_000_000 - age))
-    output = Interpreter(package_copy.parent).output_of("import xgboost_gpu; print(xgboost_gpu.build_info()['library'])")
+    output = Interpreter(package_copy.parent).output_of(PRINT_LIBRARY)
     assert output == str(root / "build" / "b" / "lib" / "libxgboost_gpu.so")
 
 
 def test_library_where_the_system_finds_it(package_copy, library, tmp_path):
     folder = tmp_path / "system"
     folder.mkdir()
-    shutil.copy(library, folder / "libxgboost_gpu.so")
+    shutil.copy(library, folder / "libxgboost_gpu.so.0")
     python = Interpreter(package_copy.parent)
     python.environment["LD_LIBRARY_PATH"] = str(folder)
     assert python.output_of("import xgboost_gpu; print(xgboost_gpu.__version__)").startswith("0.")
@@ -80,7 +82,8 @@ def test_file_that_is_no_library(package_copy, tmp_path):
 
 
 def test_library_of_something_else(package_copy, tmp_path):
-    message = Interpreter(package_copy.parent, library=compile_library(tmp_path, "int Nothing(void) { return 0; }")).import_error()
+    path = compile_library(tmp_path, "int Nothing(void) { return 0; }")
+    message = Interpreter(package_copy.parent, library=path).import_error()
     assert "but cannot load it: " in message
     assert "XGBGPUBuildInfo" in message
 
@@ -108,16 +111,28 @@ def test_xgboost_with_a_library_of_its_own(package_copy, library, tmp_path):
     assert "--system-site-packages" in message
 
 
-def test_build_info(python):
+def test_library_that_refuses_this_xgboost(package_copy, tmp_path):
+    info = '{\\"registered\\": false, \\"why_not_registered\\": \\"it is Tuesday\\"}'
+    xgboost_library = find_lib_path()[0]
+    path = compile_library(
+        tmp_path, f'char const* XGBGPUBuildInfo(void) {{ return "{info}"; }}', "-Wl,--no-as-needed", xgboost_library
+    )
+    message = Interpreter(package_copy.parent, library=path).import_error()
+    assert message == f"xgboost_gpu loaded {path}, which does not serve this XGBoost: it is Tuesday"
+
+
+def test_build_info(python, library):
     code = "import json, xgboost_gpu; print(json.dumps([xgboost_gpu.build_info(), xgboost_gpu.__version__]))"
     info, version = json.loads(python.output_of(code))
     assert info["version"] == version
     assert version.split(".")[0] == "0"
-    assert isinstance(info["cuda"], bool)
-    assert info["openmp_threads"] >= 1
-    assert info["xgboost_version"].startswith("1.7.")
-    assert info["git_commit"] is None or isinstance(info["git_commit"], str)
-    assert Path(info["library"]).is_file()
+    assert info["xgboost_built"].startswith("1.7.")
+    assert info["xgboost_running"] == xgboost.__version__
+    assert info["registered"] is True
+    assert info["why_not_registered"] == ""
+    assert "host" in info["backends"]
+    assert ("cuda" in info["backends"]) == (info["why_no_cuda"] == "")
+    assert info["library"] == str(library)
 
 
 def test_build_info_documents_every_key(python):
@@ -137,9 +152,9 @@ def fake_xgboost(folder: Path, init: str, libpath: str = "") -> None:
     (package / "libpath.py").write_text(libpath + "\n")
 
 
-def compile_library(folder: Path, code: str) -> str:
-    """A shared library made of these lines of C."""
+def compile_library(folder: Path, code: str, *options: str) -> str:
+    """A shared library made of this line of C."""
     source, target = folder / "small.c", folder / "small.so"
     source.write_text(code + "\n")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", target, source], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", target, source, *options], check=True)
     return str(target)
