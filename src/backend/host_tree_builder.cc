@@ -8,6 +8,7 @@
 #include "core/message.h"
 #include "core/parallel.h"
 #include "gradient/gradient.h"
+#include "histogram/histogram_policy.h"
 #include "level/level.h"
 #include "predict/predict.h"
 #include "sample/sample.h"
@@ -23,7 +24,10 @@ std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.inde
 class HostTreeBuilder final : public TreeBuilder {
  public:
   HostTreeBuilder(QuantisedMatrix const& matrix, int threads)
-      : matrix_{matrix}, threads_{threads}, level_{matrix, threads}, positions_{matrix.rows},
+      : matrix_{matrix},
+        threads_{threads},
+        level_{matrix, threads, HostHistogramPolicy{}.cache_bytes},
+        positions_{matrix.rows},
         sample_counts_(host::SampleChunks(matrix.rows)) {}
 
   void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {

@@ -3,6 +3,7 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
+#include "core/random_run.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"
 
@@ -10,7 +11,36 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4
+constexpr std::size_t kGrain = 1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4 · kRandomRun
+
+/// Largest magnitudes of a run of rows, as MagnitudeBits. Signed: that maximum is a vector instruction everywhere.
+struct Largest {
+  std::int32_t grad{0};
+  std::int32_t hess{0};
+};
+
+XGBGPU_VECTOR Largest LargestOf(GradientPair const* v, std::size_t n) {
+  Largest most;
+  for (std::size_t i = 0; i < n; ++i) {
+    most.grad = std::max(most.grad, static_cast<std::int32_t>(MagnitudeBits(v[i].grad)));
+    most.hess = std::max(most.hess, static_cast<std::int32_t>(MagnitudeBits(v[i].hess)));
+  }
+  return most;
+}
+
+XGBGPU_VECTOR GradientSum CoarseSum(GradientPair const* v, std::size_t n, double grad_scale, double hess_scale) {
+  GradientSum sum;
+  for (std::size_t i = 0; i < n; ++i) {
+    sum.grad += CoarseMagnitude(v[i].grad, grad_scale);
+    sum.hess += CoarseMagnitude(v[i].hess, hess_scale);
+  }
+  return sum;
+}
+
+XGBGPU_VECTOR void NarrowRun(GradientPair const* v, std::uint32_t const* random, std::size_t n, double grad_scale,
+                             double hess_scale, NarrowGradient* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = QuantiseNarrow(v[i], grad_scale, hess_scale, random[i]);
+}
 
 void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
   std::uint32_t seen = target->load(std::memory_order_relaxed);
@@ -32,13 +62,9 @@ bool NoneTowers(Span<GradientPair const> gradients, int grad_exponent, int hess_
   double const hess_scale = ScaleByPowerOfTwo(1.0, 20 - hess_exponent);
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    std::int64_t grad = 0, hess = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      grad += CoarseMagnitude(gradients[i].grad, grad_scale);
-      hess += CoarseMagnitude(gradients[i].hess, hess_scale);
-    }
-    grad_sum += grad;
-    hess_sum += hess;
+    GradientSum const sum = CoarseSum(gradients.data() + begin, end - begin, grad_scale, hess_scale);
+    grad_sum += sum.grad;
+    hess_sum += sum.hess;
   });
   std::int64_t const least = static_cast<std::int64_t>(gradients.size()) * ((1 << 20) / kNarrowPeak);
   return grad_sum >= least && hess_sum >= least;
@@ -55,13 +81,9 @@ int CeilLog2(std::uint64_t n) {
 GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads) {
   std::atomic<std::uint32_t> grad_max{0}, hess_max{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    std::uint32_t grad = 0, hess = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      grad = std::max(grad, MagnitudeBits(gradients[i].grad));
-      hess = std::max(hess, MagnitudeBits(gradients[i].hess));
-    }
-    RaiseTo(&grad_max, grad);
-    RaiseTo(&hess_max, hess);
+    Largest const most = LargestOf(gradients.data() + begin, end - begin);
+    RaiseTo(&grad_max, static_cast<std::uint32_t>(most.grad));
+    RaiseTo(&hess_max, static_cast<std::uint32_t>(most.hess));
   });
   if (grad_max >= kNotFiniteBits || hess_max >= kNotFiniteBits) ThrowNotFinite(gradients);
 
@@ -84,11 +106,11 @@ void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format
       for (std::size_t i = begin; i < end; ++i) wide[i] = QuantiseWide(gradients[i], grad_scale, hess_scale);
       return;
     }
-    for (std::size_t i = begin; i < end; i += 4) {
-      RandomBlock const random = rounding.Block(static_cast<std::uint32_t>(i / 4));
-      for (std::size_t k = i; k < std::min(i + 4, end); ++k) {
-        narrow[k] = QuantiseNarrow(gradients[k], grad_scale, hess_scale, random.word[k - i]);
-      }
+    std::uint32_t random[4 * kRandomRun];
+    for (std::size_t i = begin; i < end; i += 4 * kRandomRun) {
+      FillRandom(rounding, static_cast<std::uint32_t>(i / 4), random);
+      NarrowRun(gradients.data() + i, random, std::min<std::size_t>(4 * kRandomRun, end - i), grad_scale, hess_scale,
+                narrow.data() + i);
     }
   });
 }

@@ -31,8 +31,8 @@ XGBGPU_HD int ExponentAbove(std::uint32_t bits) {
 }
 
 /// |v| in units of 2^(exponent - 20), rounded down: at most 2^20, so that sums over 2^32 rows fit 53 bits.
-XGBGPU_HD std::int64_t CoarseMagnitude(float v, double coarse_scale) {
-  return static_cast<std::int64_t>((v < 0 ? -static_cast<double>(v) : static_cast<double>(v)) * coarse_scale);
+XGBGPU_HD std::int32_t CoarseMagnitude(float v, double coarse_scale) {
+  return static_cast<std::int32_t>((v < 0 ? -static_cast<double>(v) : static_cast<double>(v)) * coarse_scale);
 }
 
 /// Narrow record of one row; its random word gives 16 bits to the gradient (low half) and 16 to the hessian (high half).

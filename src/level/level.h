@@ -22,10 +22,11 @@ namespace xgbgpu::host {
 
 /// Grows the nodes of one tree after the other on one matrix.
 ///
-/// Memory  17 bytes per row, the histogram cache (HostHistogramPolicy::cache_bytes at most, or two histograms), scratch
+/// Memory  17 bytes per row, the histogram cache (`cache_bytes` at most, or two histograms), scratch. A histogram that does
+///         not fit the cache is summed again when it is needed: the size changes speed, never a tree.
 class LevelBuilder {
  public:
-  LevelBuilder(QuantisedMatrix const& matrix, int threads);
+  LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes);
 
   /// Forgets the last tree. `rows` of RootRows() are in the sample; `gradients` must live until the tree is finished.
   void Begin(GradientView const& gradients, SplitParams const& params, FeatureSampler const& features,

@@ -3,17 +3,16 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "histogram/histogram_policy.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::host {
 
-LevelBuilder::LevelBuilder(QuantisedMatrix const& matrix, int threads)
+LevelBuilder::LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes)
     : matrix_{matrix},
       threads_{threads},
       partitioner_{matrix, threads},
       histograms_{matrix, threads},
-      cache_{matrix.cells(), HostHistogramPolicy{}.cache_bytes} {
+      cache_{matrix.cells(), cache_bytes} {
   for (auto& list : lists_) list = Buffer<RowRecord>{matrix.rows};
 }
 

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "core/parallel.h"
+#include "core/random_run.h"
 #include "sample/sample.h"
 #include "sample/sample_ops.h"
 
@@ -6,15 +9,17 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 15;  // rows per chunk, a multiple of 4
+constexpr std::size_t kGrain = 1 << 15;  // rows per chunk, a multiple of 4 · kRandomRun
 
 /// Calls f(row) for every sampled row of [begin, end).
 template <typename F>
 void ForEachSampled(RandomStream const& stream, std::uint64_t threshold, std::size_t begin, std::size_t end, F&& f) {
-  for (std::size_t i = begin; i < end; i += 4) {
-    RandomBlock const random = stream.Block(static_cast<std::uint32_t>(i / 4));
-    for (std::size_t k = i; k < i + 4 && k < end; ++k) {
-      if (IsSampled(random.word[k - i], threshold)) f(k);
+  std::uint32_t random[4 * kRandomRun];
+  for (std::size_t i = begin; i < end; i += 4 * kRandomRun) {
+    FillRandom(stream, static_cast<std::uint32_t>(i / 4), random);
+    std::size_t const n = std::min<std::size_t>(4 * kRandomRun, end - i);
+    for (std::size_t k = 0; k < n; ++k) {
+      if (IsSampled(random[k], threshold)) f(i + k);
     }
   }
 }

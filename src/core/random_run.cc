@@ -1,0 +1,12 @@
+#include "core/random_run.h"
+
+namespace xgbgpu {
+
+XGBGPU_VECTOR void FillRandom(RandomStream const& stream, std::uint32_t first, std::uint32_t* words) {
+  for (int i = 0; i < kRandomRun; ++i) {
+    RandomBlock const block = stream.Block(first + static_cast<std::uint32_t>(i));
+    for (int w = 0; w < 4; ++w) words[4 * i + w] = block.word[w];
+  }
+}
+
+}  // namespace xgbgpu
