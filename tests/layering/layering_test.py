@@ -79,12 +79,24 @@ def public_headers(root: Path) -> List[str]:
 
 
 def map_of_the_source(root: Path) -> List[str]:
-    """src/README.md names every folder of src/ that has code, and no other."""
+    """src/README.md names every folder of src/ that has code, and none that is not there."""
     text = (root / "src/README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(?:src/)?([a-z_]+)/`", text))
     have = set(stage_folders(root))
+    gone = [folder for folder in sorted(named - have) if not (root / folder).is_dir()]
     return ([f"src/README.md does not name src/{folder}/" for folder in sorted(have - named)] +
-            [f"src/README.md names {folder}/, which is no folder of src/ with code" for folder in sorted(named - have)])
+            [f"src/README.md names {folder}/, which is no folder" for folder in gone])
+
+
+def dead_links(root: Path) -> List[str]:
+    """Links from one document to another file of the project lead somewhere."""
+    documents = list(root.glob("*.md"))
+    for folder in ("docs", "src", "plugin", "cli", "python", "tests", "bench"):
+        documents += (root / folder).rglob("*.md")
+    return [f"{document.relative_to(root)} links to {target}, which does not exist"
+            for document in sorted(documents)
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
+            if not (document.parent / target).exists()]
 
 
 def documented_parameters(root: Path) -> List[str]:
@@ -118,6 +130,9 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "map_of_the_source": (
         {"src/README.md": "| `gone/` |\n", "src/split/split.h": ""},
         ["does not name src/split/", "names gone/"]),
+    "dead_links": (
+        {"README.md": "[map](src/README.md#top) [gone](docs/gone.md#top) [web](https://example.org/x.md)\n", "src/README.md": ""},
+        ["README.md links to docs/gone.md"]),
     "documented_parameters": (
         {"plugin/params.h": "DMLC_DECLARE_FIELD(max_bin)\nDMLC_DECLARE_ALIAS(learning_rate, eta)\n",
          "docs/parameters.md": "`max_bin`, eta"},
@@ -155,8 +170,8 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, documented_parameters,
-              long_files):
+for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, dead_links,
+              documented_parameters, long_files):
     add_tests(rule_)
 
 if __name__ == "__main__":
