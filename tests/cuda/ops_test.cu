@@ -1,0 +1,204 @@
+// Every function of the _ops.h files gives the same bits on a CUDA device as on the host: the ground on which the backends'
+// equality stands. Compiled with --fmad=false, as all device code of the project must be.
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/fixed_point.h"
+#include "core/portable_math.h"
+#include "core/random.h"
+#include "gradient/gradient_ops.h"
+#include "histogram/histogram_ops.h"
+#include "matrix/matrix_ops.h"
+#include "quantile/quantile_ops.h"
+#include "sample/sample_ops.h"
+#include "split/split_ops.h"
+
+namespace xgbgpu {
+namespace {
+
+void Check(cudaError_t status, char const* what) {
+  ASSERT_EQ(status, cudaSuccess) << what << ": " << cudaGetErrorString(status);
+}
+
+template <typename In, typename Out, typename F>
+__global__ void MapKernel(In const* in, Out* out, std::size_t n, F f) {
+  std::size_t const i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < n) out[i] = f(in[i]);
+}
+
+/// Expects f(x) on the device to equal f(x) on the host, byte for byte, for every input.
+template <typename In, typename F>
+void ExpectSameBits(std::vector<In> const& in, F f) {
+  using Out = decltype(f(in[0]));
+  In* device_in = nullptr;
+  Out* device_out = nullptr;
+  Check(cudaMalloc(&device_in, in.size() * sizeof(In)), "cudaMalloc");
+  Check(cudaMalloc(&device_out, in.size() * sizeof(Out)), "cudaMalloc");
+  Check(cudaMemcpy(device_in, in.data(), in.size() * sizeof(In), cudaMemcpyHostToDevice), "copy of the inputs");
+  MapKernel<<<static_cast<unsigned>((in.size() + 255) / 256), 256>>>(device_in, device_out, in.size(), f);
+  Check(cudaGetLastError(), "launch");
+  std::vector<Out> out(in.size());
+  Check(cudaMemcpy(out.data(), device_out, in.size() * sizeof(Out), cudaMemcpyDeviceToHost), "copy of the results");
+  Check(cudaFree(device_in), "cudaFree");
+  Check(cudaFree(device_out), "cudaFree");
+  std::size_t different = 0, first = 0;
+  for (std::size_t i = in.size(); i-- > 0;) {
+    Out const expected = f(in[i]);
+    if (std::memcmp(&expected, &out[i], sizeof(Out)) != 0) {
+      ++different;
+      first = i;
+    }
+  }
+  EXPECT_EQ(different, 0u) << "first at input " << first;
+}
+
+constexpr std::size_t kSamples = 1 << 20;
+
+/// Doubles of every size: uniform bits, denormals, infinities and NaNs included, and a dense run around zero.
+std::vector<double> Doubles() {
+  std::mt19937_64 random{1};
+  std::vector<double> values(kSamples);
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    std::uint64_t const bits = random();
+    values[i] = i % 2 == 0 ? detail::FromBits(bits) : (static_cast<double>(bits >> 11) * 0x1p-53 - 0.5) * 1400.0;
+  }
+  return values;
+}
+
+std::vector<float> Floats() {
+  std::mt19937 random{2};
+  std::vector<float> values(kSamples);
+  for (float& v : values) {
+    std::uint32_t bits = random();
+    if ((bits & 0x7F800000U) == 0x7F800000U) bits &= 0xBFFFFFFFU;  // finite
+    std::memcpy(&v, &bits, sizeof(v));
+  }
+  values[0] = -0.0f;
+  values[1] = 0.0f;
+  return values;
+}
+
+struct Exp {
+  XGBGPU_HD double operator()(double x) const { return x != x ? 0.0 : PortableExp(x); }
+};
+struct Log {
+  XGBGPU_HD double operator()(double x) const { return x != x ? 0.0 : PortableLog(x); }
+};
+TEST(CudaOps, ExpAndLog) {
+  ExpectSameBits(Doubles(), Exp{});
+  ExpectSameBits(Doubles(), Log{});
+}
+
+struct Draw {
+  XGBGPU_HD RandomBlock operator()(std::uint32_t i) const {
+    return RandomStream{0x123456789ABCDEFULL, RandomPurpose::kRowSample, i / 3, i / 7 % 1024}.Block(i);
+  }
+};
+TEST(CudaOps, Philox) {
+  std::vector<std::uint32_t> counters(kSamples);
+  for (std::size_t i = 0; i < kSamples; ++i) counters[i] = static_cast<std::uint32_t>(i * 2654435761U);
+  ExpectSameBits(counters, Draw{});
+}
+
+struct Wide {
+  double scale;
+  XGBGPU_HD std::int64_t operator()(float v) const { return RoundToNearest(v, scale); }
+};
+struct Narrow {
+  double scale;
+  XGBGPU_HD NarrowGradient operator()(float v) const {
+    return QuantiseNarrow({v, v * 0.25f}, scale, scale, MagnitudeBits(v) * 2654435761U);
+  }
+};
+struct Exponent {
+  XGBGPU_HD int operator()(float v) const { return ExponentAbove(MagnitudeBits(v)); }
+};
+struct Key {
+  XGBGPU_HD float operator()(float v) const { return ValueOfKey(SortKey(v)); }
+};
+struct Coarse {
+  XGBGPU_HD std::int32_t operator()(float v) const { return CoarseMagnitude(v, 0x1p20); }
+};
+TEST(CudaOps, FixedPointAndKeys) {
+  std::mt19937 random{3};
+  std::normal_distribution<float> normal{0.0f, 0.2f};
+  std::vector<float> gradients(kSamples);
+  for (float& g : gradients) g = std::fmax(-1.0f, std::fmin(1.0f, normal(random)));
+  ExpectSameBits(gradients, Wide{0x1p45});
+  ExpectSameBits(gradients, Narrow{0x1p14});
+  ExpectSameBits(gradients, Coarse{});
+  ExpectSameBits(Floats(), Exponent{});
+  ExpectSameBits(Floats(), Key{});
+}
+
+struct PackAndUnpack {
+  XGBGPU_HD GradientSum operator()(std::uint32_t bits) const {
+    NarrowGradient const g{static_cast<std::int16_t>(bits), static_cast<std::int16_t>(bits >> 16)};
+    return Unpack(Pack(g) * 65536);
+  }
+};
+TEST(CudaOps, PackedSums) {
+  std::mt19937 random{4};
+  std::vector<std::uint32_t> bits(kSamples);
+  for (auto& b : bits) b = (random() % 16384) | ((random() % 16384) << 16);
+  ExpectSameBits(bits, PackAndUnpack{});
+}
+
+struct Sums {
+  GradientSum left, right;
+};
+struct Gain {
+  SplitParams params;
+  XGBGPU_HD float operator()(Sums s) const {
+    GradientSum const total{s.left.grad + s.right.grad, s.left.hess + s.right.hess};
+    return SplitGain(params, s.left, s.right, NodeGain(params, ToLoss(params, total)));
+  }
+};
+struct Weight {
+  SplitParams params;
+  XGBGPU_HD double operator()(Sums s) const { return NodeWeight(params, ToLoss(params, s.left)); }
+};
+TEST(CudaOps, GainsAndWeights) {
+  std::mt19937_64 random{5};
+  std::vector<Sums> sums(kSamples);
+  for (Sums& s : sums) {
+    int const size = static_cast<int>(random() % 60);
+    auto const any = [&] { return static_cast<std::int64_t>(random() >> (63 - size)) - (std::int64_t{1} << size); };
+    s = {{any(), any() & 0x7FFFFFFFFFFFFFF}, {any(), any() & 0x7FFFFFFFFFFFFFF}};
+  }
+  GradientFormat const format{false, 45, 43};
+  for (float alpha : {0.0f, 0.5f}) {
+    for (float step : {0.0f, 0.7f}) {
+      TrainParams train;
+      train.reg_alpha = alpha;
+      train.max_delta_step = step;
+      SplitParams const params{train, format};
+      ExpectSameBits(sums, Gain{params});
+      ExpectSameBits(sums, Weight{params});
+    }
+  }
+}
+
+struct Bin {
+  float const* ends;  ///< managed memory: read on both sides
+  BinIndex n;
+  XGBGPU_HD BinIndex operator()(float v) const { return LocalBin(ends, n, v); }
+};
+TEST(CudaOps, BinSearch) {
+  constexpr BinIndex kBins = 255;
+  float* ends = nullptr;
+  Check(cudaMallocManaged(&ends, kBins * sizeof(float)), "cudaMallocManaged");
+  for (BinIndex b = 0; b < kBins; ++b) ends[b] = std::sinh((static_cast<float>(b) - 127.0f) * 0.3f);
+  ExpectSameBits(Floats(), Bin{ends, kBins});
+  Check(cudaFree(ends), "cudaFree");
+}
+
+}  // namespace
+}  // namespace xgbgpu
