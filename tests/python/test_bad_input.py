@@ -39,7 +39,7 @@ WRONG_VALUES = [
     ("max_bin", 0, 256, ["max_bin", r"\b0\b", r"\b2\b"]),
     ("max_bin", 1, 256, ["max_bin", r"\b1\b", r"\b2\b"]),
     ("max_bin", 10**12, 256, ["max_bin", "1000000000000"]),
-    ("max_bin", "many", 256, ["max_bin", "many", "int"]),
+    ("max_bin", "many", 256, ["max_bin", "many", "int|number"]),
     ("max_bin", 2.5, 256, ["max_bin", "2.5", "int"]),
     ("max_depth", -1, 6, ["max_depth", "-1", r"\b0\b"]),
     ("max_leaves", -2, 0, ["max_leaves", "-2", r"\b0\b"]),
@@ -171,7 +171,7 @@ def test_gradients_that_are_no_numbers(data: xgb.DMatrix, part: str, value: floa
     (g if part == "gradient" else h)[123] = value
     with pytest.raises(Error) as error:
         booster.boost(data, g, h)
-    assert_says(error, part, "123", "nan" if np.isnan(value) else "inf")
+    assert_says(error, part[:4], "123", "nan" if np.isnan(value) else "inf")
     assert raw(booster) == before
     assert np.array_equal(booster.predict(data), predicted)
     assert booster.num_boosted_rounds() == 2

@@ -137,6 +137,17 @@ def test_quantile_matrix_with_weights_and_classes() -> None:
     assert np.array_equal(booster.predict(quantile), booster.predict(xgb.DMatrix(X)))
 
 
+def test_present_or_missing_on_a_quantile_matrix() -> None:
+    """The matrix does not hold the upper end of its last bin: a split between present and missing has none either."""
+    rng = np.random.default_rng(6)
+    x = np.where(rng.random((500, 10)) < 0.3, np.float32(1), np.float32(np.nan))
+    y = np.nansum(x[:, :4] * [1, 2, 3, 4], axis=1)
+    quantile, whole = train(xgb.QuantileDMatrix(x, y), 5), train(xgb.DMatrix(x, y), 5)
+    assert np.array_equal(quantile.predict(xgb.DMatrix(x)), whole.predict(xgb.DMatrix(x)))
+    for a, b in zip(trees_of(quantile), trees_of(whole)):
+        assert np.array_equal(a.feature, b.feature) and np.array_equal(a.default_left, b.default_left)
+
+
 def test_quantile_matrix_from_batches() -> None:
     parts = xgb.QuantileDMatrix(Batches(X, Y, [300, 650]))
     booster = train(parts, 4, max_depth=4)

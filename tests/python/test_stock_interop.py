@@ -56,7 +56,6 @@ for kind in json.load(open(folder + "/kinds.json")):
     result[f"{kind}.continued"] = np.array([before, unpickled.num_boosted_rounds()])
 estimator = pickle.load(open(folder + "/estimator.pickle", "rb"))
 result["estimator"] = estimator.predict(x)
-estimator.set_params(tree_method="hist").fit(x, y)
 np.savez(folder + "/result.npz", **result)
 json.dump(facts, open(folder + "/facts.json", "w"))
 """
