@@ -51,7 +51,8 @@ std::vector<NodeIndex> GrowQueue::Pop(Span<Node const> nodes) {
     }
     return chosen;
   }
-  // Every candidate is on one level: the previous level was taken whole.
+  // Every candidate is on one level: the previous level was taken whole. Smaller children came before their siblings.
+  std::sort(candidates_.begin(), candidates_.end());
   for (NodeIndex node : candidates_) {
     if (!LeavesLeft()) break;
     chosen.push_back(node);

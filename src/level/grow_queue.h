@@ -34,7 +34,7 @@ class GrowQueue {
   int max_leaves_{0};
   float min_split_loss_{0};
   int leaves_{1};
-  std::vector<NodeIndex> candidates_;  ///< depth-wise: in order of numbers; loss-guided: a heap, best first
+  std::vector<NodeIndex> candidates_;  ///< depth-wise: in any order; loss-guided: a heap, best first
 };
 
 }  // namespace xgbgpu
