@@ -60,9 +60,10 @@ XGBGPU_HD std::int64_t RoundToNearest(float v, double scale) {
   return static_cast<std::int64_t>((x + kMagic) - kMagic);
 }
 
-/// floor(v · 2^shift + u), u uniform in [0, 1) with 16 bits: the expectation is v · 2^shift to within 2^-17.
+/// floor(v · 2^shift + u), u uniform among the middles of 2^16 equal parts of [0, 1): the expectation is v · 2^shift to
+/// within 2^-17.
 XGBGPU_HD std::int32_t RoundAtRandom(float v, double scale, std::uint32_t random16) {
-  double const x = static_cast<double>(v) * scale + static_cast<double>(random16) * (1.0 / 65536.0);
+  double const x = static_cast<double>(v) * scale + (static_cast<double>(random16) + 0.5) * (1.0 / 65536.0);
   std::int32_t const truncated = static_cast<std::int32_t>(x);
   return truncated - (static_cast<double>(truncated) > x ? 1 : 0);
 }
