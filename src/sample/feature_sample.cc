@@ -34,7 +34,8 @@ std::vector<FeatureIndex> FeatureSampler::Node(int depth, NodeIndex node) const 
 std::vector<FeatureIndex> FeatureSampler::Choose(std::vector<FeatureIndex> const& from, float fraction,
                                                  RandomStream const& stream) const {
   if (fraction >= 1.0f) return from;
-  auto const size = static_cast<std::size_t>(static_cast<double>(fraction) * static_cast<double>(from.size()));
+  // In single precision, as XGBoost does: 0.7f is less than 0.7, but its product with 10 rounds to 7.
+  auto const size = static_cast<std::size_t>(fraction * static_cast<float>(from.size()));
   std::size_t const count = std::max<std::size_t>(1, size);
 
   constexpr float kLeastWeight = 1e-6f;  // a feature of weight 0 is taken last, but can be taken: as in XGBoost
