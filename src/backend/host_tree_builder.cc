@@ -61,6 +61,7 @@ class HostTreeBuilder final : public TreeBuilder {
 
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
     CheckFinished("LeafPositions", positions.size(), matrix_.rows);
+    if (!sampled_out.empty()) CheckFinished("LeafPositions", sampled_out.size(), matrix_.rows);
     for (std::size_t i = 0; i < positions.size(); ++i) {
       NodeIndex const p = positions_[i];
       positions[i] = p < 0 ? ~p : p;

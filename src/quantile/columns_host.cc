@@ -45,7 +45,8 @@ class ChunkCounts {
 
 /// f(chunk, row index in the batch, entry) for every stored value of the columns [first, last) that is not NaN.
 template <typename F>
-void ForEachValue(RowBatch const& batch, FeatureIndex first, FeatureIndex last, std::size_t chunks, int threads, F&& f) {
+void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last, std::size_t chunks, int threads,
+                  F&& f) {
   std::size_t const rows = batch.rows();
   ParallelTasks(threads, chunks, [&](std::size_t c, int) {
     for (std::size_t i = rows * c / chunks; i < rows * (c + 1) / chunks; ++i) {
@@ -62,7 +63,8 @@ std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
   std::vector<std::uint64_t> total(features);
   ChunkCounts counts{threads, features};
   source.ForEachBatch([&](RowBatch const& batch) {
-    ForEachValue(batch, 0, ~FeatureIndex{0}, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
+    constexpr std::uint64_t kAny = std::uint64_t{1} << 32;
+    ForEachValue(batch, 0, kAny, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
       if (e.feature >= features || std::isinf(e.value)) {
         Throw<InvalidArgument>("Value of row ", batch.first_row + i, ", feature ", e.feature, " is ", e.value,
                                "; allowed: finite numbers or missing, features 0 to ", features - 1);
@@ -91,6 +93,16 @@ std::vector<ColumnGroup> MakeGroups(std::vector<std::uint64_t> const& sizes) {
 /// Writes make(row, entry) for every value of the group, column after column. The order inside a column is by chunk.
 template <typename T, typename Make>
 void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads, Span<T> out, Make&& make) {
+  if (group.start.back() == source.rows() * (group.last - group.first)) {  // nothing is missing: places are known
+    source.ForEachBatch([&](RowBatch const& batch) {
+      ForEachValue(batch, group.first, group.last, static_cast<std::size_t>(threads), threads,
+                   [&](std::size_t, std::size_t i, Entry e) {
+                     std::uint64_t const row = batch.first_row + i;
+                     out[group.start[e.feature - group.first] + row] = make(row, e);
+                   });
+    });
+    return;
+  }
   ChunkCounts counts{threads, group.last - group.first};
   std::vector<std::uint64_t> next(group.start.begin(), group.start.end() - 1);
   source.ForEachBatch([&](RowBatch const& batch) {

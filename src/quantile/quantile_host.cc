@@ -66,6 +66,10 @@ FeatureCuts CutsOfColumn(SortedColumn const& column, int max_bin) {
 
 FeatureCuts CutsOfEdges(SortedColumn const& column) {
   if (column.keys.empty()) return {kEmptyColumnValue, {AboveAll(kEmptyColumnValue)}};
+  if (column.keys.size() > kMaxBinLimit) {
+    Throw<InvalidArgument>("The quantised data have ", column.keys.size(), " bins in feature ", column.feature,
+                           "; allowed: at most ", kMaxBinLimit, " (max_bin)");
+  }
   FeatureCuts cuts{ValueOfKey(column.keys[0]), {}};
   cuts.values.reserve(column.keys.size());
   for (std::size_t i = 1; i < column.keys.size(); ++i) cuts.values.push_back(ValueOfKey(column.keys[i]));
