@@ -1,0 +1,245 @@
+// core: random numbers, fixed point, buffers, threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/fixed_point.h"
+#include "core/parallel.h"
+#include "core/random.h"
+#include "gradient/gradient_ops.h"
+#include "histogram/histogram_ops.h"
+#include "reference/gradient.h"
+#include "support/data.h"
+
+namespace xgbgpu {
+namespace {
+
+struct PhiloxVector {
+  RandomBlock counter;
+  std::uint32_t key[2];
+  RandomBlock expected;
+};
+
+// Known answers that Random123, the authors' own library, publishes for philox4x32-10.
+constexpr PhiloxVector kKnownAnswers[] = {
+    {{{0, 0, 0, 0}}, {0, 0}, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}},
+    {{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}},
+     {0xffffffff, 0xffffffff},
+     {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}}},
+    {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}},
+     {0xa4093822, 0x299f31d0},
+     {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}},
+};
+
+TEST(PhiloxTest, KnownAnswers) {
+  for (auto const& v : kKnownAnswers) {
+    RandomBlock const block = Philox(v.counter, v.key[0], v.key[1]);
+    auto const& c = v.counter.word;
+    auto const reference = reference::Philox({c[0], c[1], c[2], c[3]}, {v.key[0], v.key[1]});
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(block.word[i], v.expected.word[i]);
+      EXPECT_EQ(reference[i], v.expected.word[i]);
+    }
+  }
+}
+
+TEST(RandomStreamTest, WordIsPartOfItsBlock) {
+  RandomStream const stream{0x123456789ABCDEF0U, RandomPurpose::kRowSample, 7, 3};
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(stream.Word(i), stream.Block(i / 4).word[i % 4]);
+}
+
+TEST(RandomStreamTest, EveryPartOfTheNameMatters) {
+  std::vector<RandomStream> const streams{
+      {1, RandomPurpose::kRounding, 0, 0},          {2, RandomPurpose::kRounding, 0, 0},
+      {1ULL << 32, RandomPurpose::kRounding, 0, 0}, {1, RandomPurpose::kRowSample, 0, 0},
+      {1, RandomPurpose::kFeaturesOfTree, 0, 0},    {1, RandomPurpose::kFeaturesOfLevel, 0, 0},
+      {1, RandomPurpose::kFeaturesOfNode, 0, 0},    {1, RandomPurpose::kRounding, 1, 0},
+      {1, RandomPurpose::kRounding, 0, 1},          {1, RandomPurpose::kFeaturesOfNode, 0, 1},
+  };
+  for (std::size_t a = 0; a < streams.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      // Two independent blocks of 128 bits agree with a chance of 2^-128.
+      RandomBlock const x = streams[a].Block(5), y = streams[b].Block(5);
+      EXPECT_FALSE(std::equal(x.word, x.word + 4, y.word)) << a << " and " << b;
+    }
+  }
+}
+
+TEST(FixedPointTest, ScaleByPowerOfTwoIsExact) {
+  for (int k = -300; k <= 300; ++k) EXPECT_EQ(ScaleByPowerOfTwo(1.7, k), std::ldexp(1.7, k)) << k;
+  EXPECT_EQ(ScaleByPowerOfTwo(0x1p-1000, 2000), 0x1p1000);
+  EXPECT_EQ(ScaleByPowerOfTwo(0x1p1000, -2000), 0x1p-1000);
+}
+
+TEST(FixedPointTest, RoundToNearestTiesToEven) {
+  EXPECT_EQ(RoundToNearest(0.5f, 1.0), 0);
+  EXPECT_EQ(RoundToNearest(1.5f, 1.0), 2);
+  EXPECT_EQ(RoundToNearest(2.5f, 1.0), 2);
+  EXPECT_EQ(RoundToNearest(-0.5f, 1.0), 0);
+  EXPECT_EQ(RoundToNearest(-1.5f, 1.0), -2);
+  EXPECT_EQ(RoundToNearest(-2.5f, 1.0), -2);
+  EXPECT_EQ(RoundToNearest(0.0f, 0x1p194), 0);
+}
+
+TEST(FixedPointTest, RoundToNearestEqualsLongDouble) {
+  testing::Random random{1};
+  for (int i = 0; i < 100000; ++i) {
+    float const v = random.Between(-1, 1);
+    int const shift = static_cast<int>(random.Below(46));
+    std::int64_t const expected = std::llrint(std::ldexp(static_cast<long double>(v), shift));
+    ASSERT_EQ(RoundToNearest(v, std::ldexp(1.0, shift)), expected) << v << " shift " << shift;
+  }
+}
+
+TEST(FixedPointTest, RoundToNearestReachesTheBoundOnly) {
+  float const below_one = std::nextafter(1.0f, 0.0f);
+  EXPECT_LT(RoundToNearest(below_one, 0x1p45), std::int64_t{1} << kWideBits);
+  EXPECT_EQ(RoundToNearest(below_one, 0x1p20), 1 << 20);  // 20 bits cannot hold 24: rounded up to the bound itself
+  EXPECT_EQ(RoundToNearest(-below_one, 0x1p20), -(1 << 20));
+}
+
+TEST(FixedPointTest, WideSumsOfAnyNumberOfRowsFit) {
+  // n rows, each at the bound 2^w, w = min(45, 62 - ceil(log2 n)): the sum must stay below 2^63.
+  for (int log = 0; log <= 32; ++log) {
+    for (std::uint64_t n : {(std::uint64_t{1} << log), (std::uint64_t{1} << log) + 1}) {
+      int const ceil_log = n == (std::uint64_t{1} << log) ? log : log + 1;
+      int const w = std::min(kWideBits, 62 - ceil_log);
+      EXPECT_LT(static_cast<__int128>(n) << w, static_cast<__int128>(1) << 63) << n;
+    }
+  }
+}
+
+TEST(FixedPointTest, RoundAtRandomHasTheDocumentedExpectation) {
+  // Over all 2^16 equally likely draws, exactly: the mean is within 2^-17 of the value. The sums are exact in double.
+  testing::Random random{2};
+  std::vector<float> values{0.0f, 1.0f, -1.0f, 0.25f, -0.25f, 0x1p-17f, -0x1p-17f, 0x1p-30f, -0x1p-30f, 16383.999f};
+  for (int i = 0; i < 40; ++i) values.push_back(random.Between(-16384, 16384));
+  for (float v : values) {
+    double sum = 0;
+    for (std::uint32_t draw = 0; draw < 65536; ++draw) {
+      std::int32_t const q = RoundAtRandom(v, 1.0, draw);
+      ASSERT_LE(std::fabs(q - static_cast<double>(v)), 1.0);
+      sum += q;
+    }
+    EXPECT_LE(std::fabs(sum / 65536 - static_cast<double>(v)), 0x1p-17) << v;
+  }
+}
+
+TEST(FixedPointTest, RoundAtRandomStaysInsideSixteenBits) {
+  float const largest = std::nextafter(1.0f, 0.0f);
+  for (std::uint32_t draw : {0U, 1U, 32767U, 65535U}) {
+    EXPECT_LE(RoundAtRandom(largest, 0x1p14, draw), 1 << kNarrowBits);
+    EXPECT_GE(RoundAtRandom(-largest, 0x1p14, draw), -(1 << kNarrowBits));
+  }
+}
+
+TEST(FixedPointTest, ExponentAboveIsTheSmallest) {
+  std::vector<float> const values{1.0f,
+                                  0.999f,
+                                  2.0f,
+                                  3.0f,
+                                  std::numeric_limits<float>::max(),
+                                  std::numeric_limits<float>::min(),
+                                  std::numeric_limits<float>::denorm_min(),
+                                  1e-40f};
+  for (float v : values) {
+    int const e = ExponentAbove(MagnitudeBits(-v));
+    EXPECT_LT(static_cast<double>(v), std::ldexp(1.0, e)) << v;
+    EXPECT_GE(static_cast<double>(v), std::ldexp(1.0, e - 1)) << v;
+  }
+}
+
+TEST(PackedSumTest, UnpackUndoesPackAtTheExtremes) {
+  // 2^16 rows of the largest narrow records, in all four combinations of signs.
+  for (int grad : {-(1 << kNarrowBits), -1, 0, 1, 1 << kNarrowBits}) {
+    for (int hess : {-(1 << kNarrowBits), -1, 0, 1, 1 << kNarrowBits}) {
+      NarrowGradient const g{static_cast<std::int16_t>(grad), static_cast<std::int16_t>(hess)};
+      std::int64_t packed = 0;
+      for (int row = 0; row < 1 << 16; ++row) packed += Pack(g);
+      EXPECT_EQ(Unpack(packed), (GradientSum{std::int64_t{grad} << 16, std::int64_t{hess} << 16}));
+    }
+  }
+}
+
+TEST(BufferTest, ReserveGrowsAndNeverShrinks) {
+  Buffer<std::int64_t> buffer{10};
+  EXPECT_EQ(buffer.size(), 10U);
+  EXPECT_EQ(buffer.bytes(), 80U);
+  std::int64_t* const before = buffer.data();
+  buffer.Reserve(5);
+  EXPECT_EQ(buffer.data(), before);
+  buffer.Reserve(11);
+  EXPECT_EQ(buffer.size(), 11U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0U);
+  buffer[10] = 3;
+  EXPECT_EQ(buffer.span().back(), 3);
+}
+
+TEST(BufferTest, MovesAndStartsEmpty) {
+  Buffer<float> empty;
+  EXPECT_EQ(empty.size(), 0U);
+  EXPECT_EQ(empty.data(), nullptr);
+  EXPECT_EQ(Buffer<float>{0}.data(), nullptr);
+  Buffer<float> source{4};
+  source[0] = 1.5f;
+  Buffer<float> const target = std::move(source);
+  EXPECT_EQ(target[0], 1.5f);
+}
+
+TEST(BufferTest, TooMuchIsBadAlloc) {
+  EXPECT_THROW(Buffer<char>{std::numeric_limits<std::size_t>::max() / 2}, std::bad_alloc);
+}
+
+TEST(SpanTest, ViewsVectorsAndParts) {
+  std::vector<int> v{1, 2, 3, 4};
+  Span<int> const all{v};
+  all[1] = 7;
+  Span<int const> const part = Span<int const>{all}.subspan(1, 2);
+  EXPECT_EQ(part.front(), 7);
+  EXPECT_EQ(part.back(), 3);
+  EXPECT_EQ(part.size(), 2U);
+  EXPECT_TRUE(Span<int>{}.empty());
+}
+
+class ParallelTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(ParallelTest, EveryTaskRunsOnceOnAThreadOfTheTeam) {
+  int const threads = GetParam();
+  for (std::size_t tasks : {0U, 1U, 2U, 1000U}) {
+    std::vector<std::atomic<int>> runs(tasks);
+    std::atomic<bool> known_thread{true};
+    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
+      ++runs[task];
+      if (thread < 0 || thread >= threads) known_thread = false;
+    });
+    for (auto const& r : runs) EXPECT_EQ(r, 1);
+    EXPECT_TRUE(known_thread);
+  }
+}
+
+TEST_P(ParallelTest, ChunksCoverTheRangeOnce) {
+  std::vector<std::atomic<int>> runs(1003);
+  ParallelChunks(GetParam(), runs.size(), 10, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) ++runs[i];
+  });
+  for (auto const& r : runs) EXPECT_EQ(r, 1);
+}
+
+TEST_P(ParallelTest, AnExceptionComesOutUnchanged) {
+  auto const run = [&] {
+    ParallelTasks(GetParam(), 100, [](std::size_t task, int) {
+      if (task == 41) throw std::out_of_range{"task 41"};
+    });
+  };
+  EXPECT_EQ(testing::WhatIsWrong<std::out_of_range>(run, {"task 41"}), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, ParallelTest, ::testing::Values(1, 2, 3, 7));
+
+}  // namespace
+}  // namespace xgbgpu

@@ -1,0 +1,186 @@
+// gradient: choice of format, quantisation, sums.
+#include "gradient/gradient.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "reference/gradient.h"
+#include "support/data.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::Random;
+using testing::WhatIsWrong;
+
+struct Quantised {
+  GradientFormat format;
+  std::vector<NarrowGradient> narrow;
+  std::vector<GradientSum> wide;
+
+  GradientView view() const { return {format, narrow.data(), wide.data()}; }
+  GradientSum row(std::size_t r) const { return format.narrow ? GradientSum{narrow[r].grad, narrow[r].hess} : wide[r]; }
+};
+
+Quantised Quantise(std::vector<GradientPair> const& gradients, std::uint64_t seed, std::uint32_t tree, int threads) {
+  Quantised q{host::ChooseGradientFormat(gradients, threads), {}, {}};
+  if (q.format.narrow) {
+    q.narrow.resize(gradients.size());
+  } else {
+    q.wide.resize(gradients.size());
+  }
+  host::QuantiseGradients(gradients, q.format, {seed, RandomPurpose::kRounding, tree, 0}, q.narrow, q.wide, threads);
+  return q;
+}
+
+std::vector<GradientPair> Uniform(std::size_t rows, float scale, std::uint64_t seed) {
+  Random random{seed};
+  std::vector<GradientPair> gradients(rows);
+  for (auto& g : gradients) g = {random.Between(-scale, scale), random.Between(0, scale)};
+  return gradients;
+}
+
+class GradientTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(GradientTest, EqualsTheReference) {
+  for (std::size_t rows :
+       {std::size_t{1}, std::size_t{5}, std::size_t{1000}, std::size_t{40001}, std::size_t{kNarrowMinRows} + 3}) {
+    auto const gradients = Uniform(rows, 3.0f, rows);
+    auto const expected = reference::Quantise(gradients, 99, 65537);
+    auto const q = Quantise(gradients, 99, 65537, GetParam());
+    EXPECT_EQ(q.format.narrow, rows >= kNarrowMinRows);
+    ASSERT_EQ(q.format.narrow, expected.narrow);
+    ASSERT_EQ(q.format.grad_shift, expected.grad_shift);
+    ASSERT_EQ(q.format.hess_shift, expected.hess_shift);
+    for (std::size_t r = 0; r < rows; ++r) ASSERT_EQ(q.row(r), expected.rows[r]) << "row " << r << " of " << rows;
+  }
+}
+
+TEST_P(GradientTest, AttachesToListedRowsAndSumsThem) {
+  for (std::size_t rows : {std::size_t{100}, std::size_t{kNarrowMinRows}}) {
+    auto const gradients = Uniform(rows, 1.0f, 17);
+    auto const q = Quantise(gradients, 0, 0, GetParam());
+    std::vector<RowRecord> listed;
+    GradientSum expected;
+    for (std::size_t r = 0; r < rows; r += 3) {
+      listed.push_back({static_cast<RowIndex>(r), {}});
+      expected.grad += q.row(r).grad;
+      expected.hess += q.row(r).hess;
+    }
+    EXPECT_EQ(host::AttachGradients(q.view(), listed, GetParam()), expected);
+    EXPECT_EQ(host::AttachGradients(q.view(), {}, GetParam()), GradientSum{});
+    for (RowRecord const& record : listed) {
+      if (!q.format.narrow) break;
+      ASSERT_EQ((GradientSum{record.gradient.grad, record.gradient.hess}), q.row(record.row)) << record.row;
+    }
+  }
+}
+
+TEST_P(GradientTest, NotFiniteNamesTheFirstRow) {
+  constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity()};
+  for (float bad : kBad) {
+    auto gradients = Uniform(70000, 1.0f, 18);
+    gradients[40123].grad = bad;
+    gradients[66000].hess = bad;
+    auto const choose = [&] { host::ChooseGradientFormat(gradients, GetParam()); };
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>(choose, {"row 40123", "grad ", "finite"}), "") << bad;
+    gradients[40123].grad = 0;
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>(choose, {"row 66000", "hess ", "finite"}), "") << bad;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, GradientTest, ::testing::Values(1, 2, 3, 7));
+
+TEST(GradientFormatTest, ALargestValueThatTowersNeedsTheWideFormat) {
+  auto gradients = Uniform(kNarrowMinRows, 1.0f, 20);
+  EXPECT_TRUE(host::ChooseGradientFormat(gradients, 2).narrow);
+  auto heavy = gradients;
+  heavy[7].grad = 1e6f;
+  EXPECT_FALSE(host::ChooseGradientFormat(heavy, 2).narrow);
+  heavy = gradients;
+  heavy[7].hess = 1e6f;
+  EXPECT_FALSE(host::ChooseGradientFormat(heavy, 2).narrow);
+}
+
+TEST(GradientFormatTest, FewRowsNeedTheWideFormat) {
+  EXPECT_FALSE(host::ChooseGradientFormat(Uniform(kNarrowMinRows - 1, 1.0f, 21), 2).narrow);
+}
+
+TEST(GradientFormatTest, ZerosAndExtremes) {
+  std::vector<GradientPair> const zeros(100, {0.0f, 0.0f});
+  auto const q = Quantise(zeros, 0, 0, 1);
+  for (std::size_t r = 0; r < zeros.size(); ++r) EXPECT_EQ(q.row(r), GradientSum{});
+
+  constexpr float kLargest = std::numeric_limits<float>::max(), kSmallest = std::numeric_limits<float>::denorm_min();
+  for (float scale : {kLargest, kSmallest, std::numeric_limits<float>::min()}) {
+    std::vector<GradientPair> const gradients{{scale, scale}, {-scale, scale}, {0.0f, 0.0f}};
+    auto const extreme = Quantise(gradients, 0, 0, 1);
+    double const unit = ScaleByPowerOfTwo(1.0, -extreme.format.grad_shift);
+    EXPECT_EQ(static_cast<double>(extreme.row(0).grad) * unit, static_cast<double>(scale));
+    EXPECT_EQ(extreme.row(1).grad, -extreme.row(0).grad);
+    EXPECT_LT(extreme.row(0).grad, std::int64_t{1} << kWideBits);
+  }
+}
+
+TEST(GradientFormatTest, NarrowRecordsKeepTheirBoundAtTheExtremes) {
+  float const below_one = std::nextafter(1.0f, 0.0f);
+  std::vector<GradientPair> const gradients(kNarrowMinRows, {-below_one, below_one});
+  auto const q = Quantise(gradients, 5, 0, 2);
+  ASSERT_TRUE(q.format.narrow);
+  EXPECT_EQ(q.format.grad_shift, kNarrowBits);
+  for (auto const& g : q.narrow) {
+    ASSERT_GE(g.grad, -(1 << kNarrowBits));
+    ASSERT_LE(g.hess, 1 << kNarrowBits);
+  }
+}
+
+TEST(GradientFormatTest, WideIsExactFor2PowMinus21OfTheLargest) {
+  std::vector<GradientPair> gradients = Uniform(1000, 1.0f, 22);
+  gradients[0] = {std::nextafter(1.0f, 0.0f), 1.0f};
+  auto const q = Quantise(gradients, 0, 0, 1);
+  double const unit = ScaleByPowerOfTwo(1.0, -q.format.grad_shift);
+  for (std::size_t r = 0; r < gradients.size(); ++r) {
+    if (std::fabs(gradients[r].grad) < 0x1p-21f) continue;
+    ASSERT_EQ(static_cast<double>(q.row(r).grad) * unit, static_cast<double>(gradients[r].grad)) << r;
+  }
+}
+
+TEST(GradientRoundingTest, NoiseOfASumIsWhatIndependentDrawsGive) {
+  // Constant gradients: every row rounds up with the same chance p. Hoeffding: n independent variables in an interval
+  // of one unit differ in sum from their expectation by more than t with a chance below 2 exp(-2 t²/n); t = sqrt(n
+  // · 10.8) makes that 1e-9. The expectation itself is off by at most 2^-17 per row.
+  constexpr std::size_t kRows = std::size_t{1} << 20;
+  for (float v : {0.7300123f, -0.51003f, 0.9999f}) {
+    std::vector<GradientPair> const gradients(kRows, {v, std::fabs(v)});
+    for (std::uint32_t tree : {0U, 1U, 65536U}) {
+      auto const q = Quantise(gradients, 11, tree, 2);
+      ASSERT_TRUE(q.format.narrow);
+      GradientSum sum;
+      for (NarrowGradient const& g : q.narrow) sum = {sum.grad + g.grad, sum.hess + g.hess};
+      double const n = kRows, bound = std::sqrt(n * 10.8) + n * 0x1p-17;
+      EXPECT_NEAR(static_cast<double>(sum.grad), n * std::ldexp(static_cast<double>(v), q.format.grad_shift), bound);
+      EXPECT_NEAR(static_cast<double>(sum.hess), n * std::ldexp(std::fabs(static_cast<double>(v)), q.format.hess_shift),
+                  bound);
+    }
+  }
+}
+
+TEST(GradientRoundingTest, DependsOnSeedAndTree) {
+  auto const gradients = Uniform(kNarrowMinRows, 1.0f, 23);
+  auto const sum = [&](std::uint64_t seed, std::uint32_t tree) {
+    auto const q = Quantise(gradients, seed, tree, 2);
+    std::int64_t differs = 0;
+    for (std::size_t r = 0; r < gradients.size(); ++r) differs += q.row(r).grad * static_cast<std::int64_t>(r % 1009);
+    return differs;
+  };
+  EXPECT_EQ(sum(1, 1), sum(1, 1));
+  EXPECT_NE(sum(1, 1), sum(2, 1));
+  EXPECT_NE(sum(1, 1), sum(1, 2));
+}
+
+}  // namespace
+}  // namespace xgbgpu

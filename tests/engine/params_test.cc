@@ -1,0 +1,104 @@
+// Every parameter that is out of range is named, with its value and what is allowed.
+#include "xgbgpu/params.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/data.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::WhatIsWrong;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+struct FloatParam {
+  char const* name;
+  float TrainParams::*member;
+};
+
+std::string WrongWith(FloatParam const& param, float value, std::vector<std::string> const& parts) {
+  TrainParams params;
+  params.*param.member = value;
+  return WhatIsWrong<InvalidArgument>([&] { params.Validate(); }, parts);
+}
+
+constexpr FloatParam kNotNegative[] = {
+    {"learning_rate", &TrainParams::learning_rate},
+    {"min_split_loss", &TrainParams::min_split_loss},
+    {"min_child_weight", &TrainParams::min_child_weight},
+    {"reg_lambda", &TrainParams::reg_lambda},
+    {"reg_alpha", &TrainParams::reg_alpha},
+    {"max_delta_step", &TrainParams::max_delta_step},
+};
+constexpr FloatParam kFractions[] = {
+    {"subsample", &TrainParams::subsample},
+    {"colsample_bytree", &TrainParams::colsample_bytree},
+    {"colsample_bylevel", &TrainParams::colsample_bylevel},
+    {"colsample_bynode", &TrainParams::colsample_bynode},
+};
+
+TEST(ParamsTest, DefaultsAreValid) { EXPECT_NO_THROW(TrainParams{}.Validate()); }
+
+TEST(ParamsTest, NumbersThatMustNotBeNegative) {
+  for (auto const& param : kNotNegative) {
+    EXPECT_EQ(WrongWith(param, -0.5f, {param.name, "is -0.5", "0 or larger"}), "") << param.name;
+    EXPECT_EQ(WrongWith(param, kNaN, {param.name, "is nan", "finite"}), "") << param.name;
+    EXPECT_EQ(WrongWith(param, kInfinity, {param.name, "is inf", "finite"}), "") << param.name;
+    for (float value : {0.0f, 1e-30f, 1e30f}) {
+      TrainParams params;
+      params.*param.member = value;
+      EXPECT_NO_THROW(params.Validate()) << param.name << " " << value;
+    }
+  }
+}
+
+TEST(ParamsTest, Fractions) {
+  for (auto const& param : kFractions) {
+    EXPECT_EQ(WrongWith(param, 0.0f, {param.name, "is 0", "larger than 0, at most 1"}), "") << param.name;
+    EXPECT_EQ(WrongWith(param, -0.25f, {param.name, "is -0.25", "at most 1"}), "") << param.name;
+    EXPECT_EQ(WrongWith(param, 1.5f, {param.name, "is 1.5", "at most 1"}), "") << param.name;
+    EXPECT_EQ(WrongWith(param, kNaN, {param.name, "is nan", "at most 1"}), "") << param.name;
+    for (float value : {1e-6f, 0.5f, 1.0f}) {
+      TrainParams params;
+      params.*param.member = value;
+      EXPECT_NO_THROW(params.Validate()) << param.name << " " << value;
+    }
+  }
+}
+
+TEST(ParamsTest, DepthAndLeaves) {
+  TrainParams params;
+  params.max_depth = -1;
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { params.Validate(); }, {"max_depth", "is -1", "0 or larger"}), "");
+  params.max_depth = 0;
+  params.max_leaves = -3;
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { params.Validate(); }, {"max_leaves", "is -3", "0 or larger"}), "");
+}
+
+TEST(ParamsTest, FeatureWeights) {
+  TrainParams params;
+  for (float bad : {-1.0f, kNaN, kInfinity}) {
+    params.feature_weights = {1.0f, bad};
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { params.Validate(); }, {"feature_weights", "0 or larger"}), "") << bad;
+  }
+  params.feature_weights = {0.0f, 2.0f};
+  EXPECT_NO_THROW(params.Validate());
+}
+
+TEST(ParamsTest, MaxBin) {
+  for (std::int64_t bad :
+       {std::int64_t{-5}, std::int64_t{0}, std::int64_t{1}, std::int64_t{65536}, std::int64_t{1} << 40}) {
+    auto const text = std::to_string(bad);
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { ValidateMaxBin(bad); }, {"max_bin", "is " + text, "2 to 65535"}), "");
+  }
+  EXPECT_NO_THROW(ValidateMaxBin(2));
+  EXPECT_NO_THROW(ValidateMaxBin(kMaxBinLimit));
+}
+
+}  // namespace
+}  // namespace xgbgpu

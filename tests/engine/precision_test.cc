@@ -1,0 +1,117 @@
+// Leaf values are near those of plain float64 sums, with heavy tails and with the narrow format.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "gradient/gradient.h"
+#include "reference/gradient.h"
+#include "support/data.h"
+#include "support/grow.h"
+
+namespace xgbgpu {
+namespace {
+
+/// What the fixed point does to a sum of n gradients: at most so many units.
+using Noise = std::function<double(double n)>;
+
+/// Compares every leaf value with -G / (H + lambda) · learning rate, G and H summed in double over the leaf's rows.
+///
+/// With |dG| and |dH| the errors of the sums, the weight w is off by at most (|dG| + |w| |dH|) / (H + lambda - |dH|).
+/// Two roundings to float follow, of the weight and of its product with the learning rate: 2^-23 of the value. The sums
+/// in double are off by n · 2^-53 of the sum of magnitudes, which the factor 1.001 covers many times.
+void CheckLeaves(testing::TreeCase const& c, Noise const& noise, std::size_t least_leaves) {
+  auto const data = testing::MakeDataset(c);
+  Trainer trainer{data, BackendKind::kHost, 2};
+  Tree const tree = trainer.Grow(c.params, c.gradients, {});
+  ASSERT_GE(tree.Leaves(), least_leaves);
+  std::vector<NodeIndex> positions(c.values.rows);
+  trainer.LeafPositions(positions, {});
+
+  std::vector<double> grad(tree.size()), hess(tree.size()), rows(tree.size());
+  for (std::size_t r = 0; r < positions.size(); ++r) {
+    auto const n = static_cast<std::size_t>(positions[r]);
+    grad[n] += static_cast<double>(c.gradients[r].grad);
+    hess[n] += static_cast<double>(c.gradients[r].hess);
+    rows[n] += 1;
+  }
+  auto const format = host::ChooseGradientFormat(c.gradients, 1);
+  double const grad_unit = std::ldexp(1.0, -format.grad_shift), hess_unit = std::ldexp(1.0, -format.hess_shift);
+  for (std::size_t n = 0; n < tree.size(); ++n) {
+    if (tree.left[n] != kNoNode) continue;
+    double const lambda = c.params.reg_lambda;
+    double const w = -grad[n] / (hess[n] + lambda);
+    double const d_grad = noise(rows[n]) * grad_unit, d_hess = noise(rows[n]) * hess_unit;
+    double const error = (d_grad + std::fabs(w) * d_hess) / (hess[n] + lambda - d_hess);
+    double const rate = c.params.learning_rate;
+    EXPECT_NEAR(static_cast<double>(tree.leaf_value[n]), w * rate, 1.001 * (error + 0x1p-23 * std::fabs(w)) * rate)
+        << "leaf " << n << " of " << rows[n] << " rows";
+  }
+}
+
+double HalfAUnitPerRow(double n) { return n / 2; }
+
+/// Random rounding: each row is off by less than one unit with expectation at most 2^-17. Hoeffding: the sum of n
+/// independent ones exceeds sqrt(n · 14) beyond that with a chance below 2 exp(-28) = 1.4e-12.
+double RandomRounding(double n) { return std::sqrt(14 * n) + n * 0x1p-17; }
+
+TEST(PrecisionTest, OneGradientAMillionTimesTheRest) {
+  for (std::size_t rows : {std::size_t{2000}, std::size_t{kNarrowMinRows}}) {
+    auto c = testing::RandomCase({rows, 4}, 151);
+    c.params.max_depth = 5;
+    c.gradients[rows / 2].grad = 1e6f;
+    ASSERT_FALSE(host::ChooseGradientFormat(c.gradients, 2).narrow);
+    CheckLeaves(c, HalfAUnitPerRow, 8);
+  }
+}
+
+TEST(PrecisionTest, HeavyTailOfBothSigns) {
+  // Magnitudes over nine decades, as squared error on amounts of money gives.
+  auto c = testing::RandomCase({kNarrowMinRows, 4}, 152);
+  testing::Random random{153};
+  for (auto& g : c.gradients) {
+    float const u = random.Uniform() + 0x1p-24f;
+    g = {(random.Below(2) == 0 ? -1.0f : 1.0f) * 10.0f / (u * u * u * u * u * 1e3f + 1e-8f), 1.0f};
+  }
+  ASSERT_FALSE(host::ChooseGradientFormat(c.gradients, 2).narrow);
+  c.params.min_child_weight = 100;
+  CheckLeaves(c, HalfAUnitPerRow, 8);
+}
+
+TEST(PrecisionTest, NarrowFormat) {
+  for (auto policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
+    auto c = testing::RandomCase({kNarrowMinRows + 5, 4, 0.1}, 154);
+    c.params.max_depth = 6;
+    c.params.grow_policy = policy;
+    ASSERT_TRUE(host::ChooseGradientFormat(c.gradients, 2).narrow);
+    CheckLeaves(c, RandomRounding, 32);
+  }
+}
+
+TEST(PrecisionTest, NarrowFormatWithLogisticGradients) {
+  // grad = p - y, hess = p (1 - p), a rare class: hessians far below the largest, as far as the format allows.
+  auto c = testing::RandomCase({kNarrowMinRows, 4}, 155);
+  testing::Random random{156};
+  for (std::size_t r = 0; r < c.gradients.size(); ++r) {
+    float const p = c.values(r, 0) > 3.8f ? 0.5f : 0.02f;
+    bool const y = random.Uniform() < (c.values(r, 1) > 0 ? 1.8f : 0.2f) * p;
+    c.gradients[r] = {p - (y ? 1.0f : 0.0f), p * (1 - p)};
+  }
+  ASSERT_TRUE(host::ChooseGradientFormat(c.gradients, 2).narrow);
+  CheckLeaves(c, RandomRounding, 8);
+}
+
+TEST(PrecisionTest, SmallData) { CheckLeaves(testing::RandomCase({500, 5, 0.2}, 157), HalfAUnitPerRow, 8); }
+
+TEST(PrecisionTest, GradientsOfAnyScale) {
+  // 2^-100 is as good as 1 where nothing else sets a scale.
+  auto c = testing::RandomCase({500, 5, 0.2}, 158);
+  c.params.reg_lambda = 0;
+  c.params.min_child_weight = 0;
+  for (auto& g : c.gradients) g = {g.grad * 0x1p-60f, g.hess * 0x1p-50f};
+  CheckLeaves(c, HalfAUnitPerRow, 1);
+}
+
+}  // namespace
+}  // namespace xgbgpu

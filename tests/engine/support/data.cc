@@ -1,0 +1,55 @@
+#include "support/data.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace xgbgpu::testing {
+
+MemorySource::MemorySource(reference::Values const& values, std::size_t batch_rows)
+    : rows_(values.rows), features_{static_cast<FeatureIndex>(values.features)}, batch_rows_{batch_rows} {
+  for (std::size_t r = 0; r < values.rows; ++r) {
+    for (std::size_t f = 0; f < values.features; ++f) {
+      if (!std::isnan(values(r, f))) rows_[r].push_back({static_cast<FeatureIndex>(f), values(r, f)});
+    }
+  }
+}
+
+void MemorySource::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
+  std::size_t const step = batch_rows_ == 0 ? std::max<std::size_t>(1, rows_.size()) : batch_rows_;
+  for (std::size_t first = 0; first < rows_.size(); first += step) {
+    std::vector<std::uint64_t> offsets{0};
+    std::vector<Entry> entries;
+    for (std::size_t r = first; r < std::min(rows_.size(), first + step); ++r) {
+      entries.insert(entries.end(), rows_[r].begin(), rows_[r].end());
+      offsets.push_back(entries.size());
+    }
+    visit({first, offsets, entries});
+  }
+}
+
+reference::Values RandomValues(DataShape const& shape, std::uint64_t seed) {
+  Random random{seed};
+  reference::Values values{shape.rows, shape.features};
+  for (float& v : values.at) {
+    bool const missing = random.Uniform() < shape.missing;
+    float const x = shape.levels == 0 ? random.Between(-4, 4) : static_cast<float>(random.Below(shape.levels)) - 2.5f;
+    if (!missing) v = x;
+  }
+  return values;
+}
+
+std::vector<GradientPair> RandomGradients(reference::Values const& values, std::uint64_t seed) {
+  Random random{seed};
+  std::vector<GradientPair> gradients(values.rows);
+  for (std::size_t r = 0; r < values.rows; ++r) {
+    float signal = 0;
+    for (std::size_t f = 0; f < std::min<std::size_t>(3, values.features); ++f) {
+      float const v = values(r, f);
+      signal += std::isnan(v) ? 0.3f : (v > 0.5f ? 0.25f : -0.15f);
+    }
+    gradients[r] = {std::clamp(signal + random.Between(-0.4f, 0.4f), -0.999f, 0.999f), 1.0f - random.Uniform()};
+  }
+  return gradients;
+}
+
+}  // namespace xgbgpu::testing

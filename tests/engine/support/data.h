@@ -1,0 +1,81 @@
+/// Random data, and row sources that hand it out.
+#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_DATA_H_
+#define XGBGPU_TESTS_ENGINE_SUPPORT_DATA_H_
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "reference/matrix.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu::testing {
+
+/// Rows in memory, handed out in batches of `batch_rows` rows (0: all at once).
+class MemorySource final : public RowSource {
+ public:
+  MemorySource(std::vector<std::vector<Entry>> rows, FeatureIndex features, std::size_t batch_rows = 0)
+      : rows_{std::move(rows)}, features_{features}, batch_rows_{batch_rows} {}
+  /// Missing values are not stored.
+  explicit MemorySource(reference::Values const& values, std::size_t batch_rows = 0);
+
+  std::uint64_t rows() const override { return rows_.size(); }
+  FeatureIndex features() const override { return features_; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
+
+  std::vector<std::vector<Entry>>& data() { return rows_; }
+
+ private:
+  std::vector<std::vector<Entry>> rows_;
+  FeatureIndex features_;
+  std::size_t batch_rows_;
+};
+
+/// Reproducible on every platform: the standard's distributions are not.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_{seed} {}
+
+  std::uint64_t Bits() { return engine_(); }
+  std::size_t Below(std::size_t n) { return static_cast<std::size_t>(engine_() % n); }
+  /// [0, 1), multiples of 2^-24
+  float Uniform() { return static_cast<float>(engine_() >> 40) * 0x1p-24f; }
+  float Between(float low, float high) { return low + (high - low) * Uniform(); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// What random data look like.
+struct DataShape {
+  std::size_t rows;
+  std::size_t features;
+  double missing{0.0};    ///< share of missing values
+  std::size_t levels{0};  ///< distinct values of a column; 0: as many as rows
+};
+
+reference::Values RandomValues(DataShape const& shape, std::uint64_t seed);
+
+/// Gradients in (-1, 1), hessians in (0, 1], that depend on the first columns so that there is something to learn.
+std::vector<GradientPair> RandomGradients(reference::Values const& values, std::uint64_t seed);
+
+/// f() must throw E with a text that contains all of `parts`; the answer is empty then, else it says what went wrong.
+template <typename E, typename F>
+std::string WhatIsWrong(F&& f, std::vector<std::string> const& parts) {
+  try {
+    f();
+  } catch (E const& e) {
+    std::string const text = e.what();
+    for (auto const& part : parts) {
+      if (text.find(part) == std::string::npos) return "no '" + part + "' in '" + text + "'";
+    }
+    return "";
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace xgbgpu::testing
+
+#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_DATA_H_

@@ -1,0 +1,67 @@
+#include "support/grow.h"
+
+#include <numeric>
+#include <ostream>
+
+#include "core/message.h"
+#include "driver/hist.h"
+#include "reference/tree.h"
+#include "sample/sample.h"
+
+namespace xgbgpu {
+
+void PrintTo(Tree const& tree, std::ostream* os) {
+  auto const precision = os->precision(9);
+  *os << "tree of " << tree.size() << " nodes\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(tree.size(), 40); ++i) {
+    *os << i << ": H " << tree.sum_hess[i] << ", w " << tree.weight[i] << ", leaf value " << tree.leaf_value[i];
+    if (tree.left[i] != kNoNode) {
+      *os << ", f" << tree.feature[i] << " < " << tree.threshold[i] << " (bin " << tree.split_bin[i] << ") ? "
+          << tree.left[i] << " : " << tree.left[i] + 1 << ", missing " << (tree.default_left[i] != 0 ? "left" : "right")
+          << ", gain " << tree.gain[i];
+    }
+    *os << '\n';
+  }
+  os->precision(precision);
+}
+
+namespace testing {
+
+namespace {
+std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536 + key.index; }
+}  // namespace
+
+std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads) {
+  if (ResolveBackend(kind) != BackendKind::kHost) Throw<Unsupported>("These tests know the host backend only");
+  return MakeHostTreeBuilder(matrix, threads);
+}
+
+std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options) {
+  return Dataset::Build(MemorySource{c.values, options.batch_rows}, c.weights, c.max_bin, options.threads);
+}
+
+Tree Grow(TreeCase const& c, GrowOptions const& options) {
+  auto const data = MakeDataset(c, options);
+  auto const builder = MakeTreeBuilder(options.kind, data->matrix(), options.threads);
+  return GrowHistTree(builder.get(), c.params, c.gradients, c.key);
+}
+
+Tree GrowReference(TreeCase const& c) {
+  Cuts const cuts = reference::MakeCuts(c.values, c.weights, c.max_bin);
+  auto const bins = reference::MakeBins(c.values, cuts);
+  auto const gradients = reference::Quantise(c.gradients, c.params.seed, TreeNumber(c.key));
+  auto const sample = reference::SampleRows(c.values.rows, c.params.subsample, c.params.seed, TreeNumber(c.key));
+  // Which features are drawn is the sampler's business, tested in sample_test.cc.
+  FeatureSampler const sampler{c.params, static_cast<FeatureIndex>(c.values.features), TreeNumber(c.key)};
+  return reference::GrowTree(bins, cuts, gradients, c.params, sample,
+                             [&](int depth, NodeIndex node) { return sampler.Node(depth, node); });
+}
+
+TreeCase RandomCase(DataShape const& shape, std::uint64_t seed) {
+  auto values = RandomValues(shape, seed);
+  auto gradients = RandomGradients(values, seed + 1);
+  return {std::move(values), std::move(gradients), {}};
+}
+
+}  // namespace testing
+}  // namespace xgbgpu

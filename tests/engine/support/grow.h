@@ -1,0 +1,50 @@
+/// Whole trees by the engine and by the reference, from the same inputs.
+#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_GROW_H_
+#define XGBGPU_TESTS_ENGINE_SUPPORT_GROW_H_
+
+#include <iosfwd>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+#include "reference/matrix.h"
+#include "support/data.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu {
+
+/// How GoogleTest shows trees that differ.
+void PrintTo(Tree const& tree, std::ostream* os);
+
+namespace testing {
+
+/// The one place where tests choose a backend.
+std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads);
+
+/// Everything that one tree depends on.
+struct TreeCase {
+  reference::Values values;
+  std::vector<GradientPair> gradients;
+  TrainParams params;
+  int max_bin{256};
+  std::vector<float> weights{};  ///< of rows, for the quantiles only
+  TreeKey key{};
+};
+
+struct GrowOptions {
+  BackendKind kind{BackendKind::kHost};
+  int threads{2};
+  std::size_t batch_rows{0};
+};
+
+std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options = {});
+Tree Grow(TreeCase const& c, GrowOptions const& options = {});
+Tree GrowReference(TreeCase const& c);
+
+/// A case with random data and gradients and XGBoost's default parameters.
+TreeCase RandomCase(DataShape const& shape, std::uint64_t seed);
+
+}  // namespace testing
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_GROW_H_

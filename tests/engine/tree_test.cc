@@ -1,0 +1,163 @@
+// tree: leaf weights, thresholds, equality; the queue that decides which node is split next.
+#include "xgbgpu/tree.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "level/grow_queue.h"
+#include "tree/leaf.h"
+
+namespace xgbgpu {
+namespace {
+
+Node Leaf(NodeIndex parent, int depth, float gain) {
+  Node n;
+  n.parent = parent;
+  n.depth = depth;
+  n.split.gain = gain;
+  return n;
+}
+
+TEST(MakeTreeTest, NodesBecomeArrays) {
+  Cuts const cuts{{0, 3, 5}, {1, 2, 3, 10, 20}, {-1, 5}};
+  std::vector<Node> nodes(5);
+  nodes[0].left = 1;
+  nodes[0].sum = {-6, 11};
+  nodes[0].split = {2.5f, 1, 1, true, {}, {}};
+  nodes[1] = Leaf(0, 1, 0);
+  nodes[1].left = 3;
+  nodes[1].sum = {8, 7};
+  nodes[1].split = {1.5f, 0, 0, false, {}, {}};
+  nodes[2] = Leaf(0, 1, 99);
+  nodes[2].sum = {4, 3};
+  nodes[3] = Leaf(1, 2, 0);
+  nodes[4] = Leaf(1, 2, 0);
+  TrainParams params;
+  params.reg_lambda = 1;
+  params.min_child_weight = 0;
+  Tree const tree = MakeTree(nodes, cuts, SplitParams{params, {false, 1, 0}}, 0.5f);  // a gradient's unit is 1/2
+  EXPECT_EQ(tree.parent, (std::vector<NodeIndex>{-1, 0, 0, 1, 1}));
+  EXPECT_EQ(tree.left, (std::vector<NodeIndex>{1, 3, -1, -1, -1}));
+  EXPECT_EQ(tree.feature, (std::vector<FeatureIndex>{1, 0, 0, 0, 0}));
+  EXPECT_EQ(tree.split_bin, (std::vector<BinIndex>{4, 0, 0, 0, 0}));
+  EXPECT_EQ(tree.threshold, (std::vector<float>{10, -1, 0, 0, 0}));  // local bin 0: the value below all
+  EXPECT_EQ(tree.default_left, (std::vector<std::uint8_t>{1, 0, 0, 0, 0}));
+  EXPECT_EQ(tree.gain, (std::vector<float>{2.5f, 1.5f, 0, 0, 0}));
+  EXPECT_EQ(tree.sum_hess, (std::vector<float>{11, 7, 3, 0, 0}));
+  EXPECT_EQ(tree.weight, (std::vector<float>{0.25f, -0.5f, -0.5f, 0, 0}));
+  EXPECT_EQ(tree.leaf_value, (std::vector<float>{0.125f, -0.25f, -0.25f, 0, 0}));
+  EXPECT_EQ(tree.Leaves(), 3U);
+  EXPECT_FALSE(tree.IsLeaf(0));
+  EXPECT_TRUE(tree.IsLeaf(2));
+}
+
+TEST(TreeEqualityTest, EveryArrayCounts) {
+  Tree tree;
+  tree.Resize(3);
+  EXPECT_EQ(tree, tree);
+  auto const differs = [&](auto member) {
+    Tree other = tree;
+    (other.*member)[1] = static_cast<std::decay_t<decltype((other.*member)[1])>>(5);
+    return other != tree;
+  };
+  EXPECT_TRUE(differs(&Tree::parent));
+  EXPECT_TRUE(differs(&Tree::left));
+  EXPECT_TRUE(differs(&Tree::feature));
+  EXPECT_TRUE(differs(&Tree::split_bin));
+  EXPECT_TRUE(differs(&Tree::threshold));
+  EXPECT_TRUE(differs(&Tree::default_left));
+  EXPECT_TRUE(differs(&Tree::gain));
+  EXPECT_TRUE(differs(&Tree::sum_hess));
+  EXPECT_TRUE(differs(&Tree::weight));
+  EXPECT_TRUE(differs(&Tree::leaf_value));
+  Tree larger = tree;
+  larger.Resize(4);
+  EXPECT_NE(larger, tree);
+}
+
+TEST(TreeEqualityTest, ComparesBits) {
+  Tree a, b;
+  a.Resize(1);
+  b.Resize(1);
+  b.weight[0] = -0.0f;
+  EXPECT_NE(a, b);
+  a.weight[0] = b.weight[0] = std::nanf("");
+  EXPECT_EQ(a, b);
+}
+
+TrainParams QueueParams(GrowPolicy policy, int max_depth, int max_leaves, float gamma = 0) {
+  TrainParams p;
+  p.grow_policy = policy;
+  p.max_depth = max_depth;
+  p.max_leaves = max_leaves;
+  p.min_split_loss = gamma;
+  return p;
+}
+
+using Chosen = std::vector<NodeIndex>;
+
+TEST(GrowQueueTest, DepthWiseTakesALevelInTheOrderOfNumbers) {
+  GrowQueue queue;
+  queue.Reset(QueueParams(GrowPolicy::kDepthWise, 3, 0));
+  std::vector<Node> const nodes{Leaf(-1, 0, 1), Leaf(0, 1, 2), Leaf(0, 1, 3), Leaf(1, 2, 9), Leaf(1, 2, 1)};
+  EXPECT_TRUE(queue.Push(nodes, 0));
+  EXPECT_EQ(queue.Pop(nodes), Chosen{0});
+  EXPECT_TRUE(queue.Push(nodes, 2));  // the smaller child is evaluated first, whichever it is
+  EXPECT_TRUE(queue.Push(nodes, 1));
+  EXPECT_EQ(queue.Pop(nodes), (Chosen{1, 2}));
+  EXPECT_EQ(queue.Pop(nodes), Chosen{});
+}
+
+TEST(GrowQueueTest, DepthWiseSpendsLeavesInTheOrderOfNumbers) {
+  GrowQueue queue;
+  queue.Reset(QueueParams(GrowPolicy::kDepthWise, 0, 3));
+  std::vector<Node> const nodes{Leaf(-1, 0, 1), Leaf(0, 1, 2), Leaf(0, 1, 3)};
+  queue.Push(nodes, 0);
+  EXPECT_EQ(queue.Pop(nodes), Chosen{0});
+  EXPECT_TRUE(queue.ChildrenMaySplit(0));
+  queue.Push(nodes, 2);
+  queue.Push(nodes, 1);
+  EXPECT_EQ(queue.Pop(nodes), Chosen{1});
+  EXPECT_FALSE(queue.ChildrenMaySplit(1));
+}
+
+TEST(GrowQueueTest, LossGuidedTakesTheLargestGainThenTheSmallerNumber) {
+  GrowQueue queue;
+  queue.Reset(QueueParams(GrowPolicy::kLossGuide, 0, 0));
+  std::vector<Node> const nodes{Leaf(-1, 0, 5), Leaf(0, 1, 2), Leaf(0, 1, 7), Leaf(2, 2, 2), Leaf(2, 2, 4)};
+  for (NodeIndex n : {3, 4, 1, 2}) EXPECT_TRUE(queue.Push(nodes, n));
+  for (NodeIndex expected : {2, 4, 1, 3}) EXPECT_EQ(queue.Pop(nodes), Chosen{expected});
+  EXPECT_EQ(queue.Pop(nodes), Chosen{});
+}
+
+TEST(GrowQueueTest, LossGuidedStopsAtTheLeaves) {
+  GrowQueue queue;
+  queue.Reset(QueueParams(GrowPolicy::kLossGuide, 0, 2));
+  std::vector<Node> const nodes{Leaf(-1, 0, 5), Leaf(0, 1, 2), Leaf(0, 1, 7)};
+  queue.Push(nodes, 0);
+  EXPECT_EQ(queue.Pop(nodes), Chosen{0});
+  EXPECT_FALSE(queue.ChildrenMaySplit(0));
+  queue.Push(nodes, 1);
+  EXPECT_EQ(queue.Pop(nodes), Chosen{});
+}
+
+TEST(GrowQueueTest, Limits) {
+  GrowQueue queue;
+  queue.Reset(QueueParams(GrowPolicy::kDepthWise, 2, 0, 1.5f));
+  std::vector<Node> const nodes{Leaf(-1, 0, 1.5f), Leaf(0, 1, 1.4999f), Leaf(0, 2, 10), Leaf(0, 1, 0)};
+  EXPECT_TRUE(queue.Push(nodes, 0));   // the gain reaches gamma
+  EXPECT_FALSE(queue.Push(nodes, 1));  // and here it does not
+  EXPECT_FALSE(queue.Push(nodes, 2));  // too deep
+  EXPECT_FALSE(queue.Push(nodes, 3));  // no split
+  EXPECT_TRUE(queue.ChildrenMaySplit(0));
+  EXPECT_FALSE(queue.ChildrenMaySplit(1));
+  queue.Reset(QueueParams(GrowPolicy::kDepthWise, 0, 0));
+  std::vector<Node> const tiny{Leaf(-1, 1000000, kLeastGain), Leaf(-1, 1000000, std::nextafter(kLeastGain, 1.0f))};
+  EXPECT_FALSE(queue.Push(tiny, 0));
+  EXPECT_TRUE(queue.Push(tiny, 1));
+  EXPECT_EQ(queue.Pop(tiny), Chosen{1});  // nothing is left of before Reset
+}
+
+}  // namespace
+}  // namespace xgbgpu
