@@ -36,3 +36,11 @@ class Interpreter:
             "except ImportError as error:\n    print(error)\n"
             "else:\n    raise AssertionError('the import succeeded')"
         )
+
+
+def stand_in_for_xgboost(folder: Path, init: str, library: str = "") -> None:
+    """Makes a package `xgboost` in this folder, with this module text and the path of this library."""
+    package = folder / "xgboost"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(f"{init}\n")
+    (package / "libpath.py").write_text(f"def find_lib_path():\n    return [{library!r}]\n")

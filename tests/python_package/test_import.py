@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import xgboost
-from fresh_python import PACKAGE, Interpreter
+from fresh_python import PACKAGE, Interpreter, stand_in_for_xgboost
 from xgboost.libpath import find_lib_path
 
 TRAIN = """
@@ -89,7 +89,7 @@ def test_library_of_something_else(package_copy, tmp_path):
 
 
 def test_without_xgboost(package_copy, library, tmp_path):
-    fake_xgboost(tmp_path, "raise ImportError('there is none')")
+    stand_in_for_xgboost(tmp_path, "raise ImportError('there is none')")
     message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
     assert message.startswith("xgboost_gpu cannot import xgboost: there is none. ")
     assert "python3-xgboost" in message
@@ -97,7 +97,7 @@ def test_without_xgboost(package_copy, library, tmp_path):
 
 @pytest.mark.parametrize("version", ["1.6.2", "2.0.3", "1.70.0"])
 def test_another_version_of_xgboost(package_copy, library, tmp_path, version):
-    fake_xgboost(tmp_path, f"__version__ = '{version}'")
+    stand_in_for_xgboost(tmp_path, f"__version__ = '{version}'")
     message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
     assert message.startswith(f"xgboost_gpu needs XGBoost 1.7.x and found {version} in {tmp_path / 'xgboost'}. ")
 
@@ -105,7 +105,7 @@ def test_another_version_of_xgboost(package_copy, library, tmp_path, version):
 def test_xgboost_with_a_library_of_its_own(package_copy, library, tmp_path):
     """As with the wheel of the package index: right version, but not the library that the system has."""
     own = compile_library(tmp_path, "void XGBoostVersion(int* a, int* b, int* c) { *a = 1; *b = 7; *c = 4; }")
-    fake_xgboost(tmp_path, "__version__ = '1.7.4'", f"def find_lib_path():\n    return ['{own}']")
+    stand_in_for_xgboost(tmp_path, "__version__ = '1.7.4'", own)
     message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
     assert f"uses a library of its own, {own}. " in message
     assert "--system-site-packages" in message
@@ -142,14 +142,6 @@ def test_build_info_documents_every_key(python):
 
 def test_package_is_typed():
     assert (PACKAGE / "py.typed").is_file()
-
-
-def fake_xgboost(folder: Path, init: str, libpath: str = "") -> None:
-    """A package `xgboost` in this folder that has only what is given here."""
-    package = folder / "xgboost"
-    package.mkdir()
-    (package / "__init__.py").write_text(init + "\n")
-    (package / "libpath.py").write_text(libpath + "\n")
 
 
 def compile_library(folder: Path, code: str, *options: str) -> str:
