@@ -9,9 +9,7 @@ Peak memory is taken in a process of its own for each method.
 
 import argparse
 import ctypes
-import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -75,10 +73,10 @@ def time_case(case, rounds, threads):
 
 
 def peak_memory(case, method, threads):
-    """Peak resident MiB that training adds to a process which holds the data already."""
+    """Peak resident MiB of a process that makes the data and trains."""
     out = subprocess.run([sys.executable, __file__, "--memory-of", method, case, "--threads", str(threads)],
                          check=True, capture_output=True, text=True).stdout
-    return json.loads(out)
+    return int(out)
 
 
 def print_memory(case, method, threads):
@@ -86,10 +84,10 @@ def print_memory(case, method, threads):
     x, y = make_data(rows, features, density)
     data = xgb.DMatrix(x, y)
     del x
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     xgb.train(params(method, depth, threads), data, 3)
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"total": after // 1024, "added": (after - before) // 1024}))
+    with open("/proc/self/status", encoding="ascii") as status:  # getrusage would count the parent's memory before exec
+        peak = next(line for line in status if line.startswith("VmHWM"))
+    print(int(peak.split()[1]) // 1024)
 
 
 def main():
@@ -107,7 +105,7 @@ def main():
     print(f"{'case':20} {'round ms':>17} {'ratio':>6} {'first s':>13} {'ratio':>6} {'peak MiB':>13} {'loss':>19}")
     for case in args.cases or CASES:
         first, later, loss = time_case(case, args.rounds, args.threads)
-        memory = {m: peak_memory(case, m, args.threads)["total"] for m in METHODS}
+        memory = {m: peak_memory(case, m, args.threads) for m in METHODS}
         print(f"{case:20} {later['gpu_hist']:8.1f}/{later['hist']:8.1f} {later['gpu_hist'] / later['hist']:6.2f} "
               f"{first['gpu_hist']:6.2f}/{first['hist']:6.2f} {first['gpu_hist'] / first['hist']:6.2f} "
               f"{memory['gpu_hist']:6}/{memory['hist']:6} {loss['gpu_hist']:9.5f}/{loss['hist']:9.5f}", flush=True)

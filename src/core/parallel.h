@@ -33,6 +33,8 @@ class ExceptionCatcher {
 };
 
 /// f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size.
+/// The team is always `threads` strong, even for fewer tasks: GCC's runtime ends the threads that a smaller team leaves out
+/// and starts them anew for the next one.
 template <typename F>
 void ParallelTasks(int threads, std::size_t tasks, F&& f) {
   if (threads <= 1 || tasks <= 1) {
@@ -40,8 +42,7 @@ void ParallelTasks(int threads, std::size_t tasks, F&& f) {
     return;
   }
   ExceptionCatcher catcher;
-  int const team = static_cast<int>(std::min<std::size_t>(tasks, static_cast<std::size_t>(threads)));
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::size_t i = 0; i < tasks; ++i) {
     catcher.Run([&] { f(i, omp_get_thread_num()); });
   }

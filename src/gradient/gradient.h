@@ -23,7 +23,7 @@ struct GradientView {
 /// Its unit is at most max|v| / 2^13, its rounding noise per row has a standard deviation of at most half a unit. With
 /// mean|v| >= max|v| / kNarrowPeak the noise is below kNarrowPeak / 2^14 = 0.4 % of the mean gradient, and adds less
 /// than 1.6e-5 to the relative variance that a sum of gradients has anyway from the rows it happens to hold.
-constexpr std::uint64_t kNarrowMinRows = 1 << 18;
+constexpr std::uint64_t kNarrowMinRows = 1 << 16;
 constexpr int kNarrowPeak = 64;
 
 namespace host {

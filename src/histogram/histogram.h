@@ -58,15 +58,20 @@ class HistogramBuilder {
     std::uint32_t rows;
     bool whole;  ///< the only task of its (job, block)
   };
-  struct Target {  ///< one (job, block), which several tasks may share
+  static constexpr std::size_t kStripes = 16;
+  struct Stripe {
     std::mutex mutex;
     bool written{false};
+  };
+  /// One (job, block), which several tasks may share. Tasks merge stripe by stripe, each starting at another one.
+  struct Target {
+    Stripe stripes[kStripes];
   };
 
   void MakeTasks(bool narrow, Span<HistogramJob const> jobs);
   void RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task, std::size_t thread);
   template <typename Sum>
-  void Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, GradientSum* sums);
+  void Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, std::size_t thread, GradientSum* sums);
 
   QuantisedMatrix const& matrix_;
   int threads_;

@@ -138,17 +138,23 @@ void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
     target_capacity_ = jobs.size() * n_blocks;
     targets_.reset(new Target[target_capacity_]);
   }
-  for (std::size_t t = 0; t < jobs.size() * n_blocks; ++t) targets_[t].written = false;
+  for (std::size_t t = 0; t < jobs.size() * n_blocks; ++t) {
+    for (Stripe& stripe : targets_[t].stripes) stripe.written = false;
+  }
   std::size_t total = 0;
   for (HistogramJob const& job : jobs) total += job.rows.size();
-  std::size_t const fair = total * n_blocks / (static_cast<std::size_t>(threads_) * kPolicy.tasks_per_thread) + 1;
+  std::size_t const share = total * n_blocks / static_cast<std::size_t>(threads_) + 1;  // of one thread
   for (std::uint32_t b = 0; b < n_blocks; ++b) {
     FeatureBlock const& block = dense_ ? blocks_[b] : all_;
     double const values_per_row = dense_ ? static_cast<double>(block.features.size())
                                          : static_cast<double>(matrix_.stored) / static_cast<double>(matrix_.rows);
-    // A chunk must have more values than the scratch it clears and merges has cells.
-    auto const worth = static_cast<std::size_t>(2.0 * (block.end - block.begin) / std::max(values_per_row, 1e-9));
-    std::size_t chunk = std::max<std::size_t>({fair, worth, kPolicy.least_chunk_rows});
+    // A chunk must have more values than the scratch has cells that it clears and merges, and should have many more.
+    auto const rows_for = [&](double values_per_cell) {
+      return static_cast<std::size_t>(values_per_cell * (block.end - block.begin) / std::max(values_per_row, 1e-9));
+    };
+    std::size_t const worth = rows_for(kPolicy.least_values_per_cell);
+    std::size_t const wanted = std::min(share, std::max(share / kPolicy.tasks_per_thread, rows_for(kPolicy.values_per_cell)));
+    std::size_t chunk = std::max<std::size_t>({wanted, worth, kPolicy.least_chunk_rows});
     if (narrow && worth <= kPolicy.chunk_rows) chunk = std::min<std::size_t>(chunk, kPolicy.chunk_rows);
     for (std::uint32_t j = 0; j < jobs.size(); ++j) {
       std::size_t const rows = jobs[j].rows.size();
@@ -165,20 +171,26 @@ void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
 }
 
 template <typename Sum>
-void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, GradientSum* sums) {
+void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, std::size_t thread,
+                             GradientSum* sums) {
   std::size_t const n = block.end - block.begin;
   Target& target = targets_[task.job * (dense_ ? blocks_.size() : 1) + task.block];
-  std::lock_guard<std::mutex> const lock{target.mutex};
-  if (!target.written) {
-    for (std::size_t i = 0; i < n; ++i) sums[i] = ToSum(scratch[i]);
-  } else {
-    for (std::size_t i = 0; i < n; ++i) {
-      GradientSum const s = ToSum(scratch[i]);
-      sums[i].grad += s.grad;
-      sums[i].hess += s.hess;
+  for (std::size_t k = 0; k < kStripes; ++k) {
+    std::size_t const s = (thread + k) % kStripes;
+    std::size_t const begin = n * s / kStripes, end = n * (s + 1) / kStripes;
+    Stripe& stripe = target.stripes[s];
+    std::lock_guard<std::mutex> const lock{stripe.mutex};
+    if (!stripe.written) {
+      for (std::size_t i = begin; i < end; ++i) sums[i] = ToSum(scratch[i]);
+    } else {
+      for (std::size_t i = begin; i < end; ++i) {
+        GradientSum const sum = ToSum(scratch[i]);
+        sums[i].grad += sum.grad;
+        sums[i].hess += sum.hess;
+      }
     }
+    stripe.written = true;
   }
-  target.written = true;
 }
 
 void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task,
@@ -197,7 +209,7 @@ void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const
       packed_[thread].Reserve(cells);
       std::fill_n(packed_[thread].data(), cells, 0);
       Accumulate(view, gradients, block, rows, packed_[thread].data());
-      Merge(packed_[thread].data(), block, task, sums);
+      Merge(packed_[thread].data(), block, task, thread, sums);
     } else if (task.whole) {
       std::fill_n(sums, cells, GradientSum{});
       Accumulate(view, gradients, block, rows, sums);
@@ -205,7 +217,7 @@ void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const
       wide_[thread].Reserve(cells);
       std::fill_n(wide_[thread].data(), cells, GradientSum{});
       Accumulate(view, gradients, block, rows, wide_[thread].data());
-      Merge(wide_[thread].data(), block, task, sums);
+      Merge(wide_[thread].data(), block, task, thread, sums);
     }
   });
 }

@@ -12,6 +12,9 @@ struct HostHistogramPolicy {
   std::uint32_t chunk_rows{1 << 16};
   /// Rows of one task at least, if a node is cut at all: below, clearing and merging the scratch costs more than it saves.
   std::uint32_t least_chunk_rows{1 << 11};
+  /// Values that a chunk must have, and better has, for each cell of the scratch that it clears and merges.
+  double least_values_per_cell{2};
+  double values_per_cell{16};
   /// Tasks per thread to aim for, so that uneven ones balance.
   std::uint32_t tasks_per_thread{4};
   /// Cells of one block of features: 256 KiB of packed sums, half of a usual second-level cache.

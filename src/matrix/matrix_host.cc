@@ -145,7 +145,16 @@ void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
       BinIndex const first = m->cuts.ptr[e.feature];
       out[e.feature] = static_cast<Symbol>(LocalBin(m->cuts.values.data() + first, m->cuts.bins(e.feature), e.value));
     }
-    for (std::size_t f = 0; f < features; ++f) columns[f * m->rows + row] = out[f];
+  });
+  constexpr std::size_t kTile = 64;  // rows whose symbols stay in the cache while they are written by column
+  ParallelChunks(threads, m->rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t tile = begin; tile < end; tile += kTile) {
+      for (std::size_t f = 0; f < features; ++f) {
+        Symbol const* from = symbols + tile * m->row_stride + f;
+        Symbol* const to = columns + f * m->rows;
+        for (std::size_t row = tile; row < std::min(tile + kTile, end); ++row, from += m->row_stride) to[row] = *from;
+      }
+    }
   });
 }
 

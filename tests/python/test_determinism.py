@@ -208,7 +208,7 @@ def test_sampling_depends_on_the_round_and_not_on_what_ran_before() -> None:
 
 @only_ours
 def test_a_larger_matrix_with_rounded_gradients() -> None:
-    # Above 2^18 rows gradients may be rounded by (seed, tree, row): still the same with any number of threads.
+    # Above 2^16 rows gradients may be rounded by (seed, tree, row): still the same with any number of threads.
     rng = np.random.default_rng(2)
     x = rng.integers(0, 50, size=(300_000, 4)).astype(np.float32)
     y = (x[:, 0] * x[:, 1] / 500 + rng.normal(size=300_000)).astype(np.float32)
