@@ -72,8 +72,8 @@ void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {
 
 std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
   auto const& weights = info.weights_.ConstHostVector();
-  bool const per_group = !info.group_ptr_.empty() && weights.size() + 1 == info.group_ptr_.size() &&
-                         weights.size() != info.num_row_;
+  bool const per_group =
+      !info.group_ptr_.empty() && weights.size() + 1 == info.group_ptr_.size() && weights.size() != info.num_row_;
   if (!per_group) return weights;
   std::vector<float> per_row(info.num_row_);
   for (std::size_t g = 0; g < weights.size(); ++g) {
@@ -85,8 +85,8 @@ std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info) {
   auto const& weights = info.feature_weights.ConstHostVector();
   if (!weights.empty() && weights.size() != info.num_col_) {
-    throw InvalidArgument{"feature_weights has " + std::to_string(weights.size()) + " values; allowed: one for each of " +
-                          std::to_string(info.num_col_) + " columns"};
+    throw InvalidArgument{"feature_weights has " + std::to_string(weights.size()) +
+                          " values; allowed: one for each of " + std::to_string(info.num_col_) + " columns"};
   }
   return weights;
 }

@@ -136,8 +136,8 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   inner_->PredictBatch(data, out, training, layer_begin, layer_end);
 }
 
-void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step,
-                    xgboost::GradientBooster* out, bool* out_of_bound) const {
+void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
+                    bool* out_of_bound) const {
   auto* const decorated = dynamic_cast<Booster*>(out);
   inner_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->inner_.get(), out_of_bound);
 }

@@ -88,6 +88,7 @@ Args BoosterConfig::Configure(Args const& args) {
   // A stock booster builds new updaters from these arguments alone: give it everything whenever it may build some.
   if (InCharge() || was_in_charge) out.assign(tree_values_.cbegin(), tree_values_.cend());
   for (auto const& [name, value] : args) {
+    if (InCharge() && name == "num_parallel_tree") CheckParallelTrees(value);
     bool const is_updater = name == "updater" || name == "updater_seq";
     if (InCharge() && (is_updater || (gpu_hist_ && name == "tree_method"))) continue;
     bool const on_gpu = name == "predictor" && value == "gpu_predictor";
@@ -127,8 +128,9 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
                            std::string const* process_type) {
   if (tree_method != nullptr) {
     if (*tree_method == "gpu_exact") {
-      throw Unsupported{"Parameter tree_method is 'gpu_exact', which this version does not support; "
-                        "supported: gpu_hist, and XGBoost's own auto, approx, exact, hist"};
+      throw Unsupported{
+          "Parameter tree_method is 'gpu_exact', which this version does not support; "
+          "supported: gpu_hist, and XGBoost's own auto, approx, exact, hist"};
     }
     gpu_hist_ = *tree_method == "gpu_hist";
     updaters_.clear();

@@ -28,8 +28,7 @@ std::string MakeBuildInfo() {
   std::string const cuda = CudaAvailable(&why_no_cuda) ? R"("cuda", )" : "";
   bool const registered = WhyNotRegistered().empty();
   return "{\"version\": " + Quote(XGBGPU_VERSION) + ", \"xgboost_built\": " + Quote(BuiltVersion()) +
-         ", \"xgboost_running\": " + Quote(RunningVersion()) +
-         ", \"registered\": " + (registered ? "true" : "false") +
+         ", \"xgboost_running\": " + Quote(RunningVersion()) + ", \"registered\": " + (registered ? "true" : "false") +
          ", \"why_not_registered\": " + Quote(WhyNotRegistered()) + ", \"backends\": [" + cuda +
          "\"host\"], \"why_no_cuda\": " + Quote(why_no_cuda) + "}";
 }
@@ -69,6 +68,6 @@ void XGBGPUVersion(int* major, int* minor, int* patch) {
 }
 
 char const* XGBGPUBuildInfo() {
-  static std::string const info = xgbgpu::plugin::MakeBuildInfo();
-  return info.c_str();
+  static std::string const kInfo = xgbgpu::plugin::MakeBuildInfo();
+  return kInfo.c_str();
 }

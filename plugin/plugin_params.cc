@@ -34,17 +34,20 @@ std::set<std::string> NamesOf() {
 }
 
 /// True if `text` has nothing but `neutral` characters: "(0, 0)" constrains no column, nor does "[]".
-bool HasOnly(char const* neutral, std::string const& text) { return text.find_first_not_of(neutral) == std::string::npos; }
+bool HasOnly(char const* neutral, std::string const& text) {
+  return text.find_first_not_of(neutral) == std::string::npos;
+}
 
-/// Names the parameter whose value is no number at all, which XGBoost's parser does not.
-void CheckNumbers(ParamValues const& values) {
-  static std::set<std::string> const kTexts{"grow_policy",          "sampling_method", "monotone_constraints",
-                                            "interaction_constraints", "cache_opt",       "refresh_leaf"};
-  for (auto const& [name, value] : values) {
-    if (kTexts.count(name) != 0) continue;
+/// Names the parameter if a fraction is no number at all, which XGBoost's parser does not.
+void CheckFractions(ParamValues const& values) {
+  for (char const* name :
+       {"learning_rate", "min_split_loss", "min_child_weight", "reg_lambda", "reg_alpha", "max_delta_step", "subsample",
+        "colsample_bynode", "colsample_bylevel", "colsample_bytree"}) {
+    auto const found = values.find(name);
+    if (found == values.end()) continue;
     char* end = nullptr;
-    std::strtod(value.c_str(), &end);
-    if (end == value.c_str() || *end != '\0') NotAllowed(name, value, "a number");
+    std::strtod(found->second.c_str(), &end);
+    if (end == found->second.c_str() || *end != '\0') NotAllowed(name, found->second, "a number");
   }
 }
 
@@ -82,8 +85,14 @@ char const* MeaningOfDropped(std::string const& name) {
   return found == kMeanings.end() ? nullptr : found->second;
 }
 
+void CheckParallelTrees(std::string const& value) {
+  char* end = nullptr;
+  long const trees = std::strtol(value.c_str(), &end, 10);
+  if (*end != '\0' || trees < 1) NotAllowed("num_parallel_tree", value, "1 or larger");
+}
+
 TreeParam ParseTreeParam(ParamValues const& values) {
-  CheckNumbers(values);
+  CheckFractions(values);
   TreeParam param;
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
@@ -104,7 +113,8 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
 TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
   if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, "depthwise, lossguide");
   if (param.sampling_method != "uniform") NotYet("sampling_method", param.sampling_method, "uniform");
-  if (!HasOnly("()[], 0", param.monotone_constraints)) NotYet("monotone_constraints", param.monotone_constraints, "none");
+  if (!HasOnly("()[], 0", param.monotone_constraints))
+    NotYet("monotone_constraints", param.monotone_constraints, "none");
   if (!HasOnly("()[], ", param.interaction_constraints)) {
     NotYet("interaction_constraints", param.interaction_constraints, "none");
   }
@@ -140,7 +150,8 @@ BackendKind ToBackend(DeviceParam const& param, bool must_exist) {
   if (param.gpu_backend == "host") return BackendKind::kHost;
   if (cuda) return BackendKind::kCuda;
   if (param.gpu_backend == "cuda") {
-    throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not + "; possible: auto, host"};
+    throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not +
+                      "; possible: auto, host"};
   }
   WarnOnce("no device", "gpu_hist trains on the host, the same model at less speed: " + why_not +
                             ". (gpu_backend=host chooses this without a warning.)");

@@ -98,6 +98,10 @@ char const* MeaningOfDropped(std::string const& name);
 TreeParam ParseTreeParam(ParamValues const& values);
 DeviceParam ParseDeviceParam(ParamValues const& values);
 
+/// Throws InvalidArgument unless `value` is a number of trees: of a booster with trees, XGBoost does not even look at
+/// it.
+void CheckParallelTrees(std::string const& value);
+
 /// `param` for the engine, without what depends on the matrix. Throws Unsupported for what `hist` of XGBoost can and
 /// gpu_hist cannot yet, InvalidArgument for a value that no method takes.
 TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed);

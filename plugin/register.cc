@@ -39,7 +39,7 @@ void AddUpdater() {
 
 /// Empty on success, else why nothing was registered.
 std::string Register() {
-  std::string const why_not = WhyVersionDoesNotFit();
+  std::string why_not = WhyVersionDoesNotFit();
   if (!why_not.empty()) return why_not;
   if (dmlc::Registry<xgboost::TreeUpdaterReg>::Find(kUpdater) != nullptr) {
     return "another copy of xgboost-gpu is loaded in this process and stays in use";

@@ -11,12 +11,12 @@ namespace xgbgpu::plugin {
 
 /// One call of GradientBooster::DoBoost, which calls TreeUpdater::Update once per class on the same thread.
 struct Round {
-  Trainer* trainer;           ///< on the training matrix
+  Trainer* trainer;  ///< on the training matrix
   TrainParams params;
-  std::uint32_t iteration;    ///< rounds the model has already, those of earlier trainings included
-  std::uint32_t trees{0};     ///< trees grown in this round so far
-  bool wants_positions;       ///< the objective will change leaves and asks which rows are in them
-  bool cache_is_current;      ///< the cached predictions are those of the model before this round
+  std::uint32_t iteration;  ///< rounds the model has already, those of earlier trainings included
+  std::uint32_t trees{0};   ///< trees grown in this round so far
+  bool wants_positions;     ///< the objective will change leaves and asks which rows are in them
+  bool cache_is_current;    ///< the cached predictions are those of the model before this round
 
   /// The round in progress on this thread, or null.
   static Round*& Current() {

@@ -22,8 +22,8 @@ void EraseExpired(Slots* slots) {
 }  // namespace
 
 DatasetCache& DatasetCache::Instance() {
-  static auto* const cache = new DatasetCache;  // never freed: at exit a backend's runtime may be gone already
-  return *cache;
+  static auto* const kCache = new DatasetCache;  // never freed: at exit a backend's runtime may be gone already
+  return *kCache;
 }
 
 std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin) {

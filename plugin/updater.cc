@@ -32,8 +32,7 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
   });
 }
 
-bool HistUpdater::UpdatePredictionCache(xgboost::DMatrix const* data,
-                                        xgboost::linalg::VectorView<float> predictions) {
+bool HistUpdater::UpdatePredictionCache(xgboost::DMatrix const* data, xgboost::linalg::VectorView<float> predictions) {
   return AtBoundary("updating predictions", [&] {
     Round const* const round = Round::Current();
     if (round == nullptr || !round->cache_is_current || tree_ == nullptr || data != data_) return false;

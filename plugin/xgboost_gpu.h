@@ -1,7 +1,7 @@
 /* The C interface of libxgboost_gpu.so. Loading the library is all that training with gpu_hist needs; these functions
  * only tell what was loaded. All may be called at any time, from any thread. */
-#ifndef XGBOOST_GPU_H_
-#define XGBOOST_GPU_H_
+#ifndef XGBGPU_PLUGIN_XGBOOST_GPU_H_
+#define XGBGPU_PLUGIN_XGBOOST_GPU_H_
 
 #define XGBGPU_EXPORT __attribute__((visibility("default")))
 
@@ -26,4 +26,4 @@ XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
 }
 #endif
 
-#endif /* XGBOOST_GPU_H_ */
+#endif /* XGBGPU_PLUGIN_XGBOOST_GPU_H_ */

@@ -40,6 +40,8 @@ def data(regression):
         ({"max_bin": 65536}, r"value 65536 for Parameter max_bin.*\[2,65535\]"),
         ({"max_bin": "99999999999999999999"}, r"max_bin"),
         ({"max_depth": -1}, r"value -1 for Parameter max_depth should be greater equal to 0"),
+        ({"num_parallel_tree": 0}, r"num_parallel_tree is '0'; allowed: 1 or larger"),
+        ({"max_bin": "many"}, r"max_bin expect int but value='many'"),
         ({"max_leaves": -1}, r"value -1 for Parameter max_leaves should be greater equal to 0"),
         ({"eta": -0.5}, r"value -0.5 for Parameter learning_rate should be greater equal to 0"),
         ({"eta": "fast"}, r"learning_rate is 'fast'; allowed: a number"),
@@ -67,7 +69,7 @@ def test_what_is_not_allowed(data, wrong, message):
     neutral = {
         "tree_method": "gpu_hist", "gpu_backend": "host", "n_gpus": 1, "gpu_id": -1, "fail_on_invalid_gpu_id": False,
         "grow_policy": "depthwise", "sampling_method": "uniform", "monotone_constraints": "()",
-        "interaction_constraints": "", "max_bin": 256, "max_depth": 3, "max_leaves": 0, "eta": 0.3, "lambda": 1,
+        "interaction_constraints": "", "max_bin": 256, "max_depth": 3, "max_leaves": 0, "eta": 0.3, "num_parallel_tree": 1, "lambda": 1,
         "alpha": 0, "gamma": 0, "min_child_weight": 1, "subsample": 1, "colsample_bynode": 1,
     }  # fmt: skip
     live.set_param({name: neutral[name] for name in wrong})
@@ -77,14 +79,14 @@ def test_what_is_not_allowed(data, wrong, message):
     assert trees(live) == trees(xgb.train(HOST, data, 3))
 
 
-@pytest.mark.parametrize("wrong", [{"num_parallel_tree": -1}, {"predictor": "abacus"}, {"process_type": "undo"}])
+@pytest.mark.parametrize("wrong", [{"size_leaf_vector": -1}, {"predictor": "abacus"}, {"process_type": "undo"}])
 def test_a_stock_parameter_put_right(data, wrong):
     """XGBoost itself refuses these, after it has noted the name of our updater and before it has made it."""
     booster = xgb.Booster({**HOST, **wrong}, [data])
     for _ in range(3):
         with pytest.raises(xgb.core.XGBoostError):
             booster.update(data, 0)
-    right = {"num_parallel_tree": 1, "predictor": "auto", "process_type": "default"}
+    right = {"size_leaf_vector": 0, "predictor": "auto", "process_type": "default"}
     booster.set_param({name: right[name] for name in wrong})
     booster.update(data, 0)
     assert trees(booster) == trees(xgb.train(HOST, data, 1))
