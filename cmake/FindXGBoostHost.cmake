@@ -15,7 +15,7 @@ find_path(XGBoostHost_DMLC_INCLUDE_DIR dmlc/registry.h
 # A bundle made from a runtime package has no unversioned name.
 foreach(library xgboost dmlc)
   string(TOUPPER ${library} upper)
-  find_library(XGBoostHost_${upper}_LIBRARY NAMES ${library} lib${library}.so.0
+  find_library(XGBoostHost_${upper}_LIBRARY NAMES ${library} lib${library}.so.0 NAMES_PER_DIR
     HINTS ${XGBOOST_HOST_DIR}/lib ${XGBOOST_HOST_DIR}/lib/${CMAKE_LIBRARY_ARCHITECTURE} ${compiler_library_path})
 endforeach()
 
