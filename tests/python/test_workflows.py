@@ -107,6 +107,22 @@ def test_configuration_names_the_tree_method_and_what_was_set(booster: xgb.Boost
         assert '"max_depth": "4"' in one.save_config() or '"max_depth":"4"' in one.save_config()
 
 
+@pytest.mark.parametrize("predictor", ["auto", "cpu_predictor", "gpu_predictor"])
+def test_predictors_are_one_and_survive_copies(data: xgb.DMatrix, predictor: str) -> None:
+    if METHOD != "gpu_hist" and predictor == "gpu_predictor":
+        pytest.skip("stock without a GPU has no gpu_predictor")
+    booster, plain = train(data, 3, predictor=predictor), train(data, 3)
+    other = pickle.loads(pickle.dumps(booster))
+    for one in (booster, other):
+        assert config_of(one)["gradient_booster"]["gbtree_train_param"]["predictor"] == predictor
+        assert np.array_equal(predict(one), predict(plain))
+        assert np.array_equal(one.inplace_predict(X), plain.inplace_predict(X))
+        one.update(data, 3)
+    assert_same_trees(booster, other)
+    booster.set_param({"predictor": "cpu_predictor"})
+    assert np.array_equal(predict(booster), predict(other))
+
+
 def test_any_number_of_reconfigurations_changes_nothing(data: xgb.DMatrix) -> None:
     settings = params(max_depth=3, **sampled(subsample=0.7, seed=5))
     plain = xgb.Booster(settings, [data])
@@ -322,19 +338,6 @@ def test_many_boosters_come_and_go(data: xgb.DMatrix) -> None:
     expected = raw(train(data, 2))
     for _ in range(40):
         assert raw(train(data, 2)) == expected
-
-
-def test_boosters_train_at_the_same_time_in_several_threads() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    def work(number: int) -> bytes:
-        x, y = make_data(300 + 50 * (number % 4), 5, seed=number % 4)
-        return raw(train(xgb.DMatrix(x, y), 5, max_depth=3, subsample=0.8, nthread=1))
-
-    alone = [work(number) for number in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(work, range(16)))
-    assert together == alone * 4
 
 
 def test_zero_rounds_and_an_untrained_booster(data: xgb.DMatrix) -> None:

@@ -1,0 +1,135 @@
+"""Boosters and matrices shared by threads, memory that must be given back, and several workers at once."""
+
+import gc
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import LIBRARY, METHOD, assert_same_trees, fresh, make_data, only_ours, params, raw, sampled, train
+from xgboost.tracker import RabitTracker
+
+X, Y = make_data(400, 5, missing=0.1)
+
+
+def in_another_thread(work, *arguments):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def test_rounds_in_other_threads() -> None:
+    # Stock's prediction cache belongs to a thread: whoever looks, from wherever, must see the truth.
+    data = xgb.DMatrix(X, Y)
+    booster = train(data, 1, max_depth=3)
+    for number in range(1, 7):
+        if number % 2:
+            in_another_thread(booster.update, data, number)
+        else:
+            booster.update(data, number)
+        true = fresh(booster).predict(xgb.DMatrix(X))
+        assert np.array_equal(booster.predict(data), true)
+        assert np.array_equal(in_another_thread(booster.predict, data), true)
+    assert_same_trees(booster, train(xgb.DMatrix(X, Y), 7, max_depth=3))
+
+
+def test_a_booster_outlives_the_thread_that_made_it() -> None:
+    booster = in_another_thread(lambda: train(xgb.DMatrix(X, Y), 3))
+    booster.update(xgb.DMatrix(X, Y), 3)
+    assert_same_trees(booster, train(xgb.DMatrix(X, Y), 4))
+
+
+def test_one_matrix_trained_by_many_threads() -> None:
+    data = xgb.DMatrix(X, Y)
+    settings = [dict(max_bin=bins, max_depth=4, nthread=threads) for bins in (16, 256) for threads in (1, 2)]
+    expected = [raw(train(xgb.DMatrix(X, Y), 4, **one)) for one in settings]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda number: raw(train(data, 4, **settings[number % 4])), range(24)))
+    assert found == expected * 6
+
+
+def test_threads_train_different_data_at_the_same_time() -> None:
+    def work(number: int) -> bytes:
+        x, y = make_data(300 + 50 * (number % 4), 5, seed=number % 4)
+        return raw(train(xgb.DMatrix(x, y), 5, max_depth=3, nthread=1, **sampled(subsample=0.8)))
+
+    alone = [work(number) for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(16))) == alone * 4
+
+
+def test_one_booster_predicts_in_many_threads() -> None:
+    booster = train(xgb.DMatrix(X, Y), 20)
+    expected = booster.predict(xgb.DMatrix(X))
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(lambda _: (booster.predict(xgb.DMatrix(X)), booster.inplace_predict(X)), range(60)):
+            assert np.array_equal(found[0], expected) and np.array_equal(found[1], expected)
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("kept", ["booster", "nothing"])
+def test_memory_of_dead_matrices_is_given_back(kept: str) -> None:
+    x, y = make_data(40_000, 10)
+    one_matrix = x.nbytes  # its bins alone are a quarter of that, stock's copy of the values is twice that
+    booster = train(xgb.DMatrix(x, y), 1, max_depth=2)
+    sizes = []
+    for number in range(1, 31):
+        data = xgb.DMatrix(x, y)
+        if kept == "booster":
+            booster.update(data, number)
+        else:
+            train(data, 1, max_depth=2)
+        del data
+        if number in (10, 30):
+            sizes.append(resident())
+    # Twenty matrices more: if the bins of each were kept, five matrices' worth would be gone.
+    assert sizes[1] - sizes[0] < 2 * one_matrix
+
+
+WORKER = """
+import sys
+import numpy as np, xgboost as xgb
+from xgboost import collective
+with collective.CommunicatorContext(**dict(argument.split("=", 1) for argument in sys.argv[2:])):
+    rank = collective.get_rank()
+    x = np.random.default_rng(0).normal(size=(200, 3)).astype("f")[rank::2]
+    try:
+        booster = xgb.train({"tree_method": sys.argv[1], "nthread": 1}, xgb.DMatrix(x, x[:, 0]), 2)
+        print("trained", len(booster.get_dump()))
+    except xgb.core.XGBoostError as error:
+        print("refused:", str(error).splitlines()[0])
+"""
+
+
+@only_ours
+def test_several_workers_are_refused_until_they_are_built() -> None:
+    """Each would grow trees from its own rows alone, in silence."""
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
+    tracker.start(2)
+    where = [f"{name}={value}" for name, value in tracker.worker_envs().items()]
+    code = f"import ctypes; ctypes.CDLL({LIBRARY!r}, ctypes.RTLD_GLOBAL)\n" + WORKER
+    command = [sys.executable, "-c", code, METHOD, *where]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    for worker in workers:
+        text = worker.communicate(timeout=120)[0]
+        assert "refused:" in text and METHOD in text and "distributed" in text, text
+    tracker.join()
+
+
+def test_parameters_of_one_booster_do_not_leak_into_another() -> None:
+    data = xgb.DMatrix(X, Y)
+    expected = raw(train(data, 3))
+    others = [xgb.Booster(params(max_depth=1, eta=0.01, max_bin=4, gamma=5.0), [data]) for _ in range(3)]
+    for other in others:
+        other.update(data, 0)
+    assert raw(train(data, 3)) == expected
+    del others
+    assert raw(train(data, 3)) == expected
