@@ -1,22 +1,24 @@
 # Finds the XGBoost that is to be extended: its headers and those of dmlc-core, libxgboost, and libdmlc if it is there.
 #
-#   XGBOOST_HOST_DIR (environment or cache)   a folder with include/ and lib/, looked into first
+#   XGBOOST_HOST_DIR (environment or cache)   a folder with include/ and lib/
 #
-# Otherwise CMAKE_PREFIX_PATH, the compiler's own CPATH and LIBRARY_PATH, and the system's folders, in this order.
+# CMAKE_PREFIX_PATH, that folder, the compiler's own CPATH and LIBRARY_PATH, and the system's folders are looked into, in
+# this order.
 # Defines the target XGBoostHost::xgboost, and XGBoostHost_VERSION.
 set(XGBOOST_HOST_DIR "$ENV{XGBOOST_HOST_DIR}" CACHE PATH "Folder with include/ and lib/ of the XGBoost to extend")
-cmake_path(CONVERT "$ENV{CPATH}:$ENV{CPLUS_INCLUDE_PATH}" TO_CMAKE_PATH_LIST compiler_include_path)
-cmake_path(CONVERT "$ENV{LIBRARY_PATH}" TO_CMAKE_PATH_LIST compiler_library_path)
+cmake_path(CONVERT "$ENV{CPATH}:$ENV{CPLUS_INCLUDE_PATH}" TO_CMAKE_PATH_LIST include_hints)
+cmake_path(CONVERT "$ENV{LIBRARY_PATH}" TO_CMAKE_PATH_LIST library_hints)
+if(XGBOOST_HOST_DIR)
+  list(PREPEND include_hints ${XGBOOST_HOST_DIR}/include)
+  list(PREPEND library_hints ${XGBOOST_HOST_DIR}/lib ${XGBOOST_HOST_DIR}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
 
-find_path(XGBoostHost_INCLUDE_DIR xgboost/tree_updater.h
-  HINTS ${XGBOOST_HOST_DIR}/include ${CMAKE_PREFIX_PATH} ${compiler_include_path} PATH_SUFFIXES include)
-find_path(XGBoostHost_DMLC_INCLUDE_DIR dmlc/registry.h
-  HINTS ${XGBOOST_HOST_DIR}/include ${CMAKE_PREFIX_PATH} ${compiler_include_path} PATH_SUFFIXES include)
+find_path(XGBoostHost_INCLUDE_DIR xgboost/tree_updater.h HINTS ${include_hints})
+find_path(XGBoostHost_DMLC_INCLUDE_DIR dmlc/registry.h HINTS ${include_hints})
 # A bundle made from a runtime package has no unversioned name.
 foreach(library xgboost dmlc)
   string(TOUPPER ${library} upper)
-  find_library(XGBoostHost_${upper}_LIBRARY NAMES ${library} lib${library}.so.0 NAMES_PER_DIR
-    HINTS ${XGBOOST_HOST_DIR}/lib ${XGBOOST_HOST_DIR}/lib/${CMAKE_LIBRARY_ARCHITECTURE} ${compiler_library_path})
+  find_library(XGBoostHost_${upper}_LIBRARY NAMES ${library} lib${library}.so.0 NAMES_PER_DIR HINTS ${library_hints})
 endforeach()
 
 if(XGBoostHost_INCLUDE_DIR AND EXISTS ${XGBoostHost_INCLUDE_DIR}/xgboost/version_config.h)
