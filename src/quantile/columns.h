@@ -15,18 +15,24 @@ namespace xgbgpu::host {
 /// Values of the columns in flight at one time. Larger: fewer passes over the source; smaller: less memory.
 constexpr std::uint64_t kColumnBufferValues = 1 << 25;
 
-/// One value of a weighted column.
-struct WeightedKey {
-  std::uint32_t key;
-  float weight;
+/// Integer weights up to and including each distinct value: counts fit 32 bits, sums of weights need 64.
+class CumulativeWeights {
+ public:
+  explicit CumulativeWeights(std::uint32_t const* counts) : counts_{counts} {}
+  explicit CumulativeWeights(std::int64_t const* sums) : sums_{sums} {}
+  std::int64_t operator[](std::size_t i) const { return sums_ != nullptr ? sums_[i] : std::int64_t{counts_[i]}; }
+
+ private:
+  std::uint32_t const* counts_{nullptr};
+  std::int64_t const* sums_{nullptr};
 };
 
-/// One sorted column: its distinct values as sort keys, ascending, and the integer weight up to and including each.
+/// One sorted column: its distinct values as sort keys, ascending, and the weight up to and including each.
 struct SortedColumn {
   FeatureIndex feature;
   std::uint64_t values;  ///< stored, not NaN, before rows of weight 0 are left out
   Span<std::uint32_t const> keys;
-  Span<std::int64_t const> cumulative;
+  CumulativeWeights cumulative;  ///< [keys]
 };
 
 /// Calls visit once per column, from several threads at once, in no particular order.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "core/buffer.h"
@@ -117,46 +118,49 @@ void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads,
   });
 }
 
+/// One value of a weighted column.
+struct WeightedKey {
+  std::uint32_t key;
+  float weight;
+};
+
 std::uint32_t KeyOf(std::uint32_t key) { return key; }
 std::uint32_t KeyOf(WeightedKey const& item) { return item.key; }
 
-/// Sorted items → distinct keys (written over `keys`) and cumulative weights. Returns how many are distinct.
+/// What is left of a column when its values are sorted and equal ones joined.
+struct Compressed {
+  Span<std::uint32_t const> keys;
+  CumulativeWeights cumulative;
+};
+
+/// Joins equal keys of `sorted` and leaves out items of weight 0. Keys and cumulative weights are written over the two
+/// arrays that sorting leaves: `sorted` itself, where writing never overtakes reading, and `other`, which is free.
 template <typename T, typename WeightOf>
-std::size_t Compress(Span<T const> sorted, WeightOf&& weight_of, Span<std::uint32_t> keys,
-                     Span<std::int64_t> cumulative) {
+Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
+  using Sum = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::int64_t>;
+  static_assert(sizeof(Sum) <= sizeof(T));
+  auto* const keys = reinterpret_cast<std::uint32_t*>(sorted.data());
+  auto* const cumulative = reinterpret_cast<Sum*>(other.data());
   std::size_t distinct = 0;
-  std::int64_t sum = 0;
-  for (T const& item : sorted) {
-    std::int64_t const weight = weight_of(item);
+  Sum sum = 0;
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    T const item = sorted[i];
+    Sum const weight = weight_of(item);
     if (weight == 0) continue;
     sum += weight;
-    std::uint32_t const key = KeyOf(item);
-    if (distinct == 0 || keys[distinct - 1] != key) keys[distinct++] = key;
+    if (distinct == 0 || KeyOf(item) != last) keys[distinct++] = last = KeyOf(item);
     cumulative[distinct - 1] = sum;
   }
-  return distinct;
+  return {{keys, distinct}, CumulativeWeights{cumulative}};
 }
-
-/// What one thread needs to sort its column.
-template <typename T>
-struct ColumnScratch {
-  Buffer<T> sort;
-  Buffer<std::uint32_t> keys;
-  Buffer<std::int64_t> cumulative;
-
-  void Reserve(std::size_t values) {
-    sort.Reserve(values);
-    keys.Reserve(values);
-    cumulative.Reserve(values);
-  }
-};
 
 template <typename T, typename Make, typename WeightOf>
 void SortGroups(RowSource const& source, int threads, Make&& make, WeightOf&& weight_of,
                 std::function<void(SortedColumn const&)> const& visit) {
   auto const sizes = CountColumns(source, threads);
   Buffer<T> values;
-  std::vector<ColumnScratch<T>> scratch(static_cast<std::size_t>(threads));
+  std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
   for (ColumnGroup const& group : MakeGroups(sizes)) {
     values.Reserve(group.start.back());
     GatherGroup<T>(source, group, threads, values.span(), make);
@@ -168,12 +172,10 @@ void SortGroups(RowSource const& source, int threads, Make&& make, WeightOf&& we
       for (std::size_t c = columns * task / tasks; c < columns * (task + 1) / tasks; ++c) {
         std::size_t const size = group.start[c + 1] - group.start[c];
         own.Reserve(size);
-        Span<T> const sorted =
-            RadixSort(Span<T>{values.data() + group.start[c], size}, Span<T>{own.sort.data(), size},
-                      [](T const& item) { return KeyOf(item); });
-        std::size_t const distinct = Compress<T>(sorted, weight_of, own.keys.span(), own.cumulative.span());
-        visit({group.first + static_cast<FeatureIndex>(c), size, {own.keys.data(), distinct},
-               {own.cumulative.data(), distinct}});
+        Span<T> const column{values.data() + group.start[c], size}, free{own.data(), size};
+        Span<T> const sorted = RadixSort(column, free, [](T const& item) { return KeyOf(item); });
+        Compressed const joined = Compress(sorted, sorted.data() == column.data() ? free : column, weight_of);
+        visit({group.first + static_cast<FeatureIndex>(c), size, joined.keys, joined.cumulative});
       }
     });
   }
@@ -186,7 +188,7 @@ void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int
   if (weights.empty()) {
     SortGroups<std::uint32_t>(
         source, threads, [](std::uint64_t, Entry e) { return SortKey(e.value); },
-        [](std::uint32_t) { return std::int64_t{1}; }, visit);
+        [](std::uint32_t) { return std::uint32_t{1}; }, visit);
     return;
   }
   float const largest = *std::max_element(weights.begin(), weights.end());

@@ -15,7 +15,8 @@ namespace xgbgpu::host {
 ///
 /// In      source   read once, and twice more for every kColumnBufferValues values it holds
 ///         weights  [rows] or empty
-/// Cost    radix sort, three passes over each column; memory: 8 bytes (12 with weights) per value in flight
+/// Cost    radix sort, three passes over each column; memory: 4 bytes (8 with weights) per value in flight, and
+///         as much for a thread's column
 /// Same    bit-equal for any number of threads, batches and order of rows: ranks are integers
 /// Throws  InvalidArgument (max_bin; weights: size, negative, NaN; an infinite value, with row and feature)
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads);

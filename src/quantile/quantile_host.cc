@@ -57,7 +57,7 @@ FeatureCuts CutsOfColumn(SortedColumn const& column, int max_bin) {
   if (distinct <= static_cast<std::size_t>(bins) + 1) {
     for (std::size_t i = 1; i < distinct; ++i) add(i);
   } else {
-    ForEachQuantile(column.cumulative.data(), distinct, bins, add);
+    ForEachQuantile(column.cumulative, distinct, bins, add);
     if (cuts.values.empty() || cuts.values.back() < value(largest)) add(largest);
   }
   cuts.values.push_back(AboveAll(value(largest)));

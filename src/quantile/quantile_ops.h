@@ -40,12 +40,12 @@ XGBGPU_HD float AboveAll(float largest) {
 /// Walks the distinct values of a sorted column and calls take(i) for those that represent the ranks 1 … parts-1 of
 /// `parts` equal parts between the first and the last value, in ascending order, each at most once.
 ///
-/// cumulative[i] is the integer weight of values 0 … i. The rank of part k is r = k·range/parts + begin; it is compared
+/// cumulative[i] is the integer weight of values 0 … i, as std::int64_t. The rank of part k is r = k·range/parts + begin; it is compared
 /// with the middle of a value's rank interval. Both sides are multiplied by `parts`, so the comparison is exact.
 ///
 /// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks
-template <typename Take>
-XGBGPU_HD void ForEachQuantile(std::int64_t const* cumulative, std::size_t distinct, int parts, Take&& take) {
+template <typename Cumulative, typename Take>
+XGBGPU_HD void ForEachQuantile(Cumulative const& cumulative, std::size_t distinct, int parts, Take&& take) {
   using Wide = __int128;
   std::int64_t const begin = cumulative[0];
   Wide const range = cumulative[distinct - 2] - begin;
