@@ -61,7 +61,7 @@ FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::uint64_t se
     hess.Add(g.hess);
   }
   FixedPoint fixed;
-  fixed.narrow = n >= (std::size_t{1} << 18) && grad.MeanIsNearMaximum(n) && hess.MeanIsNearMaximum(n);
+  fixed.narrow = n >= (std::size_t{1} << 16) && grad.MeanIsNearMaximum(n) && hess.MeanIsNearMaximum(n);
   int const bits = fixed.narrow ? 14 : std::min(45, 62 - static_cast<int>(std::ceil(std::log2(n))));
   fixed.grad_shift = bits - grad.Exponent();
   fixed.hess_shift = bits - hess.Exponent();
