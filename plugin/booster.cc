@@ -113,7 +113,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.params = ToTrainParams(config_.tree(), static_cast<std::uint64_t>(ctx_->seed));
     round.params.feature_weights = FeatureWeights(info);
     round.iteration = rounds;
-    round.wants_positions = objective->Task().UpdateTreeLeaf();
+    round.wants_positions = objective != nullptr && objective->Task().UpdateTreeLeaf();
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == rounds;
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from helpers import trees
+from helpers import section, trees
 
 HOST = {"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 3}
 
@@ -115,6 +115,15 @@ def test_a_stock_parameter_put_right(data, wrong):
 )
 def test_what_is_accepted_and_changes_nothing(data, same):
     assert trees(xgb.train({**HOST, **same}, data, 3)) == trees(xgb.train(HOST, data, 3))
+
+
+def test_the_gpu_predictor_is_accepted_with_stock_methods(data):
+    """Its predictions are the host's, whoever grew the trees."""
+    for method in ("hist", "exact"):
+        stock = xgb.train({"tree_method": method}, data, 2)
+        asked = xgb.train({"tree_method": method, "predictor": "gpu_predictor"}, data, 2)
+        np.testing.assert_array_equal(asked.predict(data), stock.predict(data))
+        assert section(asked)["gbtree_train_param"]["predictor"] == "gpu_predictor"
 
 
 @pytest.mark.parametrize(
