@@ -100,14 +100,19 @@ def dead_links(root: Path) -> List[str]:
 
 
 def documented_parameters(root: Path) -> List[str]:
-    """docs/parameters.md has every parameter, with its aliases, that the plugin reads."""
+    """docs/parameters.md has every parameter, with its aliases, that the plugin reads; the tests it names mention it."""
     source = "".join(p.read_text(encoding="utf-8") for p in files(root, "plugin"))
     names = re.findall(r"DMLC_DECLARE_FIELD\((\w+)\)", source)
     names += re.findall(r"DMLC_DECLARE_ALIAS\(\w+, (\w+)\)", source)
     text = (root / "docs/parameters.md").read_text(encoding="utf-8")
     if not names:
         return ["plugin/ declares no parameter"]
-    return [f"docs/parameters.md does not mention `{name}`" for name in names if f"`{name}`" not in text]
+    complaints = [f"docs/parameters.md does not mention `{name}`" for name in names if f"`{name}`" not in text]
+    for name, test in re.findall(r"^\| `(\w+)`.* `(\w+)` \|$", text, re.MULTILINE):
+        paths = [root / folder / f"test_{test}.py" for folder in ("tests/python", "tests/plugin")]
+        if not any(path.is_file() and name in path.read_text(encoding="utf-8") for path in paths):
+            complaints.append(f"docs/parameters.md: no test_{test}.py that mentions {name}")
+    return complaints
 
 
 def long_files(root: Path) -> List[str]:
@@ -135,8 +140,8 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         ["README.md links to docs/gone.md"]),
     "documented_parameters": (
         {"plugin/params.h": "DMLC_DECLARE_FIELD(max_bin)\nDMLC_DECLARE_ALIAS(learning_rate, eta)\n",
-         "docs/parameters.md": "`max_bin`, eta"},
-        ["does not mention `eta`"]),
+         "docs/parameters.md": "| `max_bin` | eta | `params` |\n", "tests/python/test_params.py": "max_depth"},
+        ["does not mention `eta`", "no test_params.py that mentions max_bin"]),
     "long_files": (
         {"plugin/long.cc": "\n" * (MAX_LINES + 1)},
         ["plugin/long.cc has 501 lines"]),
