@@ -49,6 +49,7 @@ TEST_P(WholeTreeTest, EqualsTheReference) {
 constexpr DataShape kPlain{1500, 7};
 constexpr DataShape kMissingSome{1500, 7, 0.2, 30};
 constexpr DataShape kSparse{1500, 25, 0.9};
+constexpr DataShape kNarrow{(std::size_t{1} << 18) + 77, 3, 0.1};
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, WholeTreeTest,
@@ -96,12 +97,13 @@ INSTANTIATE_TEST_SUITE_P(
                         c->params.feature_weights.assign(25, 1.0f);
                         c->params.feature_weights[4] = 20.0f;
                       }},
-        WholeTreeCase{"OneRow", {1, 3}, Defaults}, WholeTreeCase{"TwoRows", {2, 1}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
+        WholeTreeCase{"OneRow", {1, 3}, Defaults},
+        WholeTreeCase{"TwoRows", {2, 1}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
         WholeTreeCase{"OneColumn", {800, 1, 0.1}, Defaults},
         WholeTreeCase{"TwoBins", kPlain, [](TreeCase* c) { c->max_bin = 2; }},
         WholeTreeCase{"TwoByteBins", {1500, 3, 0.1}, [](TreeCase* c) { c->max_bin = 900; }},
         WholeTreeCase{"FewValues", {1500, 5, 0.1, 3}, Defaults},
-        WholeTreeCase{"NarrowFormat", {(std::size_t{1} << 18) + 77, 3, 0.1}, [](TreeCase* c) { c->params.max_depth = 4; }},
+        WholeTreeCase{"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 4; }},
         WholeTreeCase{"NegativeHessians", kMissingSome,
                       [](TreeCase* c) {
                         for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
