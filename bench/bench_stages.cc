@@ -1,4 +1,5 @@
-/// Every stage of the host backend alone: time, bytes that must move, bandwidth reached. docs/benchmarks.md says how to read it.
+/// Every stage of the host backend alone: time, bytes that must move, bandwidth reached. docs/benchmarks.md says how to
+/// read it.
 ///
 ///   build/host/bin/bench_stages --rows=1000000 --features=28 --density=1 --threads=2 [Google Benchmark's options]
 
@@ -138,8 +139,8 @@ void Partition(benchmark::State& state) {
   Setup& d = Data();
   std::vector<RowRecord> to(d.rows);
   host::RowPartitioner partitioner{*d.matrix, d.threads};
-  std::vector<host::PartitionJob> jobs{{0, d.matrix->cuts.bins(0) / 2, false, d.root.data(), to.data(),
-                                        static_cast<std::uint32_t>(d.rows), 1, 0}};
+  std::vector<host::PartitionJob> jobs{
+      {0, d.matrix->cuts.bins(0) / 2, false, d.root.data(), to.data(), static_cast<std::uint32_t>(d.rows), 1, 0}};
   for (auto _ : state) partitioner.Partition(jobs);
   ReportBytes(state, 17.0 * static_cast<double>(d.rows));  // record read and written, one bin
 }
@@ -167,7 +168,8 @@ void WholeTree(benchmark::State& state) {
   }
   // The limit: each level reads the rows of the smaller children, half of all at most, and one bin of every row.
   double const row_bytes = static_cast<double>(d.matrix->data.bytes()) / static_cast<double>(d.rows);
-  ReportBytes(state, static_cast<double>(d.rows) * (row_bytes * (1.0 + (params.max_depth - 1) / 2.0) + params.max_depth));
+  ReportBytes(state,
+              static_cast<double>(d.rows) * (row_bytes * (1.0 + (params.max_depth - 1) / 2.0) + params.max_depth));
 }
 
 BENCHMARK(Quantile)->Unit(benchmark::kMillisecond)->UseRealTime();

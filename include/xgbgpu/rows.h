@@ -18,14 +18,12 @@ struct Entry {
 
 /// A run of consecutive rows in CSR form. Values that are not stored are missing; so are stored NaNs.
 struct RowBatch {
-  std::uint64_t first_row{0};           ///< index of the batch's first row in the whole matrix
-  Span<std::uint64_t const> offsets;    ///< [rows + 1], offsets into `entries`
+  std::uint64_t first_row{0};         ///< index of the batch's first row in the whole matrix
+  Span<std::uint64_t const> offsets;  ///< [rows + 1], offsets into `entries`
   Span<Entry const> entries;
 
   std::uint64_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
-  Span<Entry const> row(std::uint64_t i) const {
-    return entries.subspan(offsets[i], offsets[i + 1] - offsets[i]);
-  }
+  Span<Entry const> row(std::uint64_t i) const { return entries.subspan(offsets[i], offsets[i + 1] - offsets[i]); }
 };
 
 /// A matrix of raw values that can be read from the first row to the last, any number of times.

@@ -33,9 +33,7 @@ class Span {
   constexpr T& back() const { return data_[size_ - 1]; }
   constexpr T* begin() const { return data_; }
   constexpr T* end() const { return data_ + size_; }
-  constexpr Span subspan(std::size_t offset, std::size_t count) const {
-    return {data_ + offset, count};
-  }
+  constexpr Span subspan(std::size_t offset, std::size_t count) const { return {data_ + offset, count}; }
 
  private:
   T* data_{nullptr};

@@ -13,16 +13,16 @@ namespace xgbgpu {
 /// Nodes are numbered in the order in which they were made: a split gives its left child the next number and its right
 /// child the one after, so children always follow their parent. Arrays have one element per node.
 struct Tree {
-  std::vector<NodeIndex> parent;            ///< kNoNode for the root
-  std::vector<NodeIndex> left;              ///< kNoNode for a leaf; the right child is left + 1
-  std::vector<FeatureIndex> feature;        ///< split feature (inner nodes)
-  std::vector<BinIndex> split_bin;          ///< first bin (over all features) that goes right (inner nodes)
-  std::vector<float> threshold;             ///< `value < threshold` goes left (inner nodes)
-  std::vector<std::uint8_t> default_left;   ///< where missing values go (inner nodes)
-  std::vector<float> gain;                  ///< loss reduction of the split; 0 for a leaf
-  std::vector<float> sum_hess;              ///< sum of the hessians of the node's rows
-  std::vector<float> weight;                ///< best output of the node before shrinkage
-  std::vector<float> leaf_value;            ///< weight × learning rate: what a leaf adds to the margin
+  std::vector<NodeIndex> parent;           ///< kNoNode for the root
+  std::vector<NodeIndex> left;             ///< kNoNode for a leaf; the right child is left + 1
+  std::vector<FeatureIndex> feature;       ///< split feature (inner nodes)
+  std::vector<BinIndex> split_bin;         ///< first bin (over all features) that goes right (inner nodes)
+  std::vector<float> threshold;            ///< `value < threshold` goes left (inner nodes)
+  std::vector<std::uint8_t> default_left;  ///< where missing values go (inner nodes)
+  std::vector<float> gain;                 ///< loss reduction of the split; 0 for a leaf
+  std::vector<float> sum_hess;             ///< sum of the hessians of the node's rows
+  std::vector<float> weight;               ///< best output of the node before shrinkage
+  std::vector<float> leaf_value;           ///< weight × learning rate: what a leaf adds to the margin
 
   std::size_t size() const { return left.size(); }
   bool IsLeaf(NodeIndex n) const { return left[static_cast<std::size_t>(n)] == kNoNode; }

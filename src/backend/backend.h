@@ -14,10 +14,10 @@ namespace xgbgpu {
 
 /// Grows trees on one matrix, on one kind of device.
 ///
-/// Calls enqueue work; only Finish and what comes after it wait for results. Nothing returns to the driver inside a tree:
-/// SelectNodes may answer true without knowing, and the level that follows is then empty. A backend is free to do the
-/// work of ExpandNodes in one pass over the rows (the last splits applied, the next histograms summed). Memory for a tree
-/// is taken in the constructor and, at most, between two stages; no stage allocates or synchronises.
+/// Calls enqueue work; only Finish and what comes after it wait for results. Nothing returns to the driver inside a
+/// tree: SelectNodes may answer true without knowing, and the level that follows is then empty. A backend is free to do
+/// the work of ExpandNodes in one pass over the rows (the last splits applied, the next histograms summed). Memory for
+/// a tree is taken in the constructor and, at most, between two stages; no stage allocates or synchronises.
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
 /// function of (seed, tree, row). docs/adr/0001-backend-interface.md
@@ -29,7 +29,8 @@ class TreeBuilder {
   virtual void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
   /// Histogram and best split of the root.
   virtual void BuildRoot() = 0;
-  /// Chooses the nodes to split next: a level (depth-wise), or the best candidates (loss-guided). False: the tree is done.
+  /// Chooses the nodes to split next: a level (depth-wise), or the best candidates (loss-guided). False: the tree is
+  /// done.
   virtual bool SelectNodes() = 0;
   /// Splits the chosen nodes: rows to children, histograms of the children, their best splits.
   virtual void ExpandNodes() = 0;

@@ -74,9 +74,7 @@ class HostTreeBuilder final : public TreeBuilder {
     host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_);
   }
 
-  std::size_t bytes() const override {
-    return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes();
-  }
+  std::size_t bytes() const override { return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes(); }
 
  private:
   void QuantiseGradients(Span<GradientPair const> gradients, RandomStream const& rounding) {

@@ -24,7 +24,8 @@ class Buffer {
   explicit Buffer(std::size_t size) : size_{size} {
     if (size != 0) {
       data_.reset(static_cast<T*>(::operator new(size * sizeof(T), kAlignment)));
-      // Rows are read in scattered order: huge pages keep their addresses in the TLB. Only a hint; its failure is harmless.
+      // Rows are read in scattered order: huge pages keep their addresses in the TLB. Only a hint; its failure is
+      // harmless.
       if (bytes() >= kHugePage) AdviseHugePages();
     }
   }

@@ -33,8 +33,8 @@ struct NarrowGradient {
   std::int16_t hess;
 };
 
-/// An element of a node's row list. In the narrow format the gradient travels with the row, so that nothing is looked up
-/// by row but its bins; in the wide format it is unused.
+/// An element of a node's row list. In the narrow format the gradient travels with the row, so that nothing is looked
+/// up by row but its bins; in the wide format it is unused.
 struct RowRecord {
   RowIndex row;
   NarrowGradient gradient;

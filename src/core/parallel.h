@@ -33,8 +33,8 @@ class ExceptionCatcher {
 };
 
 /// f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size.
-/// The team is always `threads` strong, even for fewer tasks: GCC's runtime ends the threads that a smaller team leaves out
-/// and starts them anew for the next one.
+/// The team is always `threads` strong, even for fewer tasks: GCC's runtime ends the threads that a smaller team leaves
+/// out and starts them anew for the next one.
 template <typename F>
 void ParallelTasks(int threads, std::size_t tasks, F&& f) {
   if (threads <= 1 || tasks <= 1) {

@@ -11,7 +11,13 @@
 namespace xgbgpu {
 
 /// What a draw is for. Streams of different purposes never meet.
-enum class RandomPurpose : std::uint32_t { kRounding = 1, kRowSample, kFeaturesOfTree, kFeaturesOfLevel, kFeaturesOfNode };
+enum class RandomPurpose : std::uint32_t {
+  kRounding = 1,
+  kRowSample,
+  kFeaturesOfTree,
+  kFeaturesOfLevel,
+  kFeaturesOfNode
+};
 
 /// Four independent uniform 32-bit words.
 struct RandomBlock {

@@ -11,7 +11,8 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4 · kRandomRun
+constexpr std::size_t kGrain =
+    1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4 · kRandomRun
 
 /// Largest magnitudes of a run of rows, as MagnitudeBits. Signed: that maximum is a vector instruction everywhere.
 struct Largest {

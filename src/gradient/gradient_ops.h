@@ -35,7 +35,8 @@ XGBGPU_HD std::int32_t CoarseMagnitude(float v, double coarse_scale) {
   return static_cast<std::int32_t>((v < 0 ? -static_cast<double>(v) : static_cast<double>(v)) * coarse_scale);
 }
 
-/// Narrow record of one row; its random word gives 16 bits to the gradient (low half) and 16 to the hessian (high half).
+/// Narrow record of one row; its random word gives 16 bits to the gradient (low half) and 16 to the hessian (high
+/// half).
 XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, double grad_scale, double hess_scale, std::uint32_t random) {
   return {static_cast<std::int16_t>(RoundAtRandom(v.grad, grad_scale, random & 0xFFFFU)),
           static_cast<std::int16_t>(RoundAtRandom(v.hess, hess_scale, random >> 16))};

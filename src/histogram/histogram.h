@@ -19,7 +19,7 @@ namespace xgbgpu::host {
 /// One node whose histogram is wanted.
 struct HistogramJob {
   Span<RowRecord const> rows;  ///< ascending
-  GradientSum* sums;          ///< [cells], overwritten
+  GradientSum* sums;           ///< [cells], overwritten
 };
 
 /// A run of a tree's features whose cells fit the cache together: the unit of work for all that walks histograms.
@@ -34,8 +34,8 @@ struct FeatureBlock {
 /// Sums gradients into cells: sums[c] = Σ gradient of the rows that have a value in cell c.
 ///
 /// Work is cut into (node, block of features, chunk of rows). A task adds up in a scratch table of its thread, narrow
-/// gradients as two 32-bit halves of one word, and moves the result into the node's 64-bit sums at the end; a small node
-/// goes straight to its sums.
+/// gradients as two 32-bit halves of one word, and moves the result into the node's 64-bit sums at the end; a small
+/// node goes straight to its sums.
 ///
 /// Cost    reads the bins and gradients of the jobs' rows once; writes cells · jobs; allocates only to grow its scratch
 /// Same    bit-equal on every backend and thread count: integer sums

@@ -18,7 +18,8 @@ class HistogramCache {
 
   /// As many slots as fit `bytes`, at least 2: a node and one of its children.
   HistogramCache(std::size_t cells, std::size_t bytes)
-      : cells_{cells}, limit_{std::max<std::size_t>(2, bytes / std::max<std::size_t>(1, cells * sizeof(GradientSum)))} {}
+      : cells_{cells},
+        limit_{std::max<std::size_t>(2, bytes / std::max<std::size_t>(1, cells * sizeof(GradientSum)))} {}
 
   /// A free slot, or kNoSlot if all are in use.
   int Acquire() {

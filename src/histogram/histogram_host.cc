@@ -1,10 +1,9 @@
-#include "histogram/histogram.h"
-
 #include <algorithm>
 #include <numeric>
 #include <type_traits>
 
 #include "core/parallel.h"
+#include "histogram/histogram.h"
 #include "histogram/histogram_ops.h"
 #include "histogram/histogram_policy.h"
 
@@ -153,7 +152,8 @@ void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
       return static_cast<std::size_t>(values_per_cell * (block.end - block.begin) / std::max(values_per_row, 1e-9));
     };
     std::size_t const worth = rows_for(kPolicy.least_values_per_cell);
-    std::size_t const wanted = std::min(share, std::max(share / kPolicy.tasks_per_thread, rows_for(kPolicy.values_per_cell)));
+    std::size_t const wanted =
+        std::min(share, std::max(share / kPolicy.tasks_per_thread, rows_for(kPolicy.values_per_cell)));
     std::size_t chunk = std::max<std::size_t>({wanted, worth, kPolicy.least_chunk_rows});
     if (narrow && worth <= kPolicy.chunk_rows) chunk = std::min<std::size_t>(chunk, kPolicy.chunk_rows);
     for (std::uint32_t j = 0; j < jobs.size(); ++j) {

@@ -10,7 +10,8 @@ namespace xgbgpu {
 struct HostHistogramPolicy {
   /// Rows of one task at most. Not free to grow: 2^16 is what the overflow proof of packed sums allows.
   std::uint32_t chunk_rows{1 << 16};
-  /// Rows of one task at least, if a node is cut at all: below, clearing and merging the scratch costs more than it saves.
+  /// Rows of one task at least, if a node is cut at all: below, clearing and merging the scratch costs more than it
+  /// saves.
   std::uint32_t least_chunk_rows{1 << 11};
   /// Values that a chunk must have, and better has, for each cell of the scratch that it clears and merges.
   double least_values_per_cell{2};

@@ -1,5 +1,5 @@
-/// The hot path: one level at once. The last splits are applied, histograms of the smaller children summed, those of their
-/// siblings subtracted, and the best split of every child found.
+/// The hot path: one level at once. The last splits are applied, histograms of the smaller children summed, those of
+/// their siblings subtracted, and the best split of every child found.
 #ifndef XGBGPU_LEVEL_LEVEL_H_
 #define XGBGPU_LEVEL_LEVEL_H_
 
@@ -22,7 +22,8 @@ namespace xgbgpu::host {
 
 /// Grows the nodes of one tree after the other on one matrix.
 ///
-/// Memory  17 bytes per row, the histogram cache (`cache_bytes` at most, or two histograms), scratch. A histogram that does
+/// Memory  17 bytes per row, the histogram cache (`cache_bytes` at most, or two histograms), scratch. A histogram that
+/// does
 ///         not fit the cache is summed again when it is needed: the size changes speed, never a tree.
 class LevelBuilder {
  public:

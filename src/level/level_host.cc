@@ -1,8 +1,7 @@
-#include "level/level.h"
-
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "level/level.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::host {
@@ -192,7 +191,8 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
   auto const& blocks = histograms_.blocks();
   std::vector<SplitCandidate> best(evaluated.size() * blocks.size());
   std::vector<std::size_t> place(families.size());  // of each family's first node in `evaluated`
-  for (std::size_t f = 1; f < families.size(); ++f) place[f] = place[f - 1] + (families[f - 1].sibling == kNoNode ? 1 : 2);
+  for (std::size_t f = 1; f < families.size(); ++f)
+    place[f] = place[f - 1] + (families[f - 1].sibling == kNoNode ? 1 : 2);
   ParallelTasks(threads_, families.size() * blocks.size(), [&](std::size_t task, int) {
     std::size_t const f = task / blocks.size(), b = task % blocks.size();
     Family const& family = families[f];

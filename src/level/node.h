@@ -16,12 +16,12 @@ struct Node {
   NodeIndex parent{kNoNode};
   NodeIndex left{kNoNode};  ///< kNoNode while the node is a leaf; the right child is left + 1
   int depth{0};
-  GradientSum sum;       ///< over the node's rows
-  SplitCandidate split;  ///< the best one found; made if left != kNoNode
+  GradientSum sum;             ///< over the node's rows
+  SplitCandidate split;        ///< the best one found; made if left != kNoNode
   std::uint32_t first_row{0};  ///< place of the node's rows in both arrays
   std::uint32_t rows{0};
   RowList list{RowList::kFirst};  ///< kNone: the rows' positions are final, nothing lists them
-  int slot{-1};  ///< place of the node's histogram in the cache, or -1
+  int slot{-1};                   ///< place of the node's histogram in the cache, or -1
 };
 
 }  // namespace xgbgpu

@@ -36,13 +36,13 @@ struct DenseView {
 /// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
-  Cell const* cells;            ///< [stored values]
+  Cell const* cells;             ///< [stored values]
   std::uint64_t const* row_ptr;  ///< [rows + 1]
-  BinIndex const* cell_ptr;     ///< [features + 1]
+  BinIndex const* cell_ptr;      ///< [features + 1]
 };
 
-/// Immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one more for "missing" if it has
-/// missing values: a histogram has one sum per cell, and no row needs a branch.
+/// Immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one more for "missing" if it
+/// has missing values: a histogram has one sum per cell, and no row needs a branch.
 class QuantisedMatrix {
  public:
   Cuts cuts;

@@ -12,8 +12,9 @@
 namespace xgbgpu {
 
 std::size_t QuantisedMatrix::bytes() const {
-  return data.bytes() + columns.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) + cuts.values.size() * sizeof(float) +
-         cuts.ptr.size() * sizeof(BinIndex) + cuts.min_values.size() * sizeof(float);
+  return data.bytes() + columns.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) +
+         cuts.values.size() * sizeof(float) + cuts.ptr.size() * sizeof(BinIndex) +
+         cuts.min_values.size() * sizeof(float);
 }
 
 namespace host {
@@ -89,8 +90,8 @@ Sizes Measure(RowSource const& source, int threads) {
 
 /// Layout and cells of each feature.
 void Plan(Sizes const& sizes, QuantisedMatrix* m) {
-  double const density = static_cast<double>(m->stored) /
-                         (static_cast<double>(m->rows) * static_cast<double>(m->features()));
+  double const density =
+      static_cast<double>(m->stored) / (static_cast<double>(m->rows) * static_cast<double>(m->features()));
   bool const dense = density >= MatrixPolicy{}.dense_from;
   m->cell_ptr.assign(1, 0);
   m->cell_ptr.reserve(m->features() + std::size_t{1});
@@ -136,7 +137,8 @@ void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
   auto* const symbols = reinterpret_cast<Symbol*>(m->data.data());
   auto* const columns = reinterpret_cast<Symbol*>(m->columns.data());
   std::vector<Symbol> missing(features);  // a row without values
-  for (std::size_t f = 0; f < features; ++f) missing[f] = static_cast<Symbol>(m->cuts.bins(static_cast<FeatureIndex>(f)));
+  for (std::size_t f = 0; f < features; ++f)
+    missing[f] = static_cast<Symbol>(m->cuts.bins(static_cast<FeatureIndex>(f)));
   ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
     Symbol* const out = symbols + row * m->row_stride;
     std::copy(missing.begin(), missing.end(), out);

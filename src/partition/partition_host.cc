@@ -1,8 +1,7 @@
-#include "partition/partition.h"
-
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "partition/partition.h"
 #include "partition/partition_ops.h"
 
 namespace xgbgpu::host {

@@ -12,9 +12,9 @@ namespace xgbgpu::host {
 /// Marks rows whose leaf is not known yet.
 constexpr NodeIndex kUnknownLeaf = -1;
 
-/// For every row with positions[row] == kUnknownLeaf: positions[row] = ~leaf, the leaf's complement, so that rows outside
-/// the tree's sample can be told from the others (as XGBoost does).
-/// Cost  depth(tree) bin look-ups per such row.  Same  bit-equal on every backend.
+/// For every row with positions[row] == kUnknownLeaf: positions[row] = ~leaf, the leaf's complement, so that rows
+/// outside the tree's sample can be told from the others (as XGBoost does). Cost  depth(tree) bin look-ups per such
+/// row.  Same  bit-equal on every backend.
 void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads);
 
 /// margins[i · stride] += node_values[leaf of row i]; `positions` as FindLeaves leaves them.

@@ -1,6 +1,5 @@
-#include "predict/predict.h"
-
 #include "core/parallel.h"
+#include "predict/predict.h"
 #include "predict/predict_ops.h"
 
 namespace xgbgpu::host {

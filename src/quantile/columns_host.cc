@@ -111,10 +111,9 @@ void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads,
     ForEachValue(batch, group.first, group.last, counts.chunks(), threads,
                  [&](std::size_t c, std::size_t, Entry e) { ++counts.chunk(c)[e.feature - group.first]; });
     counts.ToPositions(&next);
-    ForEachValue(batch, group.first, group.last, counts.chunks(), threads,
-                 [&](std::size_t c, std::size_t i, Entry e) {
-                   out[counts.chunk(c)[e.feature - group.first]++] = make(batch.first_row + i, e);
-                 });
+    ForEachValue(batch, group.first, group.last, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
+      out[counts.chunk(c)[e.feature - group.first]++] = make(batch.first_row + i, e);
+    });
   });
 }
 
@@ -196,7 +195,10 @@ void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int
   while ((weights.size() << bits) < (std::uint64_t{1} << 61) && bits < kWideBits) ++bits;
   double const scale = ScaleByPowerOfTwo(1.0, bits - (largest > 0 ? std::ilogb(largest) + 1 : 0));
   SortGroups<WeightedKey>(
-      source, threads, [&](std::uint64_t row, Entry e) { return WeightedKey{SortKey(e.value), weights[row]}; },
+      source, threads,
+      [&](std::uint64_t row, Entry e) {
+        return WeightedKey{SortKey(e.value), weights[row]};
+      },
       [=](WeightedKey const& item) { return RoundToNearest(item.weight, scale); }, visit);
 }
 

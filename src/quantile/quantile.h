@@ -10,8 +10,8 @@ namespace xgbgpu::host {
 
 /// Cut points at weighted quantiles of every column, at most max_bin bins a feature.
 ///
-/// The ranks are chosen as XGBoost's last pruning step chooses them on an exactly sorted column; a column of few distinct
-/// values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin.
+/// The ranks are chosen as XGBoost's last pruning step chooses them on an exactly sorted column; a column of few
+/// distinct values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin.
 ///
 /// In      source   read once, and twice more for every kColumnBufferValues values it holds
 ///         weights  [rows] or empty
@@ -21,9 +21,9 @@ namespace xgbgpu::host {
 /// Throws  InvalidArgument (max_bin; weights: size, negative, NaN; an infinite value, with row and feature)
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads);
 
-/// Cuts of data that hold lower bin edges instead of values: see Dataset::FromBinEdges. The upper end of a feature's last
-/// bin is not in such data; it becomes the largest float.
-/// Throws InvalidArgument (more than kMaxBinLimit bins; an infinite value).
+/// Cuts of data that hold lower bin edges instead of values: see Dataset::FromBinEdges. The upper end of a feature's
+/// last bin is not in such data; it becomes the largest float. Throws InvalidArgument (more than kMaxBinLimit bins; an
+/// infinite value).
 Cuts CutsFromBinEdges(RowSource const& source, int threads);
 
 }  // namespace xgbgpu::host

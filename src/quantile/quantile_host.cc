@@ -1,11 +1,10 @@
-#include "quantile/quantile.h"
-
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "core/message.h"
 #include "quantile/columns.h"
+#include "quantile/quantile.h"
 #include "quantile/quantile_ops.h"
 #include "xgbgpu/params.h"
 

@@ -40,8 +40,9 @@ XGBGPU_HD float AboveAll(float largest) {
 /// Walks the distinct values of a sorted column and calls take(i) for those that represent the ranks 1 … parts-1 of
 /// `parts` equal parts between the first and the last value, in ascending order, each at most once.
 ///
-/// cumulative[i] is the integer weight of values 0 … i, as std::int64_t. The rank of part k is r = k·range/parts + begin; it is compared
-/// with the middle of a value's rank interval. Both sides are multiplied by `parts`, so the comparison is exact.
+/// cumulative[i] is the integer weight of values 0 … i, as std::int64_t. The rank of part k is r = k·range/parts +
+/// begin; it is compared with the middle of a value's rank interval. Both sides are multiplied by `parts`, so the
+/// comparison is exact.
 ///
 /// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks
 template <typename Cumulative, typename Take>

@@ -17,16 +17,16 @@ FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features,
       weights_{params.feature_weights},
       tree_(features) {
   if (!weights_.empty() && weights_.size() != features) {
-    Throw<InvalidArgument>("feature_weights has ", weights_.size(), " elements; allowed: one for each of the ", features,
-                           " features");
+    Throw<InvalidArgument>("feature_weights has ", weights_.size(), " elements; allowed: one for each of the ",
+                           features, " features");
   }
   std::iota(tree_.begin(), tree_.end(), FeatureIndex{0});
   tree_ = Choose(tree_, params.colsample_bytree, {seed_, RandomPurpose::kFeaturesOfTree, tree_number_, 0});
 }
 
 std::vector<FeatureIndex> FeatureSampler::Node(int depth, NodeIndex node) const {
-  auto const level = Choose(
-      tree_, bylevel_, {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
+  auto const level = Choose(tree_, bylevel_,
+                            {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
   return Choose(level, bynode_,
                 {seed_, RandomPurpose::kFeaturesOfNode, tree_number_, static_cast<std::uint32_t>(node)});
 }

@@ -29,8 +29,8 @@ std::size_t SampleChunks(std::size_t n);
 }  // namespace host
 
 /// The features a tree, a level and a node may split on. Each set is sampled without replacement from the one before:
-/// max(1, floor(fraction · size)) features (the product as a float), the ones with the smallest draws. With feature weights w the draw u becomes
-/// -log(u) / w, which takes a feature with a chance proportional to its weight.
+/// max(1, floor(fraction · size)) features (the product as a float), the ones with the smallest draws. With feature
+/// weights w the draw u becomes -log(u) / w, which takes a feature with a chance proportional to its weight.
 ///
 /// From  Efraimidis & Spirakis, "Weighted random sampling with a reservoir", IPL 97(5), 2006
 class FeatureSampler {

@@ -1,5 +1,4 @@
 #include "split/split.h"
-
 #include "split/split_ops.h"
 
 namespace xgbgpu {
@@ -16,8 +15,8 @@ namespace host {
 
 namespace {
 
-/// One scan over the bins of a feature. kForward: bins join the left side one after the other, missing values stay right;
-/// else they join the right side from the last bin down, missing values stay left. Returns the sum of the bins.
+/// One scan over the bins of a feature. kForward: bins join the left side one after the other, missing values stay
+/// right; else they join the right side from the last bin down, missing values stay left. Returns the sum of the bins.
 template <bool kForward>
 GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, GradientSum total, double node_gain,
                  FeatureIndex feature, SplitCandidate* best) {

@@ -1,6 +1,7 @@
 /// The formulas of gradient boosting: weight of a leaf, gain of a split, order of candidates.
 ///
-/// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; with the L1 term and the
+/// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; with the L1 term and
+/// the
 ///       clipped weight (max_delta_step) as XGBoost defines them
 #ifndef XGBGPU_SPLIT_SPLIT_OPS_H_
 #define XGBGPU_SPLIT_SPLIT_OPS_H_
@@ -22,7 +23,9 @@ XGBGPU_HD LossSum ToLoss(SplitParams const& p, GradientSum sum) {
 }
 
 /// sign(g) · max(|g| - alpha, 0)
-XGBGPU_HD double SoftThreshold(double g, double alpha) { return g > alpha ? g - alpha : (g < -alpha ? g + alpha : 0.0); }
+XGBGPU_HD double SoftThreshold(double g, double alpha) {
+  return g > alpha ? g - alpha : (g < -alpha ? g + alpha : 0.0);
+}
 
 /// Best output of a node: -soft(G, alpha) / (H + lambda), clipped to ±max_delta_step; 0 below min_child_weight.
 XGBGPU_HD double NodeWeight(SplitParams const& p, LossSum s) {
@@ -43,7 +46,8 @@ XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
   return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
 }
 
-/// Gain of dividing a node of gain `node_gain`, rounded once to float; 0 if a side is too light or the value not finite.
+/// Gain of dividing a node of gain `node_gain`, rounded once to float; 0 if a side is too light or the value not
+/// finite.
 XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum right, double node_gain) {
   if (left.hess <= 0 || right.hess <= 0) return 0.0f;
   LossSum const l = ToLoss(p, left), r = ToLoss(p, right);

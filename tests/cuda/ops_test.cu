@@ -1,5 +1,5 @@
-// Every function of the _ops.h files gives the same bits on a CUDA device as on the host: the ground on which the backends'
-// equality stands. Compiled with --fmad=false, as all device code of the project must be.
+// Every function of the _ops.h files gives the same bits on a CUDA device as on the host: the ground on which the
+// backends' equality stands. Compiled with --fmad=false, as all device code of the project must be.
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
