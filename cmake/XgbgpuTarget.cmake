@@ -9,7 +9,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # xgbgpu_target(<target>): C++17, warnings, hidden symbols, sanitizer, and arithmetic that is the same everywhere:
-# without -ffp-contract=off a compiler may fuse a*b+c on one backend and not on the other (DESIGN §5.4).
+# without -ffp-contract=off a compiler may fuse a*b+c on one backend and not on the other (docs/determinism.md).
 function(xgbgpu_target target)
   target_compile_features(${target} PUBLIC cxx_std_17)
   set_target_properties(${target} PROPERTIES

@@ -70,14 +70,23 @@ void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {
   data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
 }
 
+std::vector<xgboost::bst_group_t> WeightGroups(xgboost::MetaInfo const& info) {
+  std::size_t const weights = info.weights_.Size();
+  bool const per_group = !info.group_ptr_.empty() && weights + 1 == info.group_ptr_.size() && weights != info.num_row_;
+  return per_group ? info.group_ptr_ : std::vector<xgboost::bst_group_t>{};
+}
+
 std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
   auto const& weights = info.weights_.ConstHostVector();
-  bool const per_group =
-      !info.group_ptr_.empty() && weights.size() + 1 == info.group_ptr_.size() && weights.size() != info.num_row_;
-  if (!per_group) return weights;
+  auto const groups = WeightGroups(info);
+  if (groups.empty()) return weights;
+  if (groups.back() != info.num_row_) {
+    throw InvalidArgument{"The groups have " + std::to_string(groups.back()) + " rows in all; allowed: the " +
+                          std::to_string(info.num_row_) + " rows of the matrix"};
+  }
   std::vector<float> per_row(info.num_row_);
   for (std::size_t g = 0; g < weights.size(); ++g) {
-    std::fill(per_row.begin() + info.group_ptr_[g], per_row.begin() + info.group_ptr_[g + 1], weights[g]);
+    std::fill(per_row.begin() + groups[g], per_row.begin() + groups[g + 1], weights[g]);
   }
   return per_row;
 }

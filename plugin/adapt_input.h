@@ -25,7 +25,11 @@ bool IsBinned(xgboost::DMatrix const& data);
 /// Makes XGBoost say what it says to `hist` if `data` was binned with another max_bin, which then plays no part.
 void ReportMaxBin(xgboost::DMatrix* data, int max_bin);
 
+/// Where each group of rows that shares one weight begins, and the end of the last; empty if weights are the rows' own.
+std::vector<xgboost::bst_group_t> WeightGroups(xgboost::MetaInfo const& info);
+
 /// One weight per row, or empty for "all 1". A ranking matrix has one weight per group: its rows share it.
+/// Throws InvalidArgument if such groups do not cover the rows exactly.
 std::vector<float> RowWeights(xgboost::MetaInfo const& info);
 
 /// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.

@@ -139,6 +139,8 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
 
 BackendKind ToBackend(DeviceParam const& param, bool must_exist) {
   if (param.n_gpus != 1) NotYet("n_gpus", std::to_string(param.n_gpus), "1");
+  if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
+  if (!param.gpu_trace.empty()) NotYet("gpu_trace", param.gpu_trace, "none");
   std::string why_not;
   bool const cuda = CudaAvailable(&why_not);
   int const devices = cuda ? 1 : 0;

@@ -78,11 +78,15 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
   std::string gpu_backend;
   int n_gpus;
   int gpu_id;
+  std::string gpu_memory_limit;
+  std::string gpu_trace;
 
   DMLC_DECLARE_PARAMETER(DeviceParam) {
     DMLC_DECLARE_FIELD(gpu_backend).set_default("auto").describe("auto, cuda or host.");
     DMLC_DECLARE_FIELD(n_gpus).set_default(1).describe("Devices to use.");
     DMLC_DECLARE_FIELD(gpu_id).set_default(-1).set_lower_bound(-1).describe("The first device; -1: any.");
+    DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Bytes to use on a device; 0: what is free.");
+    DMLC_DECLARE_FIELD(gpu_trace).set_default("").describe("File for a timeline.");
   }
 };
 

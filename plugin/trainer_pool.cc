@@ -29,9 +29,10 @@ DatasetCache& DatasetCache::Instance() {
 std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin) {
   bool const binned = IsBinned(*data);
   auto const& weights = data->Info().weights_.ConstHostVector();
+  auto const groups = WeightGroups(data->Info());
   for (auto const& slot : slots_) {
     if (!SameObject(slot.owner, data)) continue;
-    if (!binned && (slot.max_bin != max_bin || slot.weights != weights)) continue;
+    if (!binned && (slot.max_bin != max_bin || slot.weights != weights || slot.groups != groups)) continue;
     if (auto dataset = slot.dataset.lock()) return dataset;
   }
   return nullptr;
@@ -46,7 +47,7 @@ std::shared_ptr<Dataset const> DatasetCache::Get(std::shared_ptr<xgboost::DMatri
   }
   auto dataset = MakeDataset(data.get(), max_bin, threads);
   std::lock_guard<std::mutex> lock{mutex_};
-  slots_.push_back({data, max_bin, data->Info().weights_.ConstHostVector(), dataset});
+  slots_.push_back({data, max_bin, data->Info().weights_.ConstHostVector(), WeightGroups(data->Info()), dataset});
   last_owner_ = data;
   last_ = dataset;
   return dataset;

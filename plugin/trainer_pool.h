@@ -27,7 +27,8 @@ class DatasetCache {
   struct Slot {
     std::weak_ptr<xgboost::DMatrix> owner;
     int max_bin;
-    std::vector<float> weights;  ///< as in the matrix when the dataset was made
+    std::vector<float> weights;                ///< as in the matrix when the dataset was made
+    std::vector<xgboost::bst_group_t> groups;  ///< the same: WeightGroups
     std::weak_ptr<Dataset const> dataset;
   };
 

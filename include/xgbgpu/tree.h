@@ -30,7 +30,7 @@ struct Tree {
   void Resize(std::size_t nodes);
 };
 
-/// Bitwise equality of structure and numbers: what "one model" (DESIGN, P2) means.
+/// Bitwise equality of structure and numbers: what "one model" means (docs/determinism.md).
 bool operator==(Tree const& a, Tree const& b);
 inline bool operator!=(Tree const& a, Tree const& b) { return !(a == b); }
 

@@ -16,8 +16,8 @@ namespace xgbgpu {
 ///
 /// Calls enqueue work; only Finish and what comes after it wait for results. Nothing returns to the driver inside a
 /// tree: SelectNodes may answer true without knowing, and the level that follows is then empty. A backend is free to do
-/// the work of ExpandNodes in one pass over the rows (the last splits applied, the next histograms summed). Memory for
-/// a tree is taken in the constructor and, at most, between two stages; no stage allocates or synchronises.
+/// the work of ExpandNodes in one pass over the rows (the last splits applied, the next histograms summed). Memory that
+/// grows with the data is taken in the constructor and, at most, between two stages; no stage synchronises.
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
 /// function of (seed, tree, row). docs/adr/0001-backend-interface.md

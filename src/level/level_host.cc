@@ -134,6 +134,8 @@ bool LevelBuilder::PlanFamily(NodeIndex parent, bool may_evict, Family* family) 
   return false;
 }
 
+/// Takes a free slot, or the one of the node that has waited longest. Ends, because every slot in use has an entry in
+/// `waiting_` and there are two slots at least: if only `keep` holds one, another is free.
 bool LevelBuilder::AcquireSlot(NodeIndex owner, bool may_evict, NodeIndex keep) {
   int slot = cache_.Acquire();
   while (slot == HistogramCache::kNoSlot && may_evict && !waiting_.empty()) {

@@ -20,7 +20,8 @@ void RowPartitioner::MakeChunks(Span<PartitionJob const> jobs) {
   chunks_.clear();
   std::size_t flags = 0;
   for (std::uint32_t j = 0; j < jobs.size(); ++j) {
-    for (std::uint32_t first = 0; first < jobs[j].rows; first += kChunkRows) {
+    for (std::uint64_t at = 0; at < jobs[j].rows; at += kChunkRows) {  // may pass 2^32
+      auto const first = static_cast<std::uint32_t>(at);
       std::uint32_t const rows = std::min(kChunkRows, jobs[j].rows - first);
       chunks_.push_back({j, first, rows, 0, flags});
       flags += rows;

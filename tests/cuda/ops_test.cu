@@ -27,6 +27,14 @@ void Check(cudaError_t status, char const* what) {
   ASSERT_EQ(status, cudaSuccess) << what << ": " << cudaGetErrorString(status);
 }
 
+class CudaOps : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
 template <typename In, typename Out, typename F>
 __global__ void MapKernel(In const* in, Out* out, std::size_t n, F f) {
   std::size_t const i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
@@ -91,7 +99,7 @@ struct Exp {
 struct Log {
   XGBGPU_HD double operator()(double x) const { return x != x ? 0.0 : PortableLog(x); }
 };
-TEST(CudaOps, ExpAndLog) {
+TEST_F(CudaOps, ExpAndLog) {
   ExpectSameBits(Doubles(), Exp{});
   ExpectSameBits(Doubles(), Log{});
 }
@@ -101,7 +109,7 @@ struct Draw {
     return RandomStream{0x123456789ABCDEFULL, RandomPurpose::kRowSample, i / 3, i / 7 % 1024}.Block(i);
   }
 };
-TEST(CudaOps, Philox) {
+TEST_F(CudaOps, Philox) {
   std::vector<std::uint32_t> counters(kSamples);
   for (std::size_t i = 0; i < kSamples; ++i) counters[i] = static_cast<std::uint32_t>(i * 2654435761U);
   ExpectSameBits(counters, Draw{});
@@ -126,7 +134,7 @@ struct Key {
 struct Coarse {
   XGBGPU_HD std::int32_t operator()(float v) const { return CoarseMagnitude(v, 0x1p20); }
 };
-TEST(CudaOps, FixedPointAndKeys) {
+TEST_F(CudaOps, FixedPointAndKeys) {
   std::mt19937 random{3};
   std::normal_distribution<float> normal{0.0f, 0.2f};
   std::vector<float> gradients(kSamples);
@@ -144,7 +152,7 @@ struct PackAndUnpack {
     return Unpack(Pack(g) * 65536);
   }
 };
-TEST(CudaOps, PackedSums) {
+TEST_F(CudaOps, PackedSums) {
   std::mt19937 random{4};
   std::vector<std::uint32_t> bits(kSamples);
   for (auto& b : bits) b = (random() % 16384) | ((random() % 16384) << 16);
@@ -165,7 +173,7 @@ struct Weight {
   SplitParams params;
   XGBGPU_HD double operator()(Sums s) const { return NodeWeight(params, ToLoss(params, s.left)); }
 };
-TEST(CudaOps, GainsAndWeights) {
+TEST_F(CudaOps, GainsAndWeights) {
   std::mt19937_64 random{5};
   std::vector<Sums> sums(kSamples);
   for (Sums& s : sums) {
@@ -191,7 +199,7 @@ struct Bin {
   BinIndex n;
   XGBGPU_HD BinIndex operator()(float v) const { return LocalBin(ends, n, v); }
 };
-TEST(CudaOps, BinSearch) {
+TEST_F(CudaOps, BinSearch) {
   constexpr BinIndex kBins = 255;
   float* ends = nullptr;
   Check(cudaMallocManaged(&ends, kBins * sizeof(float)), "cudaMallocManaged");

@@ -32,7 +32,9 @@ def test_configuration_shows_what_the_user_asked_for(params, data):
     assert shown["gbtree_train_param"]["updater"] == "grow_gpu_hist"
     assert shown["gbtree_train_param"]["predictor"] == "gpu_predictor"
     assert shown["updater"]["grow_gpu_hist"]["train_param"]["max_depth"] == "3"
-    assert shown["xgboost_gpu_param"] == {"gpu_backend": "host", "gpu_id": "0", "n_gpus": "1"}
+    assert shown["xgboost_gpu_param"] == {
+        "gpu_backend": "host", "gpu_id": "0", "gpu_memory_limit": "0", "gpu_trace": "", "n_gpus": "1"
+    }
 
 
 @pytest.mark.parametrize(

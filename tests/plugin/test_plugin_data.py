@@ -258,3 +258,36 @@ for i in range(16):
     assert len(sizes) == 16
     # What one round needs is in sizes[3] already; the twelve matrices since then would be 60 MB of bins.
     assert sizes[-1] - sizes[3] < 30e6
+
+
+def ranked(groups, weights, rows=400):
+    random = np.random.default_rng(5)
+    matrix = xgb.DMatrix(random.normal(size=(rows, 4)), random.normal(size=rows))
+    matrix.set_group(groups)
+    matrix.set_weight(weights)
+    return matrix
+
+
+@pytest.mark.parametrize("groups", [[100], [600], [100, 200], [200, 400]], ids=str)
+def test_group_sizes_that_do_not_cover_the_rows(groups):
+    matrix = ranked(groups, np.ones(len(groups)))
+    model = xgb.Booster(HOST, [matrix])
+    with pytest.raises(xgb.core.XGBoostError, match=rf"groups have {sum(groups)} rows in all; allowed: the 400 rows"):
+        model.boost(matrix, np.ones(400), np.ones(400))
+
+
+def test_groups_changed_on_a_living_matrix():
+    gradients = np.random.default_rng(6).normal(size=400), np.ones(400)
+    params = {**HOST, "max_bin": 8}
+
+    def grown_on(matrix):
+        model = xgb.Booster(params, [matrix])
+        model.boost(matrix, *gradients)
+        return trees(model)
+
+    matrix = ranked([200, 200], [1.0, 50.0])
+    before = grown_on(matrix)
+    matrix.set_group([20, 380])
+    after = grown_on(matrix)
+    assert after == grown_on(ranked([20, 380], [1.0, 50.0]))
+    assert after != before

@@ -27,6 +27,8 @@ def data(regression):
         ({"n_gpus": 2}, r"n_gpus is '2'.*supported: 1"),
         ({"n_gpus": -1}, r"n_gpus is '-1'.*supported: 1"),
         ({"n_gpus": "all"}, r"n_gpus.*'all'"),
+        ({"gpu_memory_limit": "16GiB"}, r"gpu_memory_limit is '16GiB'.*supported: 0"),
+        ({"gpu_trace": "trace.json"}, r"gpu_trace is 'trace.json'.*supported: none"),
         ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid"),
         ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
         ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),
@@ -68,6 +70,7 @@ def test_what_is_not_allowed(data, wrong, message):
         live.update(data, 2)
     neutral = {
         "tree_method": "gpu_hist", "gpu_backend": "host", "n_gpus": 1, "gpu_id": -1, "fail_on_invalid_gpu_id": False,
+        "gpu_memory_limit": 0, "gpu_trace": "",
         "grow_policy": "depthwise", "sampling_method": "uniform", "monotone_constraints": "()",
         "interaction_constraints": "", "max_bin": 256, "max_depth": 3, "max_leaves": 0, "eta": 0.3, "num_parallel_tree": 1, "lambda": 1,
         "alpha": 0, "gamma": 0, "min_child_weight": 1, "subsample": 1, "colsample_bynode": 1,
