@@ -16,7 +16,7 @@ enum class BackendKind { kAuto, kCuda, kHost };
 struct TrainParams {
   float learning_rate{0.3f};
   float min_split_loss{0.0f};
-  int max_depth{6};   ///< 0: no limit, if max_leaves or the loss-guided policy limits the tree
+  int max_depth{6};   ///< 0: no limit; the tree grows while there is gain
   int max_leaves{0};  ///< 0: no limit
   GrowPolicy grow_policy{GrowPolicy::kDepthWise};
   float min_child_weight{1.0f};
@@ -30,7 +30,7 @@ struct TrainParams {
   std::vector<float> feature_weights;  ///< [features] or empty: chance of a column to be sampled
   std::uint64_t seed{0};
 
-  /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range or two contradict.
+  /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range.
   void Validate() const;
 };
 

@@ -1,6 +1,6 @@
 /// exp and log that give the same bits on every compiler, C library and device: only +, -, *, / and bit moves, in a
 /// fixed order, compiled without contraction. Both stay within 1 ulp of the true value
-/// (tests/core/portable_math_test.cc).
+/// (tests/engine/portable_math_test.cc).
 ///
 /// From  Cody & Waite, "Software Manual for the Elementary Functions" (1980): range reduction by a two-part ln 2
 #ifndef XGBGPU_CORE_PORTABLE_MATH_H_

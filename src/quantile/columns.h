@@ -13,7 +13,7 @@
 namespace xgbgpu::host {
 
 /// Values of the columns in flight at one time. Larger: fewer passes over the source; smaller: less memory.
-constexpr std::uint64_t kColumnBufferValues = 1 << 25;
+constexpr std::uint64_t kColumnBufferValues = 1 << 24;
 
 /// Integer weights up to and including each distinct value: counts fit 32 bits, sums of weights need 64.
 class CumulativeWeights {
