@@ -13,9 +13,14 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 function(xgbgpu_target target)
   target_compile_features(${target} PUBLIC cxx_std_17)
   set_target_properties(${target} PROPERTIES
-    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${target} PRIVATE
-    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off $<$<BOOL:${XGBGPU_WERROR}>:-Werror>)
+    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+    CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Static)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off $<$<BOOL:${XGBGPU_WERROR}>:-Werror>>)
+  # Device code: --fmad=false is -ffp-contract=off; the host side of .cu files gets the same switches as .cc files.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
+    --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off
+    $<$<BOOL:${XGBGPU_WERROR}>:-Werror=all-warnings>>)
   if(XGBGPU_SANITIZE STREQUAL "address")
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)

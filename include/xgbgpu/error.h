@@ -25,6 +25,18 @@ class Unsupported : public Error {
   using Error::Error;
 };
 
+/// A CUDA device failed. The text says what was being done and what can be tried; state is as before the call.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Device memory is short. The text says what was needed, for what, and what is free.
+class OutOfDeviceMemory : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_ERROR_H_

@@ -12,6 +12,8 @@
 
 namespace xgbgpu {
 
+class DeviceMatrix;  // matrix/device_matrix.h
+
 /// Grows trees on one matrix, on one kind of device.
 ///
 /// Calls enqueue work; only Finish and what comes after it wait for results. Nothing returns to the driver inside a
@@ -45,6 +47,9 @@ class TreeBuilder {
 };
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
+
+/// Only in builds with the CUDA backend. Trees on the matrix's device; `threads` for what the host adds.
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
 
 /// The backend to use for `wanted`: never kAuto. Throws Unsupported if `wanted` is kCuda and there is none.
 BackendKind ResolveBackend(BackendKind wanted);

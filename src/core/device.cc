@@ -1,0 +1,99 @@
+#include "core/device.h"
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/message.h"
+
+namespace xgbgpu {
+
+void CheckCuda(cudaError_t status, char const* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // an error that can be recovered from must not show up again at the next call
+  Throw<DeviceError>("CUDA failed while ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status),
+                     "). The model is as before this round. If it comes again, train with gpu_backend=host");
+}
+
+DeviceScope::DeviceScope(int device) {
+  CheckCuda(cudaGetDevice(&before_), "asking for the current device");
+  CheckCuda(cudaSetDevice(device), "choosing the device");
+}
+DeviceScope::~DeviceScope() { cudaSetDevice(before_); }
+
+Stream::Stream() { CheckCuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+Stream::~Stream() { cudaStreamDestroy(stream_); }
+void Stream::Wait(char const* what) const { CheckCuda(cudaStreamSynchronize(stream_), what); }
+
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+std::atomic<std::int64_t> failing_allocation{-1};
+
+bool MustFail() {
+  std::int64_t const number = allocations.fetch_add(1);
+  return number == failing_allocation.load();
+}
+
+}  // namespace
+
+std::int64_t FailDeviceAllocation(std::int64_t n) {
+  std::int64_t const made = allocations.exchange(0);
+  failing_allocation.store(n);
+  return made;
+}
+
+void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = nullptr;
+  cudaError_t const status = MustFail() ? cudaErrorMemoryAllocation : cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    Throw<OutOfDeviceMemory>(owner_, " needs ", bytes, " bytes of GPU memory for ", part, ", beside ", bytes_,
+                             " bytes that it holds; ", free, " of ", total,
+                             " are free. Try a smaller max_bin, max_depth or max_leaves, a GPU with more free memory "
+                             "(gpu_id), or gpu_backend=host");
+  }
+  CheckCuda(status, "allocating memory");
+  bytes_ += bytes;
+  peak_ = std::max(peak_, bytes_);
+  auto const found = std::find_if(parts_.begin(), parts_.end(), [&](Part const& p) { return p.name == part; });
+  if (found == parts_.end()) {
+    parts_.push_back({part, bytes});
+  } else {
+    found->bytes += bytes;
+  }
+  return memory;
+}
+
+void DeviceArena::Free(char const* part, void* memory, std::size_t bytes) noexcept {
+  cudaFree(memory);
+  bytes_ -= bytes;
+  for (Part& p : parts_) {
+    if (p.name == part) p.bytes -= bytes;
+  }
+}
+
+DeviceLimits CurrentDeviceLimits() {
+  DeviceLimits limits{};
+  CheckCuda(cudaGetDevice(&limits.device), "asking for the current device");
+  auto const attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    CheckCuda(cudaDeviceGetAttribute(&value, which, limits.device), "asking for the device's limits");
+    return value;
+  };
+  limits.processors = attribute(cudaDevAttrMultiProcessorCount);
+  limits.block_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  limits.processor_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  limits.architecture =
+      10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+  return limits;
+}
+
+ProfilerRange::ProfilerRange(char const* name) { nvtxRangePushA(name); }
+ProfilerRange::~ProfilerRange() { nvtxRangePop(); }
+
+}  // namespace xgbgpu

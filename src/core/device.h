@@ -1,0 +1,189 @@
+/// Owners of what a CUDA device lends: memory, streams, events. Every failure becomes a DeviceError.
+///
+/// From  RAPIDS Memory Manager (ownership of device memory by RAII types bound to a resource), in idea
+#ifndef XGBGPU_CORE_DEVICE_H_
+#define XGBGPU_CORE_DEVICE_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "xgbgpu/error.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// Throws DeviceError "<what>: <CUDA's text>; <advice>" unless `status` is cudaSuccess.
+void CheckCuda(cudaError_t status, char const* what);
+
+/// Makes `device` current for this thread, and the one before again at the end.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device);
+  ~DeviceScope();
+  DeviceScope(DeviceScope const&) = delete;
+  DeviceScope& operator=(DeviceScope const&) = delete;
+
+ private:
+  int before_{0};
+};
+
+/// A stream that does not wait for the default stream.
+class Stream {
+ public:
+  Stream();
+  ~Stream();
+  Stream(Stream const&) = delete;
+  Stream& operator=(Stream const&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+  /// Waits for everything enqueued; errors of earlier kernels appear here. `what` names the work.
+  void Wait(char const* what) const;
+
+ private:
+  cudaStream_t stream_{nullptr};
+};
+
+/// The device memory of one owner (a dataset, a training session), by name of its parts. The device is the one current
+/// when the arena was made. Not thread-safe.
+class DeviceArena {
+ public:
+  struct Part {
+    std::string name;
+    std::size_t bytes;
+  };
+
+  /// `owner` begins the messages about memory, as in "Training on the GPU".
+  explicit DeviceArena(std::string owner) : owner_{std::move(owner)} {}
+  DeviceArena(DeviceArena const&) = delete;
+  DeviceArena& operator=(DeviceArena const&) = delete;
+
+  /// Uninitialised memory, 256-byte aligned; nullptr for 0 bytes. Throws OutOfDeviceMemory saying what was needed, for
+  /// which part, what was free, and what to try.
+  void* Allocate(char const* part, std::size_t bytes);
+  void Free(char const* part, void* memory, std::size_t bytes) noexcept;
+
+  std::size_t bytes() const { return bytes_; }
+  std::size_t peak_bytes() const { return peak_; }
+  std::vector<Part> const& parts() const { return parts_; }  ///< what is held now, in order of first use
+
+ private:
+  std::string owner_;
+  std::size_t bytes_{0};
+  std::size_t peak_{0};
+  std::vector<Part> parts_;
+};
+
+/// For tests: the n-th device allocation of this process from now on fails as if memory were short (n = 0: the next);
+/// a negative n ends that. Returns how many allocations were made since the last call.
+std::int64_t FailDeviceAllocation(std::int64_t n);
+
+/// Owning array on the device; move-only; contents undefined until written. Its arena must outlive it.
+template <typename T>
+class DeviceBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(DeviceArena* arena, char const* part, std::size_t size)
+      : arena_{arena}, part_{part}, data_{static_cast<T*>(arena->Allocate(part, size * sizeof(T)))}, size_{size} {}
+  ~DeviceBuffer() { Release(); }
+  DeviceBuffer(DeviceBuffer&& other) noexcept { Swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    Release();
+    Swap(other);
+    return *this;
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+
+ private:
+  void Release() noexcept {
+    if (data_ != nullptr) arena_->Free(part_, data_, bytes());
+    data_ = nullptr;
+    size_ = 0;
+  }
+  void Swap(DeviceBuffer& other) noexcept {
+    std::swap(arena_, other.arena_);
+    std::swap(part_, other.part_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+  DeviceArena* arena_{nullptr};
+  char const* part_{nullptr};
+  T* data_{nullptr};
+  std::size_t size_{0};
+};
+
+/// Host memory that the device copies from and to at full speed, without a copy in between.
+template <typename T>
+class PinnedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t size) : size_{size} {
+    void* memory = nullptr;
+    if (size != 0) CheckCuda(cudaHostAlloc(&memory, size * sizeof(T), cudaHostAllocDefault), "allocating pinned memory");
+    data_.reset(static_cast<T*>(memory));
+  }
+
+  T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+  T& operator[](std::size_t i) const { return data_.get()[i]; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { cudaFreeHost(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_{0};
+};
+
+/// Copies that keep the order of the stream. Host memory must stay as it is until the stream gets there.
+template <typename T>
+void CopyToDevice(T* to, T const* from, std::size_t n, cudaStream_t stream, char const* what) {
+  CheckCuda(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream), what);
+}
+template <typename T>
+void CopyToHost(T* to, T const* from, std::size_t n, cudaStream_t stream, char const* what) {
+  CheckCuda(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), what);
+}
+template <typename T>
+void FillBytes(T* to, int byte, std::size_t n, cudaStream_t stream, char const* what) {
+  CheckCuda(cudaMemsetAsync(to, byte, n * sizeof(T), stream), what);
+}
+
+/// What kernels are fitted to.
+struct DeviceLimits {
+  int device;
+  int processors;           ///< streaming multiprocessors
+  std::size_t block_bytes;  ///< shared memory that one block may ask for
+  std::size_t processor_bytes;  ///< shared memory of one multiprocessor
+  int architecture;         ///< compute capability: 90 for 9.0
+};
+/// Of the current device.
+DeviceLimits CurrentDeviceLimits();
+
+/// A named range in the timeline of a profiler (NVTX).
+class ProfilerRange {
+ public:
+  explicit ProfilerRange(char const* name);
+  ~ProfilerRange();
+  ProfilerRange(ProfilerRange const&) = delete;
+  ProfilerRange& operator=(ProfilerRange const&) = delete;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_DEVICE_H_

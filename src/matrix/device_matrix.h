@@ -1,0 +1,95 @@
+/// Stage 2 on a CUDA device: the quantised matrix as kernels read it. docs/adr/0007-device-matrix.md
+#ifndef XGBGPU_MATRIX_DEVICE_MATRIX_H_
+#define XGBGPU_MATRIX_DEVICE_MATRIX_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/device.h"
+#include "core/hd.h"
+#include "xgbgpu/cuts.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+class QuantisedMatrix;
+
+/// How bins lie on the device. A *histogram cell* is the pair of sums of one bin of one feature.
+///
+/// Dense   Columns are dealt in order to tiles of `tile_columns` (a power of two); a tile has one record of
+///         tile_columns · symbol_bytes bytes per row. Records of a tile lie one after the other: a kernel that sums one
+///         tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond
+///         the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns
+///         touch neighbouring words.
+/// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
+struct DeviceTile {
+  std::uint64_t first_cell;  ///< of this tile in a histogram
+  std::uint32_t bins;        ///< of its largest feature
+  std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`
+};
+
+struct DeviceMatrixView {
+  std::uint64_t rows;
+  FeatureIndex features;
+  bool dense;
+  std::uint8_t symbol_bytes;   ///< dense: 1 or 2
+  std::uint32_t tile_columns;  ///< dense
+  std::uint32_t tiles;         ///< dense; 1 for sparse
+  std::uint64_t cells;         ///< of one histogram
+  std::uint8_t const* records;     ///< dense: [tiles, rows, tile_columns · symbol_bytes]
+  DeviceTile const* tile;          ///< dense: [tiles]
+  std::uint64_t const* row_ptr;    ///< sparse: [rows + 1]
+  std::uint32_t const* row_cells;  ///< sparse: [stored values]
+  BinIndex const* cut_ptr;         ///< [features + 1]
+
+  XGBGPU_HD std::uint32_t record_bytes() const { return tile_columns * symbol_bytes; }
+  XGBGPU_HD BinIndex bins(FeatureIndex f) const { return cut_ptr[f + 1] - cut_ptr[f]; }
+  /// First cell of a feature; its next bin is cell_stride() cells further.
+  XGBGPU_HD std::uint64_t first_cell(FeatureIndex f) const {
+    return dense ? tile[f / tile_columns].first_cell + f % tile_columns : cut_ptr[f];
+  }
+  XGBGPU_HD std::uint64_t cell_stride() const { return dense ? tile_columns : 1; }
+};
+
+/// Owns the arrays of a view. Immutable once built, shared by the trainers of one device.
+class DeviceMatrix {
+ public:
+  explicit DeviceMatrix(int device_ordinal) : device{device_ordinal} {}
+
+  int device;
+  DeviceArena arena{"The quantised matrix"};
+  Cuts cuts;                      ///< on the host, too
+  std::vector<DeviceTile> tiles;  ///< on the host, too
+  std::uint64_t stored{0};        ///< values that are not missing
+  DeviceMatrixView view{};
+
+  DeviceBuffer<std::uint8_t> records;
+  DeviceBuffer<DeviceTile> tile_array;
+  DeviceBuffer<std::uint64_t> row_ptr;
+  DeviceBuffer<std::uint32_t> row_cells;
+  DeviceBuffer<BinIndex> cut_ptr;
+};
+
+/// The shape that the policy (device_matrix_policy.h) gives to data: fills the view's numbers and `tiles`, no pointers.
+/// `missing` [features]: does the feature miss values?
+void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
+                        std::vector<std::uint8_t> const& missing);
+
+namespace cuda {
+
+/// Copies a matrix that the host has quantised. For tests and for data that are on the host already.
+std::unique_ptr<DeviceMatrix> UploadMatrix(QuantisedMatrix const& matrix, int device, int threads);
+
+/// Finds the bin of every value on the device, reading the source twice through pinned buffers: host threads pack one
+/// piece while the copy and the bin search of the one before run. No raw value stays on the device.
+///
+/// Same    cell for cell what host::QuantiseMatrix finds
+/// Throws  InvalidArgument as host::QuantiseMatrix; OutOfDeviceMemory
+std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int device, int threads);
+
+}  // namespace cuda
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MATRIX_DEVICE_MATRIX_H_

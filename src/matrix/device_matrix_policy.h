@@ -1,0 +1,33 @@
+/// Which device layout for which data, as numbers.
+#ifndef XGBGPU_MATRIX_DEVICE_MATRIX_POLICY_H_
+#define XGBGPU_MATRIX_DEVICE_MATRIX_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace xgbgpu {
+
+struct DeviceMatrixPolicy {
+  /// Dense from this share of stored values on, as on the host: a sparse value costs four bytes and an atomic in L2.
+  double dense_from{0.5};
+  /// A record of a tile: one sector, what the memory system fetches at least.
+  std::uint32_t record_bytes{32};
+  /// Columns of a tile at least, so that narrow data do not waste the sector.
+  std::uint32_t least_columns{8};
+  /// Shared memory for the sums of one tile: two blocks of this size and their staging fit a multiprocessor from
+  /// architecture 80 on. 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly.
+  std::size_t tile_bytes{64 << 10};
+  /// Staging and lists of a block beside the sums.
+  std::size_t other_bytes{24 << 10};
+};
+
+/// Bytes of shared sums that a pass over `columns` columns of `symbols` symbols takes in the wide format, which has four
+/// 32-bit words per cell and therefore takes half of a record's columns at a time, at least one word of it.
+constexpr std::size_t WideTileBytes(std::uint32_t symbols, std::uint32_t columns, std::uint32_t symbol_bytes) {
+  std::uint32_t const half = columns * symbol_bytes > 4 ? columns / 2 : columns;
+  return std::size_t{symbols} * half * 16;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MATRIX_DEVICE_MATRIX_POLICY_H_
