@@ -3,8 +3,10 @@
 
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "driver/hist.h"
 #include "reference/tree.h"
 #include "support/data.h"
 #include "support/grow.h"
@@ -25,23 +27,23 @@ struct WholeTreeCase {
 
 void PrintTo(WholeTreeCase const& c, std::ostream* os) { *os << c.name; }
 
-std::string NameOfCase(::testing::TestParamInfo<WholeTreeCase> const& c) { return c.param.name; }
-
 void Defaults(TreeCase*) {}
 
-class WholeTreeTest : public ::testing::TestWithParam<WholeTreeCase> {};
+class WholeTreeTest : public ::testing::TestWithParam<std::tuple<BackendKind, WholeTreeCase>> {};
 
 TEST_P(WholeTreeTest, EqualsTheReference) {
-  auto c = testing::RandomCase(GetParam().shape, 131);
+  auto const [kind, whole_tree] = GetParam();
+  XGBGPU_SKIP_UNLESS_HERE(kind);
+  auto c = testing::RandomCase(whole_tree.shape, 131);
   c.max_bin = 32;
-  GetParam().set(&c);
+  whole_tree.set(&c);
   for (GrowPolicy policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
     c.params.grow_policy = policy;
     Tree const expected = GrowReference(c);
-    Tree const tree = Grow(c);
+    Tree const tree = Grow(c, {kind});
     ASSERT_EQ(tree, expected) << (policy == GrowPolicy::kDepthWise ? "depth-wise" : "loss-guided");
     for (int threads : c.values.rows < 100000 ? std::vector<int>{1, 3, 7} : std::vector<int>{3}) {
-      EXPECT_EQ(Grow(c, {BackendKind::kHost, threads, 100}), tree) << threads << " threads, batches of 100 rows";
+      EXPECT_EQ(Grow(c, {kind, threads, 100}), tree) << threads << " threads, batches of 100 rows";
     }
   }
 }
@@ -51,83 +53,95 @@ constexpr DataShape kMissingSome{1500, 7, 0.2, 30};
 constexpr DataShape kSparse{1500, 25, 0.9};
 constexpr DataShape kNarrow{(std::size_t{1} << 18) + 77, 3, 0.1};
 
-INSTANTIATE_TEST_SUITE_P(
-    Cases, WholeTreeTest,
-    ::testing::Values(
-        WholeTreeCase{"Plain", kPlain, Defaults}, WholeTreeCase{"Missing", kMissingSome, Defaults},
-        WholeTreeCase{"Sparse", kSparse, Defaults},
-        WholeTreeCase{"Shallow", kPlain, [](TreeCase* c) { c->params.max_depth = 1; }},
-        WholeTreeCase{"NoDepthLimit", kPlain, [](TreeCase* c) { c->params.max_depth = 0; }},
-        WholeTreeCase{"NoDepthLimitLeaves", kMissingSome,
-                      [](TreeCase* c) {
-                        c->params.max_depth = 0;
-                        c->params.max_leaves = 21;
-                      }},
-        WholeTreeCase{"DepthAndLeaves", kMissingSome, [](TreeCase* c) { c->params.max_leaves = 11; }},
-        WholeTreeCase{"OneLeaf", kPlain, [](TreeCase* c) { c->params.max_leaves = 1; }},
-        WholeTreeCase{"Gamma", kMissingSome, [](TreeCase* c) { c->params.min_split_loss = 0.8f; }},
-        WholeTreeCase{"GammaTooLarge", kPlain, [](TreeCase* c) { c->params.min_split_loss = 1e6f; }},
-        WholeTreeCase{"NoLambda", kSparse, [](TreeCase* c) { c->params.reg_lambda = 0; }},
-        WholeTreeCase{"Alpha", kMissingSome, [](TreeCase* c) { c->params.reg_alpha = 2.5f; }},
-        WholeTreeCase{"MaxDeltaStep", kMissingSome, [](TreeCase* c) { c->params.max_delta_step = 0.1f; }},
-        WholeTreeCase{"AlphaAndMaxDeltaStep", kSparse,
-                      [](TreeCase* c) {
-                        c->params.reg_alpha = 1;
-                        c->params.max_delta_step = 0.2f;
-                      }},
-        WholeTreeCase{"MinChildWeight", kMissingSome, [](TreeCase* c) { c->params.min_child_weight = 40; }},
-        WholeTreeCase{"NoMinChildWeight", kSparse, [](TreeCase* c) { c->params.min_child_weight = 0; }},
-        WholeTreeCase{"LearningRate", kPlain, [](TreeCase* c) { c->params.learning_rate = 0.037f; }},
-        WholeTreeCase{"Subsample", kMissingSome,
-                      [](TreeCase* c) {
-                        c->params.subsample = 0.4f;
-                        c->params.seed = 5;
-                        c->key = {3, 2};
-                      }},
-        WholeTreeCase{"NobodySampled", {20, 3}, [](TreeCase* c) { c->params.subsample = 1e-9f; }},
-        WholeTreeCase{"ColsampleByTree", kSparse, [](TreeCase* c) { c->params.colsample_bytree = 0.5f; }},
-        WholeTreeCase{"ColsampleByLevel", kPlain, [](TreeCase* c) { c->params.colsample_bylevel = 0.5f; }},
-        WholeTreeCase{"ColsampleByNode", kMissingSome, [](TreeCase* c) { c->params.colsample_bynode = 0.4f; }},
-        WholeTreeCase{"ColsampleAll", kSparse,
-                      [](TreeCase* c) {
-                        c->params.colsample_bytree = 0.8f;
-                        c->params.colsample_bylevel = 0.8f;
-                        c->params.colsample_bynode = 0.6f;
-                        c->params.subsample = 0.7f;
-                        c->params.feature_weights.assign(25, 1.0f);
-                        c->params.feature_weights[4] = 20.0f;
-                      }},
-        WholeTreeCase{"OneRow", {1, 3}, Defaults},
-        WholeTreeCase{"TwoRows", {2, 1}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
-        WholeTreeCase{"OneColumn", {800, 1, 0.1}, Defaults},
-        WholeTreeCase{"TwoBins", kPlain, [](TreeCase* c) { c->max_bin = 2; }},
-        WholeTreeCase{"TwoByteBins", {1500, 3, 0.1}, [](TreeCase* c) { c->max_bin = 900; }},
-        WholeTreeCase{"FewValues", {1500, 5, 0.1, 3}, Defaults},
-        WholeTreeCase{"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 4; }},
-        WholeTreeCase{"NegativeHessians", kMissingSome,
-                      [](TreeCase* c) {
-                        for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
-                      }},
-        WholeTreeCase{"ZeroGradients", kPlain,
-                      [](TreeCase* c) { c->gradients.assign(c->gradients.size(), {0.0f, 0.0f}); }},
-        WholeTreeCase{"ConstantAndEmptyColumns", kMissingSome,
-                      [](TreeCase* c) {
-                        for (std::size_t r = 0; r < c->values.rows; ++r) {
-                          c->values(r, 0) = 2.0f;
-                          c->values(r, 1) = reference::kMissing;
-                          if (r % 5 == 0) c->values(r, 2) = reference::kMissing;
-                        }
-                      }},
-        WholeTreeCase{"NoValuesAtAll", {30, 2, 1.0}, Defaults},
-        WholeTreeCase{"QuantileWeights", {3000, 4},
-                      [](TreeCase* c) {
-                        for (std::size_t r = 0; r < c->values.rows; ++r) {
-                          c->weights.push_back(static_cast<float>(r % 5) * 0.25f);
-                        }
-                      }}),
-    NameOfCase);
+constexpr WholeTreeCase kWholeTreeCases[] = {
+    {"Plain", kPlain, Defaults},
+    {"Missing", kMissingSome, Defaults},
+    {"Sparse", kSparse, Defaults},
+    {"Shallow", kPlain, [](TreeCase* c) { c->params.max_depth = 1; }},
+    {"NoDepthLimit", kPlain, [](TreeCase* c) { c->params.max_depth = 0; }},
+    {"NoDepthLimitLeaves", kMissingSome,
+     [](TreeCase* c) {
+       c->params.max_depth = 0;
+       c->params.max_leaves = 21;
+     }},
+    {"DepthAndLeaves", kMissingSome, [](TreeCase* c) { c->params.max_leaves = 11; }},
+    {"OneLeaf", kPlain, [](TreeCase* c) { c->params.max_leaves = 1; }},
+    {"Gamma", kMissingSome, [](TreeCase* c) { c->params.min_split_loss = 0.8f; }},
+    {"GammaTooLarge", kPlain, [](TreeCase* c) { c->params.min_split_loss = 1e6f; }},
+    {"NoLambda", kSparse, [](TreeCase* c) { c->params.reg_lambda = 0; }},
+    {"Alpha", kMissingSome, [](TreeCase* c) { c->params.reg_alpha = 2.5f; }},
+    {"MaxDeltaStep", kMissingSome, [](TreeCase* c) { c->params.max_delta_step = 0.1f; }},
+    {"AlphaAndMaxDeltaStep", kSparse,
+     [](TreeCase* c) {
+       c->params.reg_alpha = 1;
+       c->params.max_delta_step = 0.2f;
+     }},
+    {"MinChildWeight", kMissingSome, [](TreeCase* c) { c->params.min_child_weight = 40; }},
+    {"NoMinChildWeight", kSparse, [](TreeCase* c) { c->params.min_child_weight = 0; }},
+    {"LearningRate", kPlain, [](TreeCase* c) { c->params.learning_rate = 0.037f; }},
+    {"Subsample", kMissingSome,
+     [](TreeCase* c) {
+       c->params.subsample = 0.4f;
+       c->params.seed = 5;
+       c->key = {3, 2};
+     }},
+    {"NobodySampled", {20, 3}, [](TreeCase* c) { c->params.subsample = 1e-9f; }},
+    {"ColsampleByTree", kSparse, [](TreeCase* c) { c->params.colsample_bytree = 0.5f; }},
+    {"ColsampleByLevel", kPlain, [](TreeCase* c) { c->params.colsample_bylevel = 0.5f; }},
+    {"ColsampleByNode", kMissingSome, [](TreeCase* c) { c->params.colsample_bynode = 0.4f; }},
+    {"ColsampleAll", kSparse,
+     [](TreeCase* c) {
+       c->params.colsample_bytree = 0.8f;
+       c->params.colsample_bylevel = 0.8f;
+       c->params.colsample_bynode = 0.6f;
+       c->params.subsample = 0.7f;
+       c->params.feature_weights.assign(25, 1.0f);
+       c->params.feature_weights[4] = 20.0f;
+     }},
+    {"OneRow", {1, 3}, Defaults},
+    {"TwoRows", {2, 1}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
+    {"OneColumn", {800, 1, 0.1}, Defaults},
+    {"TwoBins", kPlain, [](TreeCase* c) { c->max_bin = 2; }},
+    {"TwoByteBins", {1500, 3, 0.1}, [](TreeCase* c) { c->max_bin = 900; }},
+    {"FewValues", {1500, 5, 0.1, 3}, Defaults},
+    {"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 4; }},
+    {"NegativeHessians", kMissingSome,
+     [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
+     }},
+    {"ZeroGradients", kPlain,
+     [](TreeCase* c) {
+       c->gradients.assign(c->gradients.size(), {0.0f, 0.0f});
+     }},
+    {"ConstantAndEmptyColumns", kMissingSome,
+     [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->values.rows; ++r) {
+         c->values(r, 0) = 2.0f;
+         c->values(r, 1) = reference::kMissing;
+         if (r % 5 == 0) c->values(r, 2) = reference::kMissing;
+       }
+     }},
+    {"NoValuesAtAll", {30, 2, 1.0}, Defaults},
+    {"QuantileWeights", {3000, 4}, [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->values.rows; ++r) {
+         c->weights.push_back(static_cast<float>(r % 5) * 0.25f);
+       }
+     }}};
 
-TEST(WholeTreeShapeTest, TheCasesAboveDoWhatTheirNamesSay) {
+INSTANTIATE_TEST_SUITE_P(Cases, WholeTreeTest,
+                         ::testing::Combine(::testing::ValuesIn(testing::kBackends),
+                                            ::testing::ValuesIn(kWholeTreeCases)),
+                         [](auto const& c) {
+                           return testing::NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
+                         });
+
+class WholeTreeShapeTest : public ::testing::TestWithParam<BackendKind> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(GetParam()); }
+  static Tree Grow(TreeCase const& c) { return testing::Grow(c, {GetParam()}); }
+};
+
+TEST_P(WholeTreeShapeTest, TheCasesAboveDoWhatTheirNamesSay) {
   auto c = testing::RandomCase(kMissingSome, 131);
   c.max_bin = 32;
   EXPECT_GT(Grow(c).Leaves(), 30U);
@@ -137,7 +151,7 @@ TEST(WholeTreeShapeTest, TheCasesAboveDoWhatTheirNamesSay) {
   EXPECT_EQ(Grow(c).Leaves(), 1U);
 }
 
-TEST(WholeTreeShapeTest, MaximumNumberOfBins) {
+TEST_P(WholeTreeShapeTest, MaximumNumberOfBins) {
   TreeCase c = testing::RandomCase({70000, 2}, 132);
   for (std::size_t r = 0; r < c.values.rows; ++r) c.values(r, 0) = static_cast<float>(r * 7919 % c.values.rows);
   c.values(9, 1) = reference::kMissing;
@@ -146,7 +160,7 @@ TEST(WholeTreeShapeTest, MaximumNumberOfBins) {
   EXPECT_EQ(Grow(c), GrowReference(c));
 }
 
-TEST(WholeTreeShapeTest, AMillionSparseColumns) {
+TEST_P(WholeTreeShapeTest, AMillionSparseColumns) {
   // 100 rows, values in 300 columns out of 10^6: the tree of the 300 alone, with their numbers.
   constexpr FeatureIndex kColumns = 1000000, kStep = 3331;
   TreeCase c = testing::RandomCase({100, 300, 0.3}, 133);
@@ -166,11 +180,11 @@ TEST(WholeTreeShapeTest, AMillionSparseColumns) {
     expected.split_bin[n] += data->cuts().ptr[f * kStep] - narrow_cuts.ptr[f];
     expected.feature[n] = f * kStep;
   }
-  Trainer trainer{data, BackendKind::kHost, 2};
-  EXPECT_EQ(trainer.Grow(c.params, c.gradients, {}), expected);
+  auto const builder = testing::MakeTreeBuilder(GetParam(), data->matrix(), 2);
+  EXPECT_EQ(GrowHistTree(builder.get(), c.params, c.gradients, {}), expected);
 }
 
-TEST(WholeTreeShapeTest, LeavesAddUpToTheRoot) {
+TEST_P(WholeTreeShapeTest, LeavesAddUpToTheRoot) {
   // A hessian sum is an integer times a power of two, below 2^53 units here: exact in double, but rounded to float
   // once.
   auto const c = testing::RandomCase(kSparse, 134);
@@ -181,6 +195,9 @@ TEST(WholeTreeShapeTest, LeavesAddUpToTheRoot) {
   }
   EXPECT_NEAR(sum, static_cast<double>(tree.sum_hess[0]), 2 * 0x1p-24 * static_cast<double>(tree.sum_hess[0]));
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, WholeTreeShapeTest, ::testing::ValuesIn(testing::kBackends),
+                         [](auto const& c) { return testing::NameOf(c.param); });
 
 }  // namespace
 }  // namespace xgbgpu

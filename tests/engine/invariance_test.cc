@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
+#include "driver/hist.h"
 #include "matrix/matrix.h"
 #include "support/data.h"
 #include "support/grow.h"
@@ -13,7 +15,6 @@ namespace {
 
 using reference::Values;
 using testing::DataShape;
-using testing::Grow;
 using testing::Random;
 using testing::TreeCase;
 
@@ -28,12 +29,17 @@ TreeCase Rearranged(TreeCase const& c, std::vector<std::size_t> const& order) {
   return result;
 }
 
-class InvarianceTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, double>> {
+class InvarianceTest : public ::testing::TestWithParam<std::tuple<BackendKind, GrowPolicy, double>> {
  protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(Backend()); }
+  static BackendKind Backend() { return std::get<0>(GetParam()); }
+  static double Missing() { return std::get<2>(GetParam()); }
+  static Tree Grow(TreeCase const& c, int threads = 2) { return testing::Grow(c, {Backend(), threads}); }
+
   TreeCase MakeCase(std::size_t rows, std::uint64_t seed) const {
-    auto c = testing::RandomCase({rows, 8, std::get<1>(GetParam())}, seed);
+    auto c = testing::RandomCase({rows, 8, Missing()}, seed);
     c.max_bin = 64;
-    c.params.grow_policy = std::get<0>(GetParam());
+    c.params.grow_policy = std::get<1>(GetParam());
     c.params.max_depth = 7;
     return c;
   }
@@ -43,9 +49,9 @@ TEST_P(InvarianceTest, ThreadsWithTheNarrowFormatAndManyChunks) {
   auto c = MakeCase((std::size_t{1} << 18) + 1001, 141);
   c.params.max_depth = 5;
   c.params.subsample = 0.8f;
-  Tree const expected = Grow(c, {BackendKind::kHost, 1});
+  Tree const expected = Grow(c, 1);
   EXPECT_GT(expected.Leaves(), 20U);
-  for (int threads : {2, 3, 7}) EXPECT_EQ(Grow(c, {BackendKind::kHost, threads}), expected) << threads;
+  for (int threads : {2, 3, 7}) EXPECT_EQ(Grow(c, threads), expected) << threads;
 }
 
 TEST_P(InvarianceTest, OrderOfRows) {
@@ -97,7 +103,7 @@ TEST_P(InvarianceTest, EmptyColumnsMakeItSparseAndNothingElse) {
   for (std::size_t r = 0; r < c.values.rows; ++r) {
     for (std::size_t f = 0; f < c.values.features; ++f) wide.values(r, f) = c.values(r, f);
   }
-  EXPECT_NE(testing::MakeDataset(c)->matrix().layout == MatrixLayout::kSparse16, std::get<1>(GetParam()) < 0.5);
+  EXPECT_NE(testing::MakeDataset(c)->matrix().layout == MatrixLayout::kSparse16, Missing() < 0.5);
   EXPECT_EQ(testing::MakeDataset(wide)->matrix().layout, MatrixLayout::kSparse16);
   EXPECT_EQ(Grow(wide), Grow(c));
 }
@@ -124,24 +130,25 @@ TEST_P(InvarianceTest, TheTreeBeforeDoesNotShow) {
   auto const c = MakeCase(2000, 148);
   auto const data = testing::MakeDataset(c);
   Tree const expected = Grow(c);
-  Trainer trainer{data, BackendKind::kHost, 2};
+  auto const builder = testing::MakeTreeBuilder(Backend(), data->matrix(), 2);
   auto other = c.params;
   other.max_depth = 3;
   other.subsample = 0.5f;
   other.colsample_bytree = 0.4f;
   for (std::uint32_t i = 0; i < 3; ++i) {
-    EXPECT_NE(trainer.Grow(other, testing::RandomGradients(c.values, 149 + i), {i, 0}), expected);
-    EXPECT_EQ(trainer.Grow(c.params, c.gradients, {0, 0}), expected);
+    EXPECT_NE(GrowHistTree(builder.get(), other, testing::RandomGradients(c.values, 149 + i), {i, 0}), expected);
+    EXPECT_EQ(GrowHistTree(builder.get(), c.params, c.gradients, {0, 0}), expected);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Trees, InvarianceTest,
-                         ::testing::Combine(::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
+                         ::testing::Combine(::testing::ValuesIn(testing::kBackends),
+                                            ::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
                                             ::testing::Values(0.1, 0.85)),
                          [](auto const& c) {
-                           bool const depth_wise = std::get<0>(c.param) == GrowPolicy::kDepthWise;
-                           return std::string{depth_wise ? "DepthWise" : "LossGuide"} +
-                                  (std::get<1>(c.param) < 0.5 ? "Dense" : "Sparse");
+                           bool const depth_wise = std::get<1>(c.param) == GrowPolicy::kDepthWise;
+                           return testing::NameOf(std::get<0>(c.param)) + (depth_wise ? "DepthWise" : "LossGuide") +
+                                  (std::get<2>(c.param) < 0.5 ? "Dense" : "Sparse");
                          });
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include "core/message.h"
 #include "driver/hist.h"
+#ifdef XGBGPU_TESTS_CUDA
+#include "matrix/device_matrix.h"
+#endif
 #include "reference/tree.h"
 #include "sample/sample.h"
 
@@ -32,8 +35,20 @@ std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536 + key.index
 }  // namespace
 
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads) {
-  if (ResolveBackend(kind) != BackendKind::kHost) Throw<Unsupported>("These tests know the host backend only");
-  return MakeHostTreeBuilder(matrix, threads);
+  if (kind == BackendKind::kHost) return MakeHostTreeBuilder(matrix, threads);
+#ifdef XGBGPU_TESTS_CUDA
+  return MakeCudaTreeBuilder(cuda::UploadMatrix(matrix, 0, threads), threads);
+#else
+  Throw<Unsupported>("These tests were built without the CUDA backend");
+#endif
+}
+
+std::string NameOf(BackendKind kind) { return kind == BackendKind::kHost ? "Host" : "Cuda"; }
+
+std::string WhyNotHere(BackendKind kind) {
+  std::string why_not;
+  if (kind == BackendKind::kCuda && !CudaAvailable(&why_not)) return "no test on CUDA: " + why_not;
+  return {};
 }
 
 std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options) {

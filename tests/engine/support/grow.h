@@ -2,8 +2,11 @@
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_GROW_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_GROW_H_
 
+#include <gtest/gtest.h>
+
 #include <iosfwd>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
@@ -18,8 +21,16 @@ void PrintTo(Tree const& tree, std::ostream* os);
 
 namespace testing {
 
-/// The one place where tests choose a backend.
+/// The one place where tests choose a backend. CUDA: the first device.
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads);
+
+/// What suites that any backend must pass are instantiated over.
+inline constexpr BackendKind kBackends[] = {BackendKind::kHost, BackendKind::kCuda};
+std::string NameOf(BackendKind kind);
+/// Empty if tests can run on `kind` here, else why not: the reason that a skipped test gives.
+std::string WhyNotHere(BackendKind kind);
+#define XGBGPU_SKIP_UNLESS_HERE(kind) \
+  if (std::string const why_not = ::xgbgpu::testing::WhyNotHere(kind); !why_not.empty()) GTEST_SKIP() << why_not
 
 /// Everything that one tree depends on.
 struct TreeCase {
