@@ -46,6 +46,9 @@ class TreeBuilder {
   virtual std::size_t bytes() const = 0;
 };
 
+/// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.
+inline std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
+
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
 
 /// Only in builds with the CUDA backend. Trees on the matrix's device; `threads` for what the host adds.

@@ -18,9 +18,6 @@ namespace xgbgpu {
 
 namespace {
 
-/// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.
-std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
-
 class HostTreeBuilder final : public TreeBuilder {
  public:
   HostTreeBuilder(QuantisedMatrix const& matrix, int threads)

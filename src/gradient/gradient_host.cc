@@ -57,24 +57,15 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
                          "are the usual causes");
 }
 
-/// True if mean|v| >= max|v| / kNarrowPeak, for gradients and for hessians.
-bool NoneTowers(Span<GradientPair const> gradients, int grad_exponent, int hess_exponent, int threads) {
-  double const grad_scale = ScaleByPowerOfTwo(1.0, 20 - grad_exponent);
-  double const hess_scale = ScaleByPowerOfTwo(1.0, 20 - hess_exponent);
+bool NoneTowers(Span<GradientPair const> gradients, std::uint32_t grad_max, std::uint32_t hess_max, int threads) {
+  double const grad_scale = CoarseScale(grad_max), hess_scale = CoarseScale(hess_max);
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     GradientSum const sum = CoarseSum(gradients.data() + begin, end - begin, grad_scale, hess_scale);
     grad_sum += sum.grad;
     hess_sum += sum.hess;
   });
-  std::int64_t const least = static_cast<std::int64_t>(gradients.size()) * ((1 << 20) / kNarrowPeak);
-  return grad_sum >= least && hess_sum >= least;
-}
-
-int CeilLog2(std::uint64_t n) {
-  int bits = 0;
-  while (bits < 63 && (std::uint64_t{1} << bits) < n) ++bits;
-  return bits;
+  return xgbgpu::NoneTowers(grad_sum, gradients.size()) && xgbgpu::NoneTowers(hess_sum, gradients.size());
 }
 
 }  // namespace
@@ -88,14 +79,9 @@ GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int thre
   });
   if (grad_max >= kNotFiniteBits || hess_max >= kNotFiniteBits) ThrowNotFinite(gradients);
 
-  int const grad_exponent = ExponentAbove(grad_max);
-  int const hess_exponent = ExponentAbove(hess_max);
-  GradientFormat format;
-  format.narrow = gradients.size() >= kNarrowMinRows && NoneTowers(gradients, grad_exponent, hess_exponent, threads);
-  int const bits = format.narrow ? kNarrowBits : std::min(kWideBits, 62 - CeilLog2(gradients.size()));
-  format.grad_shift = bits - grad_exponent;
-  format.hess_shift = bits - hess_exponent;
-  return format;
+  std::size_t const rows = gradients.size();
+  bool const narrow = rows >= kNarrowMinRows && NoneTowers(gradients, grad_max, hess_max, threads);
+  return MakeGradientFormat(rows, grad_max, hess_max, narrow);
 }
 
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,

@@ -7,6 +7,7 @@
 
 #include "core/fixed_point.h"
 #include "core/hd.h"
+#include "gradient/gradient.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -44,6 +45,28 @@ XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, double grad_scale, doubl
 
 XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hess_scale) {
   return {RoundToNearest(v.grad, grad_scale), RoundToNearest(v.hess, hess_scale)};
+}
+
+XGBGPU_HD int CeilLog2(std::uint64_t n) {
+  int bits = 0;
+  while (bits < 63 && (std::uint64_t{1} << bits) < n) ++bits;
+  return bits;
+}
+
+/// True if mean|v| >= max|v| / kNarrowPeak, given the sum of CoarseMagnitude over `rows` rows.
+XGBGPU_HD bool NoneTowers(std::int64_t coarse_sum, std::uint64_t rows) {
+  return coarse_sum >= static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);
+}
+
+/// Factor of CoarseMagnitude for a largest value of these MagnitudeBits.
+XGBGPU_HD double CoarseScale(std::uint32_t max_bits) { return ScaleByPowerOfTwo(1.0, 20 - ExponentAbove(max_bits)); }
+
+/// Format for `rows` gradients with these largest MagnitudeBits; `narrow` if none towers above the rest.
+XGBGPU_HD GradientFormat MakeGradientFormat(std::uint64_t rows, std::uint32_t grad_max, std::uint32_t hess_max,
+                                            bool narrow) {
+  int const wide = 62 - CeilLog2(rows);
+  int const bits = narrow ? kNarrowBits : (wide < kWideBits ? wide : kWideBits);
+  return {narrow, bits - ExponentAbove(grad_max), bits - ExponentAbove(hess_max)};
 }
 
 }  // namespace xgbgpu

@@ -28,6 +28,14 @@ struct HostHistogramPolicy {
   std::size_t cache_bytes{std::size_t{1} << 30};
 };
 
+struct DeviceHistogramPolicy {
+  /// Units (DeviceTree::unit_rows) that a block sums at least: below, clearing and merging its sums costs more than a
+  /// second block gains.
+  std::uint32_t least_units{1};
+  /// Shared memory that the system takes from every block, rounded up.
+  std::size_t block_overhead{2 << 10};
+};
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_HISTOGRAM_HISTOGRAM_POLICY_H_

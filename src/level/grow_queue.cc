@@ -31,10 +31,13 @@ bool GrowQueue::ChildrenMaySplit(int depth) const {
   return LeavesLeft() && (max_depth_ == 0 || depth + 1 < max_depth_);
 }
 
-bool GrowQueue::Push(Span<Node const> nodes, NodeIndex node) {
-  Node const& n = nodes[static_cast<std::size_t>(node)];
+bool GrowQueue::IsCandidate(Node const& n) const {
   bool const deep = max_depth_ != 0 && n.depth >= max_depth_;
-  if (deep || n.split.gain <= kLeastGain || n.split.gain < min_split_loss_) return false;
+  return !deep && n.split.gain > kLeastGain && n.split.gain >= min_split_loss_;
+}
+
+bool GrowQueue::Push(Span<Node const> nodes, NodeIndex node) {
+  if (!IsCandidate(nodes[static_cast<std::size_t>(node)])) return false;
   candidates_.push_back(node);
   if (policy_ == GrowPolicy::kLossGuide) std::push_heap(candidates_.begin(), candidates_.end(), After{nodes});
   return true;

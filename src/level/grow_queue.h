@@ -19,8 +19,14 @@ class GrowQueue {
  public:
   void Reset(TrainParams const& params);
 
-  /// Takes a node whose best split is known, if it may be split; else returns false.
+  /// May a node be split, its best split being known?
+  bool IsCandidate(Node const& node) const;
+  /// Leaves that the tree may still get; a large number if there is no limit.
+  int LeavesToCome() const { return max_leaves_ == 0 ? 1 << 30 : max_leaves_ - leaves_; }
+  /// Takes a node, if it is a candidate; else returns false.
   bool Push(Span<Node const> nodes, NodeIndex node);
+  /// Loss-guided: the node that Pop would return; kNoNode if none.
+  NodeIndex Next() const { return candidates_.empty() || !LeavesLeft() ? kNoNode : candidates_.front(); }
   /// The nodes to split now, ascending; empty: the tree is finished.
   std::vector<NodeIndex> Pop(Span<Node const> nodes);
   /// May children of a node at `depth` still be split? If not, nobody needs their histograms.

@@ -39,6 +39,7 @@ class FeatureSampler {
   FeatureSampler(TrainParams const& params, FeatureIndex features, std::uint32_t tree);
 
   bool all() const { return all_; }  ///< nothing is sampled anywhere: every set holds every feature
+  bool per_level() const { return bylevel_ < 1.0f; }
   bool per_node() const { return bynode_ < 1.0f; }
   std::vector<FeatureIndex> const& Tree() const { return tree_; }  ///< ascending
   /// Ascending; a function of (seed, tree, depth) and, with colsample_bynode, of the node.

@@ -1,0 +1,135 @@
+/// A growing tree as the kernels of one level see it: what the host's LevelBuilder keeps in vectors lives on the device,
+/// so that no level waits for the host. docs/adr/0006-cuda-kernels.md
+#ifndef XGBGPU_LEVEL_DEVICE_TREE_H_
+#define XGBGPU_LEVEL_DEVICE_TREE_H_
+
+#include <cstdint>
+
+#include "core/fixed_point.h"
+#include "gradient/gradient_cuda.h"
+#include "level/family.h"
+#include "level/node.h"
+#include "matrix/device_matrix.h"
+#include "split/split.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::cuda {
+
+/// Rows of a node that are moved to its children, or, if it stays a leaf, whose positions are final.
+struct MoveJob {
+  NodeIndex node;
+  std::int32_t family;  ///< or the complement of the node's number in the finished tree: it stays a leaf
+  std::uint32_t first_item;
+};
+
+/// Rows of a node that are summed.
+struct SumJob {
+  NodeIndex node;
+  std::int32_t slot;
+  std::uint32_t first_unit;
+};
+
+/// Counts that one kernel leaves for the next.
+struct LevelState {
+  std::uint32_t rows;         ///< in the sample
+  GradientSum sum;            ///< over them
+  std::uint32_t nodes;        ///< made so far
+  std::uint32_t level_first;  ///< first node of the level whose splits were found last
+  std::uint32_t leaves;
+  std::uint32_t families;
+  std::uint32_t move_jobs;
+  std::uint32_t move_items;
+  std::uint32_t sum_jobs;
+  std::uint32_t sum_units;
+  std::uint32_t free_slots;
+  std::uint32_t finished_blocks;
+};
+
+/// Parameters of one tree, uploaded before it starts.
+struct TreeSettings {
+  SplitParams split;  ///< without units: the format is chosen on the device
+  float min_split_loss;
+  int max_depth;
+  int max_leaves;
+  std::uint64_t seed;
+  std::uint32_t tree;
+  std::uint64_t sample_threshold;
+};
+
+/// Features that one item of the split kernel looks at.
+struct SplitGroup {
+  FeatureIndex first;
+  std::uint16_t features;
+  std::uint16_t segments;  ///< threads that share the bins of a feature: a power of two
+};
+
+/// Everything a kernel of the level needs. Arrays are on the device.
+struct DeviceTree {
+  DeviceMatrixView matrix;
+  GradientPair const* gradients;  ///< [rows]
+  GradientState* gradient;
+  TreeSettings const* settings;
+  LevelState* state;
+  Node* nodes;
+  Family* families;
+  MoveJob* move_jobs;
+  SumJob* sum_jobs;
+  std::int32_t* free_slots;
+  RowRecord* lists[2];           ///< [rows]
+  NodeIndex* positions;          ///< [rows]
+  GradientSum* histograms;       ///< [slots, cells]
+  SplitGroup const* groups;      ///< [group_count]
+  std::uint32_t group_count;
+  SplitCandidate* candidates;    ///< [2 · families, group_count]
+  std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
+  std::uint32_t const* features_of_node;  ///< [sets, feature_words] or nullptr: all
+  std::uint32_t feature_words;
+  std::uint8_t sets_by_depth;    ///< set number is the node's depth; else 2 · family + (1 for the right child)
+  std::uint32_t unit_rows;       ///< rows of one unit of the histogram kernel
+  std::uint32_t item_rows;       ///< rows of one item of the partition, a multiple of 32, at most 1024
+};
+
+/// Number of the last job whose `first` is not above `item`. `first(0)` is 0.
+template <typename First>
+XGBGPU_HD std::uint32_t FindJob(std::uint32_t jobs, std::uint32_t item, First&& first) {
+  std::uint32_t low = 0, high = jobs;  // first(low) <= item < first(high)
+  while (high - low > 1) {
+    std::uint32_t const middle = low + (high - low) / 2;
+    if (first(middle) <= item) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// In a final level the children are not evaluated: rows get their positions and are not moved.
+enum class LevelKind { kInner, kFinal };
+
+/// What one level is made of, for launchers: upper bounds that the host knows without asking the device.
+struct LevelBounds {
+  std::uint64_t families;
+  std::uint32_t symbols;  ///< of the largest tile
+};
+
+// The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
+
+/// Rows, or the sampled ones, with their gradients to list 0; their sum; the root, with histogram slot 0 of `slots`.
+/// (sample/row_sample_cuda.cu)
+void ListRootRows(DeviceTree const& tree, bool sampled, std::uint32_t slots, DeviceLimits const& limits,
+                  cudaStream_t stream);
+/// Children and move jobs of the first `families` families, where the host has chosen them. (level/level_cuda.cu)
+void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream);
+/// Rows to children, or positions; the last block plans the sums. (partition/partition_cuda.cu)
+void MoveRows(DeviceTree const& tree, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream);
+/// Histograms of all sum jobs; their slots are zero before. (histogram/histogram_cuda.cu)
+void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+/// Siblings by subtraction, best split of every child; if `select`, the last block chooses the next level's splits.
+/// (split/split_cuda.cu)
+void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, bool select, DeviceLimits const& limits,
+                cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_LEVEL_DEVICE_TREE_H_

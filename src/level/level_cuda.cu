@@ -1,0 +1,415 @@
+#include "level/level_cuda.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/grid.h"
+#include "core/message.h"
+#include "gradient/gradient_ops.h"
+#include "level/level_policy.h"
+#include "level/plan.cuh"
+#include "predict/predict_cuda.h"
+#include "sample/sample_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// Features side by side that one item of the split kernel looks at: never from two tiles.
+std::vector<SplitGroup> MakeGroups(DeviceMatrix const& matrix) {
+  DeviceMatrixView const& m = matrix.view;
+  std::vector<SplitGroup> groups;
+  for (FeatureIndex first = 0; first < m.features;) {
+    FeatureIndex const limit = m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
+    BinIndex const bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
+    constexpr BinIndex kThreadBins = 8;  // that one thread scans
+    std::uint32_t segments = 1;
+    while (segments < kPlanThreads && segments * kThreadBins < bins) segments *= 2;
+    FeatureIndex end = std::min<FeatureIndex>(limit, first + kPlanThreads / segments);
+    if (!m.dense) {  // a feature with many more bins than the first begins a new group
+      FeatureIndex f = first;
+      while (f < end && matrix.cuts.bins(f) <= segments * kThreadBins) ++f;
+      end = std::max(first + 1, f);
+    }
+    groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments)});
+    first = end;
+  }
+  return groups;
+}
+
+__global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(DeviceTree tree, std::uint32_t families) {
+  __shared__ typename PlanScan::TempStorage storage;
+  unsigned long long all_items = 0;
+  for (std::uint32_t base = 0; base < families; base += kPlanThreads) {
+    std::uint32_t const f = base + threadIdx.x;
+    std::uint32_t items = 0;
+    if (f < families) {
+      Family const& family = tree.families[f];
+      MakeChildren(tree, family.parent, family.left);
+      items = (tree.nodes[family.parent].rows + tree.item_rows - 1) / tree.item_rows;
+    }
+    unsigned long long const before = ScanStep(items, &all_items, storage);
+    if (f < families) tree.move_jobs[f] = {tree.families[f].parent, static_cast<std::int32_t>(f), Low(before)};
+  }
+  if (threadIdx.x != 0) return;
+  tree.state->families = families;
+  tree.state->move_jobs = families;
+  tree.state->move_items = Low(all_items);
+}
+
+/// Bit sets of features, one after the other.
+std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const& sets, std::uint32_t words) {
+  std::vector<std::uint32_t> bits(sets.size() * words);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (FeatureIndex f : sets[s]) bits[s * words + f / 32] |= 1U << (f % 32);
+  }
+  return bits;
+}
+
+}  // namespace
+
+void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream) {
+  PrepareFamiliesKernel<<<1, kPlanThreads, 0, stream>>>(tree, families);
+  CheckLaunch("preparing a batch of splits");
+}
+
+LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream)
+    : matrix_{matrix}, arena_{arena}, stream_{stream}, limits_{CurrentDeviceLimits()}, groups_{MakeGroups(matrix)} {
+  std::size_t const rows = matrix.view.rows;
+  for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
+  gradient_ = {arena, "state", 1};
+  settings_ = {arena, "state", 1};
+  state_ = {arena, "state", 1};
+  for (auto& list : lists_) list = {arena, "row lists", rows};
+  positions_ = {arena, "positions", rows};
+  group_array_ = {arena, "state", groups_.size()};
+  CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
+}
+
+LevelBuilder::~LevelBuilder() {
+  cudaStreamSynchronize(stream_);  // nothing may run on the buffers that go
+  DropGraph();
+}
+
+void LevelBuilder::DropGraph() {
+  if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+  graph_ = nullptr;
+}
+
+bool LevelBuilder::CanRunUnattended(FeatureSampler const& features) const {
+  LevelPolicy const policy;
+  if (params_.grow_policy != GrowPolicy::kDepthWise || features.per_node()) return false;
+  if (params_.max_depth == 0 || params_.max_depth > policy.most_levels) return false;
+  std::size_t const slots = std::size_t{1} << (params_.max_depth - 1);
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  auto const part = static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free + histograms_.bytes()));
+  return slots * HistogramBytes() <= std::min(part, policy.most_histogram_bytes) &&
+         slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes;
+}
+
+namespace {
+
+/// At least `size` elements; contents are lost if it has to grow. The old buffer goes first: the peak is one.
+template <typename T>
+void Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t size) {
+  if (buffer->size() >= size) return;
+  *buffer = {};
+  *buffer = {arena, part, size};
+}
+
+}  // namespace
+
+void LevelBuilder::ReserveUnattended() {
+  std::size_t const widest = std::size_t{1} << (params_.max_depth - 1);  // nodes of the last level that is evaluated
+  used_slots_ = static_cast<std::uint32_t>(widest);
+  slots_ = std::max(slots_, used_slots_);
+  Reserve(&node_array_, arena_, "nodes", 4 * widest);
+  Reserve(&families_, arena_, "nodes", widest);
+  Reserve(&move_jobs_, arena_, "nodes", widest);
+  Reserve(&sum_jobs_, arena_, "nodes", widest);
+  Reserve(&slot_array_, arena_, "nodes", 2 * widest);
+  Reserve(&histograms_, arena_, "histograms", widest * matrix_.view.cells);
+  Reserve(&candidates_, arena_, "split candidates", 2 * widest * groups_.size());
+  if (host_nodes_.size() < node_array_.size()) host_nodes_ = PinnedBuffer<Node>{node_array_.size()};
+}
+
+void LevelBuilder::ReserveAttended() {
+  LevelPolicy const policy;
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  auto const part = static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free + histograms_.bytes()));
+  std::size_t const fitting = std::min(part, policy.most_histogram_bytes) / HistogramBytes();
+  std::size_t const leaves = params_.max_leaves == 0 ? policy.attended_slots : static_cast<std::size_t>(params_.max_leaves);
+  used_slots_ = static_cast<std::uint32_t>(
+      std::max<std::size_t>(2, std::min({fitting, leaves, matrix_.view.rows, std::size_t{policy.attended_slots}})));
+  std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
+  batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
+  Reserve(&node_array_, arena_, "nodes", 1 + 2 * batch_);
+  Reserve(&families_, arena_, "nodes", batch_);
+  Reserve(&move_jobs_, arena_, "nodes", batch_);
+  Reserve(&sum_jobs_, arena_, "nodes", 2 * batch_);
+  Reserve(&slot_array_, arena_, "nodes", used_slots_);
+  Reserve(&histograms_, arena_, "histograms", used_slots_ * matrix_.view.cells);
+  Reserve(&candidates_, arena_, "split candidates", 2 * batch_ * groups_.size());
+  if (host_nodes_.size() < 1 + 2 * batch_) host_nodes_ = PinnedBuffer<Node>{1 + 2 * batch_};
+}
+
+DeviceTree LevelBuilder::View() const {
+  LevelPolicy const policy;
+  DeviceTree tree{};
+  tree.matrix = matrix_.view;
+  tree.gradients = gradients_;
+  tree.gradient = gradient_.data();
+  tree.settings = settings_.data();
+  tree.state = state_.data();
+  tree.nodes = node_array_.data();
+  tree.families = families_.data();
+  tree.move_jobs = move_jobs_.data();
+  tree.sum_jobs = sum_jobs_.data();
+  tree.free_slots = slot_array_.data();
+  tree.lists[0] = lists_[0].data();
+  tree.lists[1] = lists_[1].data();
+  tree.positions = positions_.data();
+  tree.histograms = histograms_.data();
+  tree.groups = group_array_.data();
+  tree.group_count = static_cast<std::uint32_t>(groups_.size());
+  tree.candidates = candidates_.data();
+  tree.features_of_tree = has_tree_set_ ? tree_set_.data() : nullptr;
+  tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
+  tree.feature_words = (matrix_.view.features + 31) / 32;
+  tree.sets_by_depth = sets_by_depth_;
+  tree.unit_rows = policy.unit_rows;
+  std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
+  std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
+  tree.item_rows = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(policy.most_item_rows, std::max<std::uint64_t>(policy.least_item_rows, even)));
+  return tree;
+}
+
+/// The features of the tree, and those of every level if they are known now.
+void LevelBuilder::UploadFeatures() {
+  std::uint32_t const words = (matrix_.view.features + 31) / 32;
+  has_tree_set_ = features_->Tree().size() < matrix_.view.features;
+  has_node_sets_ = false;
+  if (has_tree_set_) {
+    Reserve(&tree_set_, arena_, "feature sets", words);
+    auto const bits = BitSets({features_->Tree()}, words);
+    CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream_, "choosing features");
+    stream_.Wait("choosing features");  // the bits go
+  }
+  sets_by_depth_ = unattended_;
+  if (features_->all() || !features_->per_level() || !unattended_) return;
+  std::vector<std::vector<FeatureIndex>> sets;
+  for (int depth = 0; depth < params_.max_depth; ++depth) sets.push_back(features_->Node(depth, 0));
+  auto const bits = BitSets(sets, words);
+  Reserve(&node_sets_, arena_, "feature sets", bits.size());
+  CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
+  stream_.Wait("choosing features");
+  has_node_sets_ = true;
+}
+
+/// The features of a batch's children; of the root, if the batch is empty.
+void LevelBuilder::UploadNodeSets(std::vector<Family> const& batch) {
+  if (features_->all() || !(features_->per_level() || features_->per_node())) return;
+  std::uint32_t const words = (matrix_.view.features + 31) / 32;
+  std::vector<std::vector<FeatureIndex>> sets;
+  if (batch.empty()) sets.push_back(features_->Node(0, 0));
+  for (std::size_t f = 0; f < batch.size(); ++f) {
+    int const depth = growth_.made()[static_cast<std::size_t>(batch[f].parent)].depth + 1;
+    for (int right = 0; right < 2; ++right) {
+      sets.push_back(features_->Node(depth, growth_.ChildNumber(f) + right));
+    }
+  }
+  auto const bits = BitSets(sets, words);
+  Reserve(&node_sets_, arena_, "feature sets", bits.size());
+  CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
+  stream_.Wait("choosing features");
+  has_node_sets_ = true;
+}
+
+bool LevelBuilder::SameGraph(GraphKey const& key) const {
+  return graph_ != nullptr && std::memcmp(&key, &graph_key_, sizeof(key)) == 0;
+}
+
+void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+                         std::uint32_t tree_number) {
+  if (capturing_) {  // the last tree ended with an error
+    cudaGraph_t unfinished = nullptr;
+    cudaStreamEndCapture(stream_, &unfinished);
+    if (unfinished != nullptr) cudaGraphDestroy(unfinished);
+    cudaGetLastError();
+  }
+  capturing_ = replaying_ = false;
+  params_ = params;
+  features_ = &features;
+  gradients_ = gradients;
+  level_ = 0;
+  unattended_ = CanRunUnattended(features);
+  unattended_ ? ReserveUnattended() : ReserveAttended();
+  UploadFeatures();
+  host_settings_[0] = {SplitParams{params, {}}, params.min_split_loss, params.max_depth, params.max_leaves,
+                       params.seed, tree_number, SampleThreshold(params.subsample)};
+  CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
+  if (!unattended_) {
+    growth_.Reset(params, used_slots_, features.per_node());
+    UploadNodeSets({});
+    EnqueueRoot();
+    return;
+  }
+  GraphKey key;
+  std::memset(static_cast<void*>(&key), 0, sizeof(key));  // its padding is compared too
+  key.max_depth = params.max_depth;
+  key.sampled = Sampled();
+  DeviceTree const view = View();
+  std::memcpy(static_cast<void*>(&key.view), &view, sizeof(view));
+  replaying_ = SameGraph(key);
+  if (replaying_) return;
+  std::memcpy(static_cast<void*>(&graph_key_), &key, sizeof(key));
+  DropGraph();
+  CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
+  capturing_ = true;
+  EnqueueRoot();
+}
+
+void LevelBuilder::EnqueueRoot() {
+  DeviceTree const tree = View();
+  FillBytes(gradient_.data(), 0, 1, stream_, "starting a tree");
+  FillBytes(state_.data(), 0, 1, stream_, "starting a tree");
+  FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
+  if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
+  ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_);
+  ListRootRows(tree, Sampled(), used_slots_, limits_, stream_);
+}
+
+void LevelBuilder::BuildRoot() {
+  if (replaying_) return;
+  bounds_.families = 1;
+  DeviceTree const tree = View();
+  SumRows(tree, bounds_, limits_, stream_);
+  FindSplits(tree, bounds_, unattended_, limits_, stream_);
+  if (!unattended_) LearnBack(0, 1);
+}
+
+/// Attended: reads `n` nodes that were just made back, waits, and hands them to the growth.
+void LevelBuilder::LearnBack(std::size_t first, std::size_t n) {
+  CopyToHost(host_nodes_.data(), node_array_.data() + first, n, stream_, "reading splits");
+  stream_.Wait("looking for splits");
+  growth_.Learn({host_nodes_.data(), n});
+}
+
+bool LevelBuilder::SelectNodes() {
+  if (unattended_) return level_ < params_.max_depth;
+  return growth_.MaySplit();
+}
+
+void LevelBuilder::ExpandNodes() {
+  if (unattended_) {
+    ++level_;
+    if (!replaying_) EnqueueLevel();
+    return;
+  }
+  std::vector<Family> const batch = growth_.NextBatch(batch_);
+  std::size_t const first = static_cast<std::size_t>(batch.front().left);
+  if (node_array_.size() < first + 2 * batch.size()) {
+    DeviceBuffer<Node> larger{arena_, "nodes", 2 * (first + 2 * batch.size())};
+    CheckCuda(cudaMemcpyAsync(larger.data(), node_array_.data(), first * sizeof(Node), cudaMemcpyDeviceToDevice, stream_),
+              "making room for nodes");
+    stream_.Wait("making room for nodes");
+    node_array_ = std::move(larger);
+  }
+  UploadNodeSets(batch);
+  CopyToDevice(families_.data(), batch.data(), batch.size(), stream_, "choosing nodes");
+  bounds_.families = batch.size();
+  DeviceTree const tree = View();
+  PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
+  MoveRows(tree, LevelKind::kInner, limits_, stream_);
+  SumRows(tree, bounds_, limits_, stream_);
+  FindSplits(tree, bounds_, false, limits_, stream_);
+  LearnBack(first, 2 * batch.size());
+}
+
+/// One level of an unattended tree: `level_` says which, from 1.
+void LevelBuilder::EnqueueLevel() {
+  DeviceTree const tree = View();
+  bool const last = level_ == params_.max_depth;
+  MoveRows(tree, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_);
+  if (last) return;
+  bounds_.families = std::uint64_t{1} << (level_ - 1);
+  SumRows(tree, bounds_, limits_, stream_);
+  FindSplits(tree, bounds_, true, limits_, stream_);
+}
+
+void LevelBuilder::EnqueueUnsampled(Node const* nodes) {
+  if (Sampled()) FindLeaves(matrix_.view, nodes, positions_.data(), limits_, stream_);
+}
+
+/// Attended: the rows of every node that the device made last belong to a leaf of the tree.
+void LevelBuilder::EnqueuePositions() {
+  std::vector<NodeIndex> const leaf = growth_.LeafNumbers();
+  DeviceTree tree = View();
+  std::vector<MoveJob> jobs;
+  std::uint32_t items = 0;
+  for (std::size_t n = 0; n < leaf.size(); ++n) {
+    if (leaf[n] == kNoNode) continue;
+    jobs.push_back({static_cast<NodeIndex>(n), ~leaf[n], items});
+    items += (growth_.made()[n].rows + tree.item_rows - 1) / tree.item_rows;
+  }
+  LevelState state{};
+  state.move_jobs = static_cast<std::uint32_t>(jobs.size());
+  state.move_items = items;
+  Reserve(&move_jobs_, arena_, "nodes", jobs.size());
+  tree.move_jobs = move_jobs_.data();
+  CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
+  CopyToDevice(state_.data(), &state, 1, stream_, "writing positions");
+  MoveRows(tree, LevelKind::kFinal, limits_, stream_);
+  if (Sampled()) {
+    Reserve(&tree_nodes_, arena_, "nodes", growth_.tree().size());
+    CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), stream_, "writing positions");
+    EnqueueUnsampled(tree_nodes_.data());
+  }
+  stream_.Wait("writing positions");  // the copies' sources go
+}
+
+/// Ends the recording, if there is one, and runs the tree.
+void LevelBuilder::RunGraph() {
+  if (capturing_) {
+    cudaGraph_t graph = nullptr;
+    capturing_ = false;
+    CheckCuda(cudaStreamEndCapture(stream_, &graph), "recording a tree");
+    cudaError_t const status = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    if (status != cudaSuccess) graph_ = nullptr;
+    CheckCuda(status, "recording a tree");
+  }
+  CheckCuda(cudaGraphLaunch(graph_, stream_), "starting a tree");
+}
+
+LevelBuilder::Result LevelBuilder::Finish() {
+  auto const read_gradient = [&] {
+    CopyToHost(host_gradient_.data(), gradient_.data(), 1, stream_, "reading the tree");
+  };
+  Result result{};
+  if (unattended_) {
+    if (!replaying_) {
+      EnqueueUnsampled(node_array_.data());
+      read_gradient();
+      CopyToHost(host_state_.data(), state_.data(), 1, stream_, "reading the tree");
+      CopyToHost(host_nodes_.data(), node_array_.data(), 4 * (std::size_t{1} << (params_.max_depth - 1)) - 1, stream_,
+                 "reading the tree");
+    }
+    RunGraph();
+    stream_.Wait("growing a tree");
+    result.nodes = {host_nodes_.data(), host_state_[0].nodes};
+  } else {
+    EnqueuePositions();
+    read_gradient();
+    stream_.Wait("growing a tree");
+    result.nodes = growth_.tree();
+  }
+  result.format = host_gradient_[0].format;
+  result.finite = host_gradient_[0].grad_max < kNotFiniteBits && host_gradient_[0].hess_max < kNotFiniteBits;
+  return result;
+}
+
+}  // namespace xgbgpu::cuda

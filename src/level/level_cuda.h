@@ -1,0 +1,119 @@
+/// The hot path on a CUDA device: buffers of a growing tree and the kernels of its levels, enqueued in order.
+#ifndef XGBGPU_LEVEL_LEVEL_CUDA_H_
+#define XGBGPU_LEVEL_LEVEL_CUDA_H_
+
+#include <vector>
+
+#include "core/device.h"
+#include "level/batch_growth.h"
+#include "level/device_tree.h"
+#include "sample/sample.h"
+
+namespace xgbgpu::cuda {
+
+/// Grows the nodes of one tree after the other on one matrix.
+///
+/// Two ways, one result. *Unattended*, for depth-wise growth to a known depth whose histograms fit: the device chooses
+/// the nodes of every level, the host enqueues all levels and waits once; from the second tree on the whole tree is one
+/// graph launch. *Attended*, for the rest (loss-guided, no depth limit, features sampled by node, histograms beyond the
+/// budget): the host chooses a batch (batch_growth.h), waits for its children's splits, and chooses again.
+class LevelBuilder {
+ public:
+  /// `arena` and `stream` must outlive it.
+  LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream);
+  ~LevelBuilder();
+  LevelBuilder(LevelBuilder const&) = delete;
+  LevelBuilder& operator=(LevelBuilder const&) = delete;
+
+  /// Starts a tree. `gradients` [rows] on the device, 16-byte aligned, unchanged until Finish.
+  void Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+             std::uint32_t tree_number);
+  void BuildRoot();
+  bool SelectNodes();
+  void ExpandNodes();
+
+  struct Result {
+    Span<Node const> nodes;  ///< of the tree; valid until the next Begin
+    GradientFormat format;
+    bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
+  };
+  /// Waits for the tree.
+  Result Finish();
+
+  /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device.
+  NodeIndex const* positions() const { return positions_.data(); }
+
+ private:
+  bool CanRunUnattended(FeatureSampler const& features) const;
+  void ReserveUnattended();
+  void ReserveAttended();
+  void UploadFeatures();
+  void UploadNodeSets(std::vector<Family> const& batch);
+  void EnqueueRoot();
+  void EnqueueLevel();
+  void EnqueueUnsampled(Node const* nodes);
+  void RunGraph();
+  void DropGraph();
+  void LearnBack(std::size_t first, std::size_t n);
+  void EnqueuePositions();
+  DeviceTree View() const;
+  bool Sampled() const { return params_.subsample < 1.0f; }
+  std::size_t HistogramBytes() const { return matrix_.view.cells * sizeof(GradientSum); }
+
+  DeviceMatrix const& matrix_;
+  DeviceArena* arena_;
+  Stream const& stream_;
+  DeviceLimits limits_;
+  std::vector<SplitGroup> groups_;
+  LevelBounds bounds_{1, 1};
+
+  TrainParams params_;
+  FeatureSampler const* features_{nullptr};
+  GradientPair const* gradients_{nullptr};
+  bool has_tree_set_{false};
+  bool has_node_sets_{false};
+  bool sets_by_depth_{false};
+  bool unattended_{false};
+  int level_{0};            ///< unattended: levels expanded so far
+  std::uint32_t slots_{0};  ///< of histograms, of which this growth uses …
+  std::uint32_t used_slots_{0};
+  std::size_t batch_{0};    ///< attended: families of one batch at most
+  BatchGrowth growth_;
+
+  /// What a captured tree depends on, beside the buffers: when these or the buffers change it is captured again.
+  struct GraphKey {
+    int max_depth;
+    bool sampled;
+    DeviceTree view;
+  };
+  bool SameGraph(GraphKey const& key) const;
+  cudaGraphExec_t graph_{nullptr};
+  GraphKey graph_key_{};
+  bool capturing_{false};
+  bool replaying_{false};
+
+  DeviceBuffer<GradientState> gradient_;
+  DeviceBuffer<TreeSettings> settings_;
+  DeviceBuffer<LevelState> state_;
+  DeviceBuffer<Node> node_array_;
+  DeviceBuffer<Family> families_;
+  DeviceBuffer<MoveJob> move_jobs_;
+  DeviceBuffer<SumJob> sum_jobs_;
+  DeviceBuffer<std::int32_t> slot_array_;
+  DeviceBuffer<RowRecord> lists_[2];
+  DeviceBuffer<NodeIndex> positions_;
+  DeviceBuffer<GradientSum> histograms_;
+  DeviceBuffer<SplitGroup> group_array_;
+  DeviceBuffer<SplitCandidate> candidates_;
+  DeviceBuffer<std::uint32_t> tree_set_;
+  DeviceBuffer<std::uint32_t> node_sets_;
+  DeviceBuffer<Node> tree_nodes_;  ///< attended: the finished tree, for rows outside the sample
+  PinnedBuffer<TreeSettings> host_settings_{1};
+  PinnedBuffer<LevelState> host_state_{1};
+  PinnedBuffer<GradientState> host_gradient_{1};
+  PinnedBuffer<Node> host_nodes_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_LEVEL_LEVEL_CUDA_H_

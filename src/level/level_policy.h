@@ -1,0 +1,32 @@
+/// Tuning numbers of growth on a device. Changing one changes speed and memory, never a tree.
+#ifndef XGBGPU_LEVEL_LEVEL_POLICY_H_
+#define XGBGPU_LEVEL_LEVEL_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace xgbgpu {
+
+struct LevelPolicy {
+  /// Memory for histograms at most, if the device has that much: this part of what is free when a trainer starts, …
+  double histogram_part{0.4};
+  /// … and never more than this.
+  std::size_t most_histogram_bytes{std::size_t{8} << 30};
+  /// Memory for the candidates of a level at most; deeper trees are grown attended.
+  std::size_t most_candidate_bytes{std::size_t{256} << 20};
+  /// Levels of an unattended tree at most: a level costs three launches even if it is empty.
+  int most_levels{16};
+  /// Histograms that attended growth keeps for nodes that wait, if memory allows.
+  std::uint32_t attended_slots{1024};
+  /// Families of one attended batch.
+  std::size_t attended_batch{512};
+  /// Rows that a warp divides at a time: at most 1024, fewer where that would leave multiprocessors idle.
+  std::uint32_t most_item_rows{1024};
+  std::uint32_t least_item_rows{64};
+  /// Rows of one unit of the histogram kernel: one step of a block's 16 warps.
+  std::uint32_t unit_rows{512};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_LEVEL_LEVEL_POLICY_H_

@@ -1,0 +1,123 @@
+#include "core/grid.h"
+#include "level/device_tree.h"
+#include "level/plan.cuh"
+#include "partition/partition_cuda.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kResident = 8;
+constexpr int kWarps = kPlanThreads / 32;
+constexpr int kInFlight = 8;  // rows whose symbols a lane asks for before it uses the first
+
+__device__ void SetPositions(DeviceTree const& tree, RowRecord const* from, std::uint32_t rows, NodeIndex node) {
+  for (std::uint32_t i = threadIdx.x % 32; i < rows; i += 32) tree.positions[from[i].row] = node;
+}
+
+template <bool kFinal>
+__device__ void SplitRows(DeviceTree const& tree, Family* family, Node const& parent, std::uint32_t offset,
+                          std::uint32_t rows) {
+  RowRecord const* const from = tree.lists[static_cast<int>(parent.list)] + parent.first_row + offset;
+  RowTest const test{tree.matrix, parent.split.feature, parent.split.bin, parent.split.default_left};
+  std::uint32_t const lane = threadIdx.x % 32;
+  std::uint32_t lefts = 0;  // bit i: this lane's row of step i goes left
+  for (std::uint32_t base = 0; base < rows; base += 32 * kInFlight) {
+    RowRecord records[kInFlight];
+    bool left[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) records[k] = from[min(base + 32 * k + lane, rows - 1)];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) left[k] = test.Left(records[k].row);
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      bool const in = base + 32 * k + lane < rows;
+      if (kFinal) {
+        if (in) tree.positions[records[k].row] = family->left + (left[k] ? 0 : 1);
+      } else if (in && left[k]) {
+        lefts |= 1U << (base / 32 + k);
+      }
+    }
+  }
+  if (kFinal) return;
+
+  auto const n_left = static_cast<std::uint32_t>(WarpSum(__popc(lefts)));
+  unsigned long long place = 0;
+  if (lane == 0) place = atomicAdd(&family->moved, Both(rows - n_left, n_left));
+  place = __shfl_sync(kAllLanes, place, 0);
+  // Left children fill the parent's range from the front, right ones from its end: no count is needed first.
+  RowRecord* const to = tree.lists[1 - static_cast<int>(parent.list)] + parent.first_row;
+  std::uint32_t next_left = Low(place), next_right = parent.rows - High(place);
+  std::uint32_t const below = (1U << lane) - 1;
+  for (std::uint32_t base = 0; base < rows; base += 32 * kInFlight) {
+    RowRecord records[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) records[k] = from[min(base + 32 * k + lane, rows - 1)];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      bool const in = base + 32 * k + lane < rows;
+      bool const left = ((lefts >> ((base / 32 + k) % 32)) & 1U) != 0;
+      std::uint32_t const left_lanes = __ballot_sync(kAllLanes, in && left);
+      std::uint32_t const right_lanes = __ballot_sync(kAllLanes, in && !left);
+      if (in) {
+        std::uint32_t const at = left ? next_left + __popc(left_lanes & below) : next_right - 1 - __popc(right_lanes & below);
+        to[at] = records[k];
+      }
+      next_left += __popc(left_lanes);
+      next_right -= __popc(right_lanes);
+    }
+  }
+}
+
+/// Histograms that this level sums must be zero first.
+__device__ void ClearSlots(DeviceTree const& tree) {
+  constexpr std::uint32_t kPiece = 16 * kPlanThreads;  // cells that a block clears at a time
+  std::uint64_t const cells = tree.matrix.cells;
+  std::uint64_t const pieces = (cells + kPiece - 1) / kPiece;
+  std::uint64_t const slots = 2 * std::uint64_t{tree.state->families};  // of which siblings seldom need it
+  for (std::uint64_t p = blockIdx.x; p < slots * pieces; p += gridDim.x) {
+    Family const& family = tree.families[p / pieces / 2];
+    bool const built = p / pieces % 2 == 0;
+    if (!built && family.subtract != 0) continue;
+    std::int32_t const slot = built ? family.built_slot : family.sibling_slot;
+    auto* const to = reinterpret_cast<ulonglong2*>(tree.histograms + static_cast<std::uint64_t>(slot) * cells);
+    std::uint64_t const first = p % pieces * kPiece;
+    for (std::uint64_t c = first + threadIdx.x; c < min(first + kPiece, cells); c += kPlanThreads) to[c] = {0, 0};
+  }
+}
+
+template <bool kFinal>
+__global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) {
+  std::uint32_t const items = tree.state->move_items, jobs = tree.state->move_jobs;
+  std::uint32_t const warps = gridDim.x * kWarps;
+  for (std::uint32_t item = blockIdx.x * kWarps + threadIdx.x / 32; item < items; item += warps) {
+    MoveJob const* const job =
+        tree.move_jobs + FindJob(jobs, item, [&](std::uint32_t j) { return tree.move_jobs[j].first_item; });
+    Node const& node = tree.nodes[job->node];
+    std::uint32_t const offset = (item - job->first_item) * tree.item_rows;
+    std::uint32_t const rows = min(tree.item_rows, node.rows - offset);
+    if (job->family < 0) {
+      SetPositions(tree, tree.lists[static_cast<int>(node.list)] + node.first_row + offset, rows, ~job->family);
+    } else {
+      SplitRows<kFinal>(tree, tree.families + job->family, node, offset, rows);
+    }
+  }
+  if (kFinal) return;
+  ClearSlots(tree);
+  if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanSums(tree);
+}
+
+}  // namespace
+
+void MoveRows(DeviceTree const& tree, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream) {
+  unsigned const blocks =
+      Blocks(tree.matrix.rows, std::uint64_t{tree.item_rows} * kWarps, limits, kResident);
+  if (kind == LevelKind::kFinal) {
+    MoveRowsKernel<true><<<blocks, kPlanThreads, 0, stream>>>(tree);
+  } else {
+    MoveRowsKernel<false><<<blocks, kPlanThreads, 0, stream>>>(tree);
+  }
+  CheckLaunch("dividing rows");
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,53 @@
+#include "core/grid.h"
+#include "partition/partition_cuda.cuh"
+#include "predict/predict.h"
+#include "predict/predict_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+
+__global__ void __launch_bounds__(kThreads)
+    FindLeavesKernel(DeviceMatrixView matrix, Node const* nodes, NodeIndex* positions) {
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
+    if (positions[row] != host::kUnknownLeaf) continue;
+    NodeIndex n = 0;
+    while (nodes[n].left != kNoNode) {
+      SplitCandidate const& split = nodes[n].split;
+      RowTest const test{matrix, split.feature, split.bin, split.default_left};
+      n = nodes[n].left + (test.Left(static_cast<RowIndex>(row)) ? 0 : 1);
+    }
+    positions[row] = ~n;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) AddLeafValuesKernel(NodeIndex const* positions, std::uint64_t rows,
+                                                                float const* node_values, float* margins,
+                                                                std::size_t stride) {
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
+    NodeIndex const p = positions[row];
+    margins[row * stride] += __ldg(node_values + (p < 0 ? ~p : p));
+  }
+}
+
+}  // namespace
+
+void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, NodeIndex* positions, DeviceLimits const& limits,
+                cudaStream_t stream) {
+  FindLeavesKernel<<<Blocks(matrix.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(matrix, nodes, positions);
+  CheckLaunch("looking for the leaves of rows outside the sample");
+}
+
+void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
+                   std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
+  AddLeafValuesKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(positions, rows, node_values,
+                                                                                       margins, stride);
+  CheckLaunch("adding leaf values");
+}
+
+}  // namespace xgbgpu::cuda

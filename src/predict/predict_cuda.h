@@ -1,0 +1,22 @@
+/// Stage 9 on a CUDA device: rows → leaves, margins, for training rows.
+#ifndef XGBGPU_PREDICT_PREDICT_CUDA_H_
+#define XGBGPU_PREDICT_PREDICT_CUDA_H_
+
+#include "core/device.h"
+#include "level/node.h"
+#include "matrix/device_matrix.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::cuda {
+
+/// As host::FindLeaves, on the nodes of a finished tree; every array is on the device.
+void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, NodeIndex* positions, DeviceLimits const& limits,
+                cudaStream_t stream);
+
+/// As host::AddLeafValues; every array is on the device.
+void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
+                   std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PREDICT_PREDICT_CUDA_H_
