@@ -1,0 +1,172 @@
+// Whole models, host = CUDA, bit for bit, over a generated matrix of parameters × data shapes.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/hist.h"
+#include "equality_case.h"
+#include "support/grow.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+/// What has been compared, for the line that this program ends with.
+struct Tally {
+  int cases{0}, grown{0}, trees{0};
+  std::size_t leaves{0};
+};
+
+/// One backend's side of a training.
+struct Side {
+  std::unique_ptr<TreeBuilder> builder;
+  Tree tree{};
+  std::vector<float> margins{};
+  std::vector<NodeIndex> positions{};
+  std::vector<std::uint8_t> sampled_out{};
+
+  void GrowOne(EqualityCase const& c, std::vector<GradientPair> const& gradients, TreeKey key) {
+    margins.resize(c.rows * c.stride);
+    positions.resize(c.rows);
+    sampled_out.resize(c.rows);
+    tree = GrowHistTree(builder.get(), c.params, gradients, key);
+    builder->LeafPositions(positions, sampled_out);
+    builder->AddLeafValues(tree.leaf_value, margins.data(), c.stride);
+  }
+};
+
+std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  return bits;
+}
+
+class EqualityTest : public ::testing::TestWithParam<EqualityCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  static void TearDownTestSuite() {
+    std::printf("host = CUDA: %d of %zu cases compared, %d with splits, %d trees, %zu leaves\n", tally_.cases,
+                EqualityCases().size(), tally_.grown, tally_.trees, tally_.leaves);
+    RecordProperty("cases", tally_.cases);
+    RecordProperty("trees", tally_.trees);
+    // Trees without a split are easily equal.
+    if (static_cast<std::size_t>(tally_.cases) == EqualityCases().size()) {
+      EXPECT_GE(2 * tally_.grown, tally_.cases);
+    }
+  }
+
+  static Tally tally_;
+};
+
+Tally EqualityTest::tally_;
+
+TEST_P(EqualityTest, SameModel) {
+  EqualityCase const& c = GetParam();
+  int const threads = omp_get_max_threads();
+  CaseRows const rows{c};
+  auto const matrix = HostMatrix(rows, c.max_bin, threads);
+  CaseLoss const loss{c, rows};
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
+  host.margins.resize(c.rows * c.stride);
+  bool grown = false;
+  for (std::uint32_t t = 0; t < 3; ++t) {
+    auto const gradients = loss.Gradients(host.margins);
+    host.GrowOne(c, gradients, {t / 2, t % 2});
+    cuda.GrowOne(c, gradients, {t / 2, t % 2});
+    ASSERT_EQ(cuda.tree, host.tree) << "tree " << t;
+    ASSERT_EQ(cuda.positions, host.positions) << "tree " << t;
+    ASSERT_EQ(cuda.sampled_out, host.sampled_out) << "tree " << t;
+    ASSERT_EQ(Bits(cuda.margins), Bits(host.margins)) << "tree " << t;
+    grown = grown || host.tree.size() > 1;
+    ++tally_.trees;
+    tally_.leaves += host.tree.Leaves();
+  }
+  ++tally_.cases;
+  tally_.grown += grown ? 1 : 0;
+}
+
+// What a tree leaves behind in a builder (buffers, formats, ways of growing) must not show in the next, of other
+// parameters and other gradients.
+TEST(EqualitySequenceTest, OneBuilderManySettings) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  int const threads = omp_get_max_threads();
+  auto const cases = EqualityCases();
+  for (int const shape : {0, 1, 2}) {
+    EqualityCase data = cases[0];
+    data.rows = shape == 1 ? 70000 : 3000;
+    data.columns = shape == 2 ? 60 : 13;
+    data.density = shape == 2 ? 0.1 : 0.95;
+    data.max_bin = 64;
+    data.stride = 1;
+    CaseRows const rows{data};
+    auto const matrix = HostMatrix(rows, data.max_bin, threads);
+    Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+    Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
+    host.margins.resize(data.rows);
+    for (std::size_t i = 0; i < 40; ++i) {
+      EqualityCase c = cases[i];
+      c.rows = data.rows;
+      c.stride = 1;
+      c.params.feature_weights.clear();
+      auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(data.rows, 0.01f * static_cast<float>(i)));
+      host.GrowOne(c, gradients, {7, 3});
+      cuda.GrowOne(c, gradients, {7, 3});
+      ASSERT_EQ(cuda.tree, host.tree) << "shape " << shape << ", settings of " << NameOf(c);
+      ASSERT_EQ(cuda.positions, host.positions) << "shape " << shape << ", settings of " << NameOf(c);
+      ASSERT_EQ(Bits(cuda.margins), Bits(host.margins)) << "shape " << shape << ", settings of " << NameOf(c);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(HostAndCuda, EqualityTest, ::testing::ValuesIn(EqualityCases()),
+                         [](auto const& c) { return NameOf(c.param); });
+
+TEST(EqualityDesignTest, HasEnoughCasesAndAllPairsOfWhatDecidesTheKernels) {
+  auto const cases = EqualityCases();
+  RecordProperty("cases", static_cast<int>(cases.size()));
+  std::printf("The design has %zu cases\n", cases.size());
+  EXPECT_GE(cases.size(), 300U);
+
+  std::set<std::string> names;
+  std::map<std::string, std::set<std::string>> seen;  // dimension → levels; pair of dimensions → pairs of levels
+  for (EqualityCase const& c : cases) {
+    names.insert(NameOf(c));
+    std::vector<std::pair<std::string, std::string>> const levels{
+        {"rows", std::to_string(c.rows)},
+        {"density", std::to_string(c.density)},
+        {"max_bin", std::to_string(c.max_bin)},
+        {"policy", c.params.grow_policy == GrowPolicy::kDepthWise ? "depth" : "loss"},
+        {"subsample", std::to_string(c.params.subsample)},
+        {"loss", std::to_string(static_cast<int>(c.loss))},
+        {"columns", c.columns < 33 ? "few" : "many"}};
+    for (auto const& a : levels) {
+      seen[a.first].insert(a.second);
+      for (auto const& b : levels) {
+        if (a.first < b.first) seen[a.first + " " + b.first].insert(a.second + " " + b.second);
+      }
+    }
+  }
+  EXPECT_EQ(names.size(), cases.size());
+  // Levels that the corners added by hand have beside those of the design stand in few pairs: 5 rows, 1 max_bin, 2 of
+  // density. Everything else meets everything else.
+  std::map<std::string, std::size_t> const levels{{"rows", 6}, {"density", 4},   {"max_bin", 5}, {"policy", 2},
+                                                  {"loss", 8}, {"subsample", 3}, {"columns", 2}};
+  for (auto const& a : levels) {
+    EXPECT_GE(seen[a.first].size(), a.second) << a.first;
+    for (auto const& b : levels) {
+      if (a.first < b.first) {
+        EXPECT_GE(seen[a.first + " " + b.first].size(), a.second * b.second) << a.first << " and " << b.first;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu::testing

@@ -1,0 +1,171 @@
+// What goes wrong on a device says so, and leaves everything as it was.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+#include "driver/hist.h"
+#include "equality_case.h"
+#include "matrix/device_matrix.h"
+#include "support/grow.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+constexpr std::uint32_t kTrees = 2;
+
+class CudaFailureTest : public ::testing::TestWithParam<GrowPolicy> {
+ protected:
+  CudaFailureTest() : c_{RandomCase({1200, 9, 0.2}, 201)} {
+    c_.params.grow_policy = GetParam();
+    c_.params.subsample = 0.8f;
+    data_ = HostMatrix(MemorySource{c_.values}, c_.max_bin, 2);
+  }
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+  void TearDown() override { FailDeviceAllocation(-1); }
+
+  std::vector<Tree> GrowTrees(TreeBuilder* builder) const {
+    std::vector<Tree> trees;
+    for (std::uint32_t t = 0; t < kTrees; ++t) {
+      trees.push_back(GrowHistTree(builder, c_.params, c_.gradients, {t, 0}));
+    }
+    return trees;
+  }
+  std::unique_ptr<TreeBuilder> Make(BackendKind kind) const { return MakeTreeBuilder(kind, *data_, 2); }
+  std::vector<Tree> Train(BackendKind kind) const { return GrowTrees(Make(kind).get()); }
+
+  TreeCase c_;
+  std::unique_ptr<QuantisedMatrix> data_;
+};
+
+TEST_P(CudaFailureTest, EveryAllocationMayFail) {
+  auto const expected = Train(BackendKind::kHost);
+  FailDeviceAllocation(-1);
+  EXPECT_EQ(Train(BackendKind::kCuda), expected);
+  std::int64_t const allocations = FailDeviceAllocation(-1);
+  ASSERT_GT(allocations, 5);
+  RecordProperty("allocations", static_cast<int>(allocations));
+  for (std::int64_t n = 0; n < allocations; ++n) {
+    FailDeviceAllocation(n);
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { Train(BackendKind::kCuda); },
+                                             {"bytes of GPU memory for", "are free", "Try", "gpu_backend=host"}),
+              "")
+        << "allocation " << n;
+    FailDeviceAllocation(-1);
+    ASSERT_EQ(Train(BackendKind::kCuda), expected) << "after allocation " << n << " had failed";
+  }
+}
+
+TEST_P(CudaFailureTest, ABuilderSurvivesAllocationsThatFailInsideATree) {
+  auto const expected = Train(BackendKind::kHost);
+  auto const first = Make(BackendKind::kCuda);
+  FailDeviceAllocation(-1);
+  EXPECT_EQ(GrowTrees(first.get()), expected);
+  std::int64_t const allocations = FailDeviceAllocation(-1);
+  for (std::int64_t n = 0; n < allocations; ++n) {
+    auto const builder = Make(BackendKind::kCuda);
+    FailDeviceAllocation(n);
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { GrowTrees(builder.get()); }, {"bytes of GPU memory for"}), "")
+        << "allocation " << n;
+    FailDeviceAllocation(-1);
+    ASSERT_EQ(GrowTrees(builder.get()), expected) << "after allocation " << n << " had failed";
+  }
+}
+
+TEST_P(CudaFailureTest, FailuresGiveMemoryBack) {
+  FailDeviceAllocation(-1);
+  Train(BackendKind::kCuda);
+  std::int64_t const allocations = FailDeviceAllocation(-1);
+  std::size_t before = 0, after = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&before, &total), "asking for free memory");
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    for (std::int64_t n = 0; n < allocations; ++n) {
+      FailDeviceAllocation(n);
+      EXPECT_THROW(Train(BackendKind::kCuda), OutOfDeviceMemory) << n;
+    }
+  }
+  CheckCuda(cudaMemGetInfo(&after, &total), "asking for free memory");
+  EXPECT_GE(after, before);
+}
+
+TEST_P(CudaFailureTest, GradientsThatAreNoNumbersAreReportedAsOnTheHost) {
+  auto const expected = Train(BackendKind::kHost);
+  auto const host = Make(BackendKind::kHost);
+  auto const cuda = Make(BackendKind::kCuda);
+  auto const message = [&](TreeBuilder* builder, std::vector<GradientPair> const& gradients) -> std::string {
+    try {
+      GrowHistTree(builder, c_.params, gradients, {});
+    } catch (InvalidArgument const& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  for (float const bad :
+       {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    for (bool const in_hess : {false, true}) {
+      auto gradients = c_.gradients;
+      (in_hess ? gradients[345].hess : gradients[345].grad) = bad;
+      gradients[1100].grad = bad;  // the first is named
+      std::string const text = message(host.get(), gradients);
+      EXPECT_NE(text.find("row 345"), std::string::npos) << text;
+      EXPECT_EQ(message(cuda.get(), gradients), text);
+      std::vector<NodeIndex> positions(c_.values.rows);
+      EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { cuda->LeafPositions(positions, {}); }, {"no tree"}), "");
+      ASSERT_EQ(GrowTrees(cuda.get()), expected);
+    }
+  }
+}
+
+TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
+  for (BackendKind const kind : kBackends) {
+    auto const builder = Make(kind);
+    std::vector<GradientPair> const few(5, {1.0f, 1.0f});
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { GrowHistTree(builder.get(), c_.params, few, {}); },
+                                           {"5 gradients", "1200 rows"}),
+              "");
+    Tree const tree = GrowHistTree(builder.get(), c_.params, c_.gradients, {});
+    std::vector<NodeIndex> positions(1199);
+    std::vector<std::uint8_t> sampled_out(3);
+    std::vector<float> margins(1200), values(tree.size() + 1);
+    EXPECT_EQ(
+        WhatIsWrong<InvalidArgument>([&] { builder->LeafPositions(positions, {}); }, {"LeafPositions", "1199", "1200"}),
+        "");
+    positions.resize(1200);
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { builder->LeafPositions(positions, sampled_out); },
+                                           {"LeafPositions", "3", "1200"}),
+              "");
+    EXPECT_EQ(
+        WhatIsWrong<InvalidArgument>([&] { builder->AddLeafValues(values, margins.data(), 1); }, {"AddLeafValues"}),
+        "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest, ::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
+                         [](auto const& c) {
+                           return c.param == GrowPolicy::kDepthWise ? std::string{"DepthWise"} : "LossGuide";
+                         });
+
+TEST(DeviceErrorTest, AShortageSaysHowMuchForWhatAndWhatIsFree) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  DeviceArena arena{"This test"};
+  constexpr std::size_t kTooMuch = std::size_t{1} << 60;
+  EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { arena.Allocate("the moon", kTooMuch); },
+                                           {"This test", std::to_string(kTooMuch), "the moon", "are free", "max_bin"}),
+            "");
+  EXPECT_EQ(arena.bytes(), 0U);
+  DeviceBuffer<int> const buffer{&arena, "a little", 10};
+  EXPECT_EQ(arena.bytes(), 40U);
+}
+
+TEST(DeviceErrorTest, AnErrorSaysWhatWasBeingDone) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  EXPECT_EQ(
+      WhatIsWrong<DeviceError>([] { DeviceScope scope{4711}; }, {"choosing the device", "cudaErrorInvalidDevice"}), "");
+  CheckCuda(cudaGetLastError(), "looking for errors that are left over");
+}
+
+}  // namespace
+}  // namespace xgbgpu::testing
