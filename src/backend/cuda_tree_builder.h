@@ -35,6 +35,9 @@ class CudaTreeBuilder final : public TreeBuilder {
   void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
   std::size_t bytes() const override { return arena_.bytes(); }
 
+  /// See cuda::LevelBuilder.
+  void SetTimeline(Timeline* timeline) { level_.SetTimeline(timeline); }
+
   Stream const& stream() const { return stream_; }
   DeviceArena const& arena() const { return arena_; }
 

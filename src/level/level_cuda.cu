@@ -91,6 +91,52 @@ LevelBuilder::~LevelBuilder() {
   DropGraph();
 }
 
+/// The stages' names in a timeline.
+constexpr char const* kGradients = "gradients";
+constexpr char const* kRoot = "root rows";
+constexpr char const* kMove = "partition";
+constexpr char const* kSum = "histograms";
+constexpr char const* kSplit = "splits";
+
+template <typename F>
+void LevelBuilder::Timed(char const* stage, F&& enqueue) {
+  if (timeline_ != nullptr) timeline_->Start(stage, level_);
+  enqueue();
+  if (timeline_ != nullptr) timeline_->Stop();
+}
+
+/// What the stages of a tree had to read and write, from its nodes.
+void LevelBuilder::ReportBytes(Span<Node const> nodes) {
+  std::uint64_t const rows = matrix_.view.rows, sampled = nodes[0].rows;
+  std::uint64_t const per_row = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
+                                                   : matrix_.stored * sizeof(std::uint32_t) / rows;
+  std::uint64_t const per_record = sizeof(RowRecord) + per_row;
+  timeline_->SetBytes(kGradients, 0, rows * sizeof(GradientPair) * (rows < kNarrowMinRows ? 1 : 2));
+  timeline_->SetBytes(kRoot, 0, rows * sizeof(GradientPair) + sampled * sizeof(RowRecord));
+  timeline_->SetBytes(kSum, 0, sampled * per_record + HistogramBytes());
+  timeline_->SetBytes(kSplit, 0, HistogramBytes());
+  if (!unattended_) return;  // batches are no levels
+  for (int level = 1; level <= params_.max_depth; ++level) {
+    std::uint64_t moved = 0, stayed = 0, summed = 0, families = 0;
+    for (Node const& node : nodes) {
+      if (node.depth != level - 1) continue;
+      if (node.left == kNoNode) {
+        stayed += node.rows;
+        continue;
+      }
+      moved += node.rows;
+      auto const left = static_cast<std::size_t>(node.left);
+      summed += std::min(nodes[left].rows, nodes[left + 1].rows);
+      ++families;
+    }
+    std::uint64_t const sector = std::min<std::uint64_t>(32, per_row);  // that holds a row's symbol
+    std::uint64_t const out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
+    timeline_->SetBytes(kMove, level, moved * (sizeof(RowRecord) + sector + out) + stayed * 12);
+    timeline_->SetBytes(kSum, level, summed * per_record + families * HistogramBytes());
+    timeline_->SetBytes(kSplit, level, 3 * families * HistogramBytes());
+  }
+}
+
 void LevelBuilder::DropGraph() {
   if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
   graph_ = nullptr;
@@ -251,9 +297,14 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   host_settings_[0] = {SplitParams{params, {}}, params.min_split_loss, params.max_depth, params.max_leaves,
                        params.seed, tree_number, SampleThreshold(params.subsample)};
   CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
+  if (timeline_ != nullptr) timeline_->BeginTree();
   if (!unattended_) {
     growth_.Reset(params, used_slots_, features.per_node());
     UploadNodeSets({});
+    EnqueueRoot();
+    return;
+  }
+  if (timeline_ != nullptr) {  // events between the stages: no graph
     EnqueueRoot();
     return;
   }
@@ -278,16 +329,16 @@ void LevelBuilder::EnqueueRoot() {
   FillBytes(state_.data(), 0, 1, stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
   if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
-  ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_);
-  ListRootRows(tree, Sampled(), used_slots_, limits_, stream_);
+  Timed(kGradients, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_); });
+  Timed(kRoot, [&] { ListRootRows(tree, Sampled(), used_slots_, limits_, stream_); });
 }
 
 void LevelBuilder::BuildRoot() {
   if (replaying_) return;
   bounds_.families = 1;
   DeviceTree const tree = View();
-  SumRows(tree, bounds_, limits_, stream_);
-  FindSplits(tree, bounds_, unattended_, limits_, stream_);
+  Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
+  Timed(kSplit, [&] { FindSplits(tree, bounds_, unattended_, limits_, stream_); });
   if (!unattended_) LearnBack(0, 1);
 }
 
@@ -304,8 +355,8 @@ bool LevelBuilder::SelectNodes() {
 }
 
 void LevelBuilder::ExpandNodes() {
+  ++level_;
   if (unattended_) {
-    ++level_;
     if (!replaying_) EnqueueLevel();
     return;
   }
@@ -323,9 +374,9 @@ void LevelBuilder::ExpandNodes() {
   bounds_.families = batch.size();
   DeviceTree const tree = View();
   PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
-  MoveRows(tree, LevelKind::kInner, limits_, stream_);
-  SumRows(tree, bounds_, limits_, stream_);
-  FindSplits(tree, bounds_, false, limits_, stream_);
+  Timed(kMove, [&] { MoveRows(tree, LevelKind::kInner, limits_, stream_); });
+  Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
+  Timed(kSplit, [&] { FindSplits(tree, bounds_, false, limits_, stream_); });
   LearnBack(first, 2 * batch.size());
 }
 
@@ -333,11 +384,11 @@ void LevelBuilder::ExpandNodes() {
 void LevelBuilder::EnqueueLevel() {
   DeviceTree const tree = View();
   bool const last = level_ == params_.max_depth;
-  MoveRows(tree, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_);
+  Timed(kMove, [&] { MoveRows(tree, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
   if (last) return;
   bounds_.families = std::uint64_t{1} << (level_ - 1);
-  SumRows(tree, bounds_, limits_, stream_);
-  FindSplits(tree, bounds_, true, limits_, stream_);
+  Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
+  Timed(kSplit, [&] { FindSplits(tree, bounds_, true, limits_, stream_); });
 }
 
 void LevelBuilder::EnqueueUnsampled(Node const* nodes) {
@@ -398,7 +449,7 @@ LevelBuilder::Result LevelBuilder::Finish() {
       CopyToHost(host_nodes_.data(), node_array_.data(), 4 * (std::size_t{1} << (params_.max_depth - 1)) - 1, stream_,
                  "reading the tree");
     }
-    RunGraph();
+    if (timeline_ == nullptr) RunGraph();
     stream_.Wait("growing a tree");
     result.nodes = {host_nodes_.data(), host_state_[0].nodes};
   } else {
@@ -406,6 +457,10 @@ LevelBuilder::Result LevelBuilder::Finish() {
     read_gradient();
     stream_.Wait("growing a tree");
     result.nodes = growth_.tree();
+  }
+  if (timeline_ != nullptr) {
+    timeline_->Resolve();
+    ReportBytes(result.nodes);
   }
   result.format = host_gradient_[0].format;
   result.finite = host_gradient_[0].grad_max < kNotFiniteBits && host_gradient_[0].hess_max < kNotFiniteBits;

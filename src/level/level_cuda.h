@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/timeline.h"
 #include "level/batch_growth.h"
 #include "level/device_tree.h"
 #include "sample/sample.h"
@@ -40,6 +41,9 @@ class LevelBuilder {
   /// Waits for the tree.
   Result Finish();
 
+  /// From the next tree on stages are timed; nullptr ends that.
+  void SetTimeline(Timeline* timeline) { timeline_ = timeline; }
+
   /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device.
   NodeIndex const* positions() const { return positions_.data(); }
 
@@ -57,6 +61,9 @@ class LevelBuilder {
   void LearnBack(std::size_t first, std::size_t n);
   void EnqueuePositions();
   DeviceTree View() const;
+  template <typename F>
+  void Timed(char const* stage, F&& enqueue);
+  void ReportBytes(Span<Node const> nodes);
   bool Sampled() const { return params_.subsample < 1.0f; }
   std::size_t HistogramBytes() const { return matrix_.view.cells * sizeof(GradientSum); }
 
@@ -74,11 +81,12 @@ class LevelBuilder {
   bool has_node_sets_{false};
   bool sets_by_depth_{false};
   bool unattended_{false};
-  int level_{0};            ///< unattended: levels expanded so far
+  int level_{0};            ///< levels, or attended batches, expanded so far
   std::uint32_t slots_{0};  ///< of histograms, of which this growth uses …
   std::uint32_t used_slots_{0};
   std::size_t batch_{0};    ///< attended: families of one batch at most
   BatchGrowth growth_;
+  Timeline* timeline_{nullptr};
 
   /// What a captured tree depends on, beside the buffers: when these or the buffers change it is captured again.
   struct GraphKey {

@@ -1,0 +1,235 @@
+/// Rounds of the engine on a CUDA device, without XGBoost: from gradients on the device to updated margins on the device.
+///
+///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--stages]
+///
+/// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
+/// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
+/// also a table of the stages, timed one by one without a graph.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda_tree_builder.h"
+#include "core/grid.h"
+#include "core/timeline.h"
+#include "driver/hist.h"
+
+namespace xgbgpu::bench {
+namespace {
+
+struct Set {
+  char const* name;
+  std::uint64_t rows;
+  FeatureIndex features;
+  std::uint32_t continuous;  ///< features of 256 bins; the others have 3, in `cover` 2
+  int classes;
+  std::vector<int> depths;
+};
+
+std::vector<Set> const kSets{{"higgs", 10500000, 28, 24, 1, {6, 8, 12}}, {"airline", 115000000, 13, 13, 1, {8}},
+                             {"m1", 1000000, 28, 24, 1, {6}},           {"mid", 100000, 28, 24, 1, {6}},
+                             {"small", 10000, 28, 24, 1, {6}},          {"cover", 464000, 54, 10, 7, {8}},
+                             {"wide", 100000, 500, 500, 1, {6}}};
+
+__device__ std::uint32_t Mix(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15ULL;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+/// One record of each tile per thread, and the row's label: a sum of effects and interactions of its first bins.
+__global__ void MakeRows(DeviceMatrixView m, std::uint8_t* records, float* labels, std::uint32_t continuous) {
+  for (std::uint64_t row = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; row < m.rows;
+       row += std::uint64_t{gridDim.x} * blockDim.x) {
+    float score = 0, before = 0;
+    for (FeatureIndex f = 0; f < m.features; ++f) {
+      std::uint32_t const bin = Mix(row * 1024 + f) % m.bins(f);
+      records[(f / m.tile_columns * m.rows + row) * m.tile_columns + f % m.tile_columns] = static_cast<std::uint8_t>(bin);
+      float const x = static_cast<float>(bin) / static_cast<float>(m.bins(f)) - 0.5f;
+      if (f < 12) score += x * (f % 3 == 0 ? 1.5f : 1.0f) + 6.0f * x * before;
+      before = x;
+    }
+    float const noise = static_cast<float>(Mix(row * 1024 + 1023)) * 0x1p-32f - 0.5f;
+    labels[row] = score + 2.0f * noise > 0 ? 1.0f : 0.0f;
+  }
+}
+
+__global__ void LogisticGradients(float const* margins, float const* labels, std::uint64_t rows, int stride,
+                                  GradientPair* out) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < rows;
+       i += std::uint64_t{gridDim.x} * blockDim.x) {
+    float const p = 1.0f / (1.0f + __expf(-margins[i * stride]));
+    out[i] = {p - labels[i], fmaxf(p * (1.0f - p), 1e-16f)};
+  }
+}
+
+class Rounds {
+ public:
+  explicit Rounds(Set const& set) : set_{set} {
+    auto matrix = std::make_shared<DeviceMatrix>(0);
+    matrix->cuts.ptr.push_back(0);
+    for (FeatureIndex f = 0; f < set.features; ++f) {
+      BinIndex const bins = f < set.continuous ? 256 : (set.classes > 1 ? 2 : 3);
+      for (BinIndex b = 0; b < bins; ++b) matrix->cuts.values.push_back(static_cast<float>(b + 1));
+      matrix->cuts.ptr.push_back(matrix->cuts.ptr.back() + bins);
+      matrix->cuts.min_values.push_back(-1);
+    }
+    ChooseDeviceLayout(matrix.get(), set.rows, set.rows * set.features, std::vector<std::uint8_t>(set.features));
+    DeviceMatrixView& view = matrix->view;
+    matrix->records = {&matrix->arena, "bins", view.tiles * view.rows * view.record_bytes()};
+    matrix->cut_ptr = {&matrix->arena, "cuts", matrix->cuts.ptr.size()};
+    matrix->tile_array = {&matrix->arena, "tiles", matrix->tiles.size()};
+    CheckCuda(cudaMemset(matrix->records.data(), 0, matrix->records.bytes()), "clearing");
+    CheckCuda(cudaMemcpy(matrix->cut_ptr.data(), matrix->cuts.ptr.data(), matrix->cut_ptr.bytes(), cudaMemcpyHostToDevice), "cuts");
+    CheckCuda(cudaMemcpy(matrix->tile_array.data(), matrix->tiles.data(), matrix->tile_array.bytes(), cudaMemcpyHostToDevice), "tiles");
+    view.records = matrix->records.data();
+    view.cut_ptr = matrix->cut_ptr.data();
+    view.tile = matrix->tile_array.data();
+    labels_ = {&arena_, "labels", set.rows};
+    margins_ = {&arena_, "margins", set.rows * static_cast<std::size_t>(set.classes)};
+    gradients_ = {&arena_, "gradients", set.rows};
+    MakeRows<<<2048, 256>>>(view, matrix->records.data(), labels_.data(), set.continuous);
+    CheckCuda(cudaDeviceSynchronize(), "making rows");
+    matrix_ = matrix;
+    builder_ = std::make_unique<CudaTreeBuilder>(matrix_, 16);
+    Restart();
+  }
+
+  void Restart() {
+    round_ = 0;
+    CheckCuda(cudaMemset(margins_.data(), 0, margins_.bytes()), "margins");
+    CheckCuda(cudaDeviceSynchronize(), "margins");
+  }
+  void EnqueueGradients(int c) {
+    LogisticGradients<<<2048, 256, 0, builder_->stream()>>>(margins_.data() + c, labels_.data(), set_.rows, set_.classes,
+                                                           gradients_.data());
+  }
+  void Round(TrainParams const& params) {
+    for (int c = 0; c < set_.classes; ++c) {
+      EnqueueGradients(c);
+      builder_->BeginOnDevice(params, gradients_.data(), {round_, static_cast<std::uint32_t>(c)});
+      builder_->BuildRoot();
+      while (builder_->SelectNodes()) builder_->ExpandNodes();
+      Tree const tree = builder_->Finish();
+      nodes_ = tree.size();
+      builder_->AddLeafValuesOnDevice(tree.leaf_value, margins_.data() + c, static_cast<std::size_t>(set_.classes));
+    }
+    ++round_;
+  }
+  void Wait() { builder_->stream().Wait("a round"); }
+  CudaTreeBuilder& builder() { return *builder_; }
+  std::size_t nodes() const { return nodes_; }
+  std::size_t matrix_bytes() const { return matrix_->arena.bytes(); }
+
+ private:
+  Set set_;
+  std::shared_ptr<DeviceMatrix const> matrix_;
+  DeviceArena arena_{"The benchmark"};
+  DeviceBuffer<float> labels_, margins_;
+  DeviceBuffer<GradientPair> gradients_;
+  std::unique_ptr<CudaTreeBuilder> builder_;
+  std::uint32_t round_{0};
+  std::size_t nodes_{0};
+};
+
+template <typename F>
+double MedianMs(int n, F&& f) {
+  std::vector<double> times;
+  for (int i = 0; i < n; ++i) {
+    auto const start = std::chrono::steady_clock::now();
+    f();
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void PrintStages(Rounds* rounds, TrainParams const& params) {
+  Timeline timeline{rounds->builder().stream()};
+  rounds->builder().SetTimeline(&timeline);
+  for (int i = 0; i < 5; ++i) rounds->Round(params);
+  rounds->Wait();
+  rounds->builder().SetTimeline(nullptr);
+  std::map<std::string, std::map<int, std::vector<TimelineEntry>>> stages;
+  for (TimelineEntry const& e : timeline.entries()) stages[e.stage][e.level].push_back(e);
+  for (auto& [stage, levels] : stages) {
+    double all = 0, bytes = 0;
+    std::printf("    %-11s", stage.c_str());
+    for (auto& [level, entries] : levels) {
+      std::sort(entries.begin(), entries.end(), [](auto const& a, auto const& b) { return a.duration_us < b.duration_us; });
+      TimelineEntry const& e = entries[entries.size() / 2];
+      std::printf(" %.3f", e.duration_us * 1e-3);
+      all += e.duration_us * 1e-3;
+      bytes += static_cast<double>(e.bytes);
+    }
+    std::printf(" | %.3f ms, %.1f MB, %.0f GB/s\n", all, bytes * 1e-6, bytes / all * 1e-6);
+  }
+}
+
+void Run(Set const& set, int depth, int rounds, bool stages) {
+  Rounds training{set};
+  for (int d : set.depths) {
+    if (depth != 0 && d != depth) continue;
+    TrainParams params;
+    params.max_depth = d;
+    params.learning_rate = 0.1f;
+    training.Restart();
+    for (int i = 0; i < 3; ++i) training.Round(params);
+    training.Wait();
+    double const round = MedianMs(rounds, [&] {
+      training.Round(params);
+      training.Wait();
+    });
+    double const gradients = MedianMs(rounds, [&] {
+      for (int c = 0; c < set.classes; ++c) training.EnqueueGradients(c);
+      training.Wait();
+    });
+    std::printf("%-8s %9llu x %3u d%-2d  round %.3f ms  tree construction %.3f ms  %zu nodes  arena %.0f MB, matrix %.0f MB\n",
+                set.name, static_cast<unsigned long long>(set.rows), set.features, d, round, round - gradients,
+                training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
+                1e-6 * static_cast<double>(training.matrix_bytes()));
+    if (stages) PrintStages(&training, params);
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu::bench
+
+int main(int argc, char** argv) {
+  std::string sets = "higgs,airline,m1,mid,small,cover,wide";
+  int depth = 0, rounds = 30;
+  bool stages = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string const arg = argv[i];
+    auto const value = [&](char const* name) {
+      return arg.rfind(name, 0) == 0 ? arg.substr(std::strlen(name)) : std::string{};
+    };
+    if (arg == "--stages") {
+      stages = true;
+    } else if (!value("--set=").empty()) {
+      sets = value("--set=");
+    } else if (!value("--depth=").empty()) {
+      depth = std::atoi(value("--depth=").c_str());
+    } else if (!value("--rounds=").empty()) {
+      rounds = std::atoi(value("--rounds=").c_str());
+    } else {
+      std::fprintf(stderr, "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --stages\n", arg.c_str());
+      return 2;
+    }
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  for (auto const& set : xgbgpu::bench::kSets) {
+    if (("," + sets + ",").find("," + std::string{set.name} + ",") != std::string::npos) {
+      xgbgpu::bench::Run(set, depth, rounds, stages);
+    }
+  }
+  return 0;
+}

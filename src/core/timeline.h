@@ -1,0 +1,63 @@
+/// Where the time of a training on a device goes: what ran when, for how long, and how many bytes it had to move.
+#ifndef XGBGPU_CORE_TIMELINE_H_
+#define XGBGPU_CORE_TIMELINE_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+
+namespace xgbgpu {
+
+/// One stage of one level of one tree.
+struct TimelineEntry {
+  char const* stage;
+  int tree;   ///< counted from 0
+  int level;  ///< of the tree; -1: the whole tree
+  double start_us;  ///< since the timeline was made
+  double duration_us;
+  std::uint64_t bytes;  ///< that the stage must read and write at least
+};
+
+/// Collects entries by events on a stream. Recording costs an event per stage and keeps trees from being graphs: use it
+/// to look, not to train.
+class Timeline {
+ public:
+  explicit Timeline(cudaStream_t stream);
+  ~Timeline();
+  Timeline(Timeline const&) = delete;
+  Timeline& operator=(Timeline const&) = delete;
+
+  void BeginTree() { ++tree_; }
+  /// Everything enqueued between Start and Stop is the stage.
+  void Start(char const* stage, int level);
+  void Stop();
+  /// Bytes of a stage of the current tree, known only when the tree is finished.
+  void SetBytes(char const* stage, int level, std::uint64_t bytes);
+  /// Call when the stream is idle: turns events into times.
+  void Resolve();
+
+  std::vector<TimelineEntry> const& entries() const { return entries_; }
+  /// As Chrome's trace format: about:tracing and Perfetto read it. One row per stage.
+  std::string ChromeTrace() const;
+
+ private:
+  struct Pending {
+    std::size_t entry;
+    cudaEvent_t start, stop;
+  };
+  cudaEvent_t NewEvent();
+
+  cudaStream_t stream_;
+  cudaEvent_t origin_;
+  int tree_{-1};
+  std::vector<TimelineEntry> entries_;
+  std::vector<Pending> pending_;
+  std::vector<cudaEvent_t> free_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_TIMELINE_H_
