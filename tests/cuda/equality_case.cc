@@ -39,7 +39,8 @@ constexpr int kMaxBins[] = {2, 16, 64, 256, 1000};
 constexpr Values kValues[] = {Values::kContinuous, Values::kFew, Values::kSkewed};
 constexpr Loss kLosses[] = {Loss::kLogistic,  Loss::kOneHuge,          Loss::kHeavyTail, Loss::kConstant,
                             Loss::kManyZeros, Loss::kNegativeHessians, Loss::kAllZero,   Loss::kTiny,
-                            Loss::kLogistic,  Loss::kLogistic};
+                            Loss::kLogistic,  Loss::kLogistic,         Loss::kLogistic,  Loss::kHeavyTail,
+                            Loss::kLogistic};
 constexpr Growth kGrowths[] = {{kDepthWise, 1, 0},  {kDepthWise, 3, 0},   {kDepthWise, 6, 0},  {kDepthWise, 8, 0},
                                {kDepthWise, 12, 0}, {kDepthWise, 0, 0},   {kDepthWise, 6, 31}, {kDepthWise, 8, 255},
                                {kDepthWise, 0, 31}, {kLossGuide, 0, 5},   {kLossGuide, 0, 31}, {kLossGuide, 6, 0},
@@ -161,7 +162,7 @@ std::string NameOf(EqualityCase const& c) {
 void PrintTo(EqualityCase const& c, std::ostream* os) { *os << NameOf(c); }
 
 std::vector<EqualityCase> EqualityCases() {
-  constexpr std::size_t kCases = 360;
+  constexpr std::size_t kCases = 400;
   auto const rows = Shuffled(kRows, kCases, 1);
   auto const columns = Shuffled(kColumns, kCases, 2);
   auto const densities = Shuffled(kDensities, kCases, 3);

@@ -30,10 +30,6 @@ void PrintTo(Tree const& tree, std::ostream* os) {
 
 namespace testing {
 
-namespace {
-std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536 + key.index; }
-}  // namespace
-
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads) {
   if (kind == BackendKind::kHost) return MakeHostTreeBuilder(matrix, threads);
 #ifdef XGBGPU_TESTS_CUDA
