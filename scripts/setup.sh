@@ -9,7 +9,7 @@ cd "$root"
 # Debian's own Python, because Debian's XGBoost lives there; another python3 may come first in PATH.
 python=/usr/bin/python3
 
-# To configure and build the `host` preset: compiler, CMake, the stock XGBoost's headers, and what tests and benches link.
+# To configure and build: compiler, CMake, the stock XGBoost's headers, and what tests and benches link.
 build_packages=(g++ make cmake libxgboost-dev libdmlc-dev libgtest-dev libgmock-dev libbenchmark-dev)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -37,13 +37,19 @@ install_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build TARGET: configures the `host` preset and builds one target (and what it needs) in build/host.
+# The preset to build: with the CUDA backend, for one architecture so that it takes minutes, where there is a compiler.
+preset=host
+if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then PATH=$PATH:/usr/local/cuda/bin; fi
+if command -v nvcc >/dev/null; then preset=cuda-dev; fi
+build_folder=$root/build/$preset
+
+# build TARGET: configures the preset and builds one target (and what it needs).
 build() {
-  if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-    say "Building for the host backend only: this version has no CUDA backend yet, the CUDA toolkit found is not used"
+  if [ $preset = host ]; then
+    say "Building for the host backend only, in build/host: no CUDA compiler (nvcc) found"
   else
-    say "Building for the host backend only: no CUDA toolkit found"
+    say "Building with the CUDA backend, in build/$preset: $(command -v nvcc)"
   fi
-  cmake --preset host
-  cmake --build --preset host --target "$1" --parallel "$(nproc)"
+  cmake --preset $preset
+  cmake --build --preset $preset --target "$1" --parallel "$(nproc)"
 }

@@ -1,4 +1,5 @@
-"""Adds up a ctest report: a Python suite counts as its tests, everything else as one. Prints why tests were skipped.
+"""Adds up a ctest report: a Python suite and a GoogleTest program count as their tests, everything else as one. Prints
+why tests were skipped.
 
     summary.py report.xml        written by: ctest --output-junit report.xml
 """
@@ -13,6 +14,11 @@ from typing import Dict, Tuple
 PYTEST_TOTAL = re.compile(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.MULTILINE)
 OUTCOMES = {"passed": "passed", "xfailed": "passed", "failed": "failed", "xpassed": "failed", "error": "failed",
             "errors": "failed", "skipped": "skipped"}
+# The last lines of GoogleTest: "[  PASSED  ] 5 tests.", "[  SKIPPED ] 2 tests, listed below:", "[  FAILED  ] 1 test, …".
+GTEST_TOTAL = re.compile(r"^\[ +(PASSED|SKIPPED|FAILED) +\] (\d+) tests?(?:\.|, listed)", re.MULTILINE)
+# Why tests were skipped, by pytest and by GoogleTest.
+PYTEST_REASON = re.compile(r"^SKIPPED \[(\d+)\] (.*)$", re.MULTILINE)
+GTEST_REASON = re.compile(r"^\S+:\d+: Skipped\n(.+)$", re.MULTILINE)
 
 
 def outcomes(case: ElementTree.Element) -> Dict[str, int]:
@@ -22,10 +28,13 @@ def outcomes(case: ElementTree.Element) -> Dict[str, int]:
         return {"skipped": 1}
     failed = status != "run"  # also a program that is not there ("notrun")
     counts = Counter()
-    totals = PYTEST_TOTAL.findall(case.findtext("system-out") or "")
+    output = case.findtext("system-out") or ""
+    totals = PYTEST_TOTAL.findall(output)
     for number, word in re.findall(r"(\d+) (\w+)", totals[-1] if totals else ""):
         if word in OUTCOMES:
             counts[OUTCOMES[word]] += int(number)
+    for word, number in GTEST_TOTAL.findall(output):
+        counts[word.lower()] += int(number)
     if not counts:
         return {"failed" if failed else "passed": 1}
     if failed and not counts["failed"]:
@@ -38,8 +47,10 @@ def main(path: str) -> Tuple[Counter, Counter]:
     total, reasons = Counter(), Counter()
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         total.update(outcomes(case))
-        for number, reason in re.findall(r"^SKIPPED \[(\d+)\] (.*)$", case.findtext("system-out") or "", re.MULTILINE):
+        output = case.findtext("system-out") or ""
+        for number, reason in PYTEST_REASON.findall(output):
             reasons[reason] += int(number)
+        reasons.update(GTEST_REASON.findall(output))
     return total, reasons
 
 

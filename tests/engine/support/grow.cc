@@ -28,6 +28,8 @@ void PrintTo(Tree const& tree, std::ostream* os) {
   os->precision(precision);
 }
 
+void PrintTo(BackendKind kind, std::ostream* os) { *os << testing::NameOf(kind); }
+
 namespace testing {
 
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads) {

@@ -18,6 +18,7 @@ namespace xgbgpu {
 
 /// How GoogleTest shows trees that differ.
 void PrintTo(Tree const& tree, std::ostream* os);
+void PrintTo(BackendKind kind, std::ostream* os);
 
 namespace testing {
 

@@ -1,0 +1,35 @@
+# Which GPUs device code is compiled for. CMAKE_CUDA_ARCHITECTURES, if the user sets it, has the last word.
+set(XGBGPU_CUDA_ARCHITECTURES release CACHE STRING
+  "release: every supported GPU that the compiler knows; local: the GPU of this machine, or one architecture if there is none")
+
+# Sets CMAKE_CUDA_ARCHITECTURES in the caller; call it before enable_language(CUDA).
+function(xgbgpu_choose_cuda_architectures compiler)
+  if(CMAKE_CUDA_ARCHITECTURES)
+    return()
+  endif()
+  if(XGBGPU_CUDA_ARCHITECTURES STREQUAL "local")
+    set(chosen 90)
+    find_program(nvidia_smi nvidia-smi NO_CACHE)
+    if(nvidia_smi)
+      execute_process(COMMAND ${nvidia_smi} -L OUTPUT_VARIABLE gpus RESULT_VARIABLE failed ERROR_QUIET)
+      if(NOT failed AND gpus MATCHES "GPU 0")
+        set(chosen native)
+      endif()
+    endif()
+  elseif(XGBGPU_CUDA_ARCHITECTURES STREQUAL "release")
+    # 90 and 120 also as PTX, which a driver compiles for GPUs made after them. An old compiler does not know the newest.
+    execute_process(COMMAND ${compiler} --list-gpu-arch OUTPUT_VARIABLE known COMMAND_ERROR_IS_FATAL ANY)
+    set(chosen "")
+    foreach(architecture 75-real 80-real 86-real 89-real 90 100-real 120)
+      string(REGEX REPLACE "-real" "" number ${architecture})
+      if(known MATCHES "compute_${number}(\n|$)")
+        list(APPEND chosen ${architecture})
+      endif()
+    endforeach()
+  else()
+    message(FATAL_ERROR "XGBGPU_CUDA_ARCHITECTURES is '${XGBGPU_CUDA_ARCHITECTURES}'; allowed: release, local "
+      "(a list of your own goes into CMAKE_CUDA_ARCHITECTURES)")
+  endif()
+  message(STATUS "CUDA architectures: ${chosen}")
+  set(CMAKE_CUDA_ARCHITECTURES "${chosen}" PARENT_SCOPE)
+endfunction()
