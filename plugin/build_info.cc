@@ -1,7 +1,11 @@
 #include <xgboost/c_api.h>
 #include <xgboost/version_config.h>
 
+#include <string>
+#include <vector>
+
 #include "host_version.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
 
@@ -23,14 +27,33 @@ std::string Quote(std::string const& text) {
   return out + '"';
 }
 
+/// `items` (JSON each) as a JSON array.
+std::string Array(std::vector<std::string> const& items) {
+  std::string out = "[";
+  for (std::string const& item : items) out += (out.size() == 1 ? "" : ", ") + item;
+  return out + ']';
+}
+
 std::string MakeBuildInfo() {
-  std::string why_no_cuda;
-  std::string const cuda = CudaAvailable(&why_no_cuda) ? R"("cuda", )" : "";
+  std::vector<std::string> architectures;
+  for (std::string const& architecture : CudaArchitectures()) architectures.push_back(Quote(architecture));
   bool const registered = WhyNotRegistered().empty();
   return "{\"version\": " + Quote(XGBGPU_VERSION) + ", \"xgboost_built\": " + Quote(BuiltVersion()) +
          ", \"xgboost_running\": " + Quote(RunningVersion()) + ", \"registered\": " + (registered ? "true" : "false") +
-         ", \"why_not_registered\": " + Quote(WhyNotRegistered()) + ", \"backends\": [" + cuda +
-         "\"host\"], \"why_no_cuda\": " + Quote(why_no_cuda) + "}";
+         ", \"why_not_registered\": " + Quote(WhyNotRegistered()) +
+         ", \"cuda_architectures\": " + Array(architectures) + "}";
+}
+
+std::string MakeDeviceInfo() {
+  std::string why_no_cuda;
+  std::string const cuda = CudaAvailable(&why_no_cuda) ? R"("cuda", )" : "";
+  std::vector<std::string> devices;
+  for (CudaDevice const& device : CudaDevices()) {
+    devices.push_back("{\"name\": " + Quote(device.name) + ", \"architecture\": " +
+                      std::to_string(device.architecture) + ", \"memory\": " + std::to_string(device.memory) + "}");
+  }
+  return "{\"backends\": [" + cuda + "\"host\"], \"why_no_cuda\": " + Quote(why_no_cuda) +
+         ", \"devices\": " + Array(devices) + "}";
 }
 
 }  // namespace
@@ -69,5 +92,10 @@ void XGBGPUVersion(int* major, int* minor, int* patch) {
 
 char const* XGBGPUBuildInfo() {
   static std::string const kInfo = xgbgpu::plugin::MakeBuildInfo();
+  return kInfo.c_str();
+}
+
+char const* XGBGPUDeviceInfo() {
+  static std::string const kInfo = xgbgpu::plugin::MakeDeviceInfo();
   return kInfo.c_str();
 }

@@ -12,15 +12,21 @@ extern "C" {
 /* Version of this library. Pointers may be null. */
 XGBGPU_EXPORT void XGBGPUVersion(int* major, int* minor, int* patch);
 
-/* What was built and what was found, as JSON; the text lives as long as the library is loaded.
+/* What was built, as JSON; the text lives as long as the library is loaded. Does not touch any device.
  *   version             of this library
  *   xgboost_built       version of the XGBoost headers it was compiled with
  *   xgboost_running     version of the XGBoost it runs in
  *   registered          true if gpu_hist is available in that XGBoost
  *   why_not_registered  the reason if it is not, else ""
- *   backends            those that can be used now, for instance ["host"]
- *   why_no_cuda         the reason if "cuda" is not among them, else "" */
+ *   cuda_architectures  GPUs that it has code for, for instance ["80", "90"]; [] if it was built without CUDA */
 XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
+
+/* What was found, as JSON, at the first call; the text lives as long as the library is loaded. Looking for devices starts
+ * the CUDA driver, which processes forked from then on cannot use.
+ *   backends     those that can be used now: ["cuda", "host"] or ["host"]
+ *   why_no_cuda  the reason if "cuda" is not among them, else ""
+ *   devices      in the order of gpu_id, for instance [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}] */
+XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
 
 #ifdef __cplusplus
 }

@@ -13,19 +13,20 @@ package, in the ``build`` folder of the source tree, and where the system's load
 where it was looked for, or which XGBoost is needed if the installed one does not fit.
 """
 
-from ._library import BuildInfo, load_library
+from ._library import BuildInfo, Device, load_library
 
-__all__ = ["BuildInfo", "__version__", "build_info"]
+__all__ = ["BuildInfo", "Device", "__version__", "build_info"]
 
 _LIBRARY = load_library()
 
 
 def build_info() -> BuildInfo:
-    """What was built and what was found: versions, backends, the library's file.
+    """What was built and what was found: versions, backends, devices, the library's file.
 
-    Returns a new dictionary; see :class:`BuildInfo` for its keys.
+    Returns a new dictionary; see :class:`BuildInfo` for its keys. Looking for devices starts the CUDA driver, which
+    processes forked from then on cannot use; importing this package does not.
     """
     return _LIBRARY.build_info()
 
 
-__version__: str = build_info()["version"]
+__version__: str = _LIBRARY.what_was_built()["version"]

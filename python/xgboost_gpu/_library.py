@@ -4,7 +4,7 @@ import ctypes
 import json
 import os
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, TypedDict
+from typing import Any, Dict, List, NamedTuple, Optional, TypedDict
 
 LIBRARY_NAME = "libxgboost_gpu.so"
 #: What the system's loader knows the library by: the name with the version of its interface.
@@ -18,6 +18,14 @@ HOW_TO_GET_XGBOOST = (
 )
 
 
+class Device(TypedDict):
+    """A CUDA device."""
+
+    name: str
+    architecture: int  #: compute capability: 90 for 9.0
+    memory: int  #: bytes, free or not
+
+
 class BuildInfo(TypedDict):
     """What was built and what was found."""
 
@@ -26,8 +34,10 @@ class BuildInfo(TypedDict):
     xgboost_running: str  #: version of the XGBoost it runs in
     registered: bool  #: whether gpu_hist is available in that XGBoost: always true after a successful import
     why_not_registered: str  #: the reason if it is not, else ""
-    backends: List[str]  #: those that can be used now, for instance ["host"]
+    cuda_architectures: List[str]  #: GPUs that the library has code for; empty if it was built without CUDA
+    backends: List[str]  #: those that can be used now, for instance ["cuda", "host"]
     why_no_cuda: str  #: the reason if "cuda" is not among them, else ""
+    devices: List[Device]  #: in the order of gpu_id
     library: str  #: path of the loaded file; its bare name if the system's loader found it
 
 
@@ -37,14 +47,20 @@ class Library:
     def __init__(self, path: str) -> None:
         self.path = path
         self._handle = ctypes.CDLL(path)
-        self._handle.XGBGPUBuildInfo.argtypes = []
-        self._handle.XGBGPUBuildInfo.restype = ctypes.c_char_p
+        self._functions = {}
+        for name in ("XGBGPUBuildInfo", "XGBGPUDeviceInfo"):
+            function = self._functions[name] = getattr(self._handle, name)
+            function.argtypes = []
+            function.restype = ctypes.c_char_p
+
+    def what_was_built(self) -> Dict[str, Any]:
+        """What the library says of itself. Touches no device, so that a process may fork after it."""
+        return json.loads(self._functions["XGBGPUBuildInfo"]())
 
     def build_info(self) -> BuildInfo:
-        """What the library says of itself, and its path."""
-        info: BuildInfo = json.loads(self._handle.XGBGPUBuildInfo())
-        info["library"] = self.path
-        return info
+        """What the library says of itself and of devices, and its path."""
+        found = json.loads(self._functions["XGBGPUDeviceInfo"]())
+        return {**self.what_was_built(), **found, "library": self.path}
 
     def shares_xgboost_with(self, other: ctypes.CDLL) -> bool:
         """Whether the libxgboost below this library is `other`: then both find the same function at the same place."""
@@ -75,7 +91,7 @@ def load_library() -> Library:
             f"xgboost_gpu: {path} extends the system's libxgboost.so.0, but the Python package xgboost uses a library "
             f"of its own, {xgboost_library._name}. {HOW_TO_GET_XGBOOST}."
         )
-    info = library.build_info()
+    info = library.what_was_built()
     if not info["registered"]:
         raise ImportError(f"xgboost_gpu loaded {path}, which does not serve this XGBoost: {info['why_not_registered']}")
     return library

@@ -29,15 +29,19 @@ def python(code, **environment):
     return subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True)
 
 
-def build_info(library):
-    function = ctypes.CDLL(library).XGBGPUBuildInfo
+def told_by(library, name):
+    function = getattr(ctypes.CDLL(library), name)
     function.restype = ctypes.c_char_p
     return json.loads(function())
 
 
+def dynamic_section(library):
+    return subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
+
+
 def test_only_the_c_interface_is_visible():
     listing = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
-    assert {line.split()[-1] for line in listing.splitlines()} == {"XGBGPUBuildInfo", "XGBGPUVersion"}
+    assert {line.split()[-1] for line in listing.splitlines()} == {"XGBGPUBuildInfo", "XGBGPUDeviceInfo", "XGBGPUVersion"}
 
 
 def test_the_file_names_no_folder_of_the_build():
@@ -45,14 +49,25 @@ def test_the_file_names_no_folder_of_the_build():
         assert re.search(rb"/[^\0]*/plugin/(booster|notice)\.(cc|h)\0", library.read()) is None
 
 
+def test_the_file_needs_no_cuda_library():
+    """Where there is no driver it must load all the same: the CUDA runtime inside looks for one when it is used."""
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic_section(LIBRARY))
+    assert any(name.startswith("libxgboost") for name in needed), needed
+    assert not [name for name in needed if re.match(r"lib(cuda|cudart|nvidia|nccl|nvToolsExt)", name)]
+
+
 def test_build_info():
-    info = build_info(LIBRARY)
+    info = told_by(LIBRARY, "XGBGPUBuildInfo")
     assert info["registered"] is True
     assert info["why_not_registered"] == ""
     assert info["xgboost_running"] == xgb.__version__
     assert info["xgboost_built"].startswith("1.7.")
-    assert "host" in info["backends"]
-    assert ("cuda" in info["backends"]) == (info["why_no_cuda"] == "")
+    assert all(architecture.isdigit() for architecture in info["cuda_architectures"])
+    found = told_by(LIBRARY, "XGBGPUDeviceInfo")
+    assert "host" in found["backends"]
+    assert ("cuda" in found["backends"]) == (found["why_no_cuda"] == "") == bool(found["devices"])
+    if not info["cuda_architectures"]:
+        assert "no CUDA backend" in found["why_no_cuda"]
     numbers = [ctypes.c_int() for _ in range(3)]
     ctypes.CDLL(LIBRARY).XGBGPUVersion(*map(ctypes.byref, numbers))
     assert info["version"] == ".".join(str(n.value) for n in numbers)

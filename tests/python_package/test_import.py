@@ -114,9 +114,8 @@ def test_xgboost_with_a_library_of_its_own(package_copy, library, tmp_path):
 def test_library_that_refuses_this_xgboost(package_copy, tmp_path):
     info = '{\\"registered\\": false, \\"why_not_registered\\": \\"it is Tuesday\\"}'
     xgboost_library = find_lib_path()[0]
-    path = compile_library(
-        tmp_path, f'char const* XGBGPUBuildInfo(void) {{ return "{info}"; }}', "-Wl,--no-as-needed", xgboost_library
-    )
+    functions = f'char const* XGBGPUBuildInfo(void) {{ return "{info}"; }} char const* XGBGPUDeviceInfo(void) {{ return 0; }}'
+    path = compile_library(tmp_path, functions, "-Wl,--no-as-needed", xgboost_library)
     message = Interpreter(package_copy.parent, library=path).import_error()
     assert message == f"xgboost_gpu loaded {path}, which does not serve this XGBoost: it is Tuesday"
 
@@ -132,7 +131,36 @@ def test_build_info(python, library):
     assert info["why_not_registered"] == ""
     assert "host" in info["backends"]
     assert ("cuda" in info["backends"]) == (info["why_no_cuda"] == "")
+    assert ("cuda" in info["backends"]) == bool(info["devices"])
+    assert all(architecture.isdigit() for architecture in info["cuda_architectures"])
+    for device in info["devices"]:
+        assert device["name"] and device["architecture"] >= 75 and device["memory"] > 2**30
     assert info["library"] == str(library)
+
+
+FORK = """
+import os, xgboost, xgboost_gpu
+xgboost_gpu.__version__
+mapped = {line.split()[-1] for line in open("/proc/self/maps") if "/" in line}
+assert not any("libcuda.so" in name or "libcudart" in name for name in mapped), mapped
+folder = "/proc/self/fd"
+opened = [os.readlink(f"{folder}/{number}") for number in os.listdir(folder) if os.path.lexists(f"{folder}/{number}")]
+assert not any("/dev/nvidia" in name for name in opened), opened
+if os.fork() == 0:
+    status = 1
+    try:
+        exec(TRAIN)
+        status = 17
+    finally:
+        os._exit(status)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_a_process_may_fork_after_the_import(python):
+    """Nothing has looked for a device by then: a child cannot use a CUDA driver that its parent has started."""
+    output = python.output_of(f"TRAIN = {TRAIN!r}\n{FORK}")  # a warning may come first: there is no device
+    assert output.splitlines()[-1] == "17"
 
 
 def test_build_info_documents_every_key(python):

@@ -1,0 +1,26 @@
+/// The CUDA devices of this machine, and those that this build has code for.
+#ifndef XGBGPU_DEVICES_H_
+#define XGBGPU_DEVICES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace xgbgpu {
+
+struct CudaDevice {
+  std::string name;
+  int architecture;      ///< compute capability: 90 for 9.0
+  std::uint64_t memory;  ///< bytes, free or not
+};
+
+/// In the order of their ordinals (gpu_id); empty where there is none or this build cannot use them. Throws nothing.
+/// Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
+std::vector<CudaDevice> CudaDevices();
+
+/// What device code was compiled for, as in {"80", "90"}; empty in a build without the CUDA backend. Starts nothing.
+std::vector<std::string> CudaArchitectures();
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_DEVICES_H_
