@@ -51,11 +51,29 @@ inline std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + k
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
 
-/// Only in builds with the CUDA backend. Trees on the matrix's device; `threads` for what the host adds.
-std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
-
 /// The backend to use for `wanted`: never kAuto. Throws Unsupported if `wanted` is kCuda and there is none.
 BackendKind ResolveBackend(BackendKind wanted);
+
+// A build without the CUDA backend throws Unsupported from all of these.
+
+/// Trees on the matrix's device; `threads` for what the host adds.
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
+
+/// What datasets ask of a matrix on a device.
+struct DeviceMatrixFacts {
+  std::uint64_t rows;
+  std::size_t bytes;
+  Cuts const* cuts;  ///< lives as long as the matrix
+};
+DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
+
+/// Cuts and bins on a device, as Dataset::Build; with max_bin 0 as Dataset::FromBinEdges.
+/// Throws InvalidArgument (no such device), Unsupported (no code for it), and what the stages throw.
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
+                                                      int device, int threads);
+
+/// The same matrix on a device.
+std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads);
 
 }  // namespace xgbgpu
 

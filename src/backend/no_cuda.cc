@@ -5,18 +5,33 @@
 
 namespace xgbgpu {
 
+namespace {
+
+[[noreturn]] void ThrowNoCuda() {
+  std::string why_not;
+  CudaAvailable(&why_not);
+  Throw<Unsupported>("Parameter gpu_backend is cuda, but ", why_not, "; allowed here: auto, host");
+}
+
+}  // namespace
+
 bool CudaAvailable(std::string* why_not) {
   if (why_not != nullptr) *why_not = "this build of xgboost-gpu has no CUDA backend";
   return false;
 }
 
+int CudaDeviceCount() { return 0; }
+
 BackendKind ResolveBackend(BackendKind wanted) {
-  if (wanted == BackendKind::kCuda) {
-    std::string why_not;
-    CudaAvailable(&why_not);
-    Throw<Unsupported>("Parameter gpu_backend is cuda, but ", why_not, "; allowed here: auto, host");
-  }
+  if (wanted == BackendKind::kCuda) ThrowNoCuda();
   return BackendKind::kHost;
 }
+
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const>, int) { ThrowNoCuda(); }
+DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int) {
+  ThrowNoCuda();
+}
+std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
 
 }  // namespace xgbgpu

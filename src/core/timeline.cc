@@ -5,7 +5,8 @@
 
 namespace xgbgpu {
 
-Timeline::Timeline(cudaStream_t stream) : stream_{stream}, origin_{NewEvent()} {
+Timeline::Timeline(cudaStream_t stream) : stream_{stream} {
+  origin_ = NewEvent();
   CheckCuda(cudaEventRecord(origin_, stream_), "starting a timeline");
 }
 

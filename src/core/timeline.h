@@ -51,7 +51,7 @@ class Timeline {
   cudaEvent_t NewEvent();
 
   cudaStream_t stream_;
-  cudaEvent_t origin_;
+  cudaEvent_t origin_{nullptr};
   int tree_{-1};
   std::vector<TimelineEntry> entries_;
   std::vector<Pending> pending_;

@@ -18,31 +18,59 @@ void CheckThreads(int threads) {
 
 }  // namespace
 
-Dataset::Dataset(std::unique_ptr<QuantisedMatrix> matrix) : matrix_{std::move(matrix)} {}
+Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix,
+                 std::shared_ptr<DeviceMatrix const> device_matrix)
+    : place_{place}, matrix_{std::move(matrix)}, device_matrix_{std::move(device_matrix)} {
+  DeviceMatrixFacts const facts = device_matrix_ != nullptr
+                                      ? FactsOf(*device_matrix_)
+                                      : DeviceMatrixFacts{matrix_->rows, matrix_->bytes(), &matrix_->cuts};
+  rows_ = facts.rows;
+  bytes_ = facts.bytes;
+  cuts_ = facts.cuts;
+}
 Dataset::~Dataset() = default;
 
 std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<float const> weights, int max_bin,
-                                              int threads) {
+                                              int threads, Place place) {
   CheckThreads(threads);
+  ValidateMaxBin(max_bin);
+  place.backend = ResolveBackend(place.backend);
+  if (place.backend == BackendKind::kCuda) {
+    auto matrix = BuildDeviceMatrix(source, weights, max_bin, place.device, threads);
+    return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
+  }
   Cuts cuts = host::ComputeCuts(source, weights, max_bin, threads);
-  return std::shared_ptr<Dataset const>{new Dataset{host::QuantiseMatrix(source, std::move(cuts), threads)}};
+  return std::shared_ptr<Dataset const>{
+      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
 }
 
-std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads) {
+std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
+  place.backend = ResolveBackend(place.backend);
+  if (place.backend == BackendKind::kCuda) {
+    auto matrix = BuildDeviceMatrix(source, {}, 0, place.device, threads);
+    return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
+  }
   Cuts cuts = host::CutsFromBinEdges(source, threads);
-  return std::shared_ptr<Dataset const>{new Dataset{host::QuantiseMatrix(source, std::move(cuts), threads)}};
+  return std::shared_ptr<Dataset const>{
+      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
 }
 
-std::uint64_t Dataset::rows() const { return matrix_->rows; }
-FeatureIndex Dataset::features() const { return matrix_->features(); }
-std::size_t Dataset::bytes() const { return matrix_->bytes(); }
-Cuts const& Dataset::cuts() const { return matrix_->cuts; }
-
-Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads)
-    : data_{std::move(data)}, backend_{ResolveBackend(backend)} {
+Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) : data_{std::move(data)} {
   CheckThreads(threads);
-  builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
+  Place const place = data_->place();
+  if (place.backend == BackendKind::kCuda && backend == BackendKind::kHost) {
+    Throw<InvalidArgument>("The backend (gpu_backend) is host, but the dataset lies on CUDA device ", place.device,
+                           "; allowed: auto, cuda");
+  }
+  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : ResolveBackend(backend);
+  if (backend_ == BackendKind::kHost) {
+    builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
+  } else {
+    auto matrix = data_->device_matrix();
+    if (matrix == nullptr) matrix = CopyMatrixToDevice(data_->matrix(), 0, threads);
+    builder_ = MakeCudaTreeBuilder(std::move(matrix), threads);
+  }
 }
 Trainer::~Trainer() = default;
 

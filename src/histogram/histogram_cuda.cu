@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "core/grid.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_cuda.cuh"
@@ -14,40 +16,150 @@ constexpr int kResident = 2;  // blocks per multiprocessor at most: what registe
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kStepRows = 32 * kWarps;  // rows that a block adds in one step
 
-/// A run of units of one sum job: what a block sums before it hands on.
+/// Rows that a block sums before it hands the sums on: a run of units of one job.
 struct Segment {
-  SumJob job;
-  RowRecord const* rows;
+  std::uint32_t first;  ///< row of the list, or of the store
   std::uint32_t n;
+  std::int32_t slot;
   bool whole;  ///< no other block sums rows of this job
+  int list;
+  std::uint8_t path;
 };
 
-/// Segment that begins at unit `unit` of the job list and ends at `end` or earlier.
-__device__ Segment SegmentAt(DeviceTree const& tree, std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows,
-                             std::uint32_t* units) {
-  std::uint32_t const jobs = tree.state->sum_jobs;
-  std::uint32_t const j = FindJob(jobs, unit, [&](std::uint32_t i) { return tree.sum_jobs[i].first_unit; });
-  Segment s;
-  s.job = tree.sum_jobs[j];
-  std::uint32_t const job_end = j + 1 < jobs ? tree.sum_jobs[j + 1].first_unit : tree.state->sum_units;
-  *units = min(min(end, job_end) - unit, most_rows / tree.unit_rows);
-  Node const& node = tree.nodes[s.job.node];
-  std::uint32_t const first = (unit - s.job.first_unit) * tree.unit_rows;
-  s.rows = tree.lists[static_cast<int>(node.list)] + node.first_row + first;
-  s.n = min(*units * tree.unit_rows, node.rows - first);
-  s.whole = s.n == node.rows;
-  return s;
-}
+/// The jobs of node lists: DeviceTree::sum_jobs.
+struct ListJobs {
+  DeviceTree const& tree;
 
-template <typename Sums>
-__device__ typename Sums::Value ValueOf(DeviceTree const& tree, RowRecord record) {
-  if constexpr (Sums::kPlanes == 2) {
-    return {record.gradient.grad, record.gradient.hess};
-  } else {
-    return QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale, tree.gradient->hess_scale);
+  /// The segment that begins at unit `unit` and ends at `end` or earlier, with at most `most_rows` rows.
+  __device__ Segment At(std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows, std::uint32_t* units) const {
+    std::uint32_t const jobs = tree.state->sum_jobs;
+    std::uint32_t const j = FindJob(jobs, unit, [&](std::uint32_t i) { return tree.sum_jobs[i].first_unit; });
+    SumJob const job = tree.sum_jobs[j];
+    std::uint32_t const job_end = j + 1 < jobs ? tree.sum_jobs[j + 1].first_unit : tree.state->sum_units;
+    *units = min(min(end, job_end) - unit, most_rows / tree.unit_rows);
+    Node const& node = tree.nodes[job.node];
+    std::uint32_t const offset = (unit - job.first_unit) * tree.unit_rows;
+    Segment s{};
+    s.list = static_cast<int>(node.list);
+    s.first = node.first_row + offset;
+    s.n = min(*units * tree.unit_rows, node.rows - offset);
+    s.slot = job.slot;
+    s.whole = s.n == node.rows;
+    return s;
   }
-}
+};
 
+/// The jobs of paths: RowPaths::jobs.
+struct PathJobs {
+  DeviceTree const& tree;
+
+  __device__ Segment At(std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows, std::uint32_t* units) const {
+    std::uint32_t const jobs = tree.state->sum_jobs;
+    std::uint32_t const j = FindJob(jobs, unit, [&](std::uint32_t i) { return tree.paths.jobs[i].first_unit; });
+    PathJob const job = tree.paths.jobs[j];
+    std::uint32_t const job_end = j + 1 < jobs ? tree.paths.jobs[j + 1].first_unit : tree.state->sum_units;
+    *units = min(min(end, job_end) - unit, most_rows / job.unit_rows);
+    RowGroup const group = tree.paths.groups[job.group];
+    std::uint32_t const offset = (unit - job.first_unit) * job.unit_rows;
+    Segment s{};
+    s.first = group.first_row + offset;
+    s.n = min(*units * job.unit_rows, group.rows - offset);
+    s.slot = job.slot;
+    s.whole = s.n == group.rows;
+    s.path = static_cast<std::uint8_t>(job.path);
+    return s;
+  }
+};
+
+/// Up to 32 rows on their way to a warp, one per lane.
+struct Batch {
+  RowIndex row;  ///< of the records; valid in every lane
+  bool in;       ///< this lane's row counts
+  NarrowGradient narrow;
+};
+
+/// Hands out the rows of a list. The records of the batch after the next are on their way.
+class ListFeed {
+ public:
+  __device__ ListFeed(DeviceTree const& tree, Segment const& s, std::uint32_t*)
+      : rows_{tree.lists[s.list] + s.first}, gradients_{tree.gradients}, n_{s.n}, at_{threadIdx.x / 32 * 32} {
+    if (at_ < n_) next_ = Load(at_);
+  }
+  /// False, in the whole warp, when there are no more.
+  __device__ bool Take(Batch* batch) {
+    if (at_ >= n_) return false;
+    *batch = {next_.row, at_ + threadIdx.x % 32 < n_, next_.gradient};
+    at_ += kStepRows;
+    if (at_ < n_) next_ = Load(at_);
+    return true;
+  }
+  __device__ GradientPair Wide(RowIndex row) const { return gradients_[row]; }
+
+ private:
+  __device__ RowRecord Load(std::uint32_t base) const { return rows_[min(base + threadIdx.x % 32, n_ - 1)]; }
+
+  RowRecord const* rows_;
+  GradientPair const* gradients_;
+  std::uint32_t n_, at_;
+  RowRecord next_;
+};
+
+/// Hands out the rows of one path among those of a group. A warp looks at 128 paths at a time and queues the rows that
+/// match; the paths after these are on their way.
+class PathFeed {
+ public:
+  static constexpr std::uint32_t kLook = 128;
+  static constexpr std::uint32_t kQueue = kLook + 32;  ///< words of shared memory per warp
+
+  __device__ PathFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
+      : store_{tree.paths.store}, paths_{tree.paths.path}, queue_{queue}, first_{s.first}, end_{s.first + s.n},
+        path_{s.path}, at_{(s.first & ~3U) + threadIdx.x / 32 * kLook} {
+    LoadPaths();
+  }
+  __device__ bool Take(Batch* batch) {
+    std::uint32_t const lane = threadIdx.x % 32;
+    while (queued_ < 32 && at_ < end_) Look();
+    if (queued_ == 0) return false;
+    std::uint32_t const taken = min(queued_, 32U);
+    queued_ -= taken;
+    RowIndex const row = queue_[queued_ + min(lane, taken - 1)];
+    __syncwarp();  // before the queue is written again
+    *batch = {row, lane < taken, store_.narrow == nullptr ? NarrowGradient{0, 0} : store_.narrow[row]};
+    return true;
+  }
+  __device__ GradientPair Wide(RowIndex row) const {
+    return store_.wide == nullptr ? GradientPair{0, 0} : store_.wide[row];
+  }
+
+ private:
+  __device__ void LoadPaths() {
+    std::uint32_t const row = at_ + threadIdx.x % 32 * 4;
+    if (paths_ != nullptr && row < end_) next_ = *reinterpret_cast<std::uint32_t const*>(paths_ + row);
+  }
+  __device__ void Look() {
+    std::uint32_t const lane = threadIdx.x % 32, below = (1U << lane) - 1;
+    std::uint32_t const row = at_ + lane * 4, four = paths_ == nullptr ? 0 : next_;
+    at_ += kWarps * kLook;
+    LoadPaths();
+#pragma unroll
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      bool const match = ((four >> (8 * i)) & 0xFFU) == path_ && row + i >= first_ && row + i < end_;
+      std::uint32_t const lanes = __ballot_sync(kAllLanes, match);
+      if (match) queue_[queued_ + __popc(lanes & below)] = row + i;
+      queued_ += __popc(lanes);
+    }
+    __syncwarp();
+  }
+
+  RowStore store_;
+  std::uint8_t const* paths_;
+  std::uint32_t* queue_;
+  std::uint32_t first_, end_;
+  std::uint32_t path_;
+  std::uint32_t at_;
+  std::uint32_t next_{0};
+  std::uint32_t queued_{0};
+};
 
 /// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers: fetched in pieces of
 /// at most 16 bytes by as many lanes as that takes, handed over through shared memory.
@@ -81,29 +193,40 @@ class RecordReader {
   Load loads_[kPieces];
 };
 
-/// Adds the rows of a segment to the shared sums of one pass.
-template <typename Sums, int kSymbolBytes, int kWords>
+template <typename Sums, typename Feed>
+__device__ typename Sums::Value ValueOf(Feed const& feed, Batch const& batch, GradientState const* gradient) {
+  if constexpr (Sums::kPlanes == 2) {
+    return {batch.narrow.grad, batch.narrow.hess};
+  } else {
+    return QuantiseWide(feed.Wide(batch.row), gradient->grad_scale, gradient->hess_scale);
+  }
+}
+
+/// Adds the rows of a segment to the shared sums of one pass. The rows of the next step are on their way while this
+/// one's are added.
+template <typename Sums, int kSymbolBytes, int kWords, typename Feed>
 __device__ void AddSegment(DeviceTree const& tree, Segment const& s, std::uint8_t const* records, std::uint32_t* sums,
-                           std::uint32_t* staging) {
+                           std::uint32_t* staging, std::uint32_t* queue) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
-  std::uint32_t const lane = threadIdx.x % 32, record_bytes = tree.matrix.record_bytes();
-  typename Tile::Columns const columns{lane};
-  std::uint32_t const first = threadIdx.x / 32 * 32;
-  if (first >= s.n) return;
-  auto const record_at = [&](std::uint32_t base) { return s.rows[min(base + lane, s.n - 1)]; };
+  std::uint32_t const record_bytes = tree.matrix.record_bytes();
+  typename Tile::Columns const columns{threadIdx.x % 32};
+  Feed feed{tree, s, queue};
   RecordReader<kWords> reader;
-  RowRecord record = record_at(first), next = record_at(first + kStepRows);
-  reader.Fetch(records, record_bytes, record.row);
-  typename Sums::Value value = ValueOf<Sums>(tree, record);
-  for (std::uint32_t base = first; base < s.n; base += kStepRows) {
+  Batch batch;
+  bool more = feed.Take(&batch);
+  if (!more) return;
+  reader.Fetch(records, record_bytes, batch.row);
+  typename Sums::Value value = ValueOf<Sums>(feed, batch, tree.gradient);
+  while (more) {
     std::uint32_t words[kWords];
     reader.Hand(staging, columns.word, words);
     typename Sums::Value const own = value;
-    bool const in = base + lane < s.n;
-    // The rows of the next step are on their way while this one's are added.
-    reader.Fetch(records, record_bytes, next.row);
-    value = ValueOf<Sums>(tree, next);
-    next = record_at(base + 2 * kStepRows);
+    bool const in = batch.in;
+    more = feed.Take(&batch);
+    if (more) {
+      reader.Fetch(records, record_bytes, batch.row);
+      value = ValueOf<Sums>(feed, batch, tree.gradient);
+    }
     if (in) Tile::Add(sums, columns, words, own);
   }
 }
@@ -118,7 +241,7 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
   std::uint32_t const first_column = pass * Tile::kPlane;
   std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
   GradientSum* const histogram =
-      tree.histograms + static_cast<std::uint64_t>(s.job.slot) * m.cells + tile.first_cell + first_column;
+      tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell + first_column;
   for (std::uint32_t c = threadIdx.x; c < tile.symbols * Tile::kPlane; c += kThreads) {
     std::uint32_t const bin = c / Tile::kPlane, column = c % Tile::kPlane;
     GradientSum const sum = Sums::template Take<Tile::kPlane>(sums + bin * Tile::kCell + column);
@@ -134,15 +257,19 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
 }
 
 /// One format of the gradients: every block takes an equal run of units, tile by tile.
-template <typename Sums, int kSymbolBytes, int kRecordWords>
+template <typename Sums, int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std::uint32_t* shared) {
   constexpr int kWords = Sums::kPlanes == 2 || kRecordWords == 1 ? kRecordWords : kRecordWords / 2;
   constexpr std::uint32_t kPasses = kRecordWords / kWords;
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   DeviceMatrixView const& m = tree.matrix;
-  std::uint32_t* const staging = shared + threadIdx.x / 32 * (32 * kRecordWords);
-  std::uint32_t* const sums = shared + kWarps * 32 * kRecordWords;
+  std::uint8_t const* const base = std::is_same_v<Feed, PathFeed> ? tree.paths.store.records : m.records;
+  std::uint32_t const warp = threadIdx.x / 32;
+  std::uint32_t* const staging = shared + warp * (32 * kRecordWords);
+  std::uint32_t* const queue = shared + kWarps * 32 * kRecordWords + warp * PathFeed::kQueue;
+  std::uint32_t* const sums = shared + kWarps * (32 * kRecordWords + PathFeed::kQueue);
 
+  Jobs const jobs{tree};
   std::uint64_t const units = tree.state->sum_units;
   std::uint64_t const work = units * m.tiles * kPasses;
   std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
@@ -155,28 +282,28 @@ __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std:
     std::uint32_t const tile_index = tile_pass / kPasses, pass = tile_pass % kPasses;
     std::uint64_t const tile_begin = tile_pass * units;
     std::uint32_t taken = 0;
-    Segment const segment = SegmentAt(tree, static_cast<std::uint32_t>(at - tile_begin),
-                                      static_cast<std::uint32_t>(min(end - tile_begin, units)), Sums::kMaxRows, &taken);
+    Segment const segment = jobs.At(static_cast<std::uint32_t>(at - tile_begin),
+                                    static_cast<std::uint32_t>(min(end - tile_begin, units)), Sums::kMaxRows, &taken);
     at += taken;
     std::uint32_t const words = m.tile[tile_index].symbols * Tile::kCell;
     for (std::uint32_t w = clear + threadIdx.x; w < words; w += kThreads) sums[w] = 0;
     clear = max(clear, words);
     __syncthreads();
-    std::uint8_t const* const records = m.records + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
-    AddSegment<Sums, kSymbolBytes, kWords>(tree, segment, records, sums, staging);
+    std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
+    AddSegment<Sums, kSymbolBytes, kWords, Feed>(tree, segment, records, sums, staging, queue);
     __syncthreads();
     Flush<Sums, kSymbolBytes, kWords>(tree, segment, tile_index, pass, sums);
     __syncthreads();
   }
 }
 
-template <int kSymbolBytes, int kRecordWords>
+template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 __global__ void __launch_bounds__(kThreads, kResident) SumTilesKernel(DeviceTree tree, std::uint32_t least_units) {
   extern __shared__ std::uint32_t shared[];
   if (tree.gradient->format.narrow) {
-    SumTiles<NarrowSums, kSymbolBytes, kRecordWords>(tree, least_units, shared);
+    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, least_units, shared);
   } else {
-    SumTiles<WideSums, kSymbolBytes, kRecordWords>(tree, least_units, shared);
+    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, least_units, shared);
   }
 }
 
@@ -202,12 +329,14 @@ __global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
   bool const narrow = tree.gradient->format.narrow;
   for (std::uint32_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     std::uint32_t taken = 0;
-    Segment const s = SegmentAt(tree, unit, unit + 1, tree.unit_rows, &taken);
-    GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.job.slot) * m.cells;
+    Segment const s = ListJobs{tree}.At(unit, unit + 1, tree.unit_rows, &taken);
+    RowRecord const* const rows = tree.lists[s.list] + s.first;
+    GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells;
     for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += kStepRows) {
-      RowRecord const record = s.rows[min(base + lane, s.n - 1)];
+      RowRecord const record = rows[min(base + lane, s.n - 1)];
       GradientSum const own = narrow ? GradientSum{record.gradient.grad, record.gradient.hess}
-                                     : ValueOf<WideSums>(tree, record);
+                                     : QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale,
+                                                    tree.gradient->hess_scale);
       for (std::uint32_t r = 0; r < 32; r += 4) {  // four rows at a time, eight lanes each
         std::uint32_t const source = r + lane / 8;
         RowIndex const row = __shfl_sync(kAllLanes, record.row, source);
@@ -223,47 +352,66 @@ __global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
   }
 }
 
-template <int kSymbolBytes, int kRecordWords>
+template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
-  auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords>;
+  auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Feed>;
   std::uint32_t const columns = tree.matrix.tile_columns;
   std::size_t const sums = std::max<std::size_t>(std::size_t{symbols} * columns * 8,
                                                  WideTileBytes(symbols, columns, kSymbolBytes));
-  std::size_t const bytes = sums + kThreads * kRecordWords * 4;
+  std::size_t const bytes = sums + kWarps * (32 * kRecordWords + PathFeed::kQueue) * 4;
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
             "asking for shared memory");
   DeviceHistogramPolicy const policy;
-  int const resident = static_cast<int>(
-      std::max<std::size_t>(1, std::min<std::size_t>(kResident, limits.processor_bytes / (bytes + policy.block_overhead))));
+  int const resident = static_cast<int>(std::max<std::size_t>(
+      1, std::min<std::size_t>(kResident, limits.processor_bytes / (bytes + policy.block_overhead))));
   unsigned const blocks = static_cast<unsigned>(limits.processors * resident);
   kernel<<<blocks, kThreads, bytes, stream>>>(tree, policy.least_units);
+  CheckLaunch("summing histograms");
+}
+
+template <typename Jobs, typename Feed>
+void LaunchSums(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
+  std::uint32_t const words = tree.matrix.record_bytes() / 4;
+  auto const launch = [&](auto symbol_bytes) {
+    constexpr int kBytes = decltype(symbol_bytes)::value;
+    switch (words) {
+      case 8:
+        return LaunchTiles<kBytes, 8, Jobs, Feed>(tree, symbols, limits, stream);
+      case 4:
+        return LaunchTiles<kBytes, 4, Jobs, Feed>(tree, symbols, limits, stream);
+      case 2:
+        return LaunchTiles<kBytes, 2, Jobs, Feed>(tree, symbols, limits, stream);
+      default:
+        return LaunchTiles<kBytes, 1, Jobs, Feed>(tree, symbols, limits, stream);
+    }
+  };
+  if (tree.matrix.symbol_bytes == 1) {
+    launch(std::integral_constant<int, 1>{});
+  } else {
+    launch(std::integral_constant<int, 2>{});
+  }
 }
 
 }  // namespace
 
+bool SumsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimits const& limits) {
+  DeviceMatrixPolicy const policy;
+  return m.dense && WideTileBytes(symbols, m.tile_columns, m.symbol_bytes) <=
+                        std::min(policy.tile_bytes, limits.block_bytes - policy.other_bytes);
+}
+
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
-  DeviceMatrixView const& m = tree.matrix;
-  std::uint32_t const symbols = bounds.symbols;
-  std::size_t const budget = std::min(DeviceMatrixPolicy{}.tile_bytes, limits.block_bytes - DeviceMatrixPolicy{}.other_bytes);
-  if (!m.dense || WideTileBytes(symbols, m.tile_columns, m.symbol_bytes) > budget) {
-    SumCellsKernel<<<static_cast<unsigned>(limits.processors * 4), kThreads, 0, stream>>>(tree);
-  } else if (m.symbol_bytes == 1) {
-    switch (m.record_bytes()) {
-      case 32: LaunchTiles<1, 8>(tree, symbols, limits, stream); break;
-      case 16: LaunchTiles<1, 4>(tree, symbols, limits, stream); break;
-      case 8: LaunchTiles<1, 2>(tree, symbols, limits, stream); break;
-      default: LaunchTiles<1, 1>(tree, symbols, limits, stream); break;
-    }
-  } else {
-    switch (m.record_bytes()) {
-      case 32: LaunchTiles<2, 8>(tree, symbols, limits, stream); break;
-      case 16: LaunchTiles<2, 4>(tree, symbols, limits, stream); break;
-      case 8: LaunchTiles<2, 2>(tree, symbols, limits, stream); break;
-      default: LaunchTiles<2, 1>(tree, symbols, limits, stream); break;
-    }
+  if (SumsFitShared(tree.matrix, bounds.symbols, limits)) {
+    LaunchSums<ListJobs, ListFeed>(tree, bounds.symbols, limits, stream);
+    return;
   }
+  SumCellsKernel<<<static_cast<unsigned>(limits.processors * kResident), kThreads, 0, stream>>>(tree);
   CheckLaunch("summing histograms");
+}
+
+void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchSums<PathJobs, PathFeed>(tree, bounds.symbols, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

@@ -9,6 +9,7 @@
 #include "gradient/gradient_cuda.h"
 #include "level/family.h"
 #include "level/node.h"
+#include "level/row_paths.h"
 #include "matrix/device_matrix.h"
 #include "split/split.h"
 #include "xgbgpu/types.h"
@@ -43,6 +44,9 @@ struct LevelState {
   std::uint32_t sum_units;
   std::uint32_t free_slots;
   std::uint32_t finished_blocks;
+  std::uint32_t groups;      ///< paths: row groups
+  std::uint32_t path_items;  ///< paths: pieces of kPathItemRows rows of all groups
+  std::uint32_t no_room;     ///< paths: see RowPaths::next_wide
 };
 
 /// Parameters of one tree, uploaded before it starts.
@@ -87,7 +91,11 @@ struct DeviceTree {
   std::uint8_t sets_by_depth;    ///< set number is the node's depth; else 2 · family + (1 for the right child)
   std::uint32_t unit_rows;       ///< rows of one unit of the histogram kernel
   std::uint32_t item_rows;       ///< rows of one item of the partition, a multiple of 32, at most 1024
+  RowPaths paths;                ///< instead of lists and jobs, if the tree is grown by paths
 };
+
+/// Who chooses the splits of the next level: the host, or the last block of the split kernel.
+enum class NextLevel { kByHost, kLists, kPaths };
 
 /// Number of the last job whose `first` is not above `item`. `first(0)` is 0.
 template <typename First>
@@ -125,10 +133,26 @@ void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_
 void MoveRows(DeviceTree const& tree, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream);
 /// Histograms of all sum jobs; their slots are zero before. (histogram/histogram_cuda.cu)
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-/// Siblings by subtraction, best split of every child; if `select`, the last block chooses the next level's splits.
+/// Siblings by subtraction, best split of every child; the next level's splits, unless the host chooses them.
 /// (split/split_cuda.cu)
-void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, bool select, DeviceLimits const& limits,
+void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
+                DeviceLimits const& limits, cudaStream_t stream);
+
+// The same by paths.
+
+/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job. (level/row_paths_cuda.cu)
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, std::uint32_t slots, DeviceLimits const& limits,
                 cudaStream_t stream);
+/// Paths of the rows at this level; the slots that it sums are cleared.
+void AdvancePaths(DeviceTree const& tree, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+/// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared.
+void MovePaths(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream);
+/// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
+bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
+/// Histograms of all path jobs.
+void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+/// The leaf of every row of the matrix. `from_start`: rows have been moved.
+void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -1,7 +1,7 @@
 #include "level/level_cuda.h"
 
 #include <algorithm>
-#include <cstring>
+#include <tuple>
 
 #include "core/grid.h"
 #include "core/message.h"
@@ -80,7 +80,6 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
   gradient_ = {arena, "state", 1};
   settings_ = {arena, "state", 1};
   state_ = {arena, "state", 1};
-  for (auto& list : lists_) list = {arena, "row lists", rows};
   positions_ = {arena, "positions", rows};
   group_array_ = {arena, "state", groups_.size()};
   CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
@@ -154,30 +153,73 @@ bool LevelBuilder::CanRunUnattended(FeatureSampler const& features) const {
          slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes;
 }
 
-namespace {
+bool LevelBuilder::CanUsePaths() const {
+  LevelPolicy const policy;
+  DeviceMatrixView const& m = matrix_.view;
+  if (!unattended_ || Sampled() || !SumsFitShared(m, bounds_.symbols, limits_)) return false;
+  return m.tiles <= policy.most_path_tiles || (m.rows <= policy.most_tiled_rows && params_.max_depth <= 8);
+}
 
 /// At least `size` elements; contents are lost if it has to grow. The old buffer goes first: the peak is one.
 template <typename T>
-void Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t size) {
+void LevelBuilder::Reserve(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
   if (buffer->size() >= size) return;
+  DropGraph();
   *buffer = {};
-  *buffer = {arena, part, size};
+  *buffer = {arena_, part, size};
 }
-
-}  // namespace
 
 void LevelBuilder::ReserveUnattended() {
   std::size_t const widest = std::size_t{1} << (params_.max_depth - 1);  // nodes of the last level that is evaluated
   used_slots_ = static_cast<std::uint32_t>(widest);
-  slots_ = std::max(slots_, used_slots_);
-  Reserve(&node_array_, arena_, "nodes", 4 * widest);
-  Reserve(&families_, arena_, "nodes", widest);
-  Reserve(&move_jobs_, arena_, "nodes", widest);
-  Reserve(&sum_jobs_, arena_, "nodes", widest);
-  Reserve(&slot_array_, arena_, "nodes", 2 * widest);
-  Reserve(&histograms_, arena_, "histograms", widest * matrix_.view.cells);
-  Reserve(&candidates_, arena_, "split candidates", 2 * widest * groups_.size());
-  if (host_nodes_.size() < node_array_.size()) host_nodes_ = PinnedBuffer<Node>{node_array_.size()};
+  Reserve(&node_array_, "nodes", 4 * widest);
+  Reserve(&families_, "nodes", widest);
+  Reserve(&slot_array_, "nodes", 2 * widest);
+  Reserve(&histograms_, "histograms", widest * matrix_.view.cells);
+  Reserve(&candidates_, "split candidates", 2 * widest * groups_.size());
+  if (host_nodes_.size() < node_array_.size()) {
+    DropGraph();
+    host_nodes_ = PinnedBuffer<Node>{node_array_.size()};
+  }
+  if (by_paths_) {
+    ReservePaths();
+  } else {
+    ReserveLists();
+    Reserve(&move_jobs_, "nodes", widest);
+    Reserve(&sum_jobs_, "nodes", widest);
+  }
+}
+
+void LevelBuilder::ReserveLists() {
+  for (auto& list : lists_) Reserve(&list, "row lists", matrix_.view.rows);
+}
+
+void LevelBuilder::ReservePaths() {
+  LevelPolicy const policy;
+  std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (params_.max_depth - 1);
+  bool const large = rows >= policy.least_moved_rows && matrix_.view.tiles == 1;
+  move_every_ = large ? policy.move_every : (params_.max_depth > 8 ? policy.move_small_every : 0);
+  int const moves = move_every_ == 0 ? 0 : (params_.max_depth - 1) / move_every_;
+  bool const may_be_narrow = rows >= kNarrowMinRows;
+  move_wide_ = move_wide_ || !may_be_narrow;
+  constexpr std::size_t kSlack = 128;  // paths are read four at a time
+  for (auto& bytes : path_bytes_) Reserve(&bytes, "row paths", rows + kSlack);
+  for (int store = 0; store <= std::min(moves, 2); ++store) {
+    if (may_be_narrow) Reserve(&narrow_[store], "narrow gradients", rows);
+    if (store == 0) continue;
+    Reserve(&moved_records_[store - 1], "moved bins", rows * matrix_.view.record_bytes());
+    if (move_wide_) Reserve(&moved_wide_[store - 1], "moved gradients", rows);
+  }
+  if (moves > 0) {
+    Reserve(&start_bytes_, "row paths", rows);
+    Reserve(&start_nodes_, "nodes", std::size_t{1} << move_every_);
+  }
+  for (auto& groups : row_groups_) Reserve(&groups, "nodes", widest);
+  Reserve(&path_splits_, "nodes", widest);
+  Reserve(&path_counts_, "nodes", widest);
+  Reserve(&path_places_, "nodes", 4 * widest);
+  Reserve(&walk_nodes_, "nodes", 4 * widest);
+  Reserve(&path_jobs_, "nodes", widest);
 }
 
 void LevelBuilder::ReserveAttended() {
@@ -191,13 +233,14 @@ void LevelBuilder::ReserveAttended() {
       std::max<std::size_t>(2, std::min({fitting, leaves, matrix_.view.rows, std::size_t{policy.attended_slots}})));
   std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
-  Reserve(&node_array_, arena_, "nodes", 1 + 2 * batch_);
-  Reserve(&families_, arena_, "nodes", batch_);
-  Reserve(&move_jobs_, arena_, "nodes", batch_);
-  Reserve(&sum_jobs_, arena_, "nodes", 2 * batch_);
-  Reserve(&slot_array_, arena_, "nodes", used_slots_);
-  Reserve(&histograms_, arena_, "histograms", used_slots_ * matrix_.view.cells);
-  Reserve(&candidates_, arena_, "split candidates", 2 * batch_ * groups_.size());
+  ReserveLists();
+  Reserve(&node_array_, "nodes", 1 + 2 * batch_);
+  Reserve(&families_, "nodes", batch_);
+  Reserve(&move_jobs_, "nodes", batch_);
+  Reserve(&sum_jobs_, "nodes", 2 * batch_);
+  Reserve(&slot_array_, "nodes", used_slots_);
+  Reserve(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
+  Reserve(&candidates_, "split candidates", 2 * batch_ * groups_.size());
   if (host_nodes_.size() < 1 + 2 * batch_) host_nodes_ = PinnedBuffer<Node>{1 + 2 * batch_};
 }
 
@@ -225,6 +268,13 @@ DeviceTree LevelBuilder::View() const {
   tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
   tree.feature_words = (matrix_.view.features + 31) / 32;
   tree.sets_by_depth = sets_by_depth_;
+  tree.paths.store = {matrix_.view.records, narrow_[0].data(), gradients_};
+  tree.paths.groups = row_groups_[0].data();
+  tree.paths.splits = path_splits_.data();
+  tree.paths.counts = path_counts_.data();
+  tree.paths.places = path_places_.data();
+  tree.paths.walk = walk_nodes_.data();
+  tree.paths.jobs = path_jobs_.data();
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
   std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
@@ -239,7 +289,7 @@ void LevelBuilder::UploadFeatures() {
   has_tree_set_ = features_->Tree().size() < matrix_.view.features;
   has_node_sets_ = false;
   if (has_tree_set_) {
-    Reserve(&tree_set_, arena_, "feature sets", words);
+    Reserve(&tree_set_, "feature sets", words);
     auto const bits = BitSets({features_->Tree()}, words);
     CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream_, "choosing features");
     stream_.Wait("choosing features");  // the bits go
@@ -249,7 +299,7 @@ void LevelBuilder::UploadFeatures() {
   std::vector<std::vector<FeatureIndex>> sets;
   for (int depth = 0; depth < params_.max_depth; ++depth) sets.push_back(features_->Node(depth, 0));
   auto const bits = BitSets(sets, words);
-  Reserve(&node_sets_, arena_, "feature sets", bits.size());
+  Reserve(&node_sets_, "feature sets", bits.size());
   CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
   stream_.Wait("choosing features");
   has_node_sets_ = true;
@@ -268,78 +318,163 @@ void LevelBuilder::UploadNodeSets(std::vector<Family> const& batch) {
     }
   }
   auto const bits = BitSets(sets, words);
-  Reserve(&node_sets_, arena_, "feature sets", bits.size());
+  Reserve(&node_sets_, "feature sets", bits.size());
   CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
   stream_.Wait("choosing features");
   has_node_sets_ = true;
 }
 
-bool LevelBuilder::SameGraph(GraphKey const& key) const {
-  return graph_ != nullptr && std::memcmp(&key, &graph_key_, sizeof(key)) == 0;
-}
-
 void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
                          std::uint32_t tree_number) {
-  if (capturing_) {  // the last tree ended with an error
-    cudaGraph_t unfinished = nullptr;
-    cudaStreamEndCapture(stream_, &unfinished);
-    if (unfinished != nullptr) cudaGraphDestroy(unfinished);
-    cudaGetLastError();
-  }
-  capturing_ = replaying_ = false;
   params_ = params;
   features_ = &features;
   gradients_ = gradients;
   level_ = 0;
   unattended_ = CanRunUnattended(features);
+  by_paths_ = CanUsePaths();
   unattended_ ? ReserveUnattended() : ReserveAttended();
   UploadFeatures();
   host_settings_[0] = {SplitParams{params, {}}, params.min_split_loss, params.max_depth, params.max_leaves,
                        params.seed, tree_number, SampleThreshold(params.subsample)};
   CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
   if (timeline_ != nullptr) timeline_->BeginTree();
-  if (!unattended_) {
-    growth_.Reset(params, used_slots_, features.per_node());
-    UploadNodeSets({});
-    EnqueueRoot();
+  if (unattended_) {
+    RunUnattended();
     return;
   }
-  if (timeline_ != nullptr) {  // events between the stages: no graph
-    EnqueueRoot();
-    return;
-  }
-  GraphKey key;
-  std::memset(static_cast<void*>(&key), 0, sizeof(key));  // its padding is compared too
-  key.max_depth = params.max_depth;
-  key.sampled = Sampled();
-  DeviceTree const view = View();
-  std::memcpy(static_cast<void*>(&key.view), &view, sizeof(view));
-  replaying_ = SameGraph(key);
-  if (replaying_) return;
-  std::memcpy(static_cast<void*>(&graph_key_), &key, sizeof(key));
-  DropGraph();
-  CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
-  capturing_ = true;
-  EnqueueRoot();
+  growth_.Reset(params, used_slots_, features.per_node());
+  UploadNodeSets({});
+  EnqueueStart();
 }
 
-void LevelBuilder::EnqueueRoot() {
+/// Everything before the root's histogram.
+void LevelBuilder::EnqueueStart() {
   DeviceTree const tree = View();
   FillBytes(gradient_.data(), 0, 1, stream_, "starting a tree");
   FillBytes(state_.data(), 0, 1, stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
   if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
   Timed(kGradients, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_); });
-  Timed(kRoot, [&] { ListRootRows(tree, Sampled(), used_slots_, limits_, stream_); });
+  Timed(kRoot, [&] {
+    if (by_paths_) {
+      StartPaths(tree, narrow_[0].data(), used_slots_, limits_, stream_);
+    } else {
+      ListRootRows(tree, Sampled(), used_slots_, limits_, stream_);
+    }
+  });
+}
+
+void LevelBuilder::EnqueueListTree() {
+  DeviceTree const tree = View();
+  bounds_.families = 1;
+  for (level_ = 0; level_ <= params_.max_depth; ++level_) {
+    bool const last = level_ == params_.max_depth;
+    if (level_ > 0) {
+      Timed(kMove, [&] { MoveRows(tree, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
+      bounds_.families = std::uint64_t{1} << (level_ - 1);
+    }
+    if (last) break;
+    Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
+    Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
+  }
+  EnqueueUnsampled(node_array_.data());
+}
+
+void LevelBuilder::EnqueuePathTree() {
+  DeviceTree tree = View();
+  RowPaths& paths = tree.paths;
+  int const depth = params_.max_depth;
+  auto const moved = [&](int level) { return move_every_ != 0 && level % move_every_ == 0 && level < depth; };
+  int store = 0;  // 0: the matrix's order of rows
+  bounds_.families = 1;
+  for (level_ = 0; level_ < depth; ++level_) {
+    PathStep const step{moved(level_ + 1), moved(level_ + 1), level_ + 1 == depth};
+    if (level_ > 0) {
+      bounds_.families = std::uint64_t{1} << (level_ - 1);
+      paths.next_path = paths.path == path_bytes_[0].data() ? path_bytes_[1].data() : path_bytes_[0].data();
+      if (moved(level_)) {
+        int const next = store == 1 ? 2 : 1;
+        paths.next_records = moved_records_[next - 1].data();
+        paths.next_narrow = narrow_[next].data();
+        paths.next_wide = moved_wide_[next - 1].data();
+        paths.next_groups = paths.groups == row_groups_[0].data() ? row_groups_[1].data() : row_groups_[0].data();
+        bool const first = store == 0;
+        paths.start = first ? start_bytes_.data() : nullptr;
+        paths.start_nodes = first ? start_nodes_.data() : nullptr;
+        Timed(kMove, [&] { MovePaths(tree, limits_, stream_); });
+        store = next;
+        paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};
+        paths.groups = paths.next_groups;
+        paths.path = nullptr;
+        paths.depth = 0;
+      } else {
+        if (step.counts) FillBytes(path_counts_.data(), 0, std::size_t{1} << level_, stream_, "clearing counts");
+        Timed(kMove, [&] { AdvancePaths(tree, step, limits_, stream_); });
+        paths.path = paths.next_path;
+        ++paths.depth;
+      }
+    }
+    Timed(kSum, [&] { SumPaths(tree, bounds_, limits_, stream_); });
+    Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kPaths, step, limits_, stream_); });
+  }
+  paths.start = start_bytes_.data();
+  paths.start_nodes = start_nodes_.data();
+  Timed(kMove, [&] { WalkRows(tree, store != 0, limits_, stream_); });
+}
+
+void LevelBuilder::EnqueueReadBack() {
+  CopyToHost(host_gradient_.data(), gradient_.data(), 1, stream_, "reading the tree");
+  CopyToHost(host_state_.data(), state_.data(), 1, stream_, "reading the tree");
+  CopyToHost(host_nodes_.data(), node_array_.data(), (std::size_t{2} << params_.max_depth) - 1, stream_,
+             "reading the tree");
+}
+
+void LevelBuilder::EnqueueTree() {
+  EnqueueStart();
+  by_paths_ ? EnqueuePathTree() : EnqueueListTree();
+  EnqueueReadBack();
+}
+
+/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there are
+/// events between the stages, and no graph.
+void LevelBuilder::RunUnattended() {
+  if (timeline_ != nullptr) {
+    EnqueueTree();
+    return;
+  }
+  GraphKey const key{params_.max_depth, Sampled(), by_paths_, has_tree_set_, has_node_sets_, used_slots_, gradients_};
+  auto const fields = [](GraphKey const& k) {
+    return std::tie(k.max_depth, k.sampled, k.by_paths, k.tree_set, k.node_sets, k.slots, k.gradients);
+  };
+  if (graph_ == nullptr || fields(key) != fields(graph_key_)) {
+    DropGraph();
+    CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
+    cudaGraph_t graph = nullptr;
+    try {
+      EnqueueTree();
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
+    CheckCuda(cudaStreamEndCapture(stream_, &graph), "recording a tree");
+    cudaError_t const status = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    if (status != cudaSuccess) graph_ = nullptr;
+    CheckCuda(status, "recording a tree");
+    graph_key_ = key;
+  }
+  CheckCuda(cudaGraphLaunch(graph_, stream_), "starting a tree");
 }
 
 void LevelBuilder::BuildRoot() {
-  if (replaying_) return;
+  if (unattended_) return;  // the whole tree is enqueued
   bounds_.families = 1;
   DeviceTree const tree = View();
   Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
-  Timed(kSplit, [&] { FindSplits(tree, bounds_, unattended_, limits_, stream_); });
-  if (!unattended_) LearnBack(0, 1);
+  Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
+  LearnBack(0, 1);
 }
 
 /// Attended: reads `n` nodes that were just made back, waits, and hands them to the growth.
@@ -349,17 +484,10 @@ void LevelBuilder::LearnBack(std::size_t first, std::size_t n) {
   growth_.Learn({host_nodes_.data(), n});
 }
 
-bool LevelBuilder::SelectNodes() {
-  if (unattended_) return level_ < params_.max_depth;
-  return growth_.MaySplit();
-}
+bool LevelBuilder::SelectNodes() { return !unattended_ && growth_.MaySplit(); }
 
 void LevelBuilder::ExpandNodes() {
   ++level_;
-  if (unattended_) {
-    if (!replaying_) EnqueueLevel();
-    return;
-  }
   std::vector<Family> const batch = growth_.NextBatch(batch_);
   std::size_t const first = static_cast<std::size_t>(batch.front().left);
   if (node_array_.size() < first + 2 * batch.size()) {
@@ -376,19 +504,8 @@ void LevelBuilder::ExpandNodes() {
   PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
   Timed(kMove, [&] { MoveRows(tree, LevelKind::kInner, limits_, stream_); });
   Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
-  Timed(kSplit, [&] { FindSplits(tree, bounds_, false, limits_, stream_); });
+  Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
   LearnBack(first, 2 * batch.size());
-}
-
-/// One level of an unattended tree: `level_` says which, from 1.
-void LevelBuilder::EnqueueLevel() {
-  DeviceTree const tree = View();
-  bool const last = level_ == params_.max_depth;
-  Timed(kMove, [&] { MoveRows(tree, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
-  if (last) return;
-  bounds_.families = std::uint64_t{1} << (level_ - 1);
-  Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
-  Timed(kSplit, [&] { FindSplits(tree, bounds_, true, limits_, stream_); });
 }
 
 void LevelBuilder::EnqueueUnsampled(Node const* nodes) {
@@ -409,52 +526,33 @@ void LevelBuilder::EnqueuePositions() {
   LevelState state{};
   state.move_jobs = static_cast<std::uint32_t>(jobs.size());
   state.move_items = items;
-  Reserve(&move_jobs_, arena_, "nodes", jobs.size());
+  Reserve(&move_jobs_, "nodes", jobs.size());
   tree.move_jobs = move_jobs_.data();
   CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
   CopyToDevice(state_.data(), &state, 1, stream_, "writing positions");
   MoveRows(tree, LevelKind::kFinal, limits_, stream_);
   if (Sampled()) {
-    Reserve(&tree_nodes_, arena_, "nodes", growth_.tree().size());
+    Reserve(&tree_nodes_, "nodes", growth_.tree().size());
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), stream_, "writing positions");
     EnqueueUnsampled(tree_nodes_.data());
   }
   stream_.Wait("writing positions");  // the copies' sources go
 }
 
-/// Ends the recording, if there is one, and runs the tree.
-void LevelBuilder::RunGraph() {
-  if (capturing_) {
-    cudaGraph_t graph = nullptr;
-    capturing_ = false;
-    CheckCuda(cudaStreamEndCapture(stream_, &graph), "recording a tree");
-    cudaError_t const status = cudaGraphInstantiate(&graph_, graph, 0);
-    cudaGraphDestroy(graph);
-    if (status != cudaSuccess) graph_ = nullptr;
-    CheckCuda(status, "recording a tree");
-  }
-  CheckCuda(cudaGraphLaunch(graph_, stream_), "starting a tree");
-}
-
 LevelBuilder::Result LevelBuilder::Finish() {
-  auto const read_gradient = [&] {
-    CopyToHost(host_gradient_.data(), gradient_.data(), 1, stream_, "reading the tree");
-  };
   Result result{};
   if (unattended_) {
-    if (!replaying_) {
-      EnqueueUnsampled(node_array_.data());
-      read_gradient();
-      CopyToHost(host_state_.data(), state_.data(), 1, stream_, "reading the tree");
-      CopyToHost(host_nodes_.data(), node_array_.data(), 4 * (std::size_t{1} << (params_.max_depth - 1)) - 1, stream_,
-                 "reading the tree");
-    }
-    if (timeline_ == nullptr) RunGraph();
     stream_.Wait("growing a tree");
+    if (by_paths_ && host_state_[0].no_room != 0) {  // the first tree of the wide format on moved rows
+      move_wide_ = true;
+      ReservePaths();
+      RunUnattended();
+      stream_.Wait("growing a tree");
+    }
     result.nodes = {host_nodes_.data(), host_state_[0].nodes};
   } else {
     EnqueuePositions();
-    read_gradient();
+    CopyToHost(host_gradient_.data(), gradient_.data(), 1, stream_, "reading the tree");
     stream_.Wait("growing a tree");
     result.nodes = growth_.tree();
   }

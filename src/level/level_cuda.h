@@ -49,14 +49,22 @@ class LevelBuilder {
 
  private:
   bool CanRunUnattended(FeatureSampler const& features) const;
+  bool CanUsePaths() const;
+  template <typename T>
+  void Reserve(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
   void ReserveUnattended();
+  void ReserveLists();
+  void ReservePaths();
   void ReserveAttended();
   void UploadFeatures();
   void UploadNodeSets(std::vector<Family> const& batch);
-  void EnqueueRoot();
-  void EnqueueLevel();
+  void EnqueueStart();
+  void EnqueueTree();
+  void EnqueueListTree();
+  void EnqueuePathTree();
+  void EnqueueReadBack();
   void EnqueueUnsampled(Node const* nodes);
-  void RunGraph();
+  void RunUnattended();
   void DropGraph();
   void LearnBack(std::size_t first, std::size_t n);
   void EnqueuePositions();
@@ -81,24 +89,24 @@ class LevelBuilder {
   bool has_node_sets_{false};
   bool sets_by_depth_{false};
   bool unattended_{false};
+  bool by_paths_{false};
+  bool move_wide_{false};   ///< moved rows need room for gradients of the wide format
+  int move_every_{0};       ///< levels; 0: rows are not moved
   int level_{0};            ///< levels, or attended batches, expanded so far
-  std::uint32_t slots_{0};  ///< of histograms, of which this growth uses …
-  std::uint32_t used_slots_{0};
+  std::uint32_t used_slots_{0};  ///< of histograms
   std::size_t batch_{0};    ///< attended: families of one batch at most
   BatchGrowth growth_;
   Timeline* timeline_{nullptr};
 
-  /// What a captured tree depends on, beside the buffers: when these or the buffers change it is captured again.
+  /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
     int max_depth;
-    bool sampled;
-    DeviceTree view;
+    bool sampled, by_paths, tree_set, node_sets;
+    std::uint32_t slots;
+    GradientPair const* gradients;
   };
-  bool SameGraph(GraphKey const& key) const;
   cudaGraphExec_t graph_{nullptr};
   GraphKey graph_key_{};
-  bool capturing_{false};
-  bool replaying_{false};
 
   DeviceBuffer<GradientState> gradient_;
   DeviceBuffer<TreeSettings> settings_;
@@ -115,6 +123,18 @@ class LevelBuilder {
   DeviceBuffer<SplitCandidate> candidates_;
   DeviceBuffer<std::uint32_t> tree_set_;
   DeviceBuffer<std::uint32_t> node_sets_;
+  DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: matrix order, moved, moved again
+  DeviceBuffer<GradientPair> moved_wide_[2];
+  DeviceBuffer<std::uint8_t> moved_records_[2];
+  DeviceBuffer<std::uint8_t> path_bytes_[2];
+  DeviceBuffer<std::uint8_t> start_bytes_;
+  DeviceBuffer<NodeIndex> start_nodes_;
+  DeviceBuffer<RowGroup> row_groups_[2];
+  DeviceBuffer<PathSplit> path_splits_;
+  DeviceBuffer<std::uint32_t> path_counts_;
+  DeviceBuffer<PathPlace> path_places_;
+  DeviceBuffer<WalkNode> walk_nodes_;
+  DeviceBuffer<PathJob> path_jobs_;
   DeviceBuffer<Node> tree_nodes_;  ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
   PinnedBuffer<LevelState> host_state_{1};

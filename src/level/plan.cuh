@@ -44,60 +44,78 @@ __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, No
   }
 }
 
-/// One block chooses the nodes of the last level to split, in ascending order, as GrowQueue does for depth-wise growth:
-/// makes their children, families and move jobs. Nodes that stay leaves get a move job too: their positions are final.
-__device__ inline void SelectLevel(DeviceTree const& tree) {
-  __shared__ typename PlanScan::TempStorage storage;
-  LevelState& state = *tree.state;
-  TreeSettings const& settings = *tree.settings;
-  std::uint32_t const first = __ldcg(&state.level_first), end = __ldcg(&state.nodes);
-  std::uint32_t const leaves = __ldcg(&state.leaves), free_slots = __ldcg(&state.free_slots);
-  auto const max_leaves = static_cast<std::uint32_t>(settings.max_leaves);
-  std::uint32_t const last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
-  unsigned long long candidates_and_items = 0, families = 0;
-  for (std::uint32_t base = first; base < end; base += kPlanThreads) {
-    std::uint32_t const n = base + threadIdx.x;
-    bool candidate = false;
-    std::uint32_t items = 0;
-    if (n < end) {
-      Node const& node = tree.nodes[n];
-      float const gain = __ldcg(&node.split.gain);
-      bool const deep = settings.max_depth != 0 && node.depth >= settings.max_depth;
-      candidate = !deep && !(gain <= kLeastGain || gain < settings.min_split_loss);
-      items = (node.rows + tree.item_rows - 1) / tree.item_rows;
-    }
-    unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
-    std::uint32_t const rank = High(before);
-    bool const selected = candidate && rank < last_rank;
-    ScanStep(selected ? 1 : 0, &families, storage);
-    if (n < end) {
-      std::uint32_t const job = n - first;
-      std::uint32_t const staying = job - min(rank, last_rank);  // nodes before this one that stay leaves
-      tree.move_jobs[job] = {static_cast<NodeIndex>(n), selected ? static_cast<std::int32_t>(rank) : ~static_cast<std::int32_t>(n), Low(before)};
-      if (selected) {
-        NodeIndex const left = static_cast<NodeIndex>(end + 2 * rank);
-        tree.families[rank] = {static_cast<NodeIndex>(n), left, -1, tree.nodes[n].slot, 1, 0, 0, 0};
-        MakeChildren(tree, static_cast<NodeIndex>(n), left);
-      } else {
-        tree.free_slots[free_slots + staying] = tree.nodes[n].slot;
-      }
-    }
+/// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth.
+struct Selection {
+  std::uint32_t first, end;    ///< nodes of the level
+  std::uint32_t leaves;        ///< of the tree so far
+  std::uint32_t free_slots;
+  std::uint32_t last_rank;     ///< candidates from this rank on exceed max_leaves
+
+  __device__ explicit Selection(DeviceTree const& tree) {
+    LevelState const& state = *tree.state;
+    first = __ldcg(&state.level_first);
+    end = __ldcg(&state.nodes);
+    leaves = __ldcg(&state.leaves);
+    free_slots = __ldcg(&state.free_slots);
+    auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
+    last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
   }
-  __syncthreads();
-  auto const made = static_cast<std::uint32_t>(families);
-  std::uint32_t const free_now = free_slots + (end - first - made);
-  for (std::uint32_t f = threadIdx.x; f < made; f += kPlanThreads) {
-    // In the level above the last, families may outnumber the slots that are left: then nobody needs them.
-    tree.families[f].built_slot = f < free_now ? tree.free_slots[free_now - 1 - f] : -1;
+  __device__ bool IsCandidate(DeviceTree const& tree, std::uint32_t n) const {
+    TreeSettings const& settings = *tree.settings;
+    float const gain = __ldcg(&tree.nodes[n].split.gain);
+    return tree.nodes[n].depth < settings.max_depth && gain > kLeastGain && gain >= settings.min_split_loss;
   }
-  if (threadIdx.x == 0) {
+  /// Gives back the slot of a node that stays a leaf; `rank`: candidates before it.
+  __device__ void FreeSlot(DeviceTree const& tree, std::uint32_t n, std::uint32_t rank) const {
+    tree.free_slots[free_slots + (n - first) - min(rank, last_rank)] = tree.nodes[n].slot;
+  }
+  /// Slots for the built child of every family. Called by the whole block after all slots were given back.
+  __device__ void DealSlots(DeviceTree const& tree, std::uint32_t made) const {
+    __syncthreads();
+    std::uint32_t const free_now = free_slots + (end - first - made);
+    for (std::uint32_t f = threadIdx.x; f < made; f += kPlanThreads) {
+      // In the level above the last, families may outnumber the slots that are left: then nobody needs them.
+      tree.families[f].built_slot = f < free_now ? tree.free_slots[free_now - 1 - f] : -1;
+    }
+    if (threadIdx.x != 0) return;
+    LevelState& state = *tree.state;
     state.level_first = end;
     state.nodes = end + 2 * made;
     state.leaves = leaves + made;
     state.families = made;
-    state.move_jobs = end - first;
-    state.move_items = Low(candidates_and_items);
     state.free_slots = free_now - min(free_now, made);
+  }
+};
+
+/// One block makes the children, families and move jobs of the next level. Nodes that stay leaves get a move job too:
+/// their positions are final.
+__device__ inline void SelectLevel(DeviceTree const& tree) {
+  __shared__ typename PlanScan::TempStorage storage;
+  Selection const level{tree};
+  unsigned long long candidates_and_items = 0, families = 0;
+  for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
+    std::uint32_t const n = base + threadIdx.x;
+    bool const candidate = n < level.end && level.IsCandidate(tree, n);
+    std::uint32_t const items = n < level.end ? (tree.nodes[n].rows + tree.item_rows - 1) / tree.item_rows : 0;
+    unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
+    std::uint32_t const rank = High(before);
+    bool const selected = candidate && rank < level.last_rank;
+    ScanStep(selected ? 1 : 0, &families, storage);
+    if (n >= level.end) continue;
+    auto const node = static_cast<NodeIndex>(n);
+    tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
+    if (selected) {
+      auto const left = static_cast<NodeIndex>(level.end + 2 * rank);
+      tree.families[rank] = {node, left, -1, tree.nodes[n].slot, 1, 0, 0, 0};
+      MakeChildren(tree, node, left);
+    } else {
+      level.FreeSlot(tree, n, rank);
+    }
+  }
+  level.DealSlots(tree, static_cast<std::uint32_t>(families));
+  if (threadIdx.x == 0) {
+    tree.state->move_jobs = level.end - level.first;
+    tree.state->move_items = Low(candidates_and_items);
   }
 }
 

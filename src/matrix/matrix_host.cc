@@ -8,6 +8,8 @@
 #include "matrix/matrix.h"
 #include "matrix/matrix_ops.h"
 #include "matrix/matrix_policy.h"
+#include "matrix/row_sizes.h"
+#include "quantile/feature_cuts.h"
 
 namespace xgbgpu {
 
@@ -23,21 +25,6 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 12;  // rows per task
 
-/// What a first look at the data tells: sizes of rows (in row_ptr[row + 1]) and of columns.
-struct Sizes {
-  Buffer<std::uint64_t> row_ptr;
-  std::vector<std::uint64_t> column;
-  std::uint64_t stored{0};
-};
-
-void CheckShape(RowSource const& source) {
-  std::uint64_t const most = std::numeric_limits<RowIndex>::max() - std::uint64_t{1};
-  if (source.rows() == 0 || source.rows() > most) {
-    Throw<InvalidArgument>("The training data have ", source.rows(), " rows; allowed: 1 to ", most);
-  }
-  if (source.features() == 0) Throw<InvalidArgument>("The training data have 0 features; allowed: 1 or more");
-}
-
 /// Number of values in a row, each counted in `column`. Rows are nearly always listed in ascending order of features.
 std::uint64_t MeasureRow(std::uint64_t row, Span<Entry const> values, Span<std::uint64_t> column) {
   std::uint64_t count = 0;
@@ -50,22 +37,22 @@ std::uint64_t MeasureRow(std::uint64_t row, Span<Entry const> values, Span<std::
     ascending = ascending && e.feature >= next;
     next = e.feature + std::uint64_t{1};
   }
-  if (!ascending) {
-    std::vector<FeatureIndex> seen;
-    for (Entry const& e : values) {
-      if (!std::isnan(e.value)) seen.push_back(e.feature);
-    }
-    std::sort(seen.begin(), seen.end());
-    auto const twice = std::adjacent_find(seen.begin(), seen.end());
-    if (twice != seen.end()) {
-      Throw<InvalidArgument>("Row ", row, " has feature ", *twice, " more than once; allowed: at most one value each");
-    }
-  }
+  if (!ascending) CheckEachFeatureOnce(row, values);
   return count;
 }
 
-Sizes Measure(RowSource const& source, int threads) {
-  Sizes sizes{Buffer<std::uint64_t>{source.rows() + 1}, std::vector<std::uint64_t>(source.features()), 0};
+}  // namespace
+
+void CheckShape(RowSource const& source) {
+  std::uint64_t const most = std::numeric_limits<RowIndex>::max() - std::uint64_t{1};
+  if (source.rows() == 0 || source.rows() > most) {
+    Throw<InvalidArgument>("The training data have ", source.rows(), " rows; allowed: 1 to ", most);
+  }
+  if (source.features() == 0) Throw<InvalidArgument>("The training data have 0 features; allowed: 1 or more");
+}
+
+RowSizes MeasureRows(RowSource const& source, int threads) {
+  RowSizes sizes{Buffer<std::uint64_t>{source.rows() + 1}, std::vector<std::uint64_t>(source.features()), 0};
   std::vector<std::vector<std::uint64_t>> columns(static_cast<std::size_t>(threads));
   for (auto& c : columns) c.resize(source.features());
   sizes.row_ptr[0] = 0;
@@ -88,8 +75,10 @@ Sizes Measure(RowSource const& source, int threads) {
   return sizes;
 }
 
+namespace {
+
 /// Layout and cells of each feature.
-void Plan(Sizes const& sizes, QuantisedMatrix* m) {
+void Plan(RowSizes const& sizes, QuantisedMatrix* m) {
   double const density =
       static_cast<double>(m->stored) / (static_cast<double>(m->rows) * static_cast<double>(m->features()));
   bool const dense = density >= MatrixPolicy{}.dense_from;
@@ -184,7 +173,7 @@ std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cu
   auto m = std::make_unique<QuantisedMatrix>();
   m->cuts = std::move(cuts);
   m->rows = source.rows();
-  Sizes sizes = Measure(source, threads);
+  RowSizes sizes = MeasureRows(source, threads);
   m->stored = sizes.stored;
   Plan(sizes, m.get());
   switch (m->layout) {

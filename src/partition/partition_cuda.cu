@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "level/clear_slots.cuh"
 #include "level/device_tree.h"
 #include "level/plan.cuh"
 #include "partition/partition_cuda.cuh"
@@ -66,23 +67,6 @@ __device__ void SplitRows(DeviceTree const& tree, Family* family, Node const& pa
       next_left += __popc(left_lanes);
       next_right -= __popc(right_lanes);
     }
-  }
-}
-
-/// Histograms that this level sums must be zero first.
-__device__ void ClearSlots(DeviceTree const& tree) {
-  constexpr std::uint32_t kPiece = 16 * kPlanThreads;  // cells that a block clears at a time
-  std::uint64_t const cells = tree.matrix.cells;
-  std::uint64_t const pieces = (cells + kPiece - 1) / kPiece;
-  std::uint64_t const slots = 2 * std::uint64_t{tree.state->families};  // of which siblings seldom need it
-  for (std::uint64_t p = blockIdx.x; p < slots * pieces; p += gridDim.x) {
-    Family const& family = tree.families[p / pieces / 2];
-    bool const built = p / pieces % 2 == 0;
-    if (!built && family.subtract != 0) continue;
-    std::int32_t const slot = built ? family.built_slot : family.sibling_slot;
-    auto* const to = reinterpret_cast<ulonglong2*>(tree.histograms + static_cast<std::uint64_t>(slot) * cells);
-    std::uint64_t const first = p % pieces * kPiece;
-    for (std::uint64_t c = first + threadIdx.x; c < min(first + kPiece, cells); c += kPlanThreads) to[c] = {0, 0};
   }
 }
 

@@ -35,6 +35,9 @@ struct SortedColumn {
   CumulativeWeights cumulative;  ///< [keys]
 };
 
+/// Values of each column that are not NaN. Throws InvalidArgument for an infinite value or a column that does not exist.
+std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads);
+
 /// Calls visit once per column, from several threads at once, in no particular order.
 /// Without weights every value counts 1; with weights (>= 0, one per row) the unit is 2^-k of `weights`' maximum.
 /// Throws InvalidArgument for an infinite value (row, feature and value are named).

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/buffer.h"
-#include "core/message.h"
 #include "core/parallel.h"
 #include "quantile/columns.h"
+#include "quantile/feature_cuts.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/radix_sort.h"
 
@@ -56,25 +56,6 @@ void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last
       }
     }
   });
-}
-
-/// Values of each column, and the check that they are finite and belong to a column that exists.
-std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
-  FeatureIndex const features = source.features();
-  std::vector<std::uint64_t> total(features);
-  ChunkCounts counts{threads, features};
-  source.ForEachBatch([&](RowBatch const& batch) {
-    constexpr std::uint64_t kAny = std::uint64_t{1} << 32;
-    ForEachValue(batch, 0, kAny, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
-      if (e.feature >= features || std::isinf(e.value)) {
-        Throw<InvalidArgument>("Value of row ", batch.first_row + i, ", feature ", e.feature, " is ", e.value,
-                               "; allowed: finite numbers or missing, features 0 to ", features - 1);
-      }
-      ++counts.chunk(c)[e.feature];
-    });
-  });
-  counts.ToPositions(&total);
-  return total;
 }
 
 std::vector<ColumnGroup> MakeGroups(std::vector<std::uint64_t> const& sizes) {
@@ -182,6 +163,21 @@ void SortGroups(RowSource const& source, int threads, Make&& make, WeightOf&& we
 
 }  // namespace
 
+std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
+  FeatureIndex const features = source.features();
+  std::vector<std::uint64_t> total(features);
+  ChunkCounts counts{threads, features};
+  source.ForEachBatch([&](RowBatch const& batch) {
+    constexpr std::uint64_t kAny = std::uint64_t{1} << 32;
+    ForEachValue(batch, 0, kAny, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
+      if (e.feature >= features || std::isinf(e.value)) ThrowBadValue(batch.first_row + i, e, features);
+      ++counts.chunk(c)[e.feature];
+    });
+  });
+  counts.ToPositions(&total);
+  return total;
+}
+
 void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int threads,
                          std::function<void(SortedColumn const&)> const& visit) {
   if (weights.empty()) {
@@ -190,10 +186,7 @@ void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int
         [](std::uint32_t) { return std::uint32_t{1}; }, visit);
     return;
   }
-  float const largest = *std::max_element(weights.begin(), weights.end());
-  int bits = 0;  // weights become integers of at most 2^bits, so that a column's sum stays below 2^62
-  while ((weights.size() << bits) < (std::uint64_t{1} << 61) && bits < kWideBits) ++bits;
-  double const scale = ScaleByPowerOfTwo(1.0, bits - (largest > 0 ? std::ilogb(largest) + 1 : 0));
+  double const scale = WeightScale(weights);
   SortGroups<WeightedKey>(
       source, threads,
       [&](std::uint64_t row, Entry e) {

@@ -25,6 +25,9 @@ XGBGPU_HD float ValueOfKey(std::uint32_t key) {
   return value;
 }
 
+/// What stands for "no value" among sort keys: above the key of every number.
+constexpr std::uint32_t kNoKey = 0xFFFFFFFFU;
+
 /// A value below all of a column: the threshold that sends every present value to the right.
 XGBGPU_HD float BelowAll(float smallest) {
   double const magnitude = smallest < 0 ? -static_cast<double>(smallest) : static_cast<double>(smallest);
@@ -37,28 +40,33 @@ XGBGPU_HD float AboveAll(float largest) {
   return static_cast<float>(static_cast<double>(largest) + (magnitude + static_cast<double>(1e-5f)));
 }
 
-/// Walks the distinct values of a sorted column and calls take(i) for those that represent the ranks 1 … parts-1 of
-/// `parts` equal parts between the first and the last value, in ascending order, each at most once.
-///
-/// cumulative[i] is the integer weight of values 0 … i, as std::int64_t. The rank of part k is r = k·range/parts +
-/// begin; it is compared with the middle of a value's rank interval. Both sides are multiplied by `parts`, so the
-/// comparison is exact.
+/// The ranks 1 … parts-1 of `parts` equal parts between the first and the last value of a sorted column, in integer
+/// weights: rank k is k·range/parts + begin. It is compared with middles of values' rank intervals; both sides are
+/// multiplied by 2·parts, so that comparisons are exact.
+struct QuantileRanks {
+  std::int64_t begin;  ///< weight of the first value
+  std::int64_t range;  ///< weight of the values between the first and the last
+  int parts;
+
+  /// Is rank k below the middle of the cumulative weights a and b?
+  XGBGPU_HD bool IsBelow(int k, std::int64_t a, std::int64_t b) const {
+    using Wide = __int128;
+    return 2 * static_cast<Wide>(k) * range < (static_cast<Wide>(a) + b - 2 * static_cast<Wide>(begin)) * parts;
+  }
+};
+
+/// Walks the distinct values of a sorted column and calls take(i) for those that represent the ranks of QuantileRanks,
+/// in ascending order, each at most once. cumulative[i] is the integer weight of values 0 … i, as std::int64_t.
 ///
 /// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks
 template <typename Cumulative, typename Take>
-XGBGPU_HD void ForEachQuantile(Cumulative const& cumulative, std::size_t distinct, int parts, Take&& take) {
-  using Wide = __int128;
-  std::int64_t const begin = cumulative[0];
-  Wide const range = cumulative[distinct - 2] - begin;
-  auto const scaled = [&](std::int64_t a, std::int64_t b) {  // (a + b - 2·begin) · parts
-    return (static_cast<Wide>(a) + b - 2 * static_cast<Wide>(begin)) * parts;
-  };
+void ForEachQuantile(Cumulative const& cumulative, std::size_t distinct, int parts, Take&& take) {
+  QuantileRanks const ranks{cumulative[0], cumulative[distinct - 2] - cumulative[0], parts};
   std::size_t i = 1, last = 0;
   for (int k = 1; k < parts; ++k) {
-    Wide const twice_rank = 2 * k * range;
-    while (i < distinct - 1 && twice_rank >= scaled(cumulative[i + 1], cumulative[i])) ++i;
+    while (i < distinct - 1 && !ranks.IsBelow(k, cumulative[i + 1], cumulative[i])) ++i;
     if (i == distinct - 1) break;
-    std::size_t const nearest = twice_rank < scaled(cumulative[i], cumulative[i]) ? i : i + 1;
+    std::size_t const nearest = ranks.IsBelow(k, cumulative[i], cumulative[i]) ? i : i + 1;
     if (nearest != last) take(nearest);
     last = nearest;
   }

@@ -1,6 +1,6 @@
 #include "core/grid.h"
 #include "level/device_tree.h"
-#include "level/plan.cuh"
+#include "level/plan_paths.cuh"
 #include "split/split_ops.h"
 
 namespace xgbgpu::cuda {
@@ -8,7 +8,8 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = kPlanThreads;
-constexpr int kResident = 4;
+constexpr int kResident = 2;
+constexpr int kSplitBins = 8;  // of a feature, in one thread's registers
 
 /// Candidates of one block in an order that a maximum can find: gain, then smaller feature, then the order of the scans
 /// (missing right, bins ascending; missing left, bins descending). 0: none.
@@ -58,85 +59,123 @@ __device__ Segment SegmentOf(DeviceTree const& tree, SplitGroup const& group) {
   return s;
 }
 
-/// Sum of the thread's bins; in a sibling that is what the parent has left, each is computed and stored first.
-__device__ GradientSum SumSegment(Segment const& s, std::uint64_t stride, GradientSum* own, GradientSum const* built) {
-  GradientSum sum;
-  for (std::uint32_t i = 0; i < s.n; ++i) {
-    auto* const at = reinterpret_cast<longlong2*>(own + s.cell + i * stride);
-    longlong2 v = *at;
-    if (built != nullptr) {
-      longlong2 const b = *reinterpret_cast<longlong2 const*>(built + s.cell + i * stride);
-      v.x -= b.x;
-      v.y -= b.y;
-      *at = v;
-    }
-    sum.grad += v.x;
-    sum.hess += v.y;
-  }
-  return sum;
-}
+/// Sums of kSplitBins neighbouring bins in registers: all of them are on their way before the first is used.
+struct BinRun {
+  GradientSum sum[kSplitBins];
 
-/// Best candidate among the thread's bins; `before`: sum of the feature's bins before them.
-__device__ unsigned long long ScanSegment(SplitParams const& p, Segment const& s, std::uint64_t stride,
-                                          GradientSum const* own, GradientSum total, GradientSum before,
-                                          GradientSum present, SplitCandidate* best) {
-  double const node_gain = NodeGain(p, ToLoss(p, total));
-  bool const missing = present != total;
-  unsigned long long best_key = 0;
-  GradientSum left = before;  // present values below the current bin
-  auto const consider = [&](bool forward, BinIndex bin, std::uint32_t step, GradientSum l) {
-    GradientSum const r{total.grad - l.grad, total.hess - l.hess};
-    float const gain = SplitGain(p, l, r, node_gain);
-    unsigned long long const key = KeyOf(gain, s.column, forward, step);
-    if (key <= best_key) return;
-    best_key = key;
-    *best = {gain, s.feature, bin, !forward, l, r};
-  };
-  for (std::uint32_t i = 0; i < s.n; ++i) {
-    std::uint32_t const b = s.first + i;
-    longlong2 const v = *reinterpret_cast<longlong2 const*>(own + s.cell + i * stride);
-    if ((v.x | v.y) == 0) continue;  // repeats its neighbour's candidate
-    if (missing) {  // bins from b on go right, missing values go left
-      GradientSum const right{present.grad - left.grad, present.hess - left.hess};
-      consider(false, b, s.bins - 1 - b, {total.grad - right.grad, total.hess - right.hess});
+  /// Bins `from` … of the segment; those beyond its end are zero. In a sibling a bin is what the parent has left, and
+  /// is stored if `store`.
+  __device__ void Load(Segment const& s, std::uint64_t stride, std::uint32_t from, GradientSum* own,
+                       GradientSum const* built, bool store) {
+    longlong2 v[kSplitBins], b[kSplitBins];
+#pragma unroll
+    for (int i = 0; i < kSplitBins; ++i) {
+      bool const in = from + i < s.n;
+      std::uint64_t const at = s.cell + (from + i) * stride;
+      v[i] = in ? *reinterpret_cast<longlong2 const*>(own + at) : longlong2{0, 0};
+      b[i] = in && built != nullptr ? *reinterpret_cast<longlong2 const*>(built + at) : longlong2{0, 0};
     }
-    left.grad += v.x;
-    left.hess += v.y;
-    consider(true, b + 1, b, left);
+#pragma unroll
+    for (int i = 0; i < kSplitBins; ++i) {
+      sum[i] = {v[i].x - b[i].x, v[i].y - b[i].y};
+      if (store && from + i < s.n) {
+        *reinterpret_cast<longlong2*>(own + s.cell + (from + i) * stride) = {sum[i].grad, sum[i].hess};
+      }
+    }
   }
-  return best_key;
-}
+  __device__ GradientSum Total() const {
+    GradientSum total;
+#pragma unroll
+    for (int i = 0; i < kSplitBins; ++i) {
+      total.grad += sum[i].grad;
+      total.hess += sum[i].hess;
+    }
+    return total;
+  }
+};
+
+/// The best candidate that a thread has seen.
+struct BestCandidate {
+  unsigned long long key{0};
+  SplitCandidate split;
+
+  /// Considers the splits on either side of the bins of a run, which begin with bin `first` of the feature. *below: sum
+  /// of the present values below them, moved on to those below the next run.
+  __device__ void Scan(SplitParams const& p, Segment const& s, BinRun const& run, std::uint32_t first,
+                       GradientSum total, double node_gain, GradientSum present, GradientSum* below) {
+    bool const missing = present != total;
+#pragma unroll
+    for (int i = 0; i < kSplitBins; ++i) {
+      GradientSum const v = run.sum[i];
+      if ((v.grad | v.hess) == 0) continue;  // repeats its neighbour's candidate
+      std::uint32_t const b = first + i;
+      if (missing) {  // bins from b on go right, missing values go left
+        GradientSum const right{present.grad - below->grad, present.hess - below->hess};
+        Consider(p, s, false, b, s.bins - 1 - b, {total.grad - right.grad, total.hess - right.hess}, right, node_gain);
+      }
+      below->grad += v.grad;
+      below->hess += v.hess;
+      Consider(p, s, true, b + 1, b, *below, {total.grad - below->grad, total.hess - below->hess}, node_gain);
+    }
+  }
+
+ private:
+  __device__ void Consider(SplitParams const& p, Segment const& s, bool forward, BinIndex bin, std::uint32_t step,
+                           GradientSum left, GradientSum right, double node_gain) {
+    float const gain = SplitGain(p, left, right, node_gain);
+    unsigned long long const other = KeyOf(gain, s.column, forward, step);
+    if (other <= key) return;
+    key = other;
+    split = {gain, s.feature, bin, !forward, left, right};
+  }
+};
 
 /// Best split of one node over the features of one group; true in the one thread that holds it.
 __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group,
-                            Segment const& s, Node const& node, std::uint32_t const* allowed, GradientSum* own,
-                            GradientSum const* built, Shared* shared, SplitCandidate* best) {
+                            Segment const& s, GradientSum total, std::uint32_t const* allowed, GradientSum* own,
+                            GradientSum const* built, Shared* shared, SplitCandidate* split) {
   std::uint64_t const stride = tree.matrix.cell_stride();
-  shared->segment[threadIdx.x] = s.active ? SumSegment(s, stride, own, built) : GradientSum{};
+  bool const one_run = s.n <= kSplitBins;
+  BinRun run{};
+  GradientSum mine;
+  if (s.active) {
+    for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
+      run.Load(s, stride, from, own, built, built != nullptr);
+      GradientSum const sum = run.Total();
+      mine.grad += sum.grad;
+      mine.hess += sum.hess;
+    }
+  }
+  shared->segment[threadIdx.x] = mine;
   __syncthreads();
   std::uint32_t const columns = kThreads / group.segments;
-  GradientSum before, present;
+  GradientSum below, present;
+#pragma unroll 8
   for (std::uint32_t t = s.column; t < kThreads; t += columns) {
     GradientSum const v = shared->segment[t];
     if (t < threadIdx.x) {
-      before.grad += v.grad;
-      before.hess += v.hess;
+      below.grad += v.grad;
+      below.hess += v.hess;
     }
     present.grad += v.grad;
     present.hess += v.hess;
   }
-  unsigned long long key = 0;
+  BestCandidate best;
   if (s.active && IsIn(allowed, s.feature)) {
-    key = ScanSegment(params, s, stride, own, node.sum, before, present, best);
+    double const node_gain = NodeGain(params, ToLoss(params, total));
+    for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
+      if (!one_run) run.Load(s, stride, from, own, nullptr, false);
+      best.Scan(params, s, run, s.first + from, total, node_gain, present, &below);
+    }
   }
-  unsigned long long const warp_key = WarpMax(key);
+  unsigned long long const warp_key = WarpMax(best.key);
   if (threadIdx.x % 32 == 0) shared->warp_key[threadIdx.x / 32] = warp_key;
   __syncthreads();
   unsigned long long top = 0;
   for (int w = 0; w < kThreads / 32; ++w) top = max(top, shared->warp_key[w]);
   __syncthreads();  // the shared words are used again
-  if (top == 0) *best = SplitCandidate{};
-  return top == 0 ? threadIdx.x == 0 : key == top;
+  *split = best.split;
+  return top == 0 ? threadIdx.x == 0 : best.key == top;
 }
 
 /// Best split of a node over all groups: found by one warp, written to the node.
@@ -164,7 +203,7 @@ __device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t fami
   return tree.features_of_node + std::uint64_t{set} * tree.feature_words;
 }
 
-__global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTree tree, bool select) {
+__global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
   __shared__ Shared shared;
   __shared__ bool last_group;
   SplitParams params = tree.settings->split;
@@ -185,7 +224,7 @@ __global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTr
       GradientSum* const own =
           child == 0 ? built : tree.histograms + static_cast<std::uint64_t>(family->sibling_slot) * tree.matrix.cells;
       SplitCandidate best;
-      bool const mine = BestOfGroup(tree, params, group, segment, tree.nodes[n],
+      bool const mine = BestOfGroup(tree, params, group, segment, tree.nodes[n].sum,
                                     SetOf(tree, f, n != family->left, tree.nodes[n]), own,
                                     child == 1 && family->subtract != 0 ? built : nullptr, &shared, &best);
       if (mine) candidates[static_cast<std::uint64_t>(child) * tree.group_count + g] = best;
@@ -202,15 +241,20 @@ __global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTr
     }
     __syncthreads();  // last_group is used again
   }
-  if (select && IsLastBlock(&tree.state->finished_blocks, gridDim.x)) SelectLevel(tree);
+  if (next == NextLevel::kByHost || !IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
+  if (next == NextLevel::kLists) {
+    SelectLevel(tree);
+  } else {
+    SelectPaths(tree, step);
+  }
 }
 
 }  // namespace
 
-void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, bool select, DeviceLimits const& limits,
-                cudaStream_t stream) {
+void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
+                DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(bounds.families * tree.group_count, 1, limits, kResident);
-  FindSplitsKernel<<<blocks, kThreads, 0, stream>>>(tree, select);
+  FindSplitsKernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
   CheckLaunch("looking for splits");
 }
 

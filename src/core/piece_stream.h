@@ -1,0 +1,52 @@
+/// Long data to the device in pieces: the host writes one piece while the one before is copied and worked on.
+#ifndef XGBGPU_CORE_PIECE_STREAM_H_
+#define XGBGPU_CORE_PIECE_STREAM_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device.h"
+
+namespace xgbgpu {
+
+/// Bytes of a piece: long enough that waking the host's threads costs little, short enough that pinning memory, which
+/// takes milliseconds a hundred megabytes, does not.
+constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
+
+/// A few pinned buffers in turn, and a stream. Of the current device.
+class PieceStream {
+ public:
+  /// Every buffer has `bytes` bytes.
+  explicit PieceStream(std::size_t bytes = kPieceBytes);
+  ~PieceStream();
+  PieceStream(PieceStream const&) = delete;
+  PieceStream& operator=(PieceStream const&) = delete;
+
+  /// The next buffer, when what was copied from it has arrived.
+  template <typename T>
+  T* Open() {
+    return reinterpret_cast<T*>(OpenBytes());
+  }
+  /// After the last copy out of the open buffer was enqueued.
+  void Close();
+
+  std::size_t bytes() const { return slots_[0].buffer.bytes(); }
+  cudaStream_t stream() const { return stream_; }
+  void Wait(char const* what) const { stream_.Wait(what); }
+
+ private:
+  struct Slot {
+    PinnedBuffer<std::uint8_t> buffer;
+    cudaEvent_t copied{nullptr};
+  };
+  std::uint8_t* OpenBytes();
+
+  Stream stream_;
+  std::array<Slot, 3> slots_;
+  std::size_t open_{0};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_PIECE_STREAM_H_

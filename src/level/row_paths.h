@@ -1,0 +1,92 @@
+/// Rows that stay where they are while a tree grows: each has one byte, its path below the node at which its group
+/// began. After some levels live rows are moved once into the order of their nodes, and the nodes become new groups.
+/// docs/adr/0006-cuda-kernels.md
+#ifndef XGBGPU_LEVEL_ROW_PATHS_H_
+#define XGBGPU_LEVEL_ROW_PATHS_H_
+
+#include <cstdint>
+
+#include "core/fixed_point.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::cuda {
+
+constexpr std::uint8_t kDeadPath = 255;  ///< of rows in a leaf
+
+/// Rows that began together at one node, side by side in the store.
+struct RowGroup {
+  std::uint32_t first_row;
+  std::uint32_t rows;
+  std::uint32_t first_item;  ///< of kPathItemRows rows
+  NodeIndex root;
+};
+
+/// Where a node's rows are.
+struct PathPlace {
+  std::uint32_t group;
+  std::uint32_t path;
+};
+
+/// What the rows of one path do next.
+struct PathSplit {
+  FeatureIndex feature;  ///< kNoFeature: the node stays a leaf
+  std::uint16_t bin;     ///< first symbol that goes right
+  std::uint16_t missing_left;  ///< symbol that goes left although it is not smaller, or kNoSymbol
+  std::uint32_t family;
+};
+constexpr FeatureIndex kNoFeature = 0xFFFFFFFFU;
+constexpr std::uint16_t kNoSymbol = 0xFFFFU;
+
+/// A node as the last walk sees it.
+struct WalkNode {
+  NodeIndex left;  ///< kNoNode: a leaf
+  PathSplit split;
+};
+
+/// Rows of one path of one group that are summed.
+struct PathJob {
+  std::uint32_t group;
+  std::uint32_t path;
+  std::int32_t slot;
+  std::uint32_t first_unit;
+  std::uint32_t unit_rows;  ///< rows of the group that one unit looks at
+};
+
+/// Records and gradients in one order of rows.
+struct RowStore {
+  std::uint8_t const* records;
+  NarrowGradient const* narrow;  ///< [rows], in use if the format is narrow
+  GradientPair const* wide;      ///< [rows], else
+};
+
+/// The level that is made now, and where its rows lie.
+struct RowPaths {
+  RowStore store;
+  std::uint8_t const* path;      ///< [rows of the store] at the parents' level; nullptr: 0 everywhere
+  std::uint8_t* next_path;       ///< [rows of the store] at this level
+  RowGroup* groups;
+  PathSplit* splits;             ///< [groups << depth]
+  std::uint32_t* counts;         ///< [groups << (depth + 1)] rows of the children, if the next level is moved
+  PathPlace* places;             ///< [nodes]
+  WalkNode* walk;                ///< [nodes]
+  PathJob* jobs;
+  int depth;                     ///< of the parents below their group's node
+  // Moving:
+  std::uint8_t* next_records;
+  NarrowGradient* next_narrow;
+  GradientPair* next_wide;       ///< nullptr: there is no room; a tree of the wide format must be grown again with it
+  RowGroup* next_groups;
+  std::uint8_t* start;           ///< [rows] first move: group that each row of the matrix went to; kDeadPath: none
+  NodeIndex* start_nodes;        ///< [groups] their nodes
+};
+
+/// What follows a level, known to the host when it enqueues the level.
+struct PathStep {
+  bool counts;  ///< the level after this one is moved: count rows
+  bool move;    ///< this level is moved
+  bool last;    ///< children of this level are not evaluated
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_LEVEL_ROW_PATHS_H_

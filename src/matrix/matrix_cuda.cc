@@ -1,0 +1,200 @@
+#include "matrix/matrix_cuda.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/parallel.h"
+#include "matrix/row_sizes.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// A matrix on its way: shape and cuts first, then bins from wherever the values come.
+class Builder {
+ public:
+  Builder(RowSource const& source, Cuts cuts, BuildOptions const& options, DeviceArena* arena)
+      : source_{source}, threads_{options.threads}, arena_{arena}, result_{new DeviceMatrix{options.device}} {
+    result_->cuts = std::move(cuts);
+  }
+
+  /// present: [features] values of each column.
+  void ChooseLayout(std::vector<std::uint64_t> const& present);
+  bool dense() const { return result_->view.dense; }
+  std::size_t record_bytes() const {
+    return result_->view.tiles * result_->view.rows * result_->view.record_bytes();
+  }
+
+  void BinDense(KeyColumns const& columns);
+  void BinDense();
+  void BinSparse(host::RowSizes const& sizes);
+
+  std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }
+
+ private:
+  void AllocateRecords();
+  void BinPieces(host::RowSizes const& sizes, std::uint64_t most, PieceStream* pieces);
+
+  RowSource const& source_;
+  int threads_;
+  DeviceArena* arena_;
+  DeviceBuffer<float> cut_values_;
+  std::unique_ptr<DeviceMatrix> result_;
+};
+
+/// Waits: `from` may be any memory.
+template <typename T>
+DeviceBuffer<T> Upload(DeviceArena* arena, char const* part, T const* from, std::size_t n) {
+  DeviceBuffer<T> to{arena, part, n};
+  Stream const stream;
+  CopyToDevice(to.data(), from, n, stream, "copying the matrix");
+  stream.Wait("copying the matrix");
+  return to;
+}
+
+void Builder::ChooseLayout(std::vector<std::uint64_t> const& present) {
+  std::uint64_t const rows = source_.rows();
+  std::uint64_t stored = 0;
+  std::vector<std::uint8_t> missing;
+  for (std::uint64_t const values : present) {
+    stored += values;
+    missing.push_back(values != rows ? 1 : 0);
+  }
+  ChooseDeviceLayout(result_.get(), rows, stored, missing);
+  Cuts const& cuts = result_->cuts;
+  cut_values_ = Upload(arena_, "cuts", cuts.values.data(), cuts.values.size());
+  result_->cut_ptr = Upload(&result_->arena, "cuts", cuts.ptr.data(), cuts.ptr.size());
+  result_->view.cut_ptr = result_->cut_ptr.data();
+}
+
+void Builder::AllocateRecords() {
+  result_->records = {&result_->arena, "bins", record_bytes()};
+  result_->tile_array = Upload(&result_->arena, "tiles", result_->tiles.data(), result_->tiles.size());
+  result_->view.records = result_->records.data();
+  result_->view.tile = result_->tile_array.data();
+}
+
+void Builder::BinDense(KeyColumns const& columns) {
+  AllocateRecords();
+  Stream const stream;
+  BinColumns(result_->view, cut_values_.data(), columns.keys.data(), columns.rows, 0, columns.rows,
+             result_->records.data(), stream);
+  stream.Wait("finding bins");
+}
+
+void Builder::BinDense() {
+  AllocateRecords();
+  FeatureIndex const features = result_->view.features;
+  PieceStream pieces{std::max<std::size_t>(kPieceBytes, features * sizeof(float))};
+  std::uint64_t const most = pieces.bytes() / sizeof(float) / features;
+  DeviceBuffer<std::uint32_t> keys{arena_, "columns in flight", most * features};
+  UploadRows(source_, {0, features, features}, arena_, &pieces, threads_,
+             [&](float const* piece, std::uint64_t first_row, std::uint64_t n) {
+               TransposeToKeys(piece, n, features, keys.data(), most, nullptr, pieces.stream());
+               BinColumns(result_->view, cut_values_.data(), keys.data(), most, first_row, n, result_->records.data(),
+                          pieces.stream());
+             });
+}
+
+/// Rows [begin, begin + n) of a batch without NaNs, the entries of each ascending, one row after the other.
+void PackSparseRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, std::uint64_t const* row_ptr,
+                    std::uint64_t base, Entry* out, int threads) {
+  constexpr std::size_t kGrain = 1 << 9;  // rows per task
+  auto const by_feature = [](Entry const& a, Entry const& b) { return a.feature < b.feature; };
+  ParallelChunks(threads, n, kGrain, [&](std::size_t chunk_begin, std::size_t chunk_end) {
+    for (std::uint64_t i = begin + chunk_begin; i < begin + chunk_end; ++i) {
+      Span<Entry const> const row = batch.row(i);
+      Entry* const to = out + (row_ptr[batch.first_row + i] - base);
+      Entry* const end = std::copy_if(row.begin(), row.end(), to, [](Entry const& e) { return !std::isnan(e.value); });
+      if (!std::is_sorted(to, end, by_feature)) std::sort(to, end, by_feature);
+    }
+  });
+}
+
+void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, PieceStream* pieces) {
+  constexpr char const* kWhat = "copying values to the device";
+  std::uint64_t const* const row_ptr = sizes.row_ptr.data();
+  DeviceBuffer<Entry> device{arena_, "values on their way", most};
+  std::uint64_t base = 0, n = 0;  // entries: before this piece, and in it
+  auto const flush = [&](Entry const* piece) {
+    CopyToDevice(device.data(), piece, n, pieces->stream(), kWhat);
+    pieces->Close();
+    BinEntries(result_->view, cut_values_.data(), device.data(), n, result_->row_cells.data() + base, pieces->stream());
+    base += n;
+    n = 0;
+  };
+  Entry* piece = nullptr;  // open if n is not 0
+  source_.ForEachBatch([&](RowBatch const& batch) {
+    std::uint64_t const last = batch.first_row + batch.rows();
+    for (std::uint64_t row = batch.first_row; row < last;) {
+      if (n == 0) piece = pieces->Open<Entry>();
+      // Rows that fit: those that end at most `most` entries after the piece's begin.
+      std::uint64_t const end = static_cast<std::uint64_t>(
+          std::upper_bound(row_ptr + row + 1, row_ptr + last + 1, base + most) - row_ptr - 1);
+      PackSparseRows(batch, row - batch.first_row, end - row, row_ptr, base, piece, threads_);
+      n = row_ptr[end] - base;
+      row = end;
+      if (row < last) flush(piece);
+    }
+  });
+  if (n != 0) flush(piece);
+  pieces->Wait(kWhat);
+}
+
+void Builder::BinSparse(host::RowSizes const& sizes) {
+  std::uint64_t const rows = result_->view.rows;
+  result_->row_cells = {&result_->arena, "bins", sizes.stored};
+  result_->row_ptr = Upload(&result_->arena, "rows", sizes.row_ptr.data(), rows + 1);
+  result_->view.row_cells = result_->row_cells.data();
+  result_->view.row_ptr = result_->row_ptr.data();
+  std::uint64_t longest = 0;
+  for (std::uint64_t r = 0; r < rows; ++r) longest = std::max(longest, sizes.row_ptr[r + 1] - sizes.row_ptr[r]);
+  std::uint64_t const most = std::max<std::uint64_t>(kPieceBytes / sizeof(Entry), longest);
+  PieceStream pieces{most * sizeof(Entry)};
+  BinPieces(sizes, most, &pieces);
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options) {
+  host::CheckShape(source);
+  host::RowSizes const sizes = host::MeasureRows(source, options.threads);
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  Builder builder{source, std::move(cuts), options, &arena};
+  builder.ChooseLayout(sizes.column);
+  if (builder.dense()) {
+    builder.BinDense();
+  } else {
+    builder.BinSparse(sizes);
+  }
+  return builder.Finish();
+}
+
+std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int device, int threads) {
+  DeviceScope const scope{device};
+  return QuantiseMatrix(source, std::move(cuts), BuildOptions{device, threads});
+}
+
+std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
+                                          BuildOptions const& options) {
+  std::size_t const budget = MemoryBudget(options);
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  Quantiles quantiles = FindQuantiles(source, wanted, options, &arena);
+  host::CheckShape(source);
+  Builder builder{source, std::move(quantiles.cuts), options, &arena};
+  builder.ChooseLayout(quantiles.present);
+  if (!builder.dense()) {
+    quantiles.columns.reset();
+    builder.BinSparse(host::MeasureRows(source, options.threads));
+  } else if (quantiles.columns && builder.record_bytes() + arena.bytes() <= budget) {
+    builder.BinDense(*quantiles.columns);
+  } else {
+    quantiles.columns.reset();
+    builder.BinDense();
+  }
+  return builder.Finish();
+}
+
+}  // namespace xgbgpu::cuda

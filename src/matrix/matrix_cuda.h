@@ -1,0 +1,33 @@
+/// Stage 2 on a CUDA device: kernels that find bins, and the way from rows to a matrix that reads dense data once.
+#ifndef XGBGPU_MATRIX_MATRIX_CUDA_H_
+#define XGBGPU_MATRIX_MATRIX_CUDA_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "matrix/device_matrix.h"
+#include "quantile/quantile_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// Cuts as host::ComputeCuts or host::CutsFromBinEdges find them, then bins. Dense data that fit the device beside
+/// their bins are read once; else once for every group of columns that fits, and once more. The raw data are gone at the
+/// end. options.device must be current.
+std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
+                                          BuildOptions const& options);
+
+/// As in device_matrix.h, with a budget.
+std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options);
+
+/// Records of rows first_row … first_row + n - 1, whose keys lie in columns: keys[f · stride + r].
+/// cut_values: Cuts::values on the device; records: those of the whole matrix.
+void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys, std::uint64_t stride,
+                std::uint64_t first_row, std::uint64_t n, std::uint8_t* records, cudaStream_t stream);
+
+/// cells[i] of entries[i], i < n; none is NaN.
+void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
+                std::uint32_t* cells, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_MATRIX_MATRIX_CUDA_H_

@@ -1,0 +1,27 @@
+/// What a first look at the data tells about rows and columns.
+#ifndef XGBGPU_MATRIX_ROW_SIZES_H_
+#define XGBGPU_MATRIX_ROW_SIZES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/buffer.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu::host {
+
+struct RowSizes {
+  Buffer<std::uint64_t> row_ptr;      ///< [rows + 1] sums of the rows' numbers of values
+  std::vector<std::uint64_t> column;  ///< [features] values of each column
+  std::uint64_t stored{0};            ///< values that are not missing
+};
+
+/// Throws InvalidArgument (no rows, no features, more than 2^32 - 2 rows).
+void CheckShape(RowSource const& source);
+
+/// Throws InvalidArgument (a feature twice in one row).
+RowSizes MeasureRows(RowSource const& source, int threads);
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_MATRIX_ROW_SIZES_H_

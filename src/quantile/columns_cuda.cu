@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "core/grid.h"
+#include "quantile/columns_cuda.h"
+#include "quantile/quantile_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kTile = 32;  // rows and columns that a block turns at a time
+constexpr int kTileLines = 8;
+
+__global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
+                                std::uint64_t stride, unsigned long long* missing) {
+  __shared__ std::uint32_t tile[kTile][kTile + 1];
+  std::uint64_t const column_tiles = (columns + std::uint64_t{kTile} - 1) / kTile;
+  std::uint64_t const tiles = (n + kTile - 1) / kTile * column_tiles;
+  for (std::uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    std::uint64_t const first_row = t / column_tiles * kTile, first_column = t % column_tiles * kTile;
+    for (int j = threadIdx.y; j < kTile; j += kTileLines) {
+      std::uint64_t const row = first_row + j, column = first_column + threadIdx.x;
+      if (row >= n || column >= columns) continue;
+      float const value = rows[row * columns + column];
+      tile[j][threadIdx.x] = isnan(value) ? kNoKey : SortKey(value);
+    }
+    __syncthreads();
+    for (int j = threadIdx.y; j < kTile; j += kTileLines) {
+      std::uint64_t const row = first_row + threadIdx.x, column = first_column + j;
+      bool const inside = row < n && column < columns;
+      std::uint32_t const key = inside ? tile[threadIdx.x][j] : 0;
+      if (inside) keys[column * stride + row] = key;
+      unsigned const none = __ballot_sync(kAllLanes, key == kNoKey);
+      if (missing != nullptr && none != 0 && threadIdx.x == 0) {
+        atomicAdd(missing + column, static_cast<unsigned long long>(__popc(none)));
+      }
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
+                     unsigned long long* missing, cudaStream_t stream) {
+  std::uint64_t const tiles = (n + kTile - 1) / kTile * ((columns + std::uint64_t{kTile} - 1) / kTile);
+  unsigned const blocks = Blocks(tiles, 1, CurrentDeviceLimits(), 8);
+  TransposeKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(rows, n, columns, keys, stride, missing);
+  CheckLaunch("turning rows to columns");
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,49 @@
+/// Host threads turn parts of batches into what is copied to a device. Host code only.
+#ifndef XGBGPU_QUANTILE_PACK_H_
+#define XGBGPU_QUANTILE_PACK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// The columns [first, last) of a source with `features` columns.
+struct ColumnRange {
+  FeatureIndex first;
+  FeatureIndex last;
+  FeatureIndex features;
+
+  FeatureIndex size() const { return last - first; }
+  bool has(FeatureIndex f) const { return f >= first && f < last; }
+};
+
+/// Weight of rows for pairs: `rows` empty means that every row counts.
+struct WeightUnit {
+  Span<float const> rows;
+  double scale{1.0};
+};
+
+/// Rows [begin, begin + n) of a batch as floats, NaN where a value is missing. Rows that store every value in order are
+/// copied at the speed of memory.
+///
+/// Out     out  [n, columns.size()]
+/// Throws  InvalidArgument (infinite value, feature that does not exist, a feature twice in a row that is not in order)
+void PackRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns, float* out,
+              int threads);
+
+/// Entries [begin, begin + n) of a batch as (column - first) · 2^32 + sort key, those that are NaN or outside the
+/// columns left out. Where the row's integer weight is 0, the lower half is kNoKey.
+///
+/// Out     keys     [n] at most
+///         weights  the row's weight beside each key, if there are weights
+/// Returns number of keys written
+/// Throws  InvalidArgument (infinite value, feature that does not exist)
+std::size_t PackPairs(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns,
+                      WeightUnit const& unit, std::uint64_t* keys, float* weights, int threads);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_QUANTILE_PACK_H_

@@ -1,0 +1,239 @@
+#include "quantile/quantile_cuda.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/parallel.h"
+#include "matrix/device_matrix_policy.h"
+#include "quantile/columns.h"
+#include "quantile/feature_cuts.h"
+#include "quantile/pack.h"
+#include "quantile/quantile.h"
+#include "quantile/quantile_ops.h"
+#include "quantile/quantile_policy.h"
+#include "quantile/sorted_columns_cuda.h"
+#include "xgbgpu/params.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// Collects the cuts of all features while columns come by in groups.
+class Search {
+ public:
+  Search(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena)
+      : source_{source}, wanted_{wanted}, threads_{options.threads}, budget_{MemoryBudget(options)}, arena_{arena},
+        features_(source.features()) {
+    result_.present.resize(source.features());
+    if (!wanted.weights.empty()) scale_ = WeightScale(wanted.weights);
+  }
+
+  void SearchNothing() { std::fill(features_.begin(), features_.end(), CutsOfEmptyColumn()); }
+  void SearchColumns();
+  void SearchPairs(std::uint64_t entries);
+
+  Quantiles Finish() {
+    result_.cuts = JoinCuts(features_);
+    return std::move(result_);
+  }
+
+ private:
+  bool weighted() const { return !wanted_.weights.empty(); }
+  CutRule rule() const {
+    if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
+    return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
+  }
+  void SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& weights, FeatureIndex at_once, PairSorter* sorter);
+  /// Columns whose pairs are sorted at once.
+  struct PairGroup {
+    ColumnRange range;
+    std::uint64_t pairs;
+  };
+  std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const;
+  std::uint64_t UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const;
+  /// present[] of the columns from `first` on must be known.
+  void Take(FeatureIndex first, SortedColumns* sorted);
+  FeatureCuts CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const;
+
+  RowSource const& source_;
+  CutsWanted const& wanted_;
+  int threads_;
+  std::size_t budget_;
+  DeviceArena* arena_;
+  double scale_{1.0};
+  std::vector<FeatureCuts> features_;
+  Quantiles result_;
+};
+
+FeatureCuts Search::CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const {
+  if (column.empty()) return CutsOfEmptyColumn();
+  bool const all = column.distinct <= rule().most_distinct;
+  std::vector<std::uint32_t> keys;
+  if (all) {
+    keys.assign(list.begin(), list.begin() + column.distinct);
+    std::sort(keys.begin(), keys.end());
+  } else {
+    for (std::uint32_t const key : list) {
+      if (key == kNoKey) break;
+      if (keys.empty() || keys.back() != key) keys.push_back(key);
+    }
+  }
+  if (wanted_.max_bin == 0) return CutsOfEdges(f, column.distinct, keys);
+  std::uint64_t const bins = std::min<std::uint64_t>(result_.present[f], static_cast<std::uint64_t>(wanted_.max_bin));
+  Span<std::uint32_t const> const taken = keys;
+  return CutsOfValues(column.first, column.last, bins, all ? taken.subspan(1, taken.size() - 1) : taken);
+}
+
+void Search::Take(FeatureIndex first, SortedColumns* sorted) {
+  constexpr std::size_t kGrain = 16;  // columns per task
+  ParallelChunks(threads_, sorted->columns.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t c = begin; c < end; ++c) {
+      auto const f = static_cast<FeatureIndex>(first + c);
+      features_[f] = CutsOfColumn(f, sorted->columns[c], sorted->list(c));
+    }
+  });
+}
+
+void Search::SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& weights, FeatureIndex at_once,
+                         PairSorter* sorter) {
+  Stream const stream;
+  std::copy(columns.present.begin(), columns.present.end(), result_.present.begin() + columns.range.first);
+  for (FeatureIndex c = 0; c < columns.range.size(); c += at_once) {
+    FeatureIndex const n = std::min(at_once, columns.range.size() - c);
+    MakePairs(columns.keys.data() + c * columns.rows, columns.rows, n, weights.data(), scale_, sorter->keys(),
+              sorter->weights(), stream);
+    SortedColumns sorted = sorter->Run(columns.rows * n, n, scale_, rule(), stream);
+    Take(columns.range.first + c, &sorted);
+  }
+}
+
+void Search::SearchColumns() {
+  std::uint64_t const rows = source_.rows();
+  FeatureIndex const features = source_.features();
+  DeviceBuffer<float> weights{arena_, "weights", wanted_.weights.size()};
+  if (weighted()) {
+    Stream const stream;
+    CopyToDevice(weights.data(), wanted_.weights.data(), weights.size(), stream, "copying weights");
+    stream.Wait("copying weights");
+  }
+  auto const fitting = [&](std::uint64_t columns) {
+    return static_cast<FeatureIndex>(std::clamp<std::uint64_t>(columns, 1, features));
+  };
+  std::uint64_t const pairs_fitting = budget_ / 2 / PairSorter::BytesPerPair(weighted());
+  FeatureIndex const at_once = fitting(std::min(QuantilePolicy{}.pairs_at_once, pairs_fitting) / rows);
+  PairSorter sorter{arena_, at_once * rows, weighted()};
+  std::size_t const taken = std::min(budget_, arena_->bytes() + at_once * rows / 4 + kPieceBytes);
+  FeatureIndex const in_flight = fitting((budget_ - taken) / (rows * sizeof(std::uint32_t)));
+  PieceStream pieces{std::max<std::size_t>(kPieceBytes, in_flight * sizeof(float))};
+  for (std::uint64_t first = 0; first < features; first += in_flight) {
+    auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(features, first + in_flight));
+    ColumnRange const range{static_cast<FeatureIndex>(first), last, features};
+    KeyColumns columns = GatherColumns(source_, range, arena_, &pieces, threads_);
+    SearchGroup(columns, weights, at_once, &sorter);
+    if (range.size() == features) result_.columns = std::move(columns);
+  }
+}
+
+std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const {
+  FeatureIndex const features = source_.features();
+  if (entries <= most) return {{{0, features, features}, entries}};
+  std::vector<PairGroup> groups;
+  auto const sizes = host::CountColumns(source_, threads_);
+  for (FeatureIndex f = 0; f < features; ++f) {
+    if (f == 0 || groups.back().pairs + sizes[f] > most) groups.push_back({{f, f, features}, 0});
+    groups.back().range.last = f + 1;
+    groups.back().pairs += sizes[f];
+  }
+  return groups;
+}
+
+std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const {
+  constexpr char const* kWhat = "copying values to the device";
+  std::size_t const most = pieces->bytes() / (sizeof(std::uint64_t) + sizeof(float));
+  std::uint64_t sent = 0;
+  std::size_t n = 0;
+  std::uint64_t* keys = nullptr;  // open if n is not 0
+  auto const flush = [&] {
+    CopyToDevice(sorter->keys() + sent, keys, n, pieces->stream(), kWhat);
+    if (weighted()) {
+      CopyToDevice(sorter->weights() + sent, reinterpret_cast<float*>(keys + most), n, pieces->stream(), kWhat);
+    }
+    pieces->Close();
+    sent += n;
+    n = 0;
+  };
+  source_.ForEachBatch([&](RowBatch const& batch) {
+    std::uint64_t const end = batch.rows() == 0 ? 0 : batch.offsets.back();
+    for (std::uint64_t i = batch.rows() == 0 ? 0 : batch.offsets.front(); i < end;) {
+      if (n == 0) keys = pieces->Open<std::uint64_t>();
+      std::uint64_t const take = std::min<std::uint64_t>(most - n, end - i);
+      n += PackPairs(batch, i, take, range, {wanted_.weights, scale_}, keys + n,
+                     reinterpret_cast<float*>(keys + most) + n, threads_);
+      i += take;
+      if (n == most) flush();
+    }
+  });
+  if (n != 0) flush();
+  pieces->Wait(kWhat);
+  return sent;
+}
+
+void Search::SearchPairs(std::uint64_t entries) {
+  std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // CUB's scratch
+  std::uint64_t const most = std::max<std::uint64_t>(1, budget_ / pair_bytes);
+  auto const groups = GroupsOfPairs(entries, most);
+  PieceStream pieces;
+  std::uint64_t largest = 0;
+  for (PairGroup const& group : groups) largest = std::max(largest, group.pairs);
+  PairSorter sorter{arena_, largest, weighted()};
+  for (PairGroup const& group : groups) {
+    ColumnRange const& range = group.range;
+    std::uint64_t const n = UploadPairs(range, &sorter, &pieces);
+    SortedColumns sorted = sorter.Run(n, range.size(), scale_, rule(), pieces.stream());
+    for (FeatureIndex c = 0; c < range.size(); ++c) {
+      result_.present[range.first + c] = sorted.columns[c].stop - sorted.columns[c].begin;
+    }
+    Take(range.first, &sorted);
+  }
+}
+
+}  // namespace
+
+std::uint64_t CountEntries(RowSource const& source) {
+  std::uint64_t entries = 0;
+  source.ForEachBatch([&](RowBatch const& batch) {
+    if (batch.rows() != 0) entries += batch.offsets.back() - batch.offsets.front();
+  });
+  return entries;
+}
+
+Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
+                        DeviceArena* arena) {
+  CheckWeights(source.rows(), wanted.weights);
+  std::uint64_t const entries = CountEntries(source);
+  double const places = static_cast<double>(source.rows()) * source.features();
+  Search search{source, wanted, options, arena};
+  if (entries == 0) {
+    search.SearchNothing();
+  } else if (places > 0 && static_cast<double>(entries) >= DeviceMatrixPolicy{}.dense_from * places) {
+    search.SearchColumns();
+  } else {
+    search.SearchPairs(entries);
+  }
+  return search.Finish();
+}
+
+Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int device, int threads) {
+  DeviceScope const scope{device};
+  ValidateMaxBin(max_bin);
+  DeviceArena arena{"Finding quantiles on the GPU"};
+  return FindQuantiles(source, {max_bin, weights}, {device, threads}, &arena).cuts;
+}
+
+Cuts CutsFromBinEdges(RowSource const& source, int device, int threads) {
+  DeviceScope const scope{device};
+  DeviceArena arena{"Finding bin edges on the GPU"};
+  return FindQuantiles(source, {0, {}}, {device, threads}, &arena).cuts;
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "core/fixed_point.h"
+#include "core/grid.h"
+#include "quantile/quantile_ops.h"
+#include "quantile/sorted_columns_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+constexpr std::uint64_t kChunk = 4096;  // pairs that a block looks at in one step
+
+__host__ __device__ inline std::uint32_t KeyOfPair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
+__host__ __device__ inline std::uint32_t ColumnOfPair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
+
+__global__ void MakePairsKernel(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns,
+                                float const* weights, double scale, std::uint64_t* pairs, float* pair_weights) {
+  std::uint64_t const n = rows * columns;
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * blockDim.x) {
+    std::uint64_t const column = i / rows;
+    std::uint32_t key = keys[i];
+    if (weights != nullptr) {
+      float const weight = weights[i - column * rows];
+      if (RoundToNearest(weight, scale) == 0) key = kNoKey;
+      pair_weights[i] = weight;
+    }
+    pairs[i] = (column << 32) | key;
+  }
+}
+
+__global__ void ToIntegersKernel(float const* weights, double scale, std::uint64_t n, std::uint64_t* out) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * blockDim.x) {
+    out[i] = static_cast<std::uint64_t>(RoundToNearest(weights[i], scale));
+  }
+}
+
+__global__ void CarryKernel(std::uint64_t* at) { at[0] += at[-1]; }
+
+/// First place of [begin, end) whose pair is not below `pair`.
+__device__ std::uint64_t LowerBound(std::uint64_t const* pairs, std::uint64_t begin, std::uint64_t end,
+                                    std::uint64_t pair) {
+  while (begin < end) {
+    std::uint64_t const middle = begin + (end - begin) / 2;
+    if (pairs[middle] < pair) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+__global__ void FindColumnsKernel(std::uint64_t const* pairs, std::uint64_t n, FeatureIndex columns,
+                                  ColumnSummary* summaries) {
+  for (std::uint64_t c = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; c < columns;
+       c += std::uint64_t{gridDim.x} * blockDim.x) {
+    ColumnSummary s{};
+    s.begin = LowerBound(pairs, 0, n, c << 32);
+    s.end = LowerBound(pairs, s.begin, n, (c << 32) | kNoKey);
+    s.stop = LowerBound(pairs, s.end, n, (c + 1) << 32);
+    if (s.begin != s.end) {
+      s.first = KeyOfPair(pairs[s.begin]);
+      s.last = KeyOfPair(pairs[s.end - 1]);
+    }
+    summaries[c] = s;
+  }
+}
+
+/// Counts the distinct keys of each column and lists as many as there is room for. Chunks inside a column that is known
+/// to have more than `enough` are skipped.
+__global__ void ListDistinctKernel(std::uint64_t const* pairs, std::uint64_t n, std::uint64_t const* list_start,
+                                   std::uint64_t enough, ColumnSummary* summaries, std::uint32_t* lists) {
+  unsigned const lane = threadIdx.x % 32;
+  for (std::uint64_t begin = blockIdx.x * kChunk; begin < n; begin += gridDim.x * kChunk) {
+    std::uint64_t const end = min(begin + kChunk, n);
+    std::uint32_t const column = ColumnOfPair(pairs[begin]);
+    bool skip = lane == 0 && column == ColumnOfPair(pairs[end - 1]) && __ldcg(&summaries[column].distinct) > enough;
+    skip = __shfl_sync(kAllLanes, skip, 0);  // other warps may see another count, but this one agrees with itself
+    if (skip) continue;
+    for (std::uint64_t base = begin; base < end; base += kThreads) {
+      std::uint64_t const i = base + threadIdx.x;
+      std::uint64_t const pair = i < end ? pairs[i] : kNoKey;
+      bool const last_of_run = KeyOfPair(pair) != kNoKey && (i + 1 == n || pairs[i + 1] != pair);
+      unsigned const lanes = __ballot_sync(kAllLanes, last_of_run);
+      if (!last_of_run) continue;
+      unsigned const peers = __match_any_sync(lanes, ColumnOfPair(pair));
+      int const leader = __ffs(static_cast<int>(peers)) - 1;
+      unsigned long long slot = 0;
+      if (static_cast<int>(lane) == leader) {
+        slot = atomicAdd(&summaries[ColumnOfPair(pair)].distinct, static_cast<unsigned long long>(__popc(peers)));
+      }
+      slot = __shfl_sync(peers, slot, leader) + __popc(peers & ((1U << lane) - 1));
+      std::uint64_t const to = list_start[ColumnOfPair(pair)] + slot;
+      if (to < list_start[ColumnOfPair(pair) + 1]) lists[to] = KeyOfPair(pair);
+    }
+  }
+}
+
+/// One sorted column as runs of equal keys. Runs are found by steps that double: 2 reads where all values differ.
+struct Runs {
+  std::uint64_t const* pairs;
+  std::uint64_t const* sums;
+  std::uint64_t begin, end;
+
+  /// First place after the run that p is in.
+  __device__ std::uint64_t End(std::uint64_t p) const {
+    std::uint64_t const pair = pairs[p];
+    std::uint64_t low = p, step = 1;  // pairs[low] is in the run
+    while (low + step < end && pairs[low + step] == pair) {
+      low += step;
+      step *= 2;
+    }
+    return LowerBound(pairs, low + 1, min(low + step, end), pair + 1);
+  }
+  __device__ std::uint64_t Begin(std::uint64_t p) const {
+    std::uint64_t const pair = pairs[p];
+    std::uint64_t high = p, step = 1;  // pairs[high] is in the run
+    while (high >= begin + step && pairs[high - step] == pair) {
+      high -= step;
+      step *= 2;
+    }
+    return LowerBound(pairs, high >= begin + step ? high - step + 1 : begin, high, pair);
+  }
+  /// Integer weight of [begin, p), p > begin. Sums wrap around; their difference inside a column is below 2^62.
+  __device__ std::int64_t Weight(std::uint64_t p) const {
+    if (sums == nullptr) return static_cast<std::int64_t>(p - begin);
+    return static_cast<std::int64_t>(sums[p - 1] - (begin == 0 ? 0 : sums[begin - 1]));
+  }
+};
+
+/// What ForEachQuantile takes for rank k, found by bisection: the first run, after the column's first one, with
+/// rank k below the middle of its weight and the next run's. kNoKey if only the last run is left.
+__device__ std::uint32_t KeyOfRank(Runs const& runs, QuantileRanks const& ranks, int k, std::uint64_t second_run,
+                                   std::uint64_t last_run) {
+  std::uint64_t low = second_run, high = last_run;  // begins of runs
+  while (low < high) {
+    std::uint64_t const middle = low + (high - low) / 2;
+    std::uint64_t const next = runs.End(middle);
+    if (ranks.IsBelow(k, runs.Weight(runs.End(next)), runs.Weight(next))) {
+      high = runs.Begin(middle);
+    } else {
+      low = next;
+    }
+  }
+  if (low == last_run) return kNoKey;
+  std::uint64_t const next = runs.End(low);
+  std::int64_t const weight = runs.Weight(next);
+  return KeyOfPair(runs.pairs[ranks.IsBelow(k, weight, weight) ? low : next]);
+}
+
+__global__ void RanksKernel(std::uint64_t const* pairs, std::uint64_t const* sums, FeatureIndex columns,
+                            ColumnSummary const* summaries, std::uint64_t const* list_start, CutRule rule,
+                            std::uint32_t* lists) {
+  for (std::uint64_t c = blockIdx.x; c < columns; c += gridDim.x) {
+    ColumnSummary const s = summaries[c];
+    if (s.distinct <= rule.most_distinct) continue;
+    Runs const runs{pairs, sums, s.begin, s.end};
+    std::uint64_t const second_run = runs.End(s.begin), last_run = runs.Begin(s.end - 1);
+    std::int64_t const first = runs.Weight(second_run);
+    QuantileRanks const ranks{first, runs.Weight(last_run) - first, rule.parts};
+    for (int k = 1 + blockIdx.y * kThreads + threadIdx.x; k < rule.parts; k += gridDim.y * kThreads) {
+      lists[list_start[c] + k - 1] = KeyOfRank(runs, ranks, k, second_run, last_run);
+    }
+    // Lists have room for one key more than there are ranks, at least.
+    if (blockIdx.y == 0 && threadIdx.x == 0) lists[list_start[c] + rule.parts - 1] = kNoKey;
+  }
+}
+
+}  // namespace
+
+void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights, double scale,
+               std::uint64_t* pairs, float* pair_weights, cudaStream_t stream) {
+  unsigned const blocks = Blocks(rows * columns, kThreads, CurrentDeviceLimits(), kResident);
+  MakePairsKernel<<<blocks, kThreads, 0, stream>>>(keys, rows, columns, weights, scale, pairs, pair_weights);
+  CheckLaunch("making sort keys");
+}
+
+PairSorter::PairSorter(DeviceArena* arena, std::uint64_t capacity, bool weighted) : arena_{arena} {
+  for (auto& keys : keys_) keys = {arena, "keys to sort", capacity};
+  if (!weighted) return;
+  for (auto& weights : weights_) weights = {arena, "weights to sort", capacity};
+  sums_ = {arena, "sums of weights", capacity};
+}
+
+void* PairSorter::Scratch(std::size_t bytes) {
+  if (bytes > scratch_.size()) {
+    scratch_ = {};
+    scratch_ = {arena_, "scratch of sorting", bytes};
+  }
+  return scratch_.data();
+}
+
+PairSorter::Sorted PairSorter::Sort(std::uint64_t n, FeatureIndex columns, double scale, cudaStream_t stream) {
+  constexpr char const* kWhat = "sorting values";
+  int bits = 32;
+  while (bits < 64 && (std::uint64_t{columns} - 1) >> (bits - 32) != 0) ++bits;
+  cub::DoubleBuffer<std::uint64_t> keys{keys_[0].data(), keys_[1].data()};
+  cub::DoubleBuffer<float> weights{weights_[0].data(), weights_[1].data()};
+  bool const weighted = weights_[0].data() != nullptr;
+  auto const sort = [&](void* scratch, std::size_t& bytes) {
+    return weighted ? cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, weights, n, 0, bits, stream)
+                    : cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, n, 0, bits, stream);
+  };
+  std::size_t bytes = 0;
+  CheckCuda(sort(nullptr, bytes), kWhat);
+  CheckCuda(sort(Scratch(bytes), bytes), kWhat);
+  if (!weighted) return {keys.Current(), nullptr};
+
+  ToIntegersKernel<<<Blocks(n, kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
+      weights.Current(), scale, n, sums_.data());
+  CheckLaunch(kWhat);
+  constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 30;  // CUB before 2.6 counts the items of a scan in an int
+  for (std::uint64_t begin = 0; begin < n; begin += kMostAtOnce) {
+    std::uint64_t* const part = sums_.data() + begin;
+    if (begin != 0) CarryKernel<<<1, 1, 0, stream>>>(part);
+    int const items = static_cast<int>(std::min(n - begin, kMostAtOnce));
+    bytes = 0;
+    CheckCuda(cub::DeviceScan::InclusiveSum(nullptr, bytes, part, part, items, stream), kWhat);
+    CheckCuda(cub::DeviceScan::InclusiveSum(Scratch(bytes), bytes, part, part, items, stream), kWhat);
+  }
+  return {keys.Current(), sums_.data()};
+}
+
+SortedColumns PairSorter::Run(std::uint64_t n, FeatureIndex columns, double scale, CutRule const& rule,
+                              cudaStream_t stream) {
+  constexpr char const* kWhat = "finding quantiles";
+  SortedColumns result{std::vector<ColumnSummary>(columns), std::vector<std::uint64_t>(columns + std::size_t{1}), {}};
+  if (n == 0) return result;
+  Sorted const sorted = Sort(n, columns, scale, stream);
+  DeviceLimits const limits = CurrentDeviceLimits();
+  DeviceBuffer<ColumnSummary> summaries{arena_, "columns", columns};
+  FindColumnsKernel<<<Blocks(columns, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted.keys, n, columns,
+                                                                                          summaries.data());
+  CheckLaunch(kWhat);
+  CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::uint64_t const values = result.columns[c].end - result.columns[c].begin;
+    result.list_start[c + 1] = result.list_start[c] + std::min(values, rule.most_distinct);
+  }
+  result.lists.resize(result.list_start.back());
+  if (result.lists.empty()) return result;
+
+  DeviceBuffer<std::uint64_t> list_start{arena_, "columns", result.list_start.size()};
+  DeviceBuffer<std::uint32_t> lists{arena_, "cuts", result.lists.size()};
+  CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
+  std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
+  ListDistinctKernel<<<Blocks(n, kChunk, limits, kResident), kThreads, 0, stream>>>(
+      sorted.keys, n, list_start.data(), enough, summaries.data(), lists.data());
+  CheckLaunch(kWhat);
+  if (rule.parts != 0) {
+    unsigned const rank_blocks = static_cast<unsigned>(std::min(64, (rule.parts + kThreads - 1) / kThreads));
+    RanksKernel<<<dim3(Blocks(columns, 1, limits, kResident), rank_blocks), kThreads, 0, stream>>>(
+        sorted.keys, sorted.sums, columns, summaries.data(), list_start.data(), rule, lists.data());
+    CheckLaunch(kWhat);
+  }
+  CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
+  CopyToHost(result.lists.data(), lists.data(), lists.size(), stream, kWhat);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  return result;
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,81 @@
+/// Sorts (column, key) pairs on the device and brings back what cuts are made of. CUDA builds only.
+#ifndef XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
+#define XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/device.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::cuda {
+
+/// What is looked for in a sorted column.
+struct CutRule {
+  std::uint64_t most_distinct;  ///< columns of at most as many distinct values give all of them; others …
+  int parts;                    ///< … those at the ranks 1 … parts - 1 (QuantileRanks), or, if 0, only their number
+};
+
+/// A column's place in the sorted pairs, and what its values are.
+struct ColumnSummary {
+  std::uint64_t begin;
+  std::uint64_t end;   ///< of the keys that count; kNoKey from here …
+  std::uint64_t stop;  ///< … to here
+  unsigned long long distinct;  ///< exact up to most_distinct; beyond it too if the rule has no parts
+  std::uint32_t first;          ///< key of the smallest value, if any
+  std::uint32_t last;
+
+  bool empty() const { return begin == end; }
+};
+
+/// Of one sort.
+struct SortedColumns {
+  std::vector<ColumnSummary> columns;
+  std::vector<std::uint64_t> list_start;  ///< [columns + 1]
+  std::vector<std::uint32_t> lists;
+
+  /// Distinct keys, in no order; or the keys at the ranks, ascending, some repeated, kNoKey after the last.
+  Span<std::uint32_t> list(std::size_t column) {
+    return {lists.data() + list_start[column], list_start[column + 1] - list_start[column]};
+  }
+};
+
+/// Device memory for up to `capacity` pairs, sorted as often as needed.
+class PairSorter {
+ public:
+  /// Bytes per pair, without what CUB adds (some percent).
+  static std::size_t BytesPerPair(bool weighted) { return weighted ? 32 : 16; }
+
+  PairSorter(DeviceArena* arena, std::uint64_t capacity, bool weighted);
+
+  /// Pairs go here: column · 2^32 + key, [capacity]. A key of kNoKey belongs to its column but does not count.
+  std::uint64_t* keys() { return keys_[0].data(); }
+  float* weights() { return weights_[0].data(); }  ///< [capacity] with weights; nullptr without
+
+  /// Sorts the first n pairs, of columns 0 … columns - 1. Integer weights are RoundToNearest(weight, scale). Waits.
+  SortedColumns Run(std::uint64_t n, FeatureIndex columns, double scale, CutRule const& rule, cudaStream_t stream);
+
+ private:
+  struct Sorted {
+    std::uint64_t const* keys;
+    std::uint64_t const* sums;  ///< weight up to and including each pair, over all columns, modulo 2^64; or nullptr
+  };
+  Sorted Sort(std::uint64_t n, FeatureIndex columns, double scale, cudaStream_t stream);
+  void* Scratch(std::size_t bytes);
+
+  DeviceArena* arena_;
+  DeviceBuffer<std::uint64_t> keys_[2];
+  DeviceBuffer<float> weights_[2];
+  DeviceBuffer<std::uint64_t> sums_;
+  DeviceBuffer<std::uint8_t> scratch_;
+};
+
+/// `columns` columns of keys, [columns, rows], as pairs; with weights ([rows], on the device) the key of rows whose
+/// integer weight is 0 becomes kNoKey.
+void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights, double scale,
+               std::uint64_t* pairs, float* pair_weights, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
