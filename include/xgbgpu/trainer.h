@@ -15,40 +15,57 @@
 
 namespace xgbgpu {
 
+class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class TreeBuilder;      // src/backend/backend.h
+
+/// Where a dataset lies: in host memory, or on one CUDA device.
+struct Place {
+  BackendKind backend{BackendKind::kHost};  ///< kAuto stands for kCuda or kHost, as CudaAvailable says
+  int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1
+};
 
 /// Rows as bin numbers: built once per training matrix, immutable, shared by any number of trainers and threads.
 class Dataset {
  public:
   /// Exact weighted quantiles of every column, then bins.
   ///
-  /// In      source   any number of batches; read twice
+  /// In      source   any number of batches; read twice on the host; once on a device that the data fit
   ///         weights  [rows] or empty; >= 0, not NaN
   ///         max_bin  2 … kMaxBinLimit
-  ///         threads  > 0; any number gives the same bits
+  ///         threads  > 0; any number gives the same bits, and so does any place
   /// Cost    one radix sort per column; peak memory: 8 bytes per stored value of the columns in flight + the bins
-  /// Throws  InvalidArgument (max_bin, weights, no rows, no columns, infinite values)
+  /// Throws  InvalidArgument (max_bin, weights, no rows, no columns, infinite values, device); Unsupported (kCuda where
+  ///         there is none); OutOfDeviceMemory, DeviceError
   static std::shared_ptr<Dataset const> Build(RowSource const& source, Span<float const> weights, int max_bin,
-                                              int threads);
+                                              int threads, Place place = {});
 
   /// From a source that holds bins already: every distinct value of a column is the lower end of one of its bins
   /// (XGBoost's QuantileDMatrix read through its public interface).
-  static std::shared_ptr<Dataset const> FromBinEdges(RowSource const& source, int threads);
+  static std::shared_ptr<Dataset const> FromBinEdges(RowSource const& source, int threads, Place place = {});
 
   ~Dataset();
   Dataset(Dataset const&) = delete;
   Dataset& operator=(Dataset const&) = delete;
 
-  std::uint64_t rows() const;
-  FeatureIndex features() const;
-  std::size_t bytes() const;  ///< memory held
-  Cuts const& cuts() const;
-  QuantisedMatrix const& matrix() const { return *matrix_; }
+  Place place() const { return place_; }  ///< never kAuto
+  std::uint64_t rows() const { return rows_; }
+  FeatureIndex features() const { return cuts().features(); }
+  std::size_t bytes() const { return bytes_; }  ///< memory held, where the dataset lies
+  Cuts const& cuts() const { return *cuts_; }
+  QuantisedMatrix const& matrix() const { return *matrix_; }  ///< only if it lies on the host
+  /// Null if it lies on the host.
+  std::shared_ptr<DeviceMatrix const> const& device_matrix() const { return device_matrix_; }
 
  private:
-  explicit Dataset(std::unique_ptr<QuantisedMatrix> matrix);
-  std::unique_ptr<QuantisedMatrix const> matrix_;
+  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::shared_ptr<DeviceMatrix const> device_matrix);
+
+  Place place_;
+  std::unique_ptr<QuantisedMatrix const> matrix_;      // one of the two
+  std::shared_ptr<DeviceMatrix const> device_matrix_;  //
+  std::uint64_t rows_;
+  std::size_t bytes_;
+  Cuts const* cuts_;  ///< of the matrix
 };
 
 /// Which tree of a training this is. With the seed, all that randomness depends on.
@@ -60,7 +77,10 @@ struct TreeKey {
 /// Grows trees on one dataset. Not thread-safe; independent trainers may run at the same time.
 class Trainer {
  public:
-  /// Throws Unsupported for a backend this build or machine does not have.
+  /// A dataset on a device trains there: `backend` is kAuto or kCuda. One on the host trains there with kHost, or with
+  /// kAuto where no device is usable; else it is copied to the first device.
+  /// Throws Unsupported for a backend this build or machine does not have; InvalidArgument for kHost and a dataset on a
+  /// device.
   Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads);
   ~Trainer();
   Trainer(Trainer const&) = delete;
@@ -87,8 +107,12 @@ class Trainer {
   std::unique_ptr<TreeBuilder> builder_;
 };
 
-/// True if this build has the CUDA backend and a usable device is present; `why_not` (optional) gets the reason else.
+/// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason else.
+/// Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
 bool CudaAvailable(std::string* why_not = nullptr);
+
+/// CUDA devices that this process sees; 0 where CudaAvailable is false.
+int CudaDeviceCount();
 
 }  // namespace xgbgpu
 
