@@ -17,7 +17,7 @@ OUTCOMES = {"passed": "passed", "xfailed": "passed", "failed": "failed", "xpasse
 # The last lines of GoogleTest: "[  PASSED  ] 5 tests.", "[  SKIPPED ] 2 tests, listed below:", "[  FAILED  ] 1 test, …".
 GTEST_TOTAL = re.compile(r"^\[ +(PASSED|SKIPPED|FAILED) +\] (\d+) tests?(?:\.|, listed)", re.MULTILINE)
 # Why tests were skipped, by pytest and by GoogleTest.
-PYTEST_REASON = re.compile(r"^SKIPPED \[(\d+)\] (.*)$", re.MULTILINE)
+PYTEST_REASON = re.compile(r"^SKIPPED \[(\d+)\] (?:\S+\.py(?::\d+)?: )?(.*)$", re.MULTILINE)
 GTEST_REASON = re.compile(r"^\S+:\d+: Skipped\n(.+)$", re.MULTILINE)
 
 
