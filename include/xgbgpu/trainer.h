@@ -107,8 +107,8 @@ class Trainer {
   std::unique_ptr<TreeBuilder> builder_;
 };
 
-/// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason else.
-/// Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
+/// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason
+/// else. Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
 bool CudaAvailable(std::string* why_not = nullptr);
 
 /// CUDA devices that this process sees; 0 where CudaAvailable is false.

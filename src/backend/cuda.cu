@@ -29,7 +29,9 @@ int ArchitectureOf(int device) {
 std::string Decimal(int tens) { return std::to_string(tens / 10) + "." + std::to_string(tens % 10); }
 
 /// CUDA's version number 12020 as 12.2.
-std::string VersionText(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+std::string VersionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 std::string WhyNoDevices(cudaError_t status) {
   int driver = 0, runtime = 0;
@@ -39,7 +41,8 @@ std::string WhyNoDevices(cudaError_t status) {
   if (status == cudaErrorInsufficientDriver) {
     return "the CUDA driver is for CUDA " + VersionText(driver) + "; needed: " + VersionText(runtime) + " or newer";
   }
-  return std::string{"no CUDA device can be used: "} + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
+  return std::string{"no CUDA device can be used: "} + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
+         ")";
 }
 
 /// Number of devices, or 0 and why.
@@ -97,9 +100,7 @@ BackendKind ResolveBackend(BackendKind wanted) {
   Throw<Unsupported>("Parameter gpu_backend is cuda, but ", why_not, "; allowed here: auto, host");
 }
 
-DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix) {
-  return {matrix.view.rows, matrix.arena.bytes(), &matrix.cuts};
-}
+DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix) { return {matrix.view.rows, matrix.arena.bytes(), &matrix.cuts}; }
 
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads) {

@@ -10,8 +10,8 @@
 
 namespace xgbgpu {
 
-/// Bytes of a piece: long enough that waking the host's threads costs little, short enough that pinning memory, which
-/// takes milliseconds a hundred megabytes, does not.
+/// Bytes of a piece: long enough that waking the host's threads for each is little beside the work; short enough that
+/// the pieces stay in the host's cache between packing and copying and that pinning them takes few milliseconds.
 constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
 
 /// A few pinned buffers in turn, and a stream. Of the current device.

@@ -21,8 +21,8 @@ struct DeviceMatrixPolicy {
   std::size_t other_bytes{28 << 10};
 };
 
-/// Bytes of shared sums that a pass over `columns` columns of `symbols` symbols takes in the wide format, which has four
-/// 32-bit words per cell and therefore takes half of a record's columns at a time, at least one word of it.
+/// Bytes of shared sums that a pass over `columns` columns of `symbols` symbols takes in the wide format, which has
+/// four 32-bit words per cell and therefore takes half of a record's columns at a time, at least one word of it.
 constexpr std::size_t WideTileBytes(std::uint32_t symbols, std::uint32_t columns, std::uint32_t symbol_bytes) {
   std::uint32_t const half = columns * symbol_bytes > 4 ? columns / 2 : columns;
   return std::size_t{symbols} * half * 16;

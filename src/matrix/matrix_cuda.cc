@@ -23,9 +23,7 @@ class Builder {
   /// present: [features] values of each column.
   void ChooseLayout(std::vector<std::uint64_t> const& present);
   bool dense() const { return result_->view.dense; }
-  std::size_t record_bytes() const {
-    return result_->view.tiles * result_->view.rows * result_->view.record_bytes();
-  }
+  std::size_t record_bytes() const { return result_->view.tiles * result_->view.rows * result_->view.record_bytes(); }
 
   void BinDense(KeyColumns const& columns);
   void BinDense();

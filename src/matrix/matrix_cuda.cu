@@ -50,8 +50,9 @@ __global__ void BinEntriesKernel(DeviceMatrixView m, float const* cut_values, En
 
 }  // namespace
 
-void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys, std::uint64_t stride,
-                std::uint64_t first_row, std::uint64_t n, std::uint8_t* records, cudaStream_t stream) {
+void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys,
+                std::uint64_t stride, std::uint64_t first_row, std::uint64_t n, std::uint8_t* records,
+                cudaStream_t stream) {
   std::uint64_t const blocks = matrix.tiles * ((n + kThreads - 1) / kThreads);
   BinColumnsKernel<<<Blocks(blocks, 1, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
       matrix, cut_values, keys, stride, first_row, n, records);
@@ -60,8 +61,8 @@ void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::ui
 
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
                 std::uint32_t* cells, cudaStream_t stream) {
-  BinEntriesKernel<<<Blocks(n, kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
-      matrix, cut_values, entries, n, cells);
+  BinEntriesKernel<<<Blocks(n, kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(matrix, cut_values,
+                                                                                                   entries, n, cells);
   CheckLaunch("finding bins");
 }
 

@@ -11,8 +11,8 @@
 namespace xgbgpu::cuda {
 
 /// Cuts as host::ComputeCuts or host::CutsFromBinEdges find them, then bins. Dense data that fit the device beside
-/// their bins are read once; else once for every group of columns that fits, and once more. The raw data are gone at the
-/// end. options.device must be current.
+/// their bins are read once; else once for every group of columns that fits, and once more. The raw data are gone at
+/// the end. options.device must be current.
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options);
 
@@ -21,8 +21,9 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts,
 
 /// Records of rows first_row … first_row + n - 1, whose keys lie in columns: keys[f · stride + r].
 /// cut_values: Cuts::values on the device; records: those of the whole matrix.
-void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys, std::uint64_t stride,
-                std::uint64_t first_row, std::uint64_t n, std::uint8_t* records, cudaStream_t stream);
+void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys,
+                std::uint64_t stride, std::uint64_t first_row, std::uint64_t n, std::uint8_t* records,
+                cudaStream_t stream);
 
 /// cells[i] of entries[i], i < n; none is NaN.
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,

@@ -35,7 +35,8 @@ struct SortedColumn {
   CumulativeWeights cumulative;  ///< [keys]
 };
 
-/// Values of each column that are not NaN. Throws InvalidArgument for an infinite value or a column that does not exist.
+/// Values of each column that are not NaN. Throws InvalidArgument for an infinite value or a column that does not
+/// exist.
 std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads);
 
 /// Calls visit once per column, from several threads at once, in no particular order.

@@ -41,8 +41,8 @@ __global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex
 
 }  // namespace
 
-void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
-                     unsigned long long* missing, cudaStream_t stream) {
+void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
+                     std::uint64_t stride, unsigned long long* missing, cudaStream_t stream) {
   std::uint64_t const tiles = (n + kTile - 1) / kTile * ((columns + std::uint64_t{kTile} - 1) / kTile);
   unsigned const blocks = Blocks(tiles, 1, CurrentDeviceLimits(), 8);
   TransposeKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(rows, n, columns, keys, stride, missing);

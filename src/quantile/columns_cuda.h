@@ -33,16 +33,16 @@ struct KeyColumns {
   std::vector<std::uint64_t> present;  ///< [range.size()] values that are not missing
 };
 
-/// A piece holds one row at least. Calls use(piece, first_row, n) for piece after piece, with device memory that holds rows first_row … first_row + n - 1
-/// of the columns, [n, range.size()], NaN where a value is missing. What `use` enqueues on the stream runs before the
-/// next piece arrives.
+/// A piece holds one row at least. Calls use(piece, first_row, n) for piece after piece, with device memory that holds
+/// rows first_row … first_row + n - 1 of the columns, [n, range.size()], NaN where a value is missing. What `use`
+/// enqueues on the stream runs before the next piece arrives.
 using UseRows = std::function<void(float const* piece, std::uint64_t first_row, std::uint64_t n)>;
 void UploadRows(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces, int threads,
                 UseRows const& use);
 
 /// Row-major floats to columns of keys: keys[c · stride + r]. missing[c], unless null, grows by the number of NaNs.
-void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
-                     unsigned long long* missing, cudaStream_t stream);
+void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
+                     std::uint64_t stride, unsigned long long* missing, cudaStream_t stream);
 
 /// One pass over the source; waits. Memory: 4 bytes a row and column, and a piece.
 KeyColumns GatherColumns(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces,

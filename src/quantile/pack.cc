@@ -71,8 +71,7 @@ void PackRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, Colum
     std::uint64_t row = begin + chunk_begin, end = begin + chunk_end;
     while (row < end) {
       float* const to = out + (row - begin) * columns.size();
-      std::uint64_t const next =
-          CopyCompleteRows(batch.offsets.data(), batch.entries.data(), row, end, columns, to);
+      std::uint64_t const next = CopyCompleteRows(batch.offsets.data(), batch.entries.data(), row, end, columns, to);
       row = next;
       if (row < end) {
         PackAnyRow(batch.first_row + row, batch.row(row), columns, out + (row - begin) * columns.size());

@@ -22,7 +22,11 @@ namespace {
 class Search {
  public:
   Search(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena)
-      : source_{source}, wanted_{wanted}, threads_{options.threads}, budget_{MemoryBudget(options)}, arena_{arena},
+      : source_{source},
+        wanted_{wanted},
+        threads_{options.threads},
+        budget_{MemoryBudget(options)},
+        arena_{arena},
         features_(source.features()) {
     result_.present.resize(source.features());
     if (!wanted.weights.empty()) scale_ = WeightScale(wanted.weights);
@@ -43,7 +47,8 @@ class Search {
     if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
     return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
   }
-  void SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& weights, FeatureIndex at_once, PairSorter* sorter);
+  void SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& weights, FeatureIndex at_once,
+                   PairSorter* sorter);
   /// Columns whose pairs are sorted at once.
   struct PairGroup {
     ColumnRange range;

@@ -38,8 +38,7 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
 Cuts CutsFromBinEdges(RowSource const& source, int threads) {
   std::vector<FeatureCuts> features(source.features());
   ForEachSortedColumn(source, {}, threads, [&](SortedColumn const& c) {
-    features[c.feature] =
-        c.keys.empty() ? CutsOfEmptyColumn() : CutsOfEdges(c.feature, c.keys.size(), c.keys);
+    features[c.feature] = c.keys.empty() ? CutsOfEmptyColumn() : CutsOfEdges(c.feature, c.keys.size(), c.keys);
   });
   return JoinCuts(features);
 }

@@ -16,7 +16,9 @@ constexpr int kResident = 8;
 constexpr std::uint64_t kChunk = 4096;  // pairs that a block looks at in one step
 
 __host__ __device__ inline std::uint32_t KeyOfPair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
-__host__ __device__ inline std::uint32_t ColumnOfPair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
+__host__ __device__ inline std::uint32_t ColumnOfPair(std::uint64_t pair) {
+  return static_cast<std::uint32_t>(pair >> 32);
+}
 
 __global__ void MakePairsKernel(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns,
                                 float const* weights, double scale, std::uint64_t* pairs, float* pair_weights) {
@@ -237,7 +239,7 @@ SortedColumns PairSorter::Run(std::uint64_t n, FeatureIndex columns, double scal
   DeviceLimits const limits = CurrentDeviceLimits();
   DeviceBuffer<ColumnSummary> summaries{arena_, "columns", columns};
   FindColumnsKernel<<<Blocks(columns, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted.keys, n, columns,
-                                                                                          summaries.data());
+                                                                                           summaries.data());
   CheckLaunch(kWhat);
   CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
   CheckCuda(cudaStreamSynchronize(stream), kWhat);

@@ -20,8 +20,8 @@ struct CutRule {
 /// A column's place in the sorted pairs, and what its values are.
 struct ColumnSummary {
   std::uint64_t begin;
-  std::uint64_t end;   ///< of the keys that count; kNoKey from here …
-  std::uint64_t stop;  ///< … to here
+  std::uint64_t end;            ///< of the keys that count; kNoKey from here …
+  std::uint64_t stop;           ///< … to here
   unsigned long long distinct;  ///< exact up to most_distinct; beyond it too if the rule has no parts
   std::uint32_t first;          ///< key of the smallest value, if any
   std::uint32_t last;

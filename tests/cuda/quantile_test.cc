@@ -1,0 +1,185 @@
+// Cuts found on a device equal the host's, bit for bit, however the data are read.
+#include "quantile/quantile.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "data_case.h"
+#include "quantile/columns.h"
+#include "quantile/quantile_cuda.h"
+#include "support/grow.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  return bits;
+}
+
+/// Empty if both are the same to the bit.
+std::string Difference(Cuts const& device, Cuts const& host) {
+  if (device.ptr != host.ptr) return "numbers of bins differ";
+  if (Bits(device.values) != Bits(host.values)) return "cut values differ";
+  if (Bits(device.min_values) != Bits(host.min_values)) return "smallest values differ";
+  return {};
+}
+
+class CudaQuantileTest : public ::testing::TestWithParam<DataCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+TEST_P(CudaQuantileTest, EqualTheHosts) {
+  DataCase const& c = GetParam();
+  auto const plain = MakeSource(c, 0);
+  auto const present = host::CountColumns(plain, 2);
+  auto const weights = RandomWeights(c.shape.rows, 72);
+  for (Reading const& reading : Readings(c)) {
+    auto const source = MakeSource(c, reading.batch_rows);
+    for (int const max_bin : reading.max_bins) {
+      for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+        DeviceArena arena{"This test"};
+        auto const found =
+            cuda::FindQuantiles(source, {max_bin, w}, {0, reading.threads, reading.memory_bytes}, &arena);
+        ASSERT_EQ(Difference(found.cuts, host::ComputeCuts(plain, w, max_bin, 2)), "")
+            << NameOf(reading) << ", max_bin " << max_bin << (w.empty() ? "" : ", weights");
+        ASSERT_EQ(found.present, present) << NameOf(reading);
+        // Columns that have come by in several passes are not all there.
+        ASSERT_FALSE(reading.memory_bytes == 1 && c.shape.features > 1 && found.columns);
+      }
+    }
+  }
+}
+
+TEST_P(CudaQuantileTest, BinEdgesEqualTheHosts) {
+  DataCase const& c = GetParam();
+  if (c.shape.levels == 0 && c.shape.rows > kMaxBinLimit) GTEST_SKIP() << "more values than a feature may have bins";
+  Cuts const expected = host::CutsFromBinEdges(MakeSource(c, 0), 2);
+  for (Reading const& reading : Readings(c)) {
+    DeviceArena arena{"This test"};
+    auto const found = cuda::FindQuantiles(MakeSource(c, reading.batch_rows), {0, {}},
+                                           {0, reading.threads, reading.memory_bytes}, &arena);
+    ASSERT_EQ(Difference(found.cuts, expected), "") << NameOf(reading);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, CudaQuantileTest, ::testing::ValuesIn(DataCases()), DataCaseName{});
+
+class CudaQuantileRuleTest : public ::testing::Test {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  static void ExpectEqual(reference::Values const& values, std::vector<float> const& weights, int max_bin) {
+    MemorySource const source{values};
+    EXPECT_EQ(
+        Difference(cuda::ComputeCuts(source, weights, max_bin, 0, 2), host::ComputeCuts(source, weights, max_bin, 2)),
+        "")
+        << "max_bin " << max_bin;
+  }
+};
+
+TEST_F(CudaQuantileRuleTest, LongRunsOfEqualValues) {
+  // Runs as long as a power of two and one more or less, so that every way to their ends is gone; one value in between.
+  reference::Values values{0, 2};
+  for (std::size_t run : {1U, 2U, 3U, 255U, 256U, 257U, 5000U, 1U, 4096U, 9000U, 1U, 1U, 70000U, 31U}) {
+    for (std::size_t i = 0; i < run; ++i) {
+      values.at.insert(values.at.end(), {static_cast<float>(values.rows - i), static_cast<float>(run)});
+      ++values.rows;
+    }
+  }
+  auto const weights = RandomWeights(values.rows, 73);
+  for (int const max_bin : {2, 3, 7, 8, 9, 11, 12, 13, 64}) {
+    ExpectEqual(values, {}, max_bin);
+    ExpectEqual(values, weights, max_bin);
+  }
+}
+
+TEST_F(CudaQuantileRuleTest, NumbersOfValuesAroundTheNumberOfBins) {
+  for (std::size_t const levels : {14U, 15U, 16U, 17U, 18U, 19U}) {
+    ExpectEqual(RandomValues({700, 3, 0.1, levels}, levels), {}, 16);
+    ExpectEqual(RandomValues({700, 3, 0.1, levels}, levels), RandomWeights(700, levels), 16);
+  }
+  for (std::size_t const rows : {14U, 15U, 16U, 17U, 18U, 19U}) ExpectEqual(RandomValues({rows, 3}, rows), {}, 16);
+}
+
+TEST_F(CudaQuantileRuleTest, ExtremeValuesAndWeights) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  reference::Values values{6, 1};
+  values.at = {kLargest, -kLargest, std::numeric_limits<float>::denorm_min(), 0.0f, -0.0f, 1.0f};
+  for (int const max_bin : {2, 3, 16}) {
+    ExpectEqual(values, {}, max_bin);
+    ExpectEqual(values, {1e-38f, 3e38f, 1, 1e-45f, 0, 2}, max_bin);
+    ExpectEqual(values, std::vector<float>(6, 0.0f), max_bin);
+  }
+}
+
+TEST_F(CudaQuantileRuleTest, NoRowsAndNoColumns) {
+  EXPECT_EQ(Difference(cuda::ComputeCuts(MemorySource{std::vector<std::vector<Entry>>{}, 3}, {}, 16, 0, 1),
+                       host::ComputeCuts(MemorySource{std::vector<std::vector<Entry>>{}, 3}, {}, 16, 1)),
+            "");
+  MemorySource const no_columns{std::vector<std::vector<Entry>>(2), 0};
+  EXPECT_EQ(Difference(cuda::ComputeCuts(no_columns, {}, 16, 0, 1), host::ComputeCuts(no_columns, {}, 16, 1)), "");
+}
+
+class CudaQuantileErrorTest : public CudaQuantileRuleTest {
+ protected:
+  /// The device's text must be the host's.
+  template <typename OnHost, typename OnDevice>
+  static void ExpectSameError(OnHost&& on_host, OnDevice&& on_device) {
+    std::string text;
+    try {
+      on_host();
+    } catch (InvalidArgument const& e) {
+      text = e.what();
+    }
+    ASSERT_FALSE(text.empty());
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>(on_device, {text}), "");
+  }
+  static void ExpectSameError(RowSource const& source, std::vector<float> const& weights, int max_bin) {
+    ExpectSameError([&] { host::ComputeCuts(source, weights, max_bin, 2); },
+                    [&] { cuda::ComputeCuts(source, weights, max_bin, 0, 2); });
+  }
+};
+
+TEST_F(CudaQuantileErrorTest, InfiniteValues) {
+  for (double const missing : {0.0, 0.3, 0.8}) {
+    for (float const bad : {1.0f, -1.0f}) {
+      auto values = RandomValues({300, 4, missing}, 74);
+      values(217, 2) = bad * std::numeric_limits<float>::infinity();
+      ExpectSameError(MemorySource{values, 100}, {}, 16);
+    }
+  }
+}
+
+TEST_F(CudaQuantileErrorTest, FeaturesThatDoNotExist) {
+  for (FeatureIndex const bad : {FeatureIndex{2}, ~FeatureIndex{0}}) {
+    ExpectSameError(MemorySource{{{{0, 1.0f}}, {{bad, 1.0f}}}, 2}, {}, 16);                  // dense
+    ExpectSameError(MemorySource{{{{0, 1.0f}}, {{bad, 1.0f}}, {}, {}, {}, {}}, 2}, {}, 16);  // sparse
+  }
+}
+
+TEST_F(CudaQuantileErrorTest, WeightsAndMaxBin) {
+  MemorySource const source{RandomValues({5, 2}, 75)};
+  ExpectSameError(source, {1, 1}, 16);
+  ExpectSameError(source, {1, 1, 1, -2, 1}, 16);
+  ExpectSameError(source, {1, std::nanf(""), 1, 1, 1}, 16);
+  ExpectSameError(source, {}, 1);
+  ExpectSameError(source, {}, 65536);
+}
+
+TEST_F(CudaQuantileErrorTest, MoreEdgesThanBins) {
+  constexpr std::size_t kEdges = 70001;
+  reference::Values values{kEdges, 2};
+  for (std::size_t r = 0; r < kEdges; ++r) values(r, 1) = static_cast<float>(r);
+  MemorySource const source{values};
+  ExpectSameError([&] { host::CutsFromBinEdges(source, 2); }, [&] { cuda::CutsFromBinEdges(source, 0, 2); });
+}
+
+}  // namespace
+}  // namespace xgbgpu::testing
