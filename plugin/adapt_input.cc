@@ -58,10 +58,10 @@ class DMatrixRows : public RowSource {
 
 bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
 
-std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads) {
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place) {
   DMatrixRows const rows{data};
-  if (!IsBinned(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads);
-  return Dataset::FromBinEdges(rows, threads);
+  if (!IsBinned(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
+  return Dataset::FromBinEdges(rows, threads, place);
 }
 
 void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {

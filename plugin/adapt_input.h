@@ -16,8 +16,8 @@
 namespace xgbgpu::plugin {
 
 /// Bins `data`: a DMatrix by exact quantiles (pages of external memory are read one by one, twice), a QuantileDMatrix
-/// by the bins that it was made with, for which max_bin and weights play no part.
-std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads);
+/// by the bins that it was made with, for which max_bin and weights play no part. The bins will lie in `place`.
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
 
 /// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
 bool IsBinned(xgboost::DMatrix const& data);

@@ -118,8 +118,8 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == rounds;
 
     auto const owner = OwnerOf(data, *cache);
-    auto const backend = ToBackend(config_.device(), ctx_->fail_on_invalid_gpu_id);
-    round.trainer = &trainers_.Get(owner, config_.tree().max_bin, backend, ctx_->Threads());
+    Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
+    round.trainer = &trainers_.Get(owner, config_.tree().max_bin, place, ctx_->Threads());
     bool const many_classes = gradients->Size() > info.num_row_;
     if (many_classes) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
 

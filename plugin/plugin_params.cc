@@ -5,7 +5,6 @@
 
 #include "notice.h"
 #include "xgbgpu/error.h"
-#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
 
@@ -137,27 +136,39 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
   return out;
 }
 
-BackendKind ToBackend(DeviceParam const& param, bool must_exist) {
+Place ToPlace(DeviceParam const& param, bool must_exist) {
   if (param.n_gpus != 1) NotYet("n_gpus", std::to_string(param.n_gpus), "1");
   if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
   if (!param.gpu_trace.empty()) NotYet("gpu_trace", param.gpu_trace, "none");
+  bool const on_host = param.gpu_backend == "host";
+  Place const host{BackendKind::kHost, 0};
+  bool const must_check = must_exist && param.gpu_id >= 0;
+  if (on_host && !must_check) return host;  // without a look for devices
+
+  int const devices = CudaDeviceCount();
   std::string why_not;
-  bool const cuda = CudaAvailable(&why_not);
-  int const devices = cuda ? 1 : 0;
-  if (must_exist && param.gpu_id >= devices) {
+  if (devices == 0) CudaAvailable(&why_not);
+  if (must_check && param.gpu_id >= devices) {
     throw InvalidArgument{"gpu_id " + std::to_string(param.gpu_id) + " is invalid: " + std::to_string(devices) +
-                          " devices can be used" + (cuda ? "" : " (" + why_not + ")") +
+                          " CUDA devices can be used" + (devices == 0 ? " (" + why_not + ")" : "") +
                           ". Without fail_on_invalid_gpu_id another device or the host takes its place"};
   }
-  if (param.gpu_backend == "host") return BackendKind::kHost;
-  if (cuda) return BackendKind::kCuda;
-  if (param.gpu_backend == "cuda") {
-    throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not +
-                      "; possible: auto, host"};
+  if (on_host) return host;
+  if (devices == 0) {
+    if (param.gpu_backend == "cuda") {
+      throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not +
+                        "; possible: auto, host"};
+    }
+    WarnOnce("no device", "gpu_hist trains on the host, the same model at less speed: " + why_not +
+                              ". (gpu_backend=host chooses this without a warning.)");
+    return host;
   }
-  WarnOnce("no device", "gpu_hist trains on the host, the same model at less speed: " + why_not +
-                            ". (gpu_backend=host chooses this without a warning.)");
-  return BackendKind::kHost;
+  int const device = param.gpu_id < 0 ? 0 : param.gpu_id % devices;
+  if (param.gpu_id >= devices) {
+    WarnOnce("gpu_id", "parameter gpu_id is " + std::to_string(param.gpu_id) + ", and " + std::to_string(devices) +
+                           " CUDA devices can be used: training on device " + std::to_string(device) + ".");
+  }
+  return {BackendKind::kCuda, device};
 }
 
 }  // namespace xgbgpu::plugin

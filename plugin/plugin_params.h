@@ -9,6 +9,7 @@
 #include <string>
 
 #include "xgbgpu/params.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
 
@@ -110,9 +111,10 @@ void CheckParallelTrees(std::string const& value);
 /// gpu_hist cannot yet, InvalidArgument for a value that no method takes.
 TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed);
 
-/// The backend to train on. Throws Unsupported if this machine or this version cannot serve `param`.
+/// Where to train: never kAuto. A gpu_id beyond the devices means one of them, with a warning, as in XGBoost.
 /// `must_exist`: the user wants an error for a gpu_id that is not there (fail_on_invalid_gpu_id).
-BackendKind ToBackend(DeviceParam const& param, bool must_exist);
+/// Throws Unsupported if this machine or this version cannot serve `param`, InvalidArgument (gpu_id).
+Place ToPlace(DeviceParam const& param, bool must_exist);
 
 }  // namespace xgbgpu::plugin
 

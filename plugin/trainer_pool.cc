@@ -13,6 +13,8 @@ bool SameObject(std::weak_ptr<xgboost::DMatrix> const& a, std::shared_ptr<xgboos
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
+bool SamePlace(Place a, Place b) { return a.backend == b.backend && a.device == b.device; }
+
 template <typename Slots>
 void EraseExpired(Slots* slots) {
   slots->erase(std::remove_if(slots->begin(), slots->end(), [](auto const& slot) { return slot.owner.expired(); }),
@@ -26,12 +28,13 @@ DatasetCache& DatasetCache::Instance() {
   return *kCache;
 }
 
-std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin) {
+std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin,
+                                                  Place place) {
   bool const binned = IsBinned(*data);
   auto const& weights = data->Info().weights_.ConstHostVector();
   auto const groups = WeightGroups(data->Info());
   for (auto const& slot : slots_) {
-    if (!SameObject(slot.owner, data)) continue;
+    if (!SameObject(slot.owner, data) || !SamePlace(slot.place, place)) continue;
     if (!binned && (slot.max_bin != max_bin || slot.weights != weights || slot.groups != groups)) continue;
     if (auto dataset = slot.dataset.lock()) return dataset;
   }
@@ -39,15 +42,16 @@ std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatr
 }
 
 std::shared_ptr<Dataset const> DatasetCache::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin,
-                                                 int threads) {
+                                                 Place place, int threads) {
   {
     std::lock_guard<std::mutex> lock{mutex_};
     DropExpiredLocked();
-    if (auto dataset = Find(data, max_bin)) return dataset;
+    if (auto dataset = Find(data, max_bin, place)) return dataset;
   }
-  auto dataset = MakeDataset(data.get(), max_bin, threads);
+  auto dataset = MakeDataset(data.get(), max_bin, threads, place);
   std::lock_guard<std::mutex> lock{mutex_};
-  slots_.push_back({data, max_bin, data->Info().weights_.ConstHostVector(), WeightGroups(data->Info()), dataset});
+  slots_.push_back(
+      {data, max_bin, place, data->Info().weights_.ConstHostVector(), WeightGroups(data->Info()), dataset});
   last_owner_ = data;
   last_ = dataset;
   return dataset;
@@ -65,14 +69,12 @@ void DatasetCache::DropExpiredLocked() {
                slots_.end());
 }
 
-Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, BackendKind backend,
-                          int threads) {
+Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads) {
   DropExpired();
-  auto dataset = DatasetCache::Instance().Get(data, max_bin, threads);
+  auto dataset = DatasetCache::Instance().Get(data, max_bin, place, threads);
   std::lock_guard<std::mutex> lock{mutex_};
-  auto const found = std::find_if(slots_.begin(), slots_.end(), [&](Slot const& slot) {
-    return slot.dataset == dataset && slot.trainer->backend() == backend && slot.threads == threads;
-  });
+  auto const found = std::find_if(slots_.begin(), slots_.end(),
+                                  [&](Slot const& slot) { return slot.dataset == dataset && slot.threads == threads; });
   if (found != slots_.end()) {
     std::rotate(slots_.begin(), found, found + 1);
     return *slots_.front().trainer;
@@ -80,7 +82,7 @@ Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max
   ReportMaxBin(data.get(), max_bin);
   constexpr std::size_t kTrainers = 2;
   if (slots_.size() == kTrainers) slots_.pop_back();  // before the new one needs memory
-  auto trainer = std::make_unique<Trainer>(dataset, backend, threads);
+  auto trainer = std::make_unique<Trainer>(dataset, place.backend, threads);
   slots_.insert(slots_.begin(), Slot{data, std::move(dataset), threads, std::move(trainer)});
   return *slots_.front().trainer;
 }

@@ -17,8 +17,9 @@ class DatasetCache {
  public:
   static DatasetCache& Instance();
 
-  /// The quantised form of `data`, made if there is none yet for the same matrix, weights and max_bin.
-  std::shared_ptr<Dataset const> Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads);
+  /// The quantised form of `data` in `place`, made if there is none yet for the same matrix, weights and max_bin there.
+  std::shared_ptr<Dataset const> Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place,
+                                     int threads);
 
   /// Forgets what belongs to matrices that are gone.
   void DropExpired();
@@ -27,12 +28,13 @@ class DatasetCache {
   struct Slot {
     std::weak_ptr<xgboost::DMatrix> owner;
     int max_bin;
+    Place place;
     std::vector<float> weights;                ///< as in the matrix when the dataset was made
     std::vector<xgboost::bst_group_t> groups;  ///< the same: WeightGroups
     std::weak_ptr<Dataset const> dataset;
   };
 
-  std::shared_ptr<Dataset const> Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin);
+  std::shared_ptr<Dataset const> Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place);
   void DropExpiredLocked();
 
   std::mutex mutex_;
@@ -45,7 +47,7 @@ class DatasetCache {
 class TrainerPool {
  public:
   /// The trainer for `data`, valid until the next call for another matrix.
-  Trainer& Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, BackendKind backend, int threads);
+  Trainer& Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads);
 
   /// Frees the trainers of matrices that are gone.
   void DropExpired();

@@ -21,11 +21,11 @@ XGBGPU_EXPORT void XGBGPUVersion(int* major, int* minor, int* patch);
  *   cuda_architectures  GPUs that it has code for, for instance ["80", "90"]; [] if it was built without CUDA */
 XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
 
-/* What was found, as JSON, at the first call; the text lives as long as the library is loaded. Looking for devices starts
- * the CUDA driver, which processes forked from then on cannot use.
+/* What was found, as JSON, at the first call; the text lives as long as the library is loaded. Looking for devices
+ * starts the CUDA driver, which processes forked from then on cannot use.
  *   backends     those that can be used now: ["cuda", "host"] or ["host"]
  *   why_no_cuda  the reason if "cuda" is not among them, else ""
- *   devices      in the order of gpu_id, for instance [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}] */
+ *   devices      in the order of gpu_id: [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}, …] */
 XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
 
 #ifdef __cplusplus
