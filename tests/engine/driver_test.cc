@@ -6,7 +6,6 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/hist.h"
 #include "reference/tree.h"
 #include "support/data.h"
 #include "support/grow.h"
@@ -169,7 +168,7 @@ TEST_P(WholeTreeShapeTest, AMillionSparseColumns) {
   for (auto& row : source.data()) {
     for (Entry& e : row) e.feature *= kStep;
   }
-  auto const data = Dataset::Build(testing::MemorySource{source.data(), kColumns}, {}, c.max_bin, 2);
+  auto const data = Dataset::Build(testing::MemorySource{source.data(), kColumns}, {}, c.max_bin, 2, {GetParam(), 0});
   EXPECT_EQ(data->features(), kColumns);
   Tree expected = GrowReference(c);
   ASSERT_GT(expected.Leaves(), 5U);
@@ -180,8 +179,8 @@ TEST_P(WholeTreeShapeTest, AMillionSparseColumns) {
     expected.split_bin[n] += data->cuts().ptr[f * kStep] - narrow_cuts.ptr[f];
     expected.feature[n] = f * kStep;
   }
-  auto const builder = testing::MakeTreeBuilder(GetParam(), data->matrix(), 2);
-  EXPECT_EQ(GrowHistTree(builder.get(), c.params, c.gradients, {}), expected);
+  Trainer trainer{data, GetParam(), 2};
+  EXPECT_EQ(trainer.Grow(c.params, c.gradients, {}), expected);
 }
 
 TEST_P(WholeTreeShapeTest, LeavesAddUpToTheRoot) {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "driver/hist.h"
 #include "matrix/matrix.h"
 #include "support/data.h"
 #include "support/grow.h"
@@ -128,16 +127,15 @@ TEST_P(InvarianceTest, UnitsOfGradientsAndFeatures) {
 
 TEST_P(InvarianceTest, TheTreeBeforeDoesNotShow) {
   auto const c = MakeCase(2000, 148);
-  auto const data = testing::MakeDataset(c);
   Tree const expected = Grow(c);
-  auto const builder = testing::MakeTreeBuilder(Backend(), data->matrix(), 2);
+  Trainer trainer{testing::MakeDataset(c, {Backend()}), Backend(), 2};
   auto other = c.params;
   other.max_depth = 3;
   other.subsample = 0.5f;
   other.colsample_bytree = 0.4f;
   for (std::uint32_t i = 0; i < 3; ++i) {
-    EXPECT_NE(GrowHistTree(builder.get(), other, testing::RandomGradients(c.values, 149 + i), {i, 0}), expected);
-    EXPECT_EQ(GrowHistTree(builder.get(), c.params, c.gradients, {0, 0}), expected);
+    EXPECT_NE(trainer.Grow(other, testing::RandomGradients(c.values, 149 + i), {i, 0}), expected);
+    EXPECT_EQ(trainer.Grow(c.params, c.gradients, {0, 0}), expected);
   }
 }
 

@@ -21,9 +21,8 @@ using Noise = std::function<double(double n)>;
 /// With |dG| and |dH| the errors of the sums, the weight w is off by at most (|dG| + |w| |dH|) / (H + lambda - |dH|).
 /// Two roundings to float follow, of the weight and of its product with the learning rate: 2^-23 of the value. The sums
 /// in double are off by n · 2^-53 of the sum of magnitudes, which the factor 1.001 covers many times.
-void CheckLeaves(testing::TreeCase const& c, Noise const& noise, std::size_t least_leaves) {
-  auto const data = testing::MakeDataset(c);
-  Trainer trainer{data, BackendKind::kHost, 2};
+void CheckLeaves(BackendKind kind, testing::TreeCase const& c, Noise const& noise, std::size_t least_leaves) {
+  Trainer trainer{testing::MakeDataset(c, {kind}), kind, 2};
   Tree const tree = trainer.Grow(c.params, c.gradients, {});
   ASSERT_GE(tree.Leaves(), least_leaves);
   std::vector<NodeIndex> positions(c.values.rows);
@@ -56,7 +55,15 @@ double HalfAUnitPerRow(double n) { return n / 2; }
 /// independent ones exceeds sqrt(n · 14) beyond that with a chance below 2 exp(-28) = 1.4e-12.
 double RandomRounding(double n) { return std::sqrt(14 * n) + n * 0x1p-17; }
 
-TEST(PrecisionTest, OneGradientAMillionTimesTheRest) {
+class PrecisionTest : public ::testing::TestWithParam<BackendKind> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(GetParam()); }
+  static void CheckLeaves(testing::TreeCase const& c, Noise const& noise, std::size_t least_leaves) {
+    xgbgpu::CheckLeaves(GetParam(), c, noise, least_leaves);
+  }
+};
+
+TEST_P(PrecisionTest, OneGradientAMillionTimesTheRest) {
   for (std::size_t rows : {std::size_t{2000}, std::size_t{kNarrowMinRows}}) {
     auto c = testing::RandomCase({rows, 4}, 151);
     c.params.max_depth = 5;
@@ -66,7 +73,7 @@ TEST(PrecisionTest, OneGradientAMillionTimesTheRest) {
   }
 }
 
-TEST(PrecisionTest, HeavyTailOfBothSigns) {
+TEST_P(PrecisionTest, HeavyTailOfBothSigns) {
   // Magnitudes over nine decades, as squared error on amounts of money gives.
   auto c = testing::RandomCase({kNarrowMinRows, 4}, 152);
   testing::Random random{153};
@@ -79,7 +86,7 @@ TEST(PrecisionTest, HeavyTailOfBothSigns) {
   CheckLeaves(c, HalfAUnitPerRow, 8);
 }
 
-TEST(PrecisionTest, NarrowFormat) {
+TEST_P(PrecisionTest, NarrowFormat) {
   for (auto policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
     auto c = testing::RandomCase({kNarrowMinRows + 5, 4, 0.1}, 154);
     c.params.max_depth = 6;
@@ -89,7 +96,7 @@ TEST(PrecisionTest, NarrowFormat) {
   }
 }
 
-TEST(PrecisionTest, NarrowFormatWithLogisticGradients) {
+TEST_P(PrecisionTest, NarrowFormatWithLogisticGradients) {
   // grad = p - y, hess = p (1 - p), a rare class: hessians far below the largest, as far as the format allows.
   auto c = testing::RandomCase({kNarrowMinRows, 4}, 155);
   testing::Random random{156};
@@ -102,9 +109,9 @@ TEST(PrecisionTest, NarrowFormatWithLogisticGradients) {
   CheckLeaves(c, RandomRounding, 8);
 }
 
-TEST(PrecisionTest, SmallData) { CheckLeaves(testing::RandomCase({500, 5, 0.2}, 157), HalfAUnitPerRow, 8); }
+TEST_P(PrecisionTest, SmallData) { CheckLeaves(testing::RandomCase({500, 5, 0.2}, 157), HalfAUnitPerRow, 8); }
 
-TEST(PrecisionTest, GradientsOfAnyScale) {
+TEST_P(PrecisionTest, GradientsOfAnyScale) {
   // 2^-100 is as good as 1 where nothing else sets a scale.
   auto c = testing::RandomCase({500, 5, 0.2}, 158);
   c.params.reg_lambda = 0;
@@ -112,6 +119,9 @@ TEST(PrecisionTest, GradientsOfAnyScale) {
   for (auto& g : c.gradients) g = {g.grad * 0x1p-60f, g.hess * 0x1p-50f};
   CheckLeaves(c, HalfAUnitPerRow, 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, PrecisionTest, ::testing::ValuesIn(testing::kBackends),
+                         [](auto const& c) { return testing::NameOf(c.param); });
 
 }  // namespace
 }  // namespace xgbgpu

@@ -4,13 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "matrix/matrix.h"
 #include "reference/gradient.h"
 #include "reference/tree.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -20,27 +25,35 @@ using testing::MemorySource;
 using testing::TreeCase;
 using testing::WhatIsWrong;
 
-TEST(DatasetTest, SaysWhatItHolds) {
+class DatasetTest : public ::testing::TestWithParam<BackendKind> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(GetParam()); }
+  static Place Here() { return {GetParam(), 0}; }
+};
+
+TEST_P(DatasetTest, SaysWhatItHolds) {
   auto const c = testing::RandomCase({100, 3}, 161);
-  auto const data = testing::MakeDataset(c);
+  auto const data = testing::MakeDataset(c, {GetParam()});
+  EXPECT_EQ(data->place().backend, GetParam());
+  EXPECT_EQ(data->place().device, 0);
   EXPECT_EQ(data->rows(), 100U);
   EXPECT_EQ(data->features(), 3U);
   EXPECT_EQ(data->cuts(), reference::MakeCuts(c.values, {}, 256));
   EXPECT_GE(data->bytes(), 100U * 3);
 }
 
-TEST(DatasetTest, RefusesNonsense) {
+TEST_P(DatasetTest, RefusesNonsense) {
   auto const c = testing::RandomCase({10, 3}, 162);
   MemorySource const source{c.values};
   auto const build = [&](int max_bin, int threads) {
-    return [&, max_bin, threads] { Dataset::Build(source, {}, max_bin, threads); };
+    return [&, max_bin, threads] { Dataset::Build(source, {}, max_bin, threads, Here()); };
   };
   EXPECT_EQ(WhatIsWrong<InvalidArgument>(build(256, 0), {"threads is 0", "1 or more"}), "");
   EXPECT_EQ(WhatIsWrong<InvalidArgument>(build(70000, 1), {"max_bin is 70000", "65535"}), "");
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Dataset::FromBinEdges(source, -1); }, {"threads is -1"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Dataset::FromBinEdges(source, -1, Here()); }, {"threads is -1"}), "");
 }
 
-TEST(DatasetTest, BinEdgesGiveTheTreeOfTheValues) {
+TEST_P(DatasetTest, BinEdgesGiveTheTreeOfTheValues) {
   // Replace every value by the lower end of its bin, as XGBoost's QuantileDMatrix does: same bins, same tree, but for
   // the upper end of the last bin, which the edges do not tell.
   auto const c = testing::RandomCase({1500, 5, 0.1}, 163);
@@ -55,11 +68,11 @@ TEST(DatasetTest, BinEdgesGiveTheTreeOfTheValues) {
           b == 0 ? data->cuts().min_values[f] : data->cuts().values[data->cuts().ptr[f] + static_cast<BinIndex>(b) - 1];
     }
   }
-  auto const from_edges = Dataset::FromBinEdges(MemorySource{edges}, 2);
+  auto const from_edges = Dataset::FromBinEdges(MemorySource{edges}, 2, Here());
   EXPECT_EQ(from_edges->cuts().ptr, data->cuts().ptr);
   EXPECT_EQ(from_edges->cuts().min_values, data->cuts().min_values);
   Tree const expected = testing::Grow(c);
-  Tree tree = Trainer{from_edges, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {});
+  Tree tree = Trainer{from_edges, GetParam(), 2}.Grow(c.params, c.gradients, {});
   for (std::size_t n = 0; n < tree.size(); ++n) {
     if (tree.threshold[n] == std::numeric_limits<float>::max())
       tree.threshold[n] = data->cuts().values[tree.split_bin[n] - 1];
@@ -67,12 +80,17 @@ TEST(DatasetTest, BinEdgesGiveTheTreeOfTheValues) {
   EXPECT_EQ(tree, expected);
 }
 
-class TrainerTest : public ::testing::Test {
+INSTANTIATE_TEST_SUITE_P(Backends, DatasetTest, ::testing::ValuesIn(testing::kBackends),
+                         [](auto const& c) { return testing::NameOf(c.param); });
+
+class TrainerTest : public ::testing::TestWithParam<BackendKind> {
  protected:
-  TrainerTest()
-      : c_{testing::RandomCase({700, 4, 0.15}, 164)},
-        data_{testing::MakeDataset(c_)},
-        trainer_{data_, BackendKind::kHost, 3} {}
+  TrainerTest() : c_{testing::RandomCase({700, 4, 0.15}, 164)} {}
+  void SetUp() override {
+    XGBGPU_SKIP_UNLESS_HERE(GetParam());
+    data_ = testing::MakeDataset(c_, {GetParam()});
+    trainer_ = std::make_unique<Trainer>(data_, GetParam(), 3);
+  }
 
   /// Leaves by a walk over raw values.
   std::vector<NodeIndex> Walk(Tree const& tree) const {
@@ -83,22 +101,64 @@ class TrainerTest : public ::testing::Test {
 
   TreeCase c_;
   std::shared_ptr<Dataset const> data_;
-  Trainer trainer_;
+  std::unique_ptr<Trainer> trainer_;
 };
 
-TEST_F(TrainerTest, Backends) {
-  EXPECT_EQ(trainer_.backend(), BackendKind::kHost);
-  std::string why_not;
-  if (CudaAvailable(&why_not)) GTEST_SKIP() << "this test is for builds without a usable CUDA device";
-  EXPECT_FALSE(why_not.empty());
-  EXPECT_EQ(Trainer(data_, BackendKind::kAuto, 1).backend(), BackendKind::kHost);
-  EXPECT_EQ(
-      WhatIsWrong<Unsupported>([&] { Trainer(data_, BackendKind::kCuda, 1); }, {"gpu_backend", "cuda", "auto, host"}),
-      "");
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Trainer(data_, BackendKind::kHost, 0); }, {"threads is 0"}), "");
+TEST_P(TrainerTest, Backends) {
+  EXPECT_EQ(trainer_->backend(), GetParam());
+  EXPECT_EQ(Trainer(data_, GetParam(), 1).backend(), GetParam());
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Trainer(data_, GetParam(), 0); }, {"threads is 0"}), "");
 }
 
-TEST_F(TrainerTest, PositionsOfAllRows) {
+TEST_P(TrainerTest, BackendsOfADatasetOnTheHost) {
+  auto const data = testing::MakeDataset(c_, {BackendKind::kHost});
+  Trainer trainer{data, GetParam(), 2};
+  EXPECT_EQ(trainer.backend(), GetParam());
+  EXPECT_EQ(trainer.Grow(c_.params, c_.gradients, {}), trainer_->Grow(c_.params, c_.gradients, {}));
+}
+
+TEST(BackendTest, WithoutADevice) {
+  std::string why_not;
+  if (CudaAvailable(&why_not)) GTEST_SKIP() << "this test is for builds and machines without a CUDA device";
+  EXPECT_FALSE(why_not.empty());
+  EXPECT_EQ(CudaDeviceCount(), 0);
+  EXPECT_TRUE(CudaDevices().empty());
+  auto const c = testing::RandomCase({50, 2}, 165);
+  auto const data = testing::MakeDataset(c);
+  EXPECT_EQ(Trainer(data, BackendKind::kAuto, 1).backend(), BackendKind::kHost);
+  EXPECT_EQ(testing::MakeDataset(c, {BackendKind::kAuto})->place().backend, BackendKind::kHost);
+  for (auto const& refused : std::vector<std::function<void()>>{
+           [&] { Trainer(data, BackendKind::kCuda, 1); }, [&] { testing::MakeDataset(c, {BackendKind::kCuda}); },
+           [&] {
+             Dataset::FromBinEdges(MemorySource{c.values}, 1, {BackendKind::kCuda, 0});
+           }}) {
+    EXPECT_EQ(WhatIsWrong<Unsupported>(refused, {"gpu_backend", "cuda", why_not, "auto, host"}), "");
+  }
+}
+
+TEST(BackendTest, WithADevice) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  int const devices = CudaDeviceCount();
+  EXPECT_GE(devices, 1);
+  EXPECT_EQ(CudaDevices().size(), static_cast<std::size_t>(devices));
+  EXPECT_GE(CudaDevices()[0].architecture, 75);
+  EXPECT_FALSE(CudaArchitectures().empty());
+  auto const c = testing::RandomCase({50, 2}, 166);
+  auto const data = testing::MakeDataset(c, {BackendKind::kAuto});
+  EXPECT_EQ(data->place().backend, BackendKind::kCuda);
+  EXPECT_EQ(Trainer(data, BackendKind::kAuto, 1).backend(), BackendKind::kCuda);
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Trainer(data, BackendKind::kHost, 1); }, {"gpu_backend", "host"}), "");
+  for (int const device : {-1, devices, 9999}) {
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>(
+                  [&] {
+                    Dataset::Build(MemorySource{c.values}, {}, 16, 1, {BackendKind::kCuda, device});
+                  },
+                  {"gpu_id", std::to_string(device), "0 to " + std::to_string(devices - 1)}),
+              "");
+  }
+}
+
+TEST_P(TrainerTest, PositionsOfAllRows) {
   std::vector<NodeIndex> positions(700);
   std::vector<std::uint8_t> sampled_out(700, 9);
   for (GrowPolicy policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
@@ -107,8 +167,8 @@ TEST_F(TrainerTest, PositionsOfAllRows) {
         c_.params.grow_policy = policy;
         c_.params.subsample = subsample;
         c_.params.max_leaves = max_leaves;
-        Tree const tree = trainer_.Grow(c_.params, c_.gradients, {});
-        trainer_.LeafPositions(positions, sampled_out);
+        Tree const tree = trainer_->Grow(c_.params, c_.gradients, {});
+        trainer_->LeafPositions(positions, sampled_out);
         EXPECT_EQ(positions, Walk(tree));
         auto const sample = reference::SampleRows(700, subsample, 0, 0);
         for (RowIndex r = 0; r < 700; ++r) {
@@ -120,11 +180,11 @@ TEST_F(TrainerTest, PositionsOfAllRows) {
   }
 }
 
-TEST_F(TrainerTest, AddsLeafValuesToMargins) {
+TEST_P(TrainerTest, AddsLeafValuesToMargins) {
   c_.params.subsample = 0.7f;
-  Tree const tree = trainer_.Grow(c_.params, c_.gradients, {});
+  Tree const tree = trainer_->Grow(c_.params, c_.gradients, {});
   std::vector<float> margins(700 * 2, 0.5f);
-  trainer_.AddLeafValues(tree.leaf_value, margins.data(), 2);
+  trainer_->AddLeafValues(tree.leaf_value, margins.data(), 2);
   auto const leaves = Walk(tree);
   for (std::size_t r = 0; r < 700; ++r) {
     EXPECT_EQ(margins[2 * r], 0.5f + tree.leaf_value[static_cast<std::size_t>(leaves[r])]);
@@ -132,55 +192,55 @@ TEST_F(TrainerTest, AddsLeafValuesToMargins) {
   }
 }
 
-TEST_F(TrainerTest, ErrorsLeaveTheTrainerUsableButWithoutATree) {
+TEST_P(TrainerTest, ErrorsLeaveTheTrainerUsableButWithoutATree) {
   std::vector<NodeIndex> positions(700);
   std::vector<float> margins(700);
-  auto const no_tree = [&] { trainer_.LeafPositions(positions, {}); };
+  auto const no_tree = [&] { trainer_->LeafPositions(positions, {}); };
   EXPECT_EQ(WhatIsWrong<InvalidArgument>(no_tree, {"LeafPositions", "no tree"}), "");
-  Tree const expected = trainer_.Grow(c_.params, c_.gradients, {});
+  Tree const expected = trainer_->Grow(c_.params, c_.gradients, {});
 
   auto bad = c_.gradients;
   bad[123].grad = std::nanf("");
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.Grow(c_.params, bad, {}); }, {"row 123"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_->Grow(c_.params, bad, {}); }, {"row 123"}), "");
   EXPECT_EQ(WhatIsWrong<InvalidArgument>(no_tree, {"no tree"}), "");
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.AddLeafValues(expected.leaf_value, margins.data(), 1); },
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_->AddLeafValues(expected.leaf_value, margins.data(), 1); },
                                          {"no tree"}),
             "");
-  EXPECT_EQ(trainer_.Grow(c_.params, c_.gradients, {}), expected);
+  EXPECT_EQ(trainer_->Grow(c_.params, c_.gradients, {}), expected);
 }
 
-TEST_F(TrainerTest, RefusesWrongSizes) {
+TEST_P(TrainerTest, RefusesWrongSizes) {
   std::vector<GradientPair> const few(5, {1.0f, 1.0f});
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.Grow(c_.params, few, {}); }, {"5 gradients", "700 rows"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_->Grow(c_.params, few, {}); }, {"5 gradients", "700 rows"}), "");
   c_.params.feature_weights = {1.0f};
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.Grow(c_.params, c_.gradients, {}); },
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_->Grow(c_.params, c_.gradients, {}); },
                                          {"feature_weights", "4 features"}),
             "");
   c_.params.feature_weights.clear();
   c_.params.reg_lambda = -1;
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.Grow(c_.params, c_.gradients, {}); }, {"reg_lambda"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_->Grow(c_.params, c_.gradients, {}); }, {"reg_lambda"}), "");
 
   c_.params.reg_lambda = 1;
-  Tree const tree = trainer_.Grow(c_.params, c_.gradients, {});
+  Tree const tree = trainer_->Grow(c_.params, c_.gradients, {});
   std::vector<NodeIndex> positions(699);
   std::vector<float> margins(700), values(tree.size() + 1);
   EXPECT_EQ(
-      WhatIsWrong<InvalidArgument>([&] { trainer_.LeafPositions(positions, {}); }, {"LeafPositions", "699", "700"}),
+      WhatIsWrong<InvalidArgument>([&] { trainer_->LeafPositions(positions, {}); }, {"LeafPositions", "699", "700"}),
       "");
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.AddLeafValues(values, margins.data(), 1); }, {"AddLeafValues"}),
-            "");
+  EXPECT_EQ(
+      WhatIsWrong<InvalidArgument>([&] { trainer_->AddLeafValues(values, margins.data(), 1); }, {"AddLeafValues"}), "");
   positions.resize(700);
   std::vector<std::uint8_t> sampled_out(3);
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_.LeafPositions(positions, sampled_out); },
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer_->LeafPositions(positions, sampled_out); },
                                          {"LeafPositions", "3", "700"}),
             "");
 }
 
-TEST_F(TrainerTest, KeyAndSeedDecideTheSample) {
+TEST_P(TrainerTest, KeyAndSeedDecideTheSample) {
   c_.params.subsample = 0.5f;
   auto const grow = [&](std::uint64_t seed, TreeKey key) {
     c_.params.seed = seed;
-    return trainer_.Grow(c_.params, c_.gradients, key);
+    return trainer_->Grow(c_.params, c_.gradients, key);
   };
   Tree const tree = grow(1, {4, 2});
   EXPECT_EQ(grow(1, {4, 2}), tree);
@@ -189,18 +249,18 @@ TEST_F(TrainerTest, KeyAndSeedDecideTheSample) {
   EXPECT_NE(grow(2, {4, 2}), tree);
 }
 
-TEST_F(TrainerTest, TrainersShareADataset) {
-  Trainer other{data_, BackendKind::kHost, 1};
-  Tree const tree = trainer_.Grow(c_.params, c_.gradients, {});
+TEST_P(TrainerTest, TrainersShareADataset) {
+  Trainer other{data_, GetParam(), 1};
+  Tree const tree = trainer_->Grow(c_.params, c_.gradients, {});
   c_.params.max_depth = 2;
   Tree const shallow = other.Grow(c_.params, c_.gradients, {});
   EXPECT_NE(tree, shallow);
   std::vector<NodeIndex> positions(700);
-  trainer_.LeafPositions(positions, {});
+  trainer_->LeafPositions(positions, {});
   EXPECT_EQ(positions, Walk(tree));
 }
 
-TEST_F(TrainerTest, ManyRoundsLowerTheLoss) {
+TEST_P(TrainerTest, ManyRoundsLowerTheLoss) {
   // Squared error on a target that the data tell: the engine end to end.
   std::vector<float> target(700), margins(700, 0.0f);
   for (std::size_t r = 0; r < 700; ++r) {
@@ -208,8 +268,8 @@ TEST_F(TrainerTest, ManyRoundsLowerTheLoss) {
   }
   for (std::uint32_t round = 0; round < 30; ++round) {
     for (std::size_t r = 0; r < 700; ++r) c_.gradients[r] = {margins[r] - target[r], 1.0f};
-    Tree const tree = trainer_.Grow(c_.params, c_.gradients, {round, 0});
-    trainer_.AddLeafValues(tree.leaf_value, margins.data(), 1);
+    Tree const tree = trainer_->Grow(c_.params, c_.gradients, {round, 0});
+    trainer_->AddLeafValues(tree.leaf_value, margins.data(), 1);
   }
   // Depth 6 tells the target exactly but for the bins; each round leaves at most 1 - 0.3 · n/(n + 1) of the error of a
   // leaf of n rows. With n >= 4 that is 0.76^30 = 2.7e-4.
@@ -217,6 +277,9 @@ TEST_F(TrainerTest, ManyRoundsLowerTheLoss) {
   for (std::size_t r = 0; r < 700; ++r) error += std::pow(static_cast<double>(margins[r] - target[r]), 2) / 700;
   EXPECT_LT(error, 1e-3);
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, TrainerTest, ::testing::ValuesIn(testing::kBackends),
+                         [](auto const& c) { return testing::NameOf(c.param); });
 
 }  // namespace
 }  // namespace xgbgpu

@@ -1,5 +1,6 @@
 """What the tests of this folder share."""
 
+import ctypes
 import json
 import os
 import subprocess
@@ -7,6 +8,13 @@ import sys
 
 import numpy as np
 import xgboost as xgb
+
+
+def device_info():
+    """What the library says of devices."""
+    function = ctypes.CDLL(os.environ["XGBGPU_LIBRARY"]).XGBGPUDeviceInfo
+    function.restype = ctypes.c_char_p
+    return json.loads(function())
 
 
 def make_regression(rows=300, columns=5, seed=0, missing=0.1):

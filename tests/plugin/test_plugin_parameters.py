@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from helpers import section, trees
+from helpers import device_info, section, trees
 
+without_device = pytest.mark.skipif(bool(device_info()["devices"]), reason="there is a CUDA device")
 HOST = {"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 3}
 
 
@@ -23,13 +24,13 @@ def data(regression):
     [
         ({"tree_method": "gpu_exact"}, r"tree_method is 'gpu_exact'.*supported: gpu_hist"),
         ({"gpu_backend": "opencl"}, r"gpu_backend is 'opencl'; allowed: auto, cuda, host"),
-        ({"gpu_backend": "cuda"}, r"gpu_backend is 'cuda'.*possible: auto, host"),
+        pytest.param({"gpu_backend": "cuda"}, r"gpu_backend is 'cuda'.*possible: auto, host", marks=without_device),
         ({"n_gpus": 2}, r"n_gpus is '2'.*supported: 1"),
         ({"n_gpus": -1}, r"n_gpus is '-1'.*supported: 1"),
         ({"n_gpus": "all"}, r"n_gpus.*'all'"),
         ({"gpu_memory_limit": "16GiB"}, r"gpu_memory_limit is '16GiB'.*supported: 0"),
         ({"gpu_trace": "trace.json"}, r"gpu_trace is 'trace.json'.*supported: none"),
-        ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid"),
+        ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid: \d+ CUDA devices can be used"),
         ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
         ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),
         ({"sampling_method": "gradient_based"}, r"sampling_method is 'gradient_based'.*supported: uniform"),
@@ -102,6 +103,7 @@ def test_a_stock_parameter_put_right(data, wrong):
         {"interaction_constraints": "[]"},
         {"gpu_id": 9999},
         {"gpu_backend": "auto"},
+        {"gpu_backend": "auto", "gpu_id": 9999},
         {"n_gpus": 1},
         {"predictor": "gpu_predictor"},
         {"predictor": "cpu_predictor"},
@@ -187,6 +189,7 @@ booster[1:2].predict(data)
     assert log_of(params, more) == []
 
 
+@without_device
 def test_host_without_being_asked_warns_once_per_process():
     again = "xgb.train(params, data, 2); xgb.train(params, data, 2)"
     lines = log_of({"tree_method": "gpu_hist"}, again)

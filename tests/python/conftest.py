@@ -5,6 +5,7 @@ XGBGPU_TEST_BACKEND names the value of gpu_backend (default: host). XGBGPU_TEST_
 """
 
 import ctypes
+import json
 import os
 import sys
 
@@ -14,12 +15,23 @@ import pytest
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import xgboost as xgb
-from support import LIBRARY, OURS, data_folder
+from support import BACKEND, LIBRARY, OURS, data_folder
 
 if OURS:
     if not LIBRARY:
         raise pytest.UsageError("XGBGPU_LIBRARY is not set: it names the libxgboost_gpu.so to test")
     ctypes.CDLL(LIBRARY, ctypes.RTLD_GLOBAL)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def backend_is_here() -> None:
+    """Skips everything where the backend to test cannot run, one line for all."""
+    if OURS and BACKEND == "cuda":
+        function = ctypes.CDLL(LIBRARY).XGBGPUDeviceInfo
+        function.restype = ctypes.c_char_p
+        found = json.loads(function())
+        if "cuda" not in found["backends"]:
+            pytest.skip(f"no test on CUDA: {found['why_no_cuda']}")
 
 
 def pytest_report_header() -> str:

@@ -3,11 +3,6 @@
 #include <numeric>
 #include <ostream>
 
-#include "core/message.h"
-#include "driver/hist.h"
-#ifdef XGBGPU_TESTS_CUDA
-#include "matrix/device_matrix.h"
-#endif
 #include "reference/tree.h"
 #include "sample/sample.h"
 
@@ -34,11 +29,7 @@ namespace testing {
 
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads) {
   if (kind == BackendKind::kHost) return MakeHostTreeBuilder(matrix, threads);
-#ifdef XGBGPU_TESTS_CUDA
-  return MakeCudaTreeBuilder(cuda::UploadMatrix(matrix, 0, threads), threads);
-#else
-  Throw<Unsupported>("These tests were built without the CUDA backend");
-#endif
+  return MakeCudaTreeBuilder(CopyMatrixToDevice(matrix, 0, threads), threads);
 }
 
 std::string NameOf(BackendKind kind) { return kind == BackendKind::kHost ? "Host" : "Cuda"; }
@@ -50,13 +41,12 @@ std::string WhyNotHere(BackendKind kind) {
 }
 
 std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options) {
-  return Dataset::Build(MemorySource{c.values, options.batch_rows}, c.weights, c.max_bin, options.threads);
+  return Dataset::Build(MemorySource{c.values, options.batch_rows}, c.weights, c.max_bin, options.threads,
+                        {options.kind, 0});
 }
 
 Tree Grow(TreeCase const& c, GrowOptions const& options) {
-  auto const data = MakeDataset(c, options);
-  auto const builder = MakeTreeBuilder(options.kind, data->matrix(), options.threads);
-  return GrowHistTree(builder.get(), c.params, c.gradients, c.key);
+  return Trainer{MakeDataset(c, options), options.kind, options.threads}.Grow(c.params, c.gradients, c.key);
 }
 
 Tree GrowReference(TreeCase const& c) {

@@ -22,7 +22,7 @@ void PrintTo(BackendKind kind, std::ostream* os);
 
 namespace testing {
 
-/// The one place where tests choose a backend. CUDA: the first device.
+/// On a matrix that the host has quantised. CUDA: a copy of it on the first device.
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads);
 
 /// What suites that any backend must pass are instantiated over.
@@ -43,6 +43,7 @@ struct TreeCase {
   TreeKey key{};
 };
 
+/// `kind`: where cuts and bins are made, and the tree. CUDA: the first device.
 struct GrowOptions {
   BackendKind kind{BackendKind::kHost};
   int threads{2};
