@@ -133,7 +133,8 @@ class PinnedBuffer {
   PinnedBuffer() = default;
   explicit PinnedBuffer(std::size_t size) : size_{size} {
     void* memory = nullptr;
-    if (size != 0) CheckCuda(cudaHostAlloc(&memory, size * sizeof(T), cudaHostAllocDefault), "allocating pinned memory");
+    if (size != 0)
+      CheckCuda(cudaHostAlloc(&memory, size * sizeof(T), cudaHostAllocDefault), "allocating pinned memory");
     data_.reset(static_cast<T*>(memory));
   }
 
@@ -159,6 +160,15 @@ template <typename T>
 void CopyToHost(T* to, T const* from, std::size_t n, cudaStream_t stream, char const* what) {
   CheckCuda(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), what);
 }
+/// A copy of `from`, which may be any host memory; waits for it.
+template <typename T>
+DeviceBuffer<T> Upload(DeviceArena* arena, char const* part, T const* from, std::size_t n) {
+  DeviceBuffer<T> to{arena, part, n};
+  Stream const stream;
+  CopyToDevice(to.data(), from, n, stream, "copying to the device");
+  stream.Wait("copying to the device");
+  return to;
+}
 template <typename T>
 void FillBytes(T* to, int byte, std::size_t n, cudaStream_t stream, char const* what) {
   CheckCuda(cudaMemsetAsync(to, byte, n * sizeof(T), stream), what);
@@ -167,10 +177,10 @@ void FillBytes(T* to, int byte, std::size_t n, cudaStream_t stream, char const* 
 /// What kernels are fitted to.
 struct DeviceLimits {
   int device;
-  int processors;           ///< streaming multiprocessors
-  std::size_t block_bytes;  ///< shared memory that one block may ask for
+  int processors;               ///< streaming multiprocessors
+  std::size_t block_bytes;      ///< shared memory that one block may ask for
   std::size_t processor_bytes;  ///< shared memory of one multiprocessor
-  int architecture;         ///< compute capability: 90 for 9.0
+  int architecture;             ///< compute capability: 90 for 9.0
 };
 /// Of the current device.
 DeviceLimits CurrentDeviceLimits();

@@ -104,27 +104,37 @@ class ListFeed {
   RowRecord next_;
 };
 
-/// Hands out the rows of one path among those of a group. A warp looks at 128 paths at a time and queues the rows that
-/// match; the paths after these are on their way.
+/// Hands out the rows of one path among those of a group, or all of them. A warp looks at 128 paths at a time and queues
+/// the rows that match. It fetches 512 paths at once, 128 if the segment is small, and as many more are on their way.
 class PathFeed {
  public:
-  static constexpr std::uint32_t kLook = 128;
-  static constexpr std::uint32_t kQueue = kLook + 32;  ///< words of shared memory per warp
+  static constexpr std::uint32_t kQueue = 128 + 32;  ///< words of shared memory per warp
 
   __device__ PathFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
       : store_{tree.paths.store}, paths_{tree.paths.path}, queue_{queue}, first_{s.first}, end_{s.first + s.n},
-        path_{s.path}, at_{(s.first & ~3U) + threadIdx.x / 32 * kLook} {
-    LoadPaths();
+        path_{s.path}, small_{s.n < kWarps * 512} {
+    if (paths_ == nullptr) {
+      at_ = s.first + threadIdx.x / 32 * 32;
+    } else {
+      at_ = (s.first & ~15U) + threadIdx.x / 32 * FetchRows();
+      next_ = Fetch(at_);
+    }
   }
   __device__ bool Take(Batch* batch) {
     std::uint32_t const lane = threadIdx.x % 32;
-    while (queued_ < 32 && at_ < end_) Look();
+    if (paths_ == nullptr) {
+      if (at_ >= end_) return false;
+      Give(min(at_ + lane, end_ - 1), at_ + lane < end_, batch);
+      at_ += kStepRows;
+      return true;
+    }
+    while (queued_ < 32 && (left_ != 0 || at_ < end_)) Look();
     if (queued_ == 0) return false;
     std::uint32_t const taken = min(queued_, 32U);
     queued_ -= taken;
     RowIndex const row = queue_[queued_ + min(lane, taken - 1)];
     __syncwarp();  // before the queue is written again
-    *batch = {row, lane < taken, store_.narrow == nullptr ? NarrowGradient{0, 0} : store_.narrow[row]};
+    Give(row, lane < taken, batch);
     return true;
   }
   __device__ GradientPair Wide(RowIndex row) const {
@@ -132,22 +142,37 @@ class PathFeed {
   }
 
  private:
-  __device__ void LoadPaths() {
-    std::uint32_t const row = at_ + threadIdx.x % 32 * 4;
-    if (paths_ != nullptr && row < end_) next_ = *reinterpret_cast<std::uint32_t const*>(paths_ + row);
+  __device__ void Give(RowIndex row, bool in, Batch* batch) const {
+    *batch = {row, in, store_.narrow == nullptr ? NarrowGradient{0, 0} : store_.narrow[row]};
   }
+  __device__ std::uint32_t FetchRows() const { return small_ ? 128 : 512; }
+  /// 16 or 4 paths for each lane.
+  __device__ uint4 Fetch(std::uint32_t base) const {
+    std::uint32_t const row = base + threadIdx.x % 32 * (small_ ? 4 : 16);
+    if (row >= end_) return {0, 0, 0, 0};
+    if (small_) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
+    return *reinterpret_cast<uint4 const*>(paths_ + row);
+  }
+  /// Queues what matches among the next four paths of every lane.
   __device__ void Look() {
     std::uint32_t const lane = threadIdx.x % 32, below = (1U << lane) - 1;
-    std::uint32_t const row = at_ + lane * 4, four = paths_ == nullptr ? 0 : next_;
-    at_ += kWarps * kLook;
-    LoadPaths();
+    if (left_ == 0) {
+      now_ = next_;
+      row_ = at_ + lane * (small_ ? 4 : 16);
+      at_ += kWarps * FetchRows();
+      next_ = Fetch(at_);
+      left_ = small_ ? 1 : 4;
+    }
 #pragma unroll
     for (std::uint32_t i = 0; i < 4; ++i) {
-      bool const match = ((four >> (8 * i)) & 0xFFU) == path_ && row + i >= first_ && row + i < end_;
+      bool const match = ((now_.x >> (8 * i)) & 0xFFU) == path_ && row_ + i >= first_ && row_ + i < end_;
       std::uint32_t const lanes = __ballot_sync(kAllLanes, match);
-      if (match) queue_[queued_ + __popc(lanes & below)] = row + i;
+      if (match) queue_[queued_ + __popc(lanes & below)] = row_ + i;
       queued_ += __popc(lanes);
     }
+    now_ = {now_.y, now_.z, now_.w, 0};
+    row_ += 4;
+    --left_;
     __syncwarp();
   }
 
@@ -156,8 +181,11 @@ class PathFeed {
   std::uint32_t* queue_;
   std::uint32_t first_, end_;
   std::uint32_t path_;
+  bool small_;
   std::uint32_t at_;
-  std::uint32_t next_{0};
+  uint4 now_{}, next_{};
+  std::uint32_t row_{0};
+  std::uint32_t left_{0};  ///< words of now_
   std::uint32_t queued_{0};
 };
 

@@ -10,11 +10,17 @@
 
 namespace xgbgpu::cuda {
 
+constexpr std::uint32_t kClearPiece = 16 * kPlanThreads;  ///< cells that a block clears at a time
+
+/// Blocks that clear the slots of up to `families` families without delay.
+inline std::uint64_t ClearPieces(DeviceTree const& tree, std::uint64_t families) {
+  return families * ((tree.matrix.cells + kClearPiece - 1) / kClearPiece);
+}
+
 /// Clears what the families of this level will sum: the built children, and siblings that are not subtracted.
 __device__ inline void ClearSlots(DeviceTree const& tree) {
-  constexpr std::uint32_t kPiece = 16 * kPlanThreads;  // cells that a block clears at a time
   std::uint64_t const cells = tree.matrix.cells;
-  std::uint64_t const pieces = (cells + kPiece - 1) / kPiece;
+  std::uint64_t const pieces = (cells + kClearPiece - 1) / kClearPiece;
   std::uint64_t const slots = 2 * std::uint64_t{tree.state->families};  // of which siblings seldom need it
   for (std::uint64_t p = blockIdx.x; p < slots * pieces; p += gridDim.x) {
     Family const& family = tree.families[p / pieces / 2];
@@ -22,8 +28,8 @@ __device__ inline void ClearSlots(DeviceTree const& tree) {
     if (!built && family.subtract != 0) continue;
     std::int32_t const slot = built ? family.built_slot : family.sibling_slot;
     auto* const to = reinterpret_cast<ulonglong2*>(tree.histograms + static_cast<std::uint64_t>(slot) * cells);
-    std::uint64_t const first = p % pieces * kPiece;
-    for (std::uint64_t c = first + threadIdx.x; c < min(first + kPiece, cells); c += kPlanThreads) to[c] = {0, 0};
+    std::uint64_t const first = p % pieces * kClearPiece;
+    for (std::uint64_t c = first + threadIdx.x; c < min(first + kClearPiece, cells); c += kPlanThreads) to[c] = {0, 0};
   }
 }
 

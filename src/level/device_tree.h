@@ -60,6 +60,8 @@ struct TreeSettings {
   std::uint64_t sample_threshold;
 };
 
+constexpr int kSplitBins = 4;  ///< neighbouring bins of a feature that one thread of the split kernel looks at at once
+
 /// Features that one item of the split kernel looks at.
 struct SplitGroup {
   FeatureIndex first;
@@ -84,7 +86,7 @@ struct DeviceTree {
   GradientSum* histograms;       ///< [slots, cells]
   SplitGroup const* groups;      ///< [group_count]
   std::uint32_t group_count;
-  SplitCandidate* candidates;    ///< [2 · families, group_count]
+  SplitCandidate* candidates;    ///< [children of the families, group_count]
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
   std::uint32_t const* features_of_node;  ///< [sets, feature_words] or nullptr: all
   std::uint32_t feature_words;
@@ -130,7 +132,7 @@ void ListRootRows(DeviceTree const& tree, bool sampled, std::uint32_t slots, Dev
 /// Children and move jobs of the first `families` families, where the host has chosen them. (level/level_cuda.cu)
 void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream);
 /// Rows to children, or positions; the last block plans the sums. (partition/partition_cuda.cu)
-void MoveRows(DeviceTree const& tree, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream);
+void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream);
 /// Histograms of all sum jobs; their slots are zero before. (histogram/histogram_cuda.cu)
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Siblings by subtraction, best split of every child; the next level's splits, unless the host chooses them.
@@ -144,9 +146,9 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, std::uint32_t slots, DeviceLimits const& limits,
                 cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.
-void AdvancePaths(DeviceTree const& tree, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
 /// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared.
-void MovePaths(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream);
+void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 /// Histograms of all path jobs.

@@ -17,7 +17,8 @@ struct Family {
   std::int32_t sibling_slot;       ///< of the other child; -1: there is none
   std::uint8_t subtract;           ///< sibling_slot holds the parent's histogram: what is left of it is the sibling's
   std::uint8_t left_is_built;      ///< known once the rows are divided
-  std::uint32_t finished_groups;   ///< by the split kernel
+  std::uint32_t finished_built;    ///< groups that the split kernel has looked at, of either child
+  std::uint32_t finished_sibling;
   unsigned long long moved;        ///< rows that went left (low half) and right (high half) so far
 
   XGBGPU_HD NodeIndex built() const { return left_is_built != 0 ? left : left + 1; }

@@ -22,13 +22,12 @@ std::vector<SplitGroup> MakeGroups(DeviceMatrix const& matrix) {
   for (FeatureIndex first = 0; first < m.features;) {
     FeatureIndex const limit = m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
     BinIndex const bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
-    constexpr BinIndex kThreadBins = 8;  // that one thread scans
     std::uint32_t segments = 1;
-    while (segments < kPlanThreads && segments * kThreadBins < bins) segments *= 2;
+    while (segments < kPlanThreads && segments * BinIndex{kSplitBins} < bins) segments *= 2;
     FeatureIndex end = std::min<FeatureIndex>(limit, first + kPlanThreads / segments);
     if (!m.dense) {  // a feature with many more bins than the first begins a new group
       FeatureIndex f = first;
-      while (f < end && matrix.cuts.bins(f) <= segments * kThreadBins) ++f;
+      while (f < end && matrix.cuts.bins(f) <= segments * BinIndex{kSplitBins}) ++f;
       end = std::max(first + 1, f);
     }
     groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments)});
@@ -45,7 +44,7 @@ __global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(DeviceTree
     std::uint32_t items = 0;
     if (f < families) {
       Family const& family = tree.families[f];
-      MakeChildren(tree, family.parent, family.left);
+      MakeChildren(tree, family.parent, LoadFresh(&tree.nodes[family.parent].split), family.left);
       items = (tree.nodes[family.parent].rows + tree.item_rows - 1) / tree.item_rows;
     }
     unsigned long long const before = ScanStep(items, &all_items, storage);
@@ -157,7 +156,7 @@ bool LevelBuilder::CanUsePaths() const {
   LevelPolicy const policy;
   DeviceMatrixView const& m = matrix_.view;
   if (!unattended_ || Sampled() || !SumsFitShared(m, bounds_.symbols, limits_)) return false;
-  return m.tiles <= policy.most_path_tiles || (m.rows <= policy.most_tiled_rows && params_.max_depth <= 8);
+  return m.tiles <= policy.most_path_tiles;
 }
 
 /// At least `size` elements; contents are lost if it has to grow. The old buffer goes first: the peak is one.
@@ -197,7 +196,8 @@ void LevelBuilder::ReserveLists() {
 void LevelBuilder::ReservePaths() {
   LevelPolicy const policy;
   std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (params_.max_depth - 1);
-  bool const large = rows >= policy.least_moved_rows && matrix_.view.tiles == 1;
+  std::size_t const bins = matrix_.view.tiles * rows * matrix_.view.record_bytes();
+  bool const large = bins >= policy.least_moved_bytes;
   move_every_ = large ? policy.move_every : (params_.max_depth > 8 ? policy.move_small_every : 0);
   int const moves = move_every_ == 0 ? 0 : (params_.max_depth - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
@@ -207,7 +207,7 @@ void LevelBuilder::ReservePaths() {
   for (int store = 0; store <= std::min(moves, 2); ++store) {
     if (may_be_narrow) Reserve(&narrow_[store], "narrow gradients", rows);
     if (store == 0) continue;
-    Reserve(&moved_records_[store - 1], "moved bins", rows * matrix_.view.record_bytes());
+    Reserve(&moved_records_[store - 1], "moved bins", bins);
     if (move_wide_) Reserve(&moved_wide_[store - 1], "moved gradients", rows);
   }
   if (moves > 0) {
@@ -370,8 +370,8 @@ void LevelBuilder::EnqueueListTree() {
   for (level_ = 0; level_ <= params_.max_depth; ++level_) {
     bool const last = level_ == params_.max_depth;
     if (level_ > 0) {
-      Timed(kMove, [&] { MoveRows(tree, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
       bounds_.families = std::uint64_t{1} << (level_ - 1);
+      Timed(kMove, [&] { MoveRows(tree, bounds_, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
     }
     if (last) break;
     Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
@@ -401,7 +401,7 @@ void LevelBuilder::EnqueuePathTree() {
         bool const first = store == 0;
         paths.start = first ? start_bytes_.data() : nullptr;
         paths.start_nodes = first ? start_nodes_.data() : nullptr;
-        Timed(kMove, [&] { MovePaths(tree, limits_, stream_); });
+        Timed(kMove, [&] { MovePaths(tree, bounds_, limits_, stream_); });
         store = next;
         paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};
         paths.groups = paths.next_groups;
@@ -409,7 +409,7 @@ void LevelBuilder::EnqueuePathTree() {
         paths.depth = 0;
       } else {
         if (step.counts) FillBytes(path_counts_.data(), 0, std::size_t{1} << level_, stream_, "clearing counts");
-        Timed(kMove, [&] { AdvancePaths(tree, step, limits_, stream_); });
+        Timed(kMove, [&] { AdvancePaths(tree, bounds_, step, limits_, stream_); });
         paths.path = paths.next_path;
         ++paths.depth;
       }
@@ -502,7 +502,7 @@ void LevelBuilder::ExpandNodes() {
   bounds_.families = batch.size();
   DeviceTree const tree = View();
   PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
-  Timed(kMove, [&] { MoveRows(tree, LevelKind::kInner, limits_, stream_); });
+  Timed(kMove, [&] { MoveRows(tree, bounds_, LevelKind::kInner, limits_, stream_); });
   Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
   Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
   LearnBack(first, 2 * batch.size());
@@ -530,7 +530,7 @@ void LevelBuilder::EnqueuePositions() {
   tree.move_jobs = move_jobs_.data();
   CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
   CopyToDevice(state_.data(), &state, 1, stream_, "writing positions");
-  MoveRows(tree, LevelKind::kFinal, limits_, stream_);
+  MoveRows(tree, bounds_, LevelKind::kFinal, limits_, stream_);
   if (Sampled()) {
     Reserve(&tree_nodes_, "nodes", growth_.tree().size());
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), stream_, "writing positions");

@@ -23,13 +23,12 @@ struct LevelPolicy {
   /// Rows that a warp divides at a time: at most 1024, fewer where that would leave multiprocessors idle.
   std::uint32_t most_item_rows{1024};
   std::uint32_t least_item_rows{64};
-  /// Rows keep their place and carry a path (row_paths.h) in unattended trees on all rows, if their tiles are few: …
-  std::uint32_t most_path_tiles{1};
-  /// … or with more tiles up to this many rows, while nothing has to be moved.
-  std::uint64_t most_tiled_rows{1000000};
-  /// From this many rows on they are moved every move_every levels: until then the paths of every row are looked at once
-  /// for each node of the level. Fewer rows stay in the second-level cache and are moved only to keep paths in a byte.
-  std::uint64_t least_moved_rows{400000};
+  /// Rows keep their place and carry a path (row_paths.h) in unattended trees on all rows of matrices of at most this
+  /// many tiles. With more, a second copy of them is not worth its memory.
+  std::uint32_t most_path_tiles{4};
+  /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are looked
+  /// at once for each node of the level. Less stays in the second-level cache, and is moved only to keep paths in a byte.
+  std::uint64_t least_moved_bytes{8 << 20};
   int move_every{4};
   int move_small_every{7};
   /// Rows of one unit of the histogram kernel: one step of a block's 16 warps.

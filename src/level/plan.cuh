@@ -30,10 +30,10 @@ __device__ inline unsigned long long Both(std::uint32_t high, std::uint32_t low)
   return (static_cast<unsigned long long>(high) << 32) | low;
 }
 
-/// Makes the children of family `f`, whose parent has the number `parent`.
-__device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, NodeIndex left) {
+/// Makes the children of node `parent`.
+__device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, SplitCandidate const& split,
+                                    NodeIndex left) {
   Node& p = tree.nodes[parent];
-  SplitCandidate const split = LoadFresh(&p.split);
   p.left = left;
   for (int right = 0; right < 2; ++right) {
     Node child;
@@ -42,6 +42,13 @@ __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, No
     child.sum = right != 0 ? split.right : split.left;
     tree.nodes[left + right] = child;
   }
+}
+
+/// With few groups of features the block that chooses the next level reduces over them itself; else, and where the host
+/// chooses, the last block of each node does.
+__device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) {
+  constexpr std::uint32_t kMostGroups = 8;
+  return next != NextLevel::kByHost && tree.group_count <= kMostGroups;
 }
 
 /// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth.
@@ -60,9 +67,24 @@ struct Selection {
     auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
     last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
   }
-  __device__ bool IsCandidate(DeviceTree const& tree, std::uint32_t n) const {
+  /// The best split of node n, which its node holds from now on.
+  __device__ SplitCandidate LoadSplit(DeviceTree const& tree, std::uint32_t n) const {
+    if (!SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
+    // Nodes of a level are the children of its families, in order.
+    SplitCandidate const* const candidates = tree.candidates + std::uint64_t{n - first} * tree.group_count;
+    std::uint32_t best = 0;
+    float gain = 0;
+    for (std::uint32_t g = 0; g < tree.group_count; ++g) {
+      float const other = __ldcg(&candidates[g].gain);
+      if (other > gain) {
+        gain = other;
+        best = g;
+      }
+    }
+    return tree.nodes[n].split = LoadFresh(candidates + best);
+  }
+  __device__ bool IsCandidate(DeviceTree const& tree, std::uint32_t n, float gain) const {
     TreeSettings const& settings = *tree.settings;
-    float const gain = __ldcg(&tree.nodes[n].split.gain);
     return tree.nodes[n].depth < settings.max_depth && gain > kLeastGain && gain >= settings.min_split_loss;
   }
   /// Gives back the slot of a node that stays a leaf; `rank`: candidates before it.
@@ -95,7 +117,8 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
   unsigned long long candidates_and_items = 0, families = 0;
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
-    bool const candidate = n < level.end && level.IsCandidate(tree, n);
+    SplitCandidate const split = n < level.end ? level.LoadSplit(tree, n) : SplitCandidate{};
+    bool const candidate = n < level.end && level.IsCandidate(tree, n, split.gain);
     std::uint32_t const items = n < level.end ? (tree.nodes[n].rows + tree.item_rows - 1) / tree.item_rows : 0;
     unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
     std::uint32_t const rank = High(before);
@@ -106,8 +129,8 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
     tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
     if (selected) {
       auto const left = static_cast<NodeIndex>(level.end + 2 * rank);
-      tree.families[rank] = {node, left, -1, tree.nodes[n].slot, 1, 0, 0, 0};
-      MakeChildren(tree, node, left);
+      tree.families[rank] = {node, left, -1, tree.nodes[n].slot, 1, 0, 0, 0, 0};
+      MakeChildren(tree, node, split, left);
     } else {
       level.FreeSlot(tree, n, rank);
     }

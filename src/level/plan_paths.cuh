@@ -48,7 +48,8 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
   unsigned long long candidates = 0, families_and_rows = 0;
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
-    bool const candidate = n < level.end && level.IsCandidate(tree, n);
+    SplitCandidate const split = n < level.end ? level.LoadSplit(tree, n) : SplitCandidate{};
+    bool const candidate = n < level.end && level.IsCandidate(tree, n, split.gain);
     auto const rank = static_cast<std::uint32_t>(ScanStep(candidate ? 1 : 0, &candidates, storage));
     bool const selected = candidate && rank < level.last_rank;
     PathPlace const place = n < level.end ? paths.places[n] : PathPlace{};
@@ -63,7 +64,6 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
     }
     auto const node = static_cast<NodeIndex>(n);
     auto const left = static_cast<NodeIndex>(level.end + 2 * rank);
-    SplitCandidate const split = LoadFresh(&tree.nodes[n].split);
     DeviceTile const tile = tree.matrix.tile[split.feature / tree.matrix.tile_columns];
     bool const missing_left = split.default_left && tile.symbols > tile.bins;
     PathSplit const rule{split.feature, static_cast<std::uint16_t>(split.bin),
@@ -71,8 +71,8 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
     paths.splits[entry] = rule;
     paths.walk[n] = {left, rule};
     bool const left_is_built = split.left.hess <= split.right.hess;
-    tree.families[rank] = {node, left, -1, tree.nodes[n].slot, 1, left_is_built ? std::uint8_t{1} : std::uint8_t{0}, 0, 0};
-    MakeChildren(tree, node, left);
+    tree.families[rank] = {node, left, -1, tree.nodes[n].slot, 1, left_is_built ? std::uint8_t{1} : std::uint8_t{0}, 0, 0, 0};
+    MakeChildren(tree, node, split, left);
     for (std::uint32_t right = 0; right < 2; ++right) {
       std::uint32_t const child = static_cast<std::uint32_t>(left) + right;
       paths.walk[child].left = kNoNode;

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   root.rows = n;
   root.slot = 0;
   tree.nodes[0] = root;
-  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0};
+  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0, 0};
   paths.places[0] = {0, 0};
   paths.walk[0].left = kNoNode;
   paths.groups[0] = {0, n, 0, 0};
@@ -186,69 +186,119 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
   }
 }
 
-/// Copies one record of `bytes` bytes: 4, 8, 16 or 32.
-__device__ void CopyRecord(std::uint8_t const* from, std::uint8_t* to, std::uint32_t bytes) {
-  if (bytes == 32) {
-    uint4 const a = reinterpret_cast<uint4 const*>(from)[0], b = reinterpret_cast<uint4 const*>(from)[1];
-    reinterpret_cast<uint4*>(to)[0] = a;
-    reinterpret_cast<uint4*>(to)[1] = b;
-  } else if (bytes == 16) {
-    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<uint4 const*>(from);
-  } else if (bytes == 8) {
-    *reinterpret_cast<uint2*>(to) = *reinterpret_cast<uint2 const*>(from);
-  } else {
-    *reinterpret_cast<std::uint32_t*>(to) = *reinterpret_cast<std::uint32_t const*>(from);
+/// Rows of one item in the order of their children.
+struct ItemOrder {
+  std::uint32_t row[kPathItemRows];            ///< sorted: row of the item
+  std::uint32_t first[2 * kMostPaths + 1];     ///< place of each child's first row in that order
+  std::uint32_t shift[2 * kMostPaths];         ///< from that order to the next store
+  std::uint8_t child[kPathItemRows];           ///< sorted
+};
+
+/// Places of the children of an item's paths, in the item and in the next store: a part of each parent's range is taken
+/// by one atomic. Left children fill it from the front, right ones from its end: no order is kept inside a node, and no
+/// sum depends on it.
+__device__ void PlaceChildren(DeviceTree const& tree, Rule const* rules, std::uint32_t const* counters,
+                              ItemOrder* order) {
+  std::uint32_t const parents = 1U << tree.paths.depth;
+  if (threadIdx.x < 32) {  // prefix sums by one warp
+    std::uint32_t before = 0;
+    for (std::uint32_t base = 0; base < 2 * parents; base += 32) {
+      std::uint32_t const c = base + threadIdx.x, count = c < 2 * parents ? counters[c] : 0;
+      std::uint32_t up_to = count;
+      for (int d = 1; d < 32; d *= 2) {
+        std::uint32_t const other = __shfl_up_sync(kAllLanes, up_to, d);
+        if (threadIdx.x >= static_cast<std::uint32_t>(d)) up_to += other;
+      }
+      if (c < 2 * parents) order->first[c] = before + up_to - count;
+      before += __shfl_sync(kAllLanes, up_to, 31);
+    }
+    if (threadIdx.x == 0) order->first[2 * parents] = before;
   }
+  __syncthreads();
+  if (threadIdx.x < parents && rules[threadIdx.x].splits) {
+    std::uint32_t const left = counters[2 * threadIdx.x], right = counters[2 * threadIdx.x + 1];
+    if (left + right != 0) {
+      Family& family = tree.families[rules[threadIdx.x].family];
+      Node const& parent = tree.nodes[family.parent];
+      unsigned long long const before = atomicAdd(&family.moved, Both(right, left));
+      order->shift[2 * threadIdx.x] = parent.first_row + Low(before) - order->first[2 * threadIdx.x];
+      order->shift[2 * threadIdx.x + 1] =
+          parent.first_row + parent.rows - High(before) - right - order->first[2 * threadIdx.x + 1];
+    }
+  }
+  __syncthreads();
 }
 
-__device__ void MoveRow(DeviceTree const& tree, std::uint32_t from, std::uint32_t to, bool narrow) {
+/// Copies the item's live rows, tile by tile: reads lie close together, writes are runs.
+template <typename Piece>
+__device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder const& order, std::uint32_t live) {
   RowPaths const& paths = tree.paths;
-  std::uint32_t const bytes = tree.matrix.record_bytes();
-  CopyRecord(paths.store.records + std::uint64_t{from} * bytes, paths.next_records + std::uint64_t{to} * bytes, bytes);
-  if (narrow) {
-    paths.next_narrow[to] = paths.store.narrow[from];
-  } else if (paths.next_wide != nullptr) {
-    paths.next_wide[to] = paths.store.wide[from];
+  DeviceMatrixView const& m = tree.matrix;
+  std::uint32_t const pieces = m.record_bytes() / sizeof(Piece);
+  for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
+    auto const* const from = reinterpret_cast<Piece const*>(paths.store.records) + (tile * m.rows + it.first) * pieces;
+    auto* const to = reinterpret_cast<Piece*>(paths.next_records) + tile * m.rows * pieces;
+#pragma unroll 4
+    for (std::uint32_t c = threadIdx.x; c < live * pieces; c += kThreads) {
+      std::uint32_t const sorted = c / pieces, piece = c % pieces;
+      std::uint32_t const place = sorted + order.shift[order.child[sorted]];
+      to[std::uint64_t{place} * pieces + piece] = from[std::uint64_t{order.row[sorted]} * pieces + piece];
+    }
   }
 }
 
-/// Left children fill their parent's range from the front, right ones from its end: no order is kept inside a node, and
-/// no sum depends on it.
 __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
-  __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child, then the place of its first one
+  __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child
+  __shared__ ItemOrder order;
   RowPaths const& paths = tree.paths;
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
   ClearSlots(tree);
-  std::uint32_t const items = tree.state->path_items, parents = 1U << paths.depth;
+  std::uint32_t const items = tree.state->path_items, children = 2U << paths.depth;
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
-    if (threadIdx.x < 2 * parents) counters[threadIdx.x] = 0;
+    if (threadIdx.x < children) counters[threadIdx.x] = 0;
     Item const it = LoadItem(tree, item, rules);
     std::uint32_t next[kItemSteps], place[kItemSteps];
     NextPaths(tree, it, rules, next);
 #pragma unroll
     for (int k = 0; k < kItemSteps; ++k) place[k] = CountRows(counters, next[k]);
     __syncthreads();
-    if (threadIdx.x < parents && rules[threadIdx.x].splits) {
-      std::uint32_t const left = counters[2 * threadIdx.x], right = counters[2 * threadIdx.x + 1];
-      Family& family = tree.families[rules[threadIdx.x].family];
-      Node const& parent = tree.nodes[family.parent];
-      unsigned long long const before = left + right != 0 ? atomicAdd(&family.moved, Both(right, left)) : 0;
-      counters[2 * threadIdx.x] = parent.first_row + Low(before);
-      counters[2 * threadIdx.x + 1] = parent.first_row + parent.rows - High(before) - right;
-    }
-    __syncthreads();
+    PlaceChildren(tree, rules, counters, &order);
 #pragma unroll
     for (int k = 0; k < kItemSteps; ++k) {
-      std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
-      if (row >= it.end) continue;
+      std::uint32_t const row = k * kThreads + threadIdx.x;
       bool const live = next[k] != kDeadPath;
-      if (paths.start != nullptr) {
-        std::uint32_t const group = live ? 2 * rules[next[k] / 2].family + next[k] % 2 : kDeadPath;
-        paths.start[row] = static_cast<std::uint8_t>(group);
+      if (live) {
+        std::uint32_t const sorted = order.first[next[k]] + place[k];
+        order.row[sorted] = row;
+        order.child[sorted] = static_cast<std::uint8_t>(next[k]);
       }
-      if (live) MoveRow(tree, row, counters[next[k]] + place[k], narrow);
+      if (paths.start != nullptr && it.first + row < it.end) {
+        std::uint32_t const group = live ? 2 * rules[next[k] / 2].family + next[k] % 2 : kDeadPath;
+        paths.start[it.first + row] = static_cast<std::uint8_t>(group);
+      }
+    }
+    __syncthreads();
+    std::uint32_t const live = order.first[children];
+    switch (tree.matrix.record_bytes()) {
+      case 4:
+        CopyRecords<std::uint32_t>(tree, it, order, live);
+        break;
+      case 8:
+        CopyRecords<uint2>(tree, it, order, live);
+        break;
+      default:
+        CopyRecords<uint4>(tree, it, order, live);
+    }
+#pragma unroll 4
+    for (std::uint32_t sorted = threadIdx.x; sorted < live; sorted += kThreads) {
+      std::uint32_t const to = sorted + order.shift[order.child[sorted]], from = it.first + order.row[sorted];
+      if (narrow) {
+        paths.next_narrow[to] = paths.store.narrow[from];
+      } else if (paths.next_wide != nullptr) {
+        paths.next_wide[to] = paths.store.wide[from];
+      }
     }
     __syncthreads();  // before the rules and counters are written again
   }
@@ -280,6 +330,12 @@ __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool
   }
 }
 
+/// Blocks for all rows, and for the slots that are cleared.
+unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits) {
+  std::uint64_t const items = tree.matrix.rows / kPathItemRows + bounds.families;
+  return Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, kResident);
+}
+
 }  // namespace
 
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, std::uint32_t slots, DeviceLimits const& limits,
@@ -289,8 +345,8 @@ void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, std::uint32_t sl
   CheckLaunch("quantising gradients");
 }
 
-void AdvancePaths(DeviceTree const& tree, PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(tree.matrix.rows, kPathItemRows, limits, kResident);
+void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
+  unsigned const blocks = PathBlocks(tree, bounds, limits);
   if (step.counts) {
     AdvancePathsKernel<true><<<blocks, kThreads, 0, stream>>>(tree);
   } else {
@@ -299,8 +355,8 @@ void AdvancePaths(DeviceTree const& tree, PathStep step, DeviceLimits const& lim
   CheckLaunch("dividing rows");
 }
 
-void MovePaths(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
-  MovePathsKernel<<<Blocks(tree.matrix.rows, kPathItemRows, limits, kResident), kThreads, 0, stream>>>(tree);
+void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
+  MovePathsKernel<<<PathBlocks(tree, bounds, limits), kThreads, 0, stream>>>(tree);
   CheckLaunch("moving rows");
 }
 

@@ -77,8 +77,8 @@ void PackRecords(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix, D
   ParallelChunks(threads, view.rows, kGrain, [&](std::size_t begin, std::size_t end) {
     for (FeatureIndex f = 0; f < view.features; ++f) {
       DeviceTile const& tile = device.tiles[f / view.tile_columns];
-      std::uint8_t* const column = records + f / view.tile_columns * view.rows * view.record_bytes() +
-                                   f % view.tile_columns * view.symbol_bytes;
+      std::uint8_t* const column =
+          records + f / view.tile_columns * view.rows * view.record_bytes() + f % view.tile_columns * view.symbol_bytes;
       for (std::size_t r = begin; r < end; ++r) {
         std::uint32_t symbol = rows.row(static_cast<RowIndex>(r))[f];
         if (symbol == matrix.cuts.bins(f)) symbol = tile.bins;
@@ -88,13 +88,6 @@ void PackRecords(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix, D
       }
     }
   });
-}
-
-template <typename T>
-DeviceBuffer<T> Upload(DeviceArena* arena, char const* part, T const* from, std::size_t n) {
-  DeviceBuffer<T> to{arena, part, n};
-  if (n != 0) CheckCuda(cudaMemcpy(to.data(), from, n * sizeof(T), cudaMemcpyHostToDevice), "copying the matrix");
-  return to;
 }
 
 }  // namespace

@@ -42,16 +42,6 @@ class Builder {
   std::unique_ptr<DeviceMatrix> result_;
 };
 
-/// Waits: `from` may be any memory.
-template <typename T>
-DeviceBuffer<T> Upload(DeviceArena* arena, char const* part, T const* from, std::size_t n) {
-  DeviceBuffer<T> to{arena, part, n};
-  Stream const stream;
-  CopyToDevice(to.data(), from, n, stream, "copying the matrix");
-  stream.Wait("copying the matrix");
-  return to;
-}
-
 void Builder::ChooseLayout(std::vector<std::uint64_t> const& present) {
   std::uint64_t const rows = source_.rows();
   std::uint64_t stored = 0;

@@ -93,9 +93,9 @@ __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) 
 
 }  // namespace
 
-void MoveRows(DeviceTree const& tree, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks =
-      Blocks(tree.matrix.rows, std::uint64_t{tree.item_rows} * kWarps, limits, kResident);
+void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream) {
+  std::uint64_t const items = tree.matrix.rows / (std::uint64_t{tree.item_rows} * kWarps) + 1;
+  unsigned const blocks = Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, kResident);
   if (kind == LevelKind::kFinal) {
     MoveRowsKernel<true><<<blocks, kPlanThreads, 0, stream>>>(tree);
   } else {

@@ -115,12 +115,7 @@ void Search::SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& w
 void Search::SearchColumns() {
   std::uint64_t const rows = source_.rows();
   FeatureIndex const features = source_.features();
-  DeviceBuffer<float> weights{arena_, "weights", wanted_.weights.size()};
-  if (weighted()) {
-    Stream const stream;
-    CopyToDevice(weights.data(), wanted_.weights.data(), weights.size(), stream, "copying weights");
-    stream.Wait("copying weights");
-  }
+  DeviceBuffer<float> const weights = Upload(arena_, "weights", wanted_.weights.data(), wanted_.weights.size());
   auto const fitting = [&](std::uint64_t columns) {
     return static_cast<FeatureIndex>(std::clamp<std::uint64_t>(columns, 1, features));
   };

@@ -103,7 +103,7 @@ __global__ void MakeRootKernel(DeviceTree tree, bool sampled, std::uint32_t slot
   root.rows = rows;
   root.slot = 0;
   tree.nodes[0] = root;
-  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0};
+  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0, 0};
   tree.sum_jobs[0] = {0, 0, 0};
   state.rows = rows;
   state.nodes = 1;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 2;
-constexpr int kSplitBins = 8;  // of a feature, in one thread's registers
 
 /// Candidates of one block in an order that a maximum can find: gain, then smaller feature, then the order of the scans
 /// (missing right, bins ascending; missing left, bins descending). 0: none.
@@ -30,7 +29,7 @@ __device__ bool IsIn(std::uint32_t const* set, FeatureIndex f) {
 
 /// What the threads of one item share.
 struct Shared {
-  GradientSum segment[kThreads];
+  longlong2 part[kThreads];
   unsigned long long warp_key[kThreads / 32];
 };
 
@@ -99,23 +98,23 @@ struct BestCandidate {
   unsigned long long key{0};
   SplitCandidate split;
 
-  /// Considers the splits on either side of the bins of a run, which begin with bin `first` of the feature. *below: sum
-  /// of the present values below them, moved on to those below the next run.
-  __device__ void Scan(SplitParams const& p, Segment const& s, BinRun const& run, std::uint32_t first,
+  /// Considers the splits on either side of the bins of a run, which begins `from` bins into the segment. *below: sum of
+  /// the present values below it, moved on to those below the next run.
+  __device__ void Scan(SplitParams const& p, Segment const& s, BinRun const& run, std::uint32_t from,
                        GradientSum total, double node_gain, GradientSum present, GradientSum* below) {
     bool const missing = present != total;
 #pragma unroll
     for (int i = 0; i < kSplitBins; ++i) {
-      GradientSum const v = run.sum[i];
-      if ((v.grad | v.hess) == 0) continue;  // repeats its neighbour's candidate
-      std::uint32_t const b = first + i;
-      if (missing) {  // bins from b on go right, missing values go left
+      // An empty bin repeats its neighbour's candidate, which comes first in the order.
+      bool const in = from + i < s.n;
+      std::uint32_t const b = s.first + from + i;
+      if (missing && in) {  // bins from b on go right, missing values go left
         GradientSum const right{present.grad - below->grad, present.hess - below->hess};
         Consider(p, s, false, b, s.bins - 1 - b, {total.grad - right.grad, total.hess - right.hess}, right, node_gain);
       }
-      below->grad += v.grad;
-      below->hess += v.hess;
-      Consider(p, s, true, b + 1, b, *below, {total.grad - below->grad, total.hess - below->hess}, node_gain);
+      below->grad += run.sum[i].grad;
+      below->hess += run.sum[i].hess;
+      if (in) Consider(p, s, true, b + 1, b, *below, {total.grad - below->grad, total.hess - below->hess}, node_gain);
     }
   }
 
@@ -129,6 +128,37 @@ struct BestCandidate {
     split = {gain, s.feature, bin, !forward, left, right};
   }
 };
+
+/// Prefix sums over the segments of a feature: the sum of those below this thread's, and of all.
+__device__ void SumBelow(SplitGroup const& group, std::uint32_t column, GradientSum mine, Shared* shared,
+                         GradientSum* below, GradientSum* present) {
+  std::uint32_t const columns = kThreads / group.segments, lane = threadIdx.x % 32;
+  GradientSum up_to = mine;  // over the segments in this warp
+  for (std::uint32_t d = columns; d < 32; d *= 2) {
+    std::int64_t const grad = __shfl_up_sync(kAllLanes, up_to.grad, d), hess = __shfl_up_sync(kAllLanes, up_to.hess, d);
+    if (lane < d) continue;
+    up_to.grad += grad;
+    up_to.hess += hess;
+  }
+  // One part for each column of a warp, or, with more columns than lanes, for each thread.
+  std::uint32_t const width = min(columns, 32U), per_row = max(columns / 32, 1U);
+  std::uint32_t const warp = threadIdx.x / 32;
+  if (lane >= 32 - width) shared->part[warp * width + lane % width] = {up_to.grad, up_to.hess};
+  __syncthreads();
+  *below = {up_to.grad - mine.grad, up_to.hess - mine.hess};
+  *present = {0, 0};
+  std::uint32_t const first = column / 32;  // warp that holds the column's first segment
+#pragma unroll 8
+  for (std::uint32_t w = first; w < kThreads / 32; w += per_row) {
+    longlong2 const v = shared->part[w * width + column % width];
+    if (w < warp) {
+      below->grad += v.x;
+      below->hess += v.y;
+    }
+    present->grad += v.x;
+    present->hess += v.y;
+  }
+}
 
 /// Best split of one node over the features of one group; true in the one thread that holds it.
 __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group,
@@ -146,26 +176,14 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
       mine.hess += sum.hess;
     }
   }
-  shared->segment[threadIdx.x] = mine;
-  __syncthreads();
-  std::uint32_t const columns = kThreads / group.segments;
   GradientSum below, present;
-#pragma unroll 8
-  for (std::uint32_t t = s.column; t < kThreads; t += columns) {
-    GradientSum const v = shared->segment[t];
-    if (t < threadIdx.x) {
-      below.grad += v.grad;
-      below.hess += v.hess;
-    }
-    present.grad += v.grad;
-    present.hess += v.hess;
-  }
+  SumBelow(group, s.column, mine, shared, &below, &present);
   BestCandidate best;
   if (s.active && IsIn(allowed, s.feature)) {
     double const node_gain = NodeGain(params, ToLoss(params, total));
     for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
       if (!one_run) run.Load(s, stride, from, own, nullptr, false);
-      best.Scan(params, s, run, s.first + from, total, node_gain, present, &below);
+      best.Scan(params, s, run, from, total, node_gain, present, &below);
     }
   }
   unsigned long long const warp_key = WarpMax(best.key);
@@ -209,35 +227,38 @@ __global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTr
   SplitParams params = tree.settings->split;
   params.grad_unit = ScaleByPowerOfTwo(1.0, -tree.gradient->format.grad_shift);
   params.hess_unit = ScaleByPowerOfTwo(1.0, -tree.gradient->format.hess_shift);
-  std::uint64_t const items = std::uint64_t{tree.state->families} * tree.group_count;
+  std::uint32_t const groups = tree.group_count;
+  // The root has no sibling; every other family has one.
+  std::uint32_t const children = tree.families[0].sibling_slot < 0 ? 1 : 2;
+  std::uint64_t const items = std::uint64_t{tree.state->families} * children * groups;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    auto const f = static_cast<std::uint32_t>(item / tree.group_count);
-    auto const g = static_cast<std::uint32_t>(item % tree.group_count);
+    auto const f = static_cast<std::uint32_t>(item / groups / children);
+    auto const child = static_cast<std::uint32_t>(item / groups % children);
+    auto const g = static_cast<std::uint32_t>(item % groups);
     Family* const family = tree.families + f;
     SplitGroup const group = tree.groups[g];
     Segment const segment = SegmentOf(tree, group);
-    bool const has_sibling = family->sibling_slot >= 0;
-    SplitCandidate* const candidates = tree.candidates + std::uint64_t{2 * f} * tree.group_count;
-    GradientSum* const built = tree.histograms + static_cast<std::uint64_t>(family->built_slot) * tree.matrix.cells;
-    for (int child = 0; child < (has_sibling ? 2 : 1); ++child) {
-      NodeIndex const n = child == 0 ? family->built() : family->sibling();
-      GradientSum* const own =
-          child == 0 ? built : tree.histograms + static_cast<std::uint64_t>(family->sibling_slot) * tree.matrix.cells;
-      SplitCandidate best;
-      bool const mine = BestOfGroup(tree, params, group, segment, tree.nodes[n].sum,
-                                    SetOf(tree, f, n != family->left, tree.nodes[n]), own,
-                                    child == 1 && family->subtract != 0 ? built : nullptr, &shared, &best);
-      if (mine) candidates[static_cast<std::uint64_t>(child) * tree.group_count + g] = best;
-    }
+    auto const sums = [&](std::int32_t slot) {
+      return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
+    };
+    bool const subtract = child == 1 && family->subtract != 0;
+    NodeIndex const n = child == 0 ? family->built() : family->sibling();
+    SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
+    SplitCandidate best;
+    bool const mine = BestOfGroup(tree, params, group, segment, tree.nodes[n].sum,
+                                  SetOf(tree, f, n != family->left, tree.nodes[n]),
+                                  sums(child == 0 ? family->built_slot : family->sibling_slot),
+                                  subtract ? sums(family->built_slot) : nullptr, &shared, &best);
+    if (mine) candidates[g] = best;
+    if (SelectionReduces(tree, next)) continue;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last_group = atomicAdd(&family->finished_groups, 1U) == tree.group_count - 1;
+    std::uint32_t* const finished = child == 0 ? &family->finished_built : &family->finished_sibling;
+    if (threadIdx.x == 0) last_group = atomicAdd(finished, 1U) == groups - 1;
     __syncthreads();
-    std::uint32_t const warp = threadIdx.x / 32;
-    if (last_group && warp < (has_sibling ? 2U : 1U)) {
+    if (last_group && threadIdx.x < 32) {
       __threadfence();
-      BestOfNode(tree, candidates + std::uint64_t{warp} * tree.group_count,
-                 tree.nodes + (warp == 0 ? family->built() : family->sibling()));
+      BestOfNode(tree, candidates, tree.nodes + n);
     }
     __syncthreads();  // last_group is used again
   }
@@ -253,7 +274,7 @@ __global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTr
 
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(bounds.families * tree.group_count, 1, limits, kResident);
+  unsigned const blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kResident);
   FindSplitsKernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
   CheckLaunch("looking for splits");
 }
