@@ -71,6 +71,25 @@ TEST_P(CudaMatrixTest, EqualsTheHosts) {
 
 INSTANTIATE_TEST_SUITE_P(Data, CudaMatrixTest, ::testing::ValuesIn(DataCases()), DataCaseName{});
 
+TEST(CudaLongRowTest, RowsMayBeLongerThanAPiece) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr FeatureIndex kFeatures = 2500000;  // 10 MB of floats a row; 1.25 million entries take as much
+  for (FeatureIndex const step : {1U, 2U, 3U}) {
+    std::vector<std::vector<Entry>> rows(3);
+    Random random{87};
+    for (auto& row : rows) {
+      for (FeatureIndex f = 0; f < kFeatures; f += step) row.push_back({f, random.Between(-1, 1)});
+    }
+    rows[1].clear();
+    MemorySource const source{rows, kFeatures};
+    Cuts const cuts = host::ComputeCuts(source, {}, 4, 2);
+    auto const expected = cuda::UploadMatrix(*host::QuantiseMatrix(source, cuts, 2), 0, 2);
+    EXPECT_EQ(expected->view.dense, step == 1);
+    EXPECT_EQ(Difference(*cuda::BuildMatrix(source, {4, {}}, {0, 2}), *expected), "") << step;
+    EXPECT_EQ(Difference(*cuda::QuantiseMatrix(source, cuts, 0, 2), *expected), "") << step;
+  }
+}
+
 class CudaDatasetTest : public ::testing::Test {
  protected:
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
