@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/params.h"
@@ -74,6 +75,17 @@ struct TreeKey {
   std::uint32_t index{0};      ///< tree inside the round: class × num_parallel_tree + tree
 };
 
+/// Memory that a trainer holds where it trains, beside its dataset.
+struct MemoryReport {
+  struct Part {
+    std::string name;
+    std::size_t bytes;
+  };
+  std::size_t bytes{0};
+  std::size_t peak_bytes{0};
+  std::vector<Part> parts;  ///< of `bytes`
+};
+
 /// Grows trees on one dataset. Not thread-safe; independent trainers may run at the same time.
 class Trainer {
  public:
@@ -97,6 +109,12 @@ class Trainer {
 
   /// margins[i * stride] += node_values[leaf of row i in the last tree]; one float addition per row.
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const;
+
+  /// From the next tree on, appends what every stage of every tree took to `file`, in Chrome's trace format; an empty
+  /// name ends that. Trees are grown more slowly meanwhile: stages are timed one by one.
+  /// Throws Unsupported for a name on the host backend; InvalidArgument if the file cannot be written.
+  void Trace(std::string const& file);
+  MemoryReport memory() const;
 
   Dataset const& data() const { return *data_; }
   BackendKind backend() const { return backend_; }  ///< kHost or kCuda, never kAuto

@@ -42,8 +42,8 @@ class TreeBuilder {
   /// See Trainer.
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
-  /// Memory held, in bytes.
-  virtual std::size_t bytes() const = 0;
+  virtual void Trace(std::string const& file) = 0;
+  virtual MemoryReport memory() const = 0;
 };
 
 /// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.

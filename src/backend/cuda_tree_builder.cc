@@ -61,6 +61,7 @@ void CudaTreeBuilder::ExpandNodes() {
 Tree CudaTreeBuilder::Finish() {
   DeviceScope scope{matrix_->device};
   auto const result = level_.Finish();
+  if (timeline_) timeline_->AppendTo(trace_file_);
   if (!result.finite) ThrowNotFinite();
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate);
   tree_ = tree.size();
@@ -118,6 +119,24 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
   cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride,
                       CurrentDeviceLimits(), stream_);
+}
+
+void CudaTreeBuilder::Trace(std::string const& file) {
+  if (file == trace_file_) return;
+  DeviceScope scope{matrix_->device};
+  level_.SetTimeline(nullptr);
+  timeline_.reset();
+  trace_file_ = file;
+  if (file.empty()) return;
+  timeline_.emplace(stream_);
+  timeline_->AppendTo(file);
+  level_.SetTimeline(&*timeline_);
+}
+
+MemoryReport CudaTreeBuilder::memory() const {
+  MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}};
+  for (auto const& part : arena_.parts()) report.parts.push_back({part.name, part.bytes});
+  return report;
 }
 
 void CudaTreeBuilder::CheckFinished(char const* call, std::size_t size, std::size_t wanted) const {

@@ -33,7 +33,8 @@ class CudaTreeBuilder final : public TreeBuilder {
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
   /// Margins on the device: enqueued on stream(), not waited for.
   void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
-  std::size_t bytes() const override { return arena_.bytes(); }
+  void Trace(std::string const& file) override;
+  MemoryReport memory() const override;
 
   /// See cuda::LevelBuilder.
   void SetTimeline(Timeline* timeline) { level_.SetTimeline(timeline); }
@@ -71,6 +72,8 @@ class CudaTreeBuilder final : public TreeBuilder {
   mutable bool positions_are_current_{false};
   TrainParams train_;
   GradientPair const* used_gradients_{nullptr};  ///< on the device
+  std::string trace_file_;
+  std::optional<Timeline> timeline_;  ///< of `trace_file_`
   std::optional<FeatureSampler> features_;
   std::optional<std::size_t> tree_;  ///< nodes of the last tree, if it was finished
 };

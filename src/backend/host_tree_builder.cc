@@ -71,7 +71,19 @@ class HostTreeBuilder final : public TreeBuilder {
     host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_);
   }
 
-  std::size_t bytes() const override { return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes(); }
+  void Trace(std::string const& file) override {
+    if (!file.empty()) {
+      Throw<Unsupported>("gpu_trace is '", file, "', but the host backend has no timeline; allowed here: none");
+    }
+  }
+  MemoryReport memory() const override {
+    MemoryReport report;
+    report.parts = {{"levels", level_.bytes()}, {"positions", positions_.bytes()},
+                    {"gradients", narrow_.bytes() + wide_.bytes()}};
+    for (auto const& part : report.parts) report.bytes += part.bytes;
+    report.peak_bytes = report.bytes;  // buffers never shrink
+    return report;
+  }
 
  private:
   void QuantiseGradients(Span<GradientPair const> gradients, RandomStream const& rounding) {

@@ -1,7 +1,9 @@
 #include "core/timeline.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <fstream>
+
+#include "core/message.h"
 
 namespace xgbgpu {
 
@@ -57,29 +59,25 @@ void Timeline::Resolve() {
   pending_.clear();
 }
 
-std::string Timeline::ChromeTrace() const {
-  std::vector<char const*> rows;
-  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  char line[512];
+void Timeline::AppendTo(std::string const& file) {
+  std::ofstream out{file, file_begun_ ? std::ios::app : std::ios::trunc};
+  if (!file_begun_) out << R"([{"name":"process_name","ph":"M","pid":1,"args":{"name":"xgboost-gpu"}},)" << '\n';
+  file_begun_ = true;
   for (TimelineEntry const& e : entries_) {
-    auto row = std::find(rows.begin(), rows.end(), e.stage);
-    if (row == rows.end()) {
-      std::snprintf(line, sizeof(line),
-                    "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"args\":{\"name\":\"%s\"}},\n",
-                    rows.size(), e.stage);
-      text += line;
-      row = rows.insert(rows.end(), e.stage);
+    auto row = std::find(rows_.begin(), rows_.end(), e.stage);
+    if (row == rows_.end()) {
+      out << R"({"name":"thread_name","ph":"M","pid":1,"tid":)" << rows_.size() << R"(,"args":{"name":")" << e.stage
+          << "\"}},\n";
+      row = rows_.insert(rows_.end(), e.stage);
     }
     double const rate = e.duration_us > 0 ? static_cast<double>(e.bytes) / e.duration_us * 1e-3 : 0;
-    std::snprintf(line, sizeof(line),
-                  "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%td,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"tree\":%d,"
-                  "\"level\":%d,\"bytes\":%llu,\"GB/s\":%.1f}},\n",
-                  e.stage, row - rows.begin(), e.start_us, e.duration_us, e.tree, e.level,
-                  static_cast<unsigned long long>(e.bytes), rate);
-    text += line;
+    out << R"({"name":")" << e.stage << R"(","ph":"X","pid":1,"tid":)" << row - rows_.begin() << R"(,"ts":)" << e.start_us
+        << R"(,"dur":)" << e.duration_us << R"(,"args":{"tree":)" << e.tree << R"(,"level":)" << e.level
+        << R"(,"bytes":)" << e.bytes << R"(,"GB/s":)" << rate << "}},\n";
   }
-  text += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu\"}}]}\n";
-  return text;
+  entries_.clear();
+  out.flush();
+  if (!out) Throw<InvalidArgument>("gpu_trace is '", file, "', but that file cannot be written; allowed: a writable file");
 }
 
 }  // namespace xgbgpu

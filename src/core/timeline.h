@@ -3,7 +3,6 @@
 #define XGBGPU_CORE_TIMELINE_H_
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -40,8 +39,10 @@ class Timeline {
   void Resolve();
 
   std::vector<TimelineEntry> const& entries() const { return entries_; }
-  /// As Chrome's trace format: about:tracing and Perfetto read it. One row per stage.
-  std::string ChromeTrace() const;
+  /// Appends the resolved entries to a file in Chrome's trace format, which about:tracing and Perfetto read, and forgets
+  /// them. One row per stage; a new file is begun first. The format needs no end, so the file is good after every call.
+  /// Throws InvalidArgument if the file cannot be written.
+  void AppendTo(std::string const& file);
 
  private:
   struct Pending {
@@ -54,6 +55,8 @@ class Timeline {
   cudaEvent_t origin_{nullptr};
   int tree_{-1};
   std::vector<TimelineEntry> entries_;
+  std::vector<std::string> rows_;  ///< of the file: stages, in the order of their first appearance
+  bool file_begun_{false};
   std::vector<Pending> pending_;
   std::vector<cudaEvent_t> free_;
 };

@@ -87,4 +87,8 @@ void Trainer::AddLeafValues(Span<float const> node_values, float* margins, std::
   builder_->AddLeafValues(node_values, margins, stride);
 }
 
+void Trainer::Trace(std::string const& file) { builder_->Trace(file); }
+
+MemoryReport Trainer::memory() const { return builder_->memory(); }
+
 }  // namespace xgbgpu

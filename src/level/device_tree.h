@@ -42,7 +42,6 @@ struct LevelState {
   std::uint32_t move_items;
   std::uint32_t sum_jobs;
   std::uint32_t sum_units;
-  std::uint32_t free_slots;
   std::uint32_t finished_blocks;
   std::uint32_t groups;      ///< paths: row groups
   std::uint32_t path_items;  ///< paths: pieces of kPathItemRows rows of all groups
@@ -80,7 +79,6 @@ struct DeviceTree {
   Family* families;
   MoveJob* move_jobs;
   SumJob* sum_jobs;
-  std::int32_t* free_slots;
   RowRecord* lists[2];           ///< [rows]
   NodeIndex* positions;          ///< [rows]
   GradientSum* histograms;       ///< [slots, cells]
@@ -125,10 +123,9 @@ struct LevelBounds {
 
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
-/// Rows, or the sampled ones, with their gradients to list 0; their sum; the root, with histogram slot 0 of `slots`.
+/// Rows, or the sampled ones, with their gradients to list 0; their sum; the root, with histogram slot 0.
 /// (sample/row_sample_cuda.cu)
-void ListRootRows(DeviceTree const& tree, bool sampled, std::uint32_t slots, DeviceLimits const& limits,
-                  cudaStream_t stream);
+void ListRootRows(DeviceTree const& tree, bool sampled, DeviceLimits const& limits, cudaStream_t stream);
 /// Children and move jobs of the first `families` families, where the host has chosen them. (level/level_cuda.cu)
 void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream);
 /// Rows to children, or positions; the last block plans the sums. (partition/partition_cuda.cu)
@@ -143,8 +140,7 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
 // The same by paths.
 
 /// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job. (level/row_paths_cuda.cu)
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, std::uint32_t slots, DeviceLimits const& limits,
-                cudaStream_t stream);
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
 /// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared.

@@ -98,6 +98,7 @@ constexpr char const* kSplit = "splits";
 
 template <typename F>
 void LevelBuilder::Timed(char const* stage, F&& enqueue) {
+  ProfilerRange range{stage};
   if (timeline_ != nullptr) timeline_->Start(stage, level_);
   enqueue();
   if (timeline_ != nullptr) timeline_->Stop();
@@ -173,7 +174,6 @@ void LevelBuilder::ReserveUnattended() {
   used_slots_ = static_cast<std::uint32_t>(widest);
   Reserve(&node_array_, "nodes", 4 * widest);
   Reserve(&families_, "nodes", widest);
-  Reserve(&slot_array_, "nodes", 2 * widest);
   Reserve(&histograms_, "histograms", widest * matrix_.view.cells);
   Reserve(&candidates_, "split candidates", 2 * widest * groups_.size());
   if (host_nodes_.size() < node_array_.size()) {
@@ -238,7 +238,6 @@ void LevelBuilder::ReserveAttended() {
   Reserve(&families_, "nodes", batch_);
   Reserve(&move_jobs_, "nodes", batch_);
   Reserve(&sum_jobs_, "nodes", 2 * batch_);
-  Reserve(&slot_array_, "nodes", used_slots_);
   Reserve(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
   Reserve(&candidates_, "split candidates", 2 * batch_ * groups_.size());
   if (host_nodes_.size() < 1 + 2 * batch_) host_nodes_ = PinnedBuffer<Node>{1 + 2 * batch_};
@@ -256,7 +255,6 @@ DeviceTree LevelBuilder::View() const {
   tree.families = families_.data();
   tree.move_jobs = move_jobs_.data();
   tree.sum_jobs = sum_jobs_.data();
-  tree.free_slots = slot_array_.data();
   tree.lists[0] = lists_[0].data();
   tree.lists[1] = lists_[1].data();
   tree.positions = positions_.data();
@@ -357,9 +355,9 @@ void LevelBuilder::EnqueueStart() {
   Timed(kGradients, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_); });
   Timed(kRoot, [&] {
     if (by_paths_) {
-      StartPaths(tree, narrow_[0].data(), used_slots_, limits_, stream_);
+      StartPaths(tree, narrow_[0].data(), limits_, stream_);
     } else {
-      ListRootRows(tree, Sampled(), used_slots_, limits_, stream_);
+      ListRootRows(tree, Sampled(), limits_, stream_);
     }
   });
 }

@@ -115,7 +115,6 @@ class LevelBuilder {
   DeviceBuffer<Family> families_;
   DeviceBuffer<MoveJob> move_jobs_;
   DeviceBuffer<SumJob> sum_jobs_;
-  DeviceBuffer<std::int32_t> slot_array_;
   DeviceBuffer<RowRecord> lists_[2];
   DeviceBuffer<NodeIndex> positions_;
   DeviceBuffer<GradientSum> histograms_;

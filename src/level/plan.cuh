@@ -46,24 +46,22 @@ __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, Sp
 
 /// With few groups of features the block that chooses the next level reduces over them itself; else, and where the host
 /// chooses, the last block of each node does.
+constexpr std::uint32_t kMostReducedGroups = 8;
 __device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) {
-  constexpr std::uint32_t kMostGroups = 8;
-  return next != NextLevel::kByHost && tree.group_count <= kMostGroups;
+  return next != NextLevel::kByHost && tree.group_count <= kMostReducedGroups;
 }
 
 /// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth.
 struct Selection {
-  std::uint32_t first, end;    ///< nodes of the level
-  std::uint32_t leaves;        ///< of the tree so far
-  std::uint32_t free_slots;
-  std::uint32_t last_rank;     ///< candidates from this rank on exceed max_leaves
+  std::uint32_t first, end;  ///< nodes of the level
+  std::uint32_t leaves;      ///< of the tree so far
+  std::uint32_t last_rank;   ///< candidates from this rank on exceed max_leaves
 
   __device__ explicit Selection(DeviceTree const& tree) {
     LevelState const& state = *tree.state;
     first = __ldcg(&state.level_first);
     end = __ldcg(&state.nodes);
     leaves = __ldcg(&state.leaves);
-    free_slots = __ldcg(&state.free_slots);
     auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
     last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
   }
@@ -72,40 +70,37 @@ struct Selection {
     if (!SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
     // Nodes of a level are the children of its families, in order.
     SplitCandidate const* const candidates = tree.candidates + std::uint64_t{n - first} * tree.group_count;
+    float gain[kMostReducedGroups];  // all on their way at once
+#pragma unroll
+    for (std::uint32_t g = 0; g < kMostReducedGroups; ++g) {
+      gain[g] = g < tree.group_count ? __ldcg(&candidates[g].gain) : 0.0f;
+    }
     std::uint32_t best = 0;
-    float gain = 0;
-    for (std::uint32_t g = 0; g < tree.group_count; ++g) {
-      float const other = __ldcg(&candidates[g].gain);
-      if (other > gain) {
-        gain = other;
+    float best_gain = gain[0];
+#pragma unroll
+    for (std::uint32_t g = 1; g < kMostReducedGroups; ++g) {
+      if (gain[g] > best_gain) {
+        best_gain = gain[g];
         best = g;
       }
     }
     return tree.nodes[n].split = LoadFresh(candidates + best);
   }
-  __device__ bool IsCandidate(DeviceTree const& tree, std::uint32_t n, float gain) const {
+  __device__ bool IsCandidate(DeviceTree const& tree, int depth, float gain) const {
     TreeSettings const& settings = *tree.settings;
-    return tree.nodes[n].depth < settings.max_depth && gain > kLeastGain && gain >= settings.min_split_loss;
+    return depth < settings.max_depth && gain > kLeastGain && gain >= settings.min_split_loss;
   }
-  /// Gives back the slot of a node that stays a leaf; `rank`: candidates before it.
-  __device__ void FreeSlot(DeviceTree const& tree, std::uint32_t n, std::uint32_t rank) const {
-    tree.free_slots[free_slots + (n - first) - min(rank, last_rank)] = tree.nodes[n].slot;
+  /// Family of the node with the given rank among those selected. Slots are never given back: every split needs one
+  /// more than its parent has, and a full tree needs as many as its last level that is evaluated has nodes.
+  __device__ Family MakeFamily(NodeIndex node, std::int32_t parent_slot, std::uint32_t rank, bool left_is_built) const {
+    return {node, static_cast<NodeIndex>(end + 2 * rank), static_cast<std::int32_t>(leaves + rank), parent_slot, 1,
+            static_cast<std::uint8_t>(left_is_built ? 1 : 0), 0, 0, 0};
   }
-  /// Slots for the built child of every family. Called by the whole block after all slots were given back.
-  __device__ void DealSlots(DeviceTree const& tree, std::uint32_t made) const {
-    __syncthreads();
-    std::uint32_t const free_now = free_slots + (end - first - made);
-    for (std::uint32_t f = threadIdx.x; f < made; f += kPlanThreads) {
-      // In the level above the last, families may outnumber the slots that are left: then nobody needs them.
-      tree.families[f].built_slot = f < free_now ? tree.free_slots[free_now - 1 - f] : -1;
-    }
-    if (threadIdx.x != 0) return;
-    LevelState& state = *tree.state;
-    state.level_first = end;
-    state.nodes = end + 2 * made;
-    state.leaves = leaves + made;
-    state.families = made;
-    state.free_slots = free_now - min(free_now, made);
+  __device__ void Store(LevelState* state, std::uint32_t families) const {
+    state->level_first = end;
+    state->nodes = end + 2 * families;
+    state->leaves = leaves + families;
+    state->families = families;
   }
 };
 
@@ -117,26 +112,23 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
   unsigned long long candidates_and_items = 0, families = 0;
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
-    SplitCandidate const split = n < level.end ? level.LoadSplit(tree, n) : SplitCandidate{};
-    bool const candidate = n < level.end && level.IsCandidate(tree, n, split.gain);
-    std::uint32_t const items = n < level.end ? (tree.nodes[n].rows + tree.item_rows - 1) / tree.item_rows : 0;
+    bool const in = n < level.end;
+    auto const node = static_cast<NodeIndex>(n);
+    SplitCandidate const split = in ? level.LoadSplit(tree, n) : SplitCandidate{};
+    bool const candidate = in && level.IsCandidate(tree, tree.nodes[n].depth, split.gain);
+    std::uint32_t const items = in ? (tree.nodes[n].rows + tree.item_rows - 1) / tree.item_rows : 0;
     unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
     std::uint32_t const rank = High(before);
     bool const selected = candidate && rank < level.last_rank;
     ScanStep(selected ? 1 : 0, &families, storage);
-    if (n >= level.end) continue;
-    auto const node = static_cast<NodeIndex>(n);
-    tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
-    if (selected) {
-      auto const left = static_cast<NodeIndex>(level.end + 2 * rank);
-      tree.families[rank] = {node, left, -1, tree.nodes[n].slot, 1, 0, 0, 0, 0};
-      MakeChildren(tree, node, split, left);
-    } else {
-      level.FreeSlot(tree, n, rank);
-    }
+    if (in) tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
+    if (!selected) continue;
+    Family const family = level.MakeFamily(node, tree.nodes[n].slot, rank, true);
+    tree.families[rank] = family;
+    MakeChildren(tree, node, split, family.left);
   }
-  level.DealSlots(tree, static_cast<std::uint32_t>(families));
   if (threadIdx.x == 0) {
+    level.Store(tree.state, static_cast<std::uint32_t>(families));
     tree.state->move_jobs = level.end - level.first;
     tree.state->move_items = Low(candidates_and_items);
   }

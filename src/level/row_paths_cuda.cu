@@ -14,7 +14,7 @@ constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kItemSteps = kPathItemRows / kThreads;
 constexpr int kMostPaths = 128;  // of one group at one level
 
-__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out, std::uint32_t slots) {
+__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out) {
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
   TreeSettings const& settings = *tree.settings;
@@ -49,9 +49,6 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     AtomicAdd(&state.sum.hess, sum.hess);
   }
   if (!IsLastBlock(&state.finished_blocks, gridDim.x)) return;
-  for (std::uint32_t s = threadIdx.x; s + 1 < slots; s += kThreads) {
-    tree.free_slots[s] = static_cast<std::int32_t>(slots - 1 - s);
-  }
   if (threadIdx.x != 0) return;
   RowPaths const& paths = tree.paths;
   auto const n = static_cast<std::uint32_t>(rows);
@@ -63,16 +60,14 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0, 0};
   paths.places[0] = {0, 0};
   paths.walk[0].left = kNoNode;
-  paths.groups[0] = {0, n, 0, 0};
-  state.sum_units = MakePathJob(tree, 0, {0, 0}, 0, n, n);
-  paths.jobs[0].first_unit = 0;
+  paths.groups[0] = {0, n, 0, 0, static_cast<float>(root.sum.hess)};
+  paths.jobs[0] = MakePathJob(tree.unit_rows, {0, 0}, 0, n, static_cast<float>(n), &state.sum_units);
   state.rows = n;
   state.nodes = 1;
   state.level_first = 0;
   state.leaves = 1;
   state.families = 1;
   state.sum_jobs = 1;
-  state.free_slots = slots - 1;
   state.groups = 1;
   state.path_items = (n + kPathItemRows - 1) / kPathItemRows;
 }
@@ -338,10 +333,9 @@ unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 
 }  // namespace
 
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, std::uint32_t slots, DeviceLimits const& limits,
-                cudaStream_t stream) {
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident);
-  QuantiseRowsKernel<<<blocks, kThreads, 0, stream>>>(tree, narrow, slots);
+  QuantiseRowsKernel<<<blocks, kThreads, 0, stream>>>(tree, narrow);
   CheckLaunch("quantising gradients");
 }
 

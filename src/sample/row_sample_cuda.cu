@@ -91,12 +91,8 @@ __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) 
 }
 
 /// The root: one family of one node, all of whose rows are summed.
-__global__ void MakeRootKernel(DeviceTree tree, bool sampled, std::uint32_t slots) {
+__global__ void MakeRootKernel(DeviceTree tree, bool sampled) {
   LevelState& state = *tree.state;
-  for (std::uint32_t s = threadIdx.x; s + 1 < slots; s += blockDim.x) {
-    tree.free_slots[s] = static_cast<std::int32_t>(slots - 1 - s);
-  }
-  if (threadIdx.x != 0) return;
   std::uint32_t const rows = sampled ? state.rows : static_cast<std::uint32_t>(tree.matrix.rows);
   Node root;
   root.sum = state.sum;
@@ -112,13 +108,11 @@ __global__ void MakeRootKernel(DeviceTree tree, bool sampled, std::uint32_t slot
   state.families = 1;
   state.sum_jobs = 1;
   state.sum_units = (rows + tree.unit_rows - 1) / tree.unit_rows;
-  state.free_slots = slots - 1;
 }
 
 }  // namespace
 
-void ListRootRows(DeviceTree const& tree, bool sampled, std::uint32_t slots, DeviceLimits const& limits,
-                  cudaStream_t stream) {
+void ListRootRows(DeviceTree const& tree, bool sampled, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kBlockRows, limits, kResident);
   if (sampled) {
     ListRootRowsKernel<true><<<blocks, kThreads, 0, stream>>>(tree);
@@ -126,7 +120,7 @@ void ListRootRows(DeviceTree const& tree, bool sampled, std::uint32_t slots, Dev
     ListRootRowsKernel<false><<<blocks, kThreads, 0, stream>>>(tree);
   }
   CheckLaunch("listing the rows of the root");
-  MakeRootKernel<<<1, kThreads, 0, stream>>>(tree, sampled, slots);
+  MakeRootKernel<<<1, 1, 0, stream>>>(tree, sampled);
   CheckLaunch("making the root");
 }
 

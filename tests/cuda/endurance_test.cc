@@ -116,12 +116,12 @@ TEST_F(CudaEnduranceTest, TwoThousandRoundsInConstantMemory) {
         ASSERT_EQ(tree, GrowHistTree(host.get(), c.params, gradients, {round, 0})) << "round " << round;
       }
       if (round == 10) {
-        held = cuda->bytes();
+        held = cuda->memory().bytes;
         CheckCuda(cudaMemGetInfo(&free_before, &total), "asking for free memory");
       }
     }
     CheckCuda(cudaMemGetInfo(&free_after, &total), "asking for free memory");
-    EXPECT_EQ(cuda->bytes(), held);
+    EXPECT_EQ(cuda->memory().bytes, held);
     EXPECT_GE(free_after, free_before);
   }
 }
