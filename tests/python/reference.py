@@ -28,9 +28,11 @@ class Rules:
         return np.where(h >= self.min_child_weight, w, 0.0)
 
     def gain(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """Twice the loss that the node's best weight takes away."""
+        """Twice the loss that the node's best weight takes away; as in XGBoost, which leaves the L1 penalty of weights out
+        of it where max_delta_step bounds them."""
         w = self.weight(g, h)
-        return -(2 * g * w + (h + self.reg_lambda) * w * w) - 2 * self.reg_alpha * np.abs(w)
+        penalty = 2 * self.reg_alpha * np.abs(w) if self.max_delta_step == 0 else 0.0
+        return -(2 * g * w + (h + self.reg_lambda) * w * w) - penalty
 
 
 def route(tree: Tree, x: np.ndarray) -> List[np.ndarray]:

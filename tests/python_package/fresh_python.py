@@ -14,7 +14,8 @@ class Interpreter:
     """Runs Python code in a new process, which finds modules in the given folders first."""
 
     def __init__(self, *folders: Path, library: str = "") -> None:
-        self.environment: Dict[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(str(f) for f in folders)}
+        path = [str(folder) for folder in folders] + os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        self.environment: Dict[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
         self.environment.pop("XGBGPU_LIBRARY", None)
         if library:
             self.environment["XGBGPU_LIBRARY"] = library
