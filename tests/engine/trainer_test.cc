@@ -236,6 +236,21 @@ TEST_P(TrainerTest, RefusesWrongSizes) {
             "");
 }
 
+TEST_P(TrainerTest, SaysWhatMemoryItHolds) {
+  trainer_->Grow(c_.params, c_.gradients, {});
+  MemoryReport const report = trainer_->memory();
+  EXPECT_GE(report.bytes, 700 * sizeof(NodeIndex));
+  EXPECT_GE(report.peak_bytes, report.bytes);
+  std::size_t parts = 0;
+  for (auto const& part : report.parts) {
+    EXPECT_FALSE(part.name.empty());
+    parts += part.bytes;
+  }
+  EXPECT_EQ(parts, report.bytes);
+  trainer_->Grow(c_.params, c_.gradients, {});
+  EXPECT_EQ(trainer_->memory().bytes, report.bytes);
+}
+
 TEST_P(TrainerTest, KeyAndSeedDecideTheSample) {
   c_.params.subsample = 0.5f;
   auto const grow = [&](std::uint64_t seed, TreeKey key) {
