@@ -118,7 +118,7 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
   CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
   cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride,
-                      CurrentDeviceLimits(), stream_);
+                      level_.limits(), stream_);
 }
 
 void CudaTreeBuilder::Trace(std::string const& file) {

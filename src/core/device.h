@@ -124,6 +124,16 @@ class DeviceBuffer {
   std::size_t size_{0};
 };
 
+/// Makes room for `size` elements; contents are lost if there was less. The old buffer goes first: the peak is one. True
+/// if the buffer is another now.
+template <typename T>
+bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t size) {
+  if (buffer->size() >= size) return false;
+  *buffer = {};
+  *buffer = {arena, part, size};
+  return true;
+}
+
 /// Host memory that the device copies from and to at full speed, without a copy in between.
 template <typename T>
 class PinnedBuffer {

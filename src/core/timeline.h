@@ -61,6 +61,25 @@ class Timeline {
   std::vector<cudaEvent_t> free_;
 };
 
+/// Names the stages of a tree for profilers (NVTX), and times them if there is a timeline.
+class StageTimer {
+ public:
+  void SetTimeline(Timeline* timeline) { timeline_ = timeline; }
+  Timeline* timeline() const { return timeline_; }
+
+  /// enqueue() is the stage.
+  template <typename F>
+  void Run(char const* stage, int level, F&& enqueue) const {
+    ProfilerRange range{stage};
+    if (timeline_ != nullptr) timeline_->Start(stage, level);
+    enqueue();
+    if (timeline_ != nullptr) timeline_->Stop();
+  }
+
+ private:
+  Timeline* timeline_{nullptr};
+};
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_CORE_TIMELINE_H_

@@ -16,6 +16,10 @@ constexpr int kResident = 2;  // blocks per multiprocessor at most: what registe
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kStepRows = 32 * kWarps;  // rows that a block adds in one step
 
+/// Rows of a segment at most: rows of a queue are told by 16 bits, and narrow sums must not overflow.
+constexpr std::uint32_t kMostSegmentRows = 65024;
+static_assert(kMostSegmentRows <= NarrowSums::kMaxRows && kMostSegmentRows + 15 < (1 << 16));
+
 /// Rows that a block sums before it hands the sums on: a run of units of one job.
 struct Segment {
   std::uint32_t first;  ///< row of the list, or of the store
@@ -104,20 +108,21 @@ class ListFeed {
   RowRecord next_;
 };
 
-/// Hands out the rows of one path among those of a group, or all of them. A warp looks at 128 paths at a time and queues
-/// the rows that match. It fetches 512 paths at once, 128 if the segment is small, and as many more are on their way.
+/// Hands out the rows of one path among those of a group, or all of them. A lane looks at 16 paths at once (4 if the
+/// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp.
 class PathFeed {
  public:
-  static constexpr std::uint32_t kQueue = 128 + 32;  ///< words of shared memory per warp
+  static constexpr std::uint32_t kQueue = (512 + 32) / 2;  ///< words of shared memory per warp: two rows in each
 
   __device__ PathFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
-      : store_{tree.paths.store}, paths_{tree.paths.path}, queue_{queue}, first_{s.first}, end_{s.first + s.n},
-        path_{s.path}, small_{s.n < kWarps * 512} {
+      : store_{tree.paths.store}, paths_{tree.paths.path}, queue_{reinterpret_cast<std::uint16_t*>(queue)},
+        base_{s.first & ~15U}, first_{s.first}, end_{s.first + s.n}, pattern_{s.path * 0x01010101U},
+        lane_rows_{s.n < kWarps * 512 ? 4U : 16U} {
     if (paths_ == nullptr) {
-      at_ = s.first + threadIdx.x / 32 * 32;
+      at_ = first_ + threadIdx.x / 32 * 32;
     } else {
-      at_ = (s.first & ~15U) + threadIdx.x / 32 * FetchRows();
-      next_ = Fetch(at_);
+      at_ = base_ + threadIdx.x / 32 * (32 * lane_rows_);
+      next_ = Fetch();
     }
   }
   __device__ bool Take(Batch* batch) {
@@ -128,11 +133,11 @@ class PathFeed {
       at_ += kStepRows;
       return true;
     }
-    while (queued_ < 32 && (left_ != 0 || at_ < end_)) Look();
+    while (queued_ < 32 && at_ < end_) Look();
     if (queued_ == 0) return false;
     std::uint32_t const taken = min(queued_, 32U);
     queued_ -= taken;
-    RowIndex const row = queue_[queued_ + min(lane, taken - 1)];
+    RowIndex const row = base_ + queue_[queued_ + min(lane, taken - 1)];
     __syncwarp();  // before the queue is written again
     Give(row, lane < taken, batch);
     return true;
@@ -145,47 +150,51 @@ class PathFeed {
   __device__ void Give(RowIndex row, bool in, Batch* batch) const {
     *batch = {row, in, store_.narrow == nullptr ? NarrowGradient{0, 0} : store_.narrow[row]};
   }
-  __device__ std::uint32_t FetchRows() const { return small_ ? 128 : 512; }
-  /// 16 or 4 paths for each lane.
-  __device__ uint4 Fetch(std::uint32_t base) const {
-    std::uint32_t const row = base + threadIdx.x % 32 * (small_ ? 4 : 16);
+  __device__ uint4 Fetch() const {
+    std::uint32_t const row = at_ + threadIdx.x % 32 * lane_rows_;
     if (row >= end_) return {0, 0, 0, 0};
-    if (small_) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
+    if (lane_rows_ == 4) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
     return *reinterpret_cast<uint4 const*>(paths_ + row);
   }
-  /// Queues what matches among the next four paths of every lane.
+  /// Bit i of the result: byte i of the word is the path.
+  __device__ std::uint32_t Matches(std::uint32_t word) const {
+    std::uint32_t const ones = __vcmpeq4(word, pattern_) & 0x01010101U;
+    return (ones * 0x01020408U) >> 24 & 0xFU;  // gathers the bits 0, 8, 16 and 24
+  }
+  /// Queues what matches among the lane's next paths.
   __device__ void Look() {
-    std::uint32_t const lane = threadIdx.x % 32, below = (1U << lane) - 1;
-    if (left_ == 0) {
-      now_ = next_;
-      row_ = at_ + lane * (small_ ? 4 : 16);
-      at_ += kWarps * FetchRows();
-      next_ = Fetch(at_);
-      left_ = small_ ? 1 : 4;
-    }
+    std::uint32_t const lane = threadIdx.x % 32, row = at_ + lane * lane_rows_;
+    uint4 const now = next_;
+    at_ += kWarps * 32 * lane_rows_;
+    next_ = Fetch();
+    std::uint32_t mask = Matches(now.x);
+    if (lane_rows_ == 16) mask |= Matches(now.y) << 4 | Matches(now.z) << 8 | Matches(now.w) << 12;
+    // Rows before the segment and after it share words with its ends.
+    if (row < first_) mask &= first_ - row < 16 ? ~0U << (first_ - row) : 0;
+    if (row + lane_rows_ > end_) mask &= row < end_ ? (1U << (end_ - row)) - 1 : 0;
+    std::uint32_t const count = __popc(mask);
+    std::uint32_t up_to = count;
 #pragma unroll
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      bool const match = ((now_.x >> (8 * i)) & 0xFFU) == path_ && row_ + i >= first_ && row_ + i < end_;
-      std::uint32_t const lanes = __ballot_sync(kAllLanes, match);
-      if (match) queue_[queued_ + __popc(lanes & below)] = row_ + i;
-      queued_ += __popc(lanes);
+    for (int d = 1; d < 32; d *= 2) {
+      std::uint32_t const other = __shfl_up_sync(kAllLanes, up_to, d);
+      if (lane >= static_cast<std::uint32_t>(d)) up_to += other;
     }
-    now_ = {now_.y, now_.z, now_.w, 0};
-    row_ += 4;
-    --left_;
+    std::uint32_t place = queued_ + up_to - count;
+    for (; mask != 0; mask &= mask - 1) {
+      queue_[place++] = static_cast<std::uint16_t>(row - base_ + __ffs(static_cast<int>(mask)) - 1);
+    }
+    queued_ += __shfl_sync(kAllLanes, up_to, 31);
     __syncwarp();
   }
 
   RowStore store_;
   std::uint8_t const* paths_;
-  std::uint32_t* queue_;
-  std::uint32_t first_, end_;
-  std::uint32_t path_;
-  bool small_;
+  std::uint16_t* queue_;
+  std::uint32_t base_, first_, end_;
+  std::uint32_t pattern_;
+  std::uint32_t lane_rows_;
   std::uint32_t at_;
-  uint4 now_{}, next_{};
-  std::uint32_t row_{0};
-  std::uint32_t left_{0};  ///< words of now_
+  uint4 next_{};
   std::uint32_t queued_{0};
 };
 
@@ -311,7 +320,7 @@ __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std:
     std::uint64_t const tile_begin = tile_pass * units;
     std::uint32_t taken = 0;
     Segment const segment = jobs.At(static_cast<std::uint32_t>(at - tile_begin),
-                                    static_cast<std::uint32_t>(min(end - tile_begin, units)), Sums::kMaxRows, &taken);
+                                    static_cast<std::uint32_t>(min(end - tile_begin, units)), kMostSegmentRows, &taken);
     at += taken;
     std::uint32_t const words = m.tile[tile_index].symbols * Tile::kCell;
     for (std::uint32_t w = clear + threadIdx.x; w < words; w += kThreads) sums[w] = 0;

@@ -40,7 +40,6 @@ struct NarrowSums {
 /// any number of rows; twice the atomics.
 struct WideSums {
   static constexpr int kPlanes = 4;  ///< low words of gradient and hessian, high words of gradient and hessian
-  static constexpr std::uint32_t kMaxRows = 0xFFFFFFFFU;
   using Value = GradientSum;
 
   template <int kPlane>

@@ -8,6 +8,7 @@
 #include "gradient/gradient_ops.h"
 #include "level/level_policy.h"
 #include "level/plan.cuh"
+#include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
 
@@ -73,8 +74,13 @@ void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_
 }
 
 LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream)
-    : matrix_{matrix}, arena_{arena}, stream_{stream}, limits_{CurrentDeviceLimits()}, groups_{MakeGroups(matrix)} {
+    : matrix_{matrix}, arena_{arena}, stream_{stream}, limits_{CurrentDeviceLimits()}, groups_{MakeGroups(matrix)}, paths_{matrix, arena} {
   std::size_t const rows = matrix.view.rows;
+  LevelPolicy const policy;
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  histogram_budget_ = std::min(static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free)),
+                               policy.most_histogram_bytes);
   for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
   gradient_ = {arena, "state", 1};
   settings_ = {arena, "state", 1};
@@ -89,31 +95,16 @@ LevelBuilder::~LevelBuilder() {
   DropGraph();
 }
 
-/// The stages' names in a timeline.
-constexpr char const* kGradients = "gradients";
-constexpr char const* kRoot = "root rows";
-constexpr char const* kMove = "partition";
-constexpr char const* kSum = "histograms";
-constexpr char const* kSplit = "splits";
-
-template <typename F>
-void LevelBuilder::Timed(char const* stage, F&& enqueue) {
-  ProfilerRange range{stage};
-  if (timeline_ != nullptr) timeline_->Start(stage, level_);
-  enqueue();
-  if (timeline_ != nullptr) timeline_->Stop();
-}
-
 /// What the stages of a tree had to read and write, from its nodes.
 void LevelBuilder::ReportBytes(Span<Node const> nodes) {
   std::uint64_t const rows = matrix_.view.rows, sampled = nodes[0].rows;
   std::uint64_t const per_row = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
                                                    : matrix_.stored * sizeof(std::uint32_t) / rows;
   std::uint64_t const per_record = sizeof(RowRecord) + per_row;
-  timeline_->SetBytes(kGradients, 0, rows * sizeof(GradientPair) * (rows < kNarrowMinRows ? 1 : 2));
-  timeline_->SetBytes(kRoot, 0, rows * sizeof(GradientPair) + sampled * sizeof(RowRecord));
-  timeline_->SetBytes(kSum, 0, sampled * per_record + HistogramBytes());
-  timeline_->SetBytes(kSplit, 0, HistogramBytes());
+  timer_.timeline()->SetBytes(kGradients, 0, rows * sizeof(GradientPair) * (rows < kNarrowMinRows ? 1 : 2));
+  timer_.timeline()->SetBytes(kRoot, 0, rows * sizeof(GradientPair) + sampled * sizeof(RowRecord));
+  timer_.timeline()->SetBytes(kSum, 0, sampled * per_record + HistogramBytes());
+  timer_.timeline()->SetBytes(kSplit, 0, HistogramBytes());
   if (!unattended_) return;  // batches are no levels
   for (int level = 1; level <= params_.max_depth; ++level) {
     std::uint64_t moved = 0, stayed = 0, summed = 0, families = 0;
@@ -130,9 +121,9 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
     }
     std::uint64_t const sector = std::min<std::uint64_t>(32, per_row);  // that holds a row's symbol
     std::uint64_t const out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
-    timeline_->SetBytes(kMove, level, moved * (sizeof(RowRecord) + sector + out) + stayed * 12);
-    timeline_->SetBytes(kSum, level, summed * per_record + families * HistogramBytes());
-    timeline_->SetBytes(kSplit, level, 3 * families * HistogramBytes());
+    timer_.timeline()->SetBytes(kMove, level, moved * (sizeof(RowRecord) + sector + out) + stayed * 12);
+    timer_.timeline()->SetBytes(kSum, level, summed * per_record + families * HistogramBytes());
+    timer_.timeline()->SetBytes(kSplit, level, 3 * families * HistogramBytes());
   }
 }
 
@@ -146,10 +137,7 @@ bool LevelBuilder::CanRunUnattended(FeatureSampler const& features) const {
   if (params_.grow_policy != GrowPolicy::kDepthWise || features.per_node()) return false;
   if (params_.max_depth == 0 || params_.max_depth > policy.most_levels) return false;
   std::size_t const slots = std::size_t{1} << (params_.max_depth - 1);
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  auto const part = static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free + histograms_.bytes()));
-  return slots * HistogramBytes() <= std::min(part, policy.most_histogram_bytes) &&
+  return slots * HistogramBytes() <= histogram_budget_ &&
          slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes;
 }
 
@@ -160,86 +148,53 @@ bool LevelBuilder::CanUsePaths() const {
   return m.tiles <= policy.most_path_tiles;
 }
 
-/// At least `size` elements; contents are lost if it has to grow. The old buffer goes first: the peak is one.
+/// New memory is cleared: structures are read whole, their padding too.
 template <typename T>
-void LevelBuilder::Reserve(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
-  if (buffer->size() >= size) return;
+void LevelBuilder::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
+  if (!Reserve(buffer, arena_, part, size)) return;
   DropGraph();
-  *buffer = {};
-  *buffer = {arena_, part, size};
+  FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
 }
 
 void LevelBuilder::ReserveUnattended() {
   std::size_t const widest = std::size_t{1} << (params_.max_depth - 1);  // nodes of the last level that is evaluated
   used_slots_ = static_cast<std::uint32_t>(widest);
-  Reserve(&node_array_, "nodes", 4 * widest);
-  Reserve(&families_, "nodes", widest);
-  Reserve(&histograms_, "histograms", widest * matrix_.view.cells);
-  Reserve(&candidates_, "split candidates", 2 * widest * groups_.size());
+  Grow(&node_array_, "nodes", 4 * widest);
+  Grow(&families_, "nodes", widest);
+  Grow(&histograms_, "histograms", widest * matrix_.view.cells);
+  Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
   if (host_nodes_.size() < node_array_.size()) {
     DropGraph();
     host_nodes_ = PinnedBuffer<Node>{node_array_.size()};
   }
   if (by_paths_) {
-    ReservePaths();
+    if (paths_.Reserve(params_.max_depth)) DropGraph();
   } else {
     ReserveLists();
-    Reserve(&move_jobs_, "nodes", widest);
-    Reserve(&sum_jobs_, "nodes", widest);
+    Grow(&move_jobs_, "nodes", widest);
+    Grow(&sum_jobs_, "nodes", widest);
   }
 }
 
 void LevelBuilder::ReserveLists() {
-  for (auto& list : lists_) Reserve(&list, "row lists", matrix_.view.rows);
-}
-
-void LevelBuilder::ReservePaths() {
-  LevelPolicy const policy;
-  std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (params_.max_depth - 1);
-  std::size_t const bins = matrix_.view.tiles * rows * matrix_.view.record_bytes();
-  bool const large = bins >= policy.least_moved_bytes;
-  move_every_ = large ? policy.move_every : (params_.max_depth > 8 ? policy.move_small_every : 0);
-  int const moves = move_every_ == 0 ? 0 : (params_.max_depth - 1) / move_every_;
-  bool const may_be_narrow = rows >= kNarrowMinRows;
-  move_wide_ = move_wide_ || !may_be_narrow;
-  constexpr std::size_t kSlack = 128;  // paths are read four at a time
-  for (auto& bytes : path_bytes_) Reserve(&bytes, "row paths", rows + kSlack);
-  for (int store = 0; store <= std::min(moves, 2); ++store) {
-    if (may_be_narrow) Reserve(&narrow_[store], "narrow gradients", rows);
-    if (store == 0) continue;
-    Reserve(&moved_records_[store - 1], "moved bins", bins);
-    if (move_wide_) Reserve(&moved_wide_[store - 1], "moved gradients", rows);
-  }
-  if (moves > 0) {
-    Reserve(&start_bytes_, "row paths", rows);
-    Reserve(&start_nodes_, "nodes", std::size_t{1} << move_every_);
-  }
-  for (auto& groups : row_groups_) Reserve(&groups, "nodes", widest);
-  Reserve(&path_splits_, "nodes", widest);
-  Reserve(&path_counts_, "nodes", widest);
-  Reserve(&path_places_, "nodes", 4 * widest);
-  Reserve(&walk_nodes_, "nodes", 4 * widest);
-  Reserve(&path_jobs_, "nodes", widest);
+  for (auto& list : lists_) Grow(&list, "row lists", matrix_.view.rows);
 }
 
 void LevelBuilder::ReserveAttended() {
   LevelPolicy const policy;
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  auto const part = static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free + histograms_.bytes()));
-  std::size_t const fitting = std::min(part, policy.most_histogram_bytes) / HistogramBytes();
+  std::size_t const fitting = histogram_budget_ / HistogramBytes();
   std::size_t const leaves = params_.max_leaves == 0 ? policy.attended_slots : static_cast<std::size_t>(params_.max_leaves);
   used_slots_ = static_cast<std::uint32_t>(
       std::max<std::size_t>(2, std::min({fitting, leaves, matrix_.view.rows, std::size_t{policy.attended_slots}})));
   std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
   ReserveLists();
-  Reserve(&node_array_, "nodes", 1 + 2 * batch_);
-  Reserve(&families_, "nodes", batch_);
-  Reserve(&move_jobs_, "nodes", batch_);
-  Reserve(&sum_jobs_, "nodes", 2 * batch_);
-  Reserve(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
-  Reserve(&candidates_, "split candidates", 2 * batch_ * groups_.size());
+  Grow(&node_array_, "nodes", 1 + 2 * batch_);
+  Grow(&families_, "nodes", batch_);
+  Grow(&move_jobs_, "nodes", batch_);
+  Grow(&sum_jobs_, "nodes", 2 * batch_);
+  Grow(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
+  Grow(&candidates_, "split candidates", 2 * batch_ * groups_.size());
   if (host_nodes_.size() < 1 + 2 * batch_) host_nodes_ = PinnedBuffer<Node>{1 + 2 * batch_};
 }
 
@@ -266,13 +221,7 @@ DeviceTree LevelBuilder::View() const {
   tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
   tree.feature_words = (matrix_.view.features + 31) / 32;
   tree.sets_by_depth = sets_by_depth_;
-  tree.paths.store = {matrix_.view.records, narrow_[0].data(), gradients_};
-  tree.paths.groups = row_groups_[0].data();
-  tree.paths.splits = path_splits_.data();
-  tree.paths.counts = path_counts_.data();
-  tree.paths.places = path_places_.data();
-  tree.paths.walk = walk_nodes_.data();
-  tree.paths.jobs = path_jobs_.data();
+  if (by_paths_) tree.paths = paths_.View(gradients_);
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
   std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
@@ -287,7 +236,7 @@ void LevelBuilder::UploadFeatures() {
   has_tree_set_ = features_->Tree().size() < matrix_.view.features;
   has_node_sets_ = false;
   if (has_tree_set_) {
-    Reserve(&tree_set_, "feature sets", words);
+    Grow(&tree_set_, "feature sets", words);
     auto const bits = BitSets({features_->Tree()}, words);
     CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream_, "choosing features");
     stream_.Wait("choosing features");  // the bits go
@@ -297,7 +246,7 @@ void LevelBuilder::UploadFeatures() {
   std::vector<std::vector<FeatureIndex>> sets;
   for (int depth = 0; depth < params_.max_depth; ++depth) sets.push_back(features_->Node(depth, 0));
   auto const bits = BitSets(sets, words);
-  Reserve(&node_sets_, "feature sets", bits.size());
+  Grow(&node_sets_, "feature sets", bits.size());
   CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
   stream_.Wait("choosing features");
   has_node_sets_ = true;
@@ -316,7 +265,7 @@ void LevelBuilder::UploadNodeSets(std::vector<Family> const& batch) {
     }
   }
   auto const bits = BitSets(sets, words);
-  Reserve(&node_sets_, "feature sets", bits.size());
+  Grow(&node_sets_, "feature sets", bits.size());
   CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
   stream_.Wait("choosing features");
   has_node_sets_ = true;
@@ -335,7 +284,7 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   host_settings_[0] = {SplitParams{params, {}}, params.min_split_loss, params.max_depth, params.max_leaves,
                        params.seed, tree_number, SampleThreshold(params.subsample)};
   CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
-  if (timeline_ != nullptr) timeline_->BeginTree();
+  if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
     return;
@@ -352,10 +301,10 @@ void LevelBuilder::EnqueueStart() {
   FillBytes(state_.data(), 0, 1, stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
   if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
-  Timed(kGradients, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_); });
-  Timed(kRoot, [&] {
+  timer_.Run(kGradients, level_, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_); });
+  timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
-      StartPaths(tree, narrow_[0].data(), limits_, stream_);
+      StartPaths(tree, paths_.narrow(), limits_, stream_);
     } else {
       ListRootRows(tree, Sampled(), limits_, stream_);
     }
@@ -369,55 +318,13 @@ void LevelBuilder::EnqueueListTree() {
     bool const last = level_ == params_.max_depth;
     if (level_ > 0) {
       bounds_.families = std::uint64_t{1} << (level_ - 1);
-      Timed(kMove, [&] { MoveRows(tree, bounds_, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
+      timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
     }
     if (last) break;
-    Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
-    Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
+    timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
+    timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
   }
   EnqueueUnsampled(node_array_.data());
-}
-
-void LevelBuilder::EnqueuePathTree() {
-  DeviceTree tree = View();
-  RowPaths& paths = tree.paths;
-  int const depth = params_.max_depth;
-  auto const moved = [&](int level) { return move_every_ != 0 && level % move_every_ == 0 && level < depth; };
-  int store = 0;  // 0: the matrix's order of rows
-  bounds_.families = 1;
-  for (level_ = 0; level_ < depth; ++level_) {
-    PathStep const step{moved(level_ + 1), moved(level_ + 1), level_ + 1 == depth};
-    if (level_ > 0) {
-      bounds_.families = std::uint64_t{1} << (level_ - 1);
-      paths.next_path = paths.path == path_bytes_[0].data() ? path_bytes_[1].data() : path_bytes_[0].data();
-      if (moved(level_)) {
-        int const next = store == 1 ? 2 : 1;
-        paths.next_records = moved_records_[next - 1].data();
-        paths.next_narrow = narrow_[next].data();
-        paths.next_wide = moved_wide_[next - 1].data();
-        paths.next_groups = paths.groups == row_groups_[0].data() ? row_groups_[1].data() : row_groups_[0].data();
-        bool const first = store == 0;
-        paths.start = first ? start_bytes_.data() : nullptr;
-        paths.start_nodes = first ? start_nodes_.data() : nullptr;
-        Timed(kMove, [&] { MovePaths(tree, bounds_, limits_, stream_); });
-        store = next;
-        paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};
-        paths.groups = paths.next_groups;
-        paths.path = nullptr;
-        paths.depth = 0;
-      } else {
-        if (step.counts) FillBytes(path_counts_.data(), 0, std::size_t{1} << level_, stream_, "clearing counts");
-        Timed(kMove, [&] { AdvancePaths(tree, bounds_, step, limits_, stream_); });
-        paths.path = paths.next_path;
-        ++paths.depth;
-      }
-    }
-    Timed(kSum, [&] { SumPaths(tree, bounds_, limits_, stream_); });
-    Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kPaths, step, limits_, stream_); });
-  }
-  paths.start = start_bytes_.data();
-  paths.start_nodes = start_nodes_.data();
-  Timed(kMove, [&] { WalkRows(tree, store != 0, limits_, stream_); });
 }
 
 void LevelBuilder::EnqueueReadBack() {
@@ -429,14 +336,18 @@ void LevelBuilder::EnqueueReadBack() {
 
 void LevelBuilder::EnqueueTree() {
   EnqueueStart();
-  by_paths_ ? EnqueuePathTree() : EnqueueListTree();
+  if (by_paths_) {
+    paths_.EnqueueLevels(View(), params_.max_depth, bounds_, timer_, limits_, stream_);
+  } else {
+    EnqueueListTree();
+  }
   EnqueueReadBack();
 }
 
 /// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there are
 /// events between the stages, and no graph.
 void LevelBuilder::RunUnattended() {
-  if (timeline_ != nullptr) {
+  if (timer_.timeline() != nullptr) {
     EnqueueTree();
     return;
   }
@@ -470,8 +381,8 @@ void LevelBuilder::BuildRoot() {
   if (unattended_) return;  // the whole tree is enqueued
   bounds_.families = 1;
   DeviceTree const tree = View();
-  Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
-  Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
+  timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
+  timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
   LearnBack(0, 1);
 }
 
@@ -500,9 +411,9 @@ void LevelBuilder::ExpandNodes() {
   bounds_.families = batch.size();
   DeviceTree const tree = View();
   PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
-  Timed(kMove, [&] { MoveRows(tree, bounds_, LevelKind::kInner, limits_, stream_); });
-  Timed(kSum, [&] { SumRows(tree, bounds_, limits_, stream_); });
-  Timed(kSplit, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
+  timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, LevelKind::kInner, limits_, stream_); });
+  timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
+  timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
   LearnBack(first, 2 * batch.size());
 }
 
@@ -524,13 +435,13 @@ void LevelBuilder::EnqueuePositions() {
   LevelState state{};
   state.move_jobs = static_cast<std::uint32_t>(jobs.size());
   state.move_items = items;
-  Reserve(&move_jobs_, "nodes", jobs.size());
+  Grow(&move_jobs_, "nodes", jobs.size());
   tree.move_jobs = move_jobs_.data();
   CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
   CopyToDevice(state_.data(), &state, 1, stream_, "writing positions");
   MoveRows(tree, bounds_, LevelKind::kFinal, limits_, stream_);
   if (Sampled()) {
-    Reserve(&tree_nodes_, "nodes", growth_.tree().size());
+    Grow(&tree_nodes_, "nodes", growth_.tree().size());
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), stream_, "writing positions");
     EnqueueUnsampled(tree_nodes_.data());
   }
@@ -542,8 +453,8 @@ LevelBuilder::Result LevelBuilder::Finish() {
   if (unattended_) {
     stream_.Wait("growing a tree");
     if (by_paths_ && host_state_[0].no_room != 0) {  // the first tree of the wide format on moved rows
-      move_wide_ = true;
-      ReservePaths();
+      paths_.MoveWide();
+      if (paths_.Reserve(params_.max_depth)) DropGraph();
       RunUnattended();
       stream_.Wait("growing a tree");
     }
@@ -554,8 +465,8 @@ LevelBuilder::Result LevelBuilder::Finish() {
     stream_.Wait("growing a tree");
     result.nodes = growth_.tree();
   }
-  if (timeline_ != nullptr) {
-    timeline_->Resolve();
+  if (timer_.timeline() != nullptr) {
+    timer_.timeline()->Resolve();
     ReportBytes(result.nodes);
   }
   result.format = host_gradient_[0].format;

@@ -8,6 +8,7 @@
 #include "core/timeline.h"
 #include "level/batch_growth.h"
 #include "level/device_tree.h"
+#include "level/path_growth.h"
 #include "sample/sample.h"
 
 namespace xgbgpu::cuda {
@@ -42,8 +43,9 @@ class LevelBuilder {
   Result Finish();
 
   /// From the next tree on stages are timed; nullptr ends that.
-  void SetTimeline(Timeline* timeline) { timeline_ = timeline; }
+  void SetTimeline(Timeline* timeline) { timer_.SetTimeline(timeline); }
 
+  DeviceLimits const& limits() const { return limits_; }
   /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device.
   NodeIndex const* positions() const { return positions_.data(); }
 
@@ -51,17 +53,15 @@ class LevelBuilder {
   bool CanRunUnattended(FeatureSampler const& features) const;
   bool CanUsePaths() const;
   template <typename T>
-  void Reserve(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
+  void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
   void ReserveUnattended();
   void ReserveLists();
-  void ReservePaths();
   void ReserveAttended();
   void UploadFeatures();
   void UploadNodeSets(std::vector<Family> const& batch);
   void EnqueueStart();
   void EnqueueTree();
   void EnqueueListTree();
-  void EnqueuePathTree();
   void EnqueueReadBack();
   void EnqueueUnsampled(Node const* nodes);
   void RunUnattended();
@@ -69,8 +69,6 @@ class LevelBuilder {
   void LearnBack(std::size_t first, std::size_t n);
   void EnqueuePositions();
   DeviceTree View() const;
-  template <typename F>
-  void Timed(char const* stage, F&& enqueue);
   void ReportBytes(Span<Node const> nodes);
   bool Sampled() const { return params_.subsample < 1.0f; }
   std::size_t HistogramBytes() const { return matrix_.view.cells * sizeof(GradientSum); }
@@ -81,6 +79,7 @@ class LevelBuilder {
   DeviceLimits limits_;
   std::vector<SplitGroup> groups_;
   LevelBounds bounds_{1, 1};
+  std::size_t histogram_budget_{0};  ///< bytes of histograms at most
 
   TrainParams params_;
   FeatureSampler const* features_{nullptr};
@@ -90,13 +89,12 @@ class LevelBuilder {
   bool sets_by_depth_{false};
   bool unattended_{false};
   bool by_paths_{false};
-  bool move_wide_{false};   ///< moved rows need room for gradients of the wide format
-  int move_every_{0};       ///< levels; 0: rows are not moved
   int level_{0};            ///< levels, or attended batches, expanded so far
   std::uint32_t used_slots_{0};  ///< of histograms
   std::size_t batch_{0};    ///< attended: families of one batch at most
   BatchGrowth growth_;
-  Timeline* timeline_{nullptr};
+  StageTimer timer_;
+  PathGrowth paths_;
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
@@ -122,18 +120,6 @@ class LevelBuilder {
   DeviceBuffer<SplitCandidate> candidates_;
   DeviceBuffer<std::uint32_t> tree_set_;
   DeviceBuffer<std::uint32_t> node_sets_;
-  DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: matrix order, moved, moved again
-  DeviceBuffer<GradientPair> moved_wide_[2];
-  DeviceBuffer<std::uint8_t> moved_records_[2];
-  DeviceBuffer<std::uint8_t> path_bytes_[2];
-  DeviceBuffer<std::uint8_t> start_bytes_;
-  DeviceBuffer<NodeIndex> start_nodes_;
-  DeviceBuffer<RowGroup> row_groups_[2];
-  DeviceBuffer<PathSplit> path_splits_;
-  DeviceBuffer<std::uint32_t> path_counts_;
-  DeviceBuffer<PathPlace> path_places_;
-  DeviceBuffer<WalkNode> walk_nodes_;
-  DeviceBuffer<PathJob> path_jobs_;
   DeviceBuffer<Node> tree_nodes_;  ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
   PinnedBuffer<LevelState> host_state_{1};

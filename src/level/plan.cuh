@@ -46,7 +46,7 @@ __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, Sp
 
 /// With few groups of features the block that chooses the next level reduces over them itself; else, and where the host
 /// chooses, the last block of each node does.
-constexpr std::uint32_t kMostReducedGroups = 8;
+constexpr std::uint32_t kMostReducedGroups = 16;
 __device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) {
   return next != NextLevel::kByHost && tree.group_count <= kMostReducedGroups;
 }

@@ -83,9 +83,8 @@ struct RowPaths {
 
 /// What follows a level, known to the host when it enqueues the level.
 struct PathStep {
-  bool counts;  ///< the level after this one is moved: count rows
-  bool move;    ///< this level is moved
-  bool last;    ///< children of this level are not evaluated
+  bool move;  ///< the next level is moved: rows of this one's nodes are counted
+  bool last;  ///< the next level's nodes are leaves
 };
 
 }  // namespace xgbgpu::cuda

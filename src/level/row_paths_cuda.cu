@@ -22,24 +22,39 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   GradientSum sum;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows; first += step) {
-    RandomBlock rounding{};
-    if (narrow) {
-      rounding = RandomStream{settings.seed, RandomPurpose::kRounding, settings.tree, 0}.Block(
-          static_cast<std::uint32_t>(first / 4));
+    GradientPair v[kLaneRows]{};
+    if (first + kLaneRows <= rows) {
+      auto const* const from = reinterpret_cast<float4 const*>(tree.gradients + first);
+      float4 const a = from[0], b = from[1];
+      v[0] = {a.x, a.y};
+      v[1] = {a.z, a.w};
+      v[2] = {b.x, b.y};
+      v[3] = {b.z, b.w};
+    } else {
+      for (std::uint64_t i = 0; first + i < rows; ++i) v[i] = tree.gradients[first + i];
     }
-    for (int i = 0; i < kLaneRows && first + i < rows; ++i) {
-      GradientPair const v = tree.gradients[first + i];
-      if (narrow) {
-        NarrowGradient const q = QuantiseNarrow(v, gradient.grad_scale, gradient.hess_scale, rounding.word[i]);
-        out[first + i] = q;
-        sum.grad += q.grad;
-        sum.hess += q.hess;
-      } else {
-        GradientSum const q = QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
+    if (!narrow) {
+      for (GradientPair const& g : v) {
+        GradientSum const q = QuantiseWide(g, gradient.grad_scale, gradient.hess_scale);
         sum.grad += q.grad;
         sum.hess += q.hess;
       }
+      continue;
     }
+    RandomBlock const rounding = RandomStream{settings.seed, RandomPurpose::kRounding, settings.tree, 0}.Block(
+        static_cast<std::uint32_t>(first / 4));
+    NarrowGradient q[kLaneRows];
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      q[i] = first + i < rows ? QuantiseNarrow(v[i], gradient.grad_scale, gradient.hess_scale, rounding.word[i])
+                              : NarrowGradient{0, 0};
+      sum.grad += q[i].grad;
+      sum.hess += q[i].hess;
+    }
+    // The array has room for whole fours.
+    uint4 packed;
+    memcpy(&packed, q, sizeof(packed));
+    *reinterpret_cast<uint4*>(out + first) = packed;
   }
   LevelState& state = *tree.state;
   sum.grad = WarpSum(sum.grad);
@@ -144,15 +159,9 @@ __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* ru
   }
 }
 
-/// Adds one to counters[key] for every lane with the same key, by one of them; returns this lane's place among the rows
-/// of its key in the block. kDeadPath is not counted.
-__device__ std::uint32_t CountRows(std::uint32_t* counters, std::uint32_t key) {
-  std::uint32_t const lane = threadIdx.x % 32;
-  std::uint32_t const peers = __match_any_sync(kAllLanes, key);
-  std::uint32_t const leader = static_cast<std::uint32_t>(__ffs(static_cast<int>(peers)) - 1);
-  std::uint32_t place = 0;
-  if (lane == leader && key != kDeadPath) place = atomicAdd(counters + key, static_cast<std::uint32_t>(__popc(peers)));
-  return __shfl_sync(kAllLanes, place, static_cast<int>(leader)) + __popc(peers & ((1U << lane) - 1));
+/// Counts this thread's row; returns its place among the rows of its key in the block. kDeadPath is not counted.
+__device__ std::uint32_t CountRow(std::uint32_t* counters, std::uint32_t key) {
+  return key == kDeadPath ? 0 : atomicAdd(counters + key, 1U);
 }
 
 template <bool kCount>
@@ -171,7 +180,7 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
     for (int k = 0; k < kItemSteps; ++k) {
       std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
       if (row < it.end) paths.next_path[row] = static_cast<std::uint8_t>(next[k]);
-      if (kCount) CountRows(counters, next[k]);
+      if (kCount) CountRow(counters, next[k]);
     }
     __syncthreads();
     if (kCount && threadIdx.x < children && counters[threadIdx.x] != 0) {
@@ -229,15 +238,15 @@ template <typename Piece>
 __device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder const& order, std::uint32_t live) {
   RowPaths const& paths = tree.paths;
   DeviceMatrixView const& m = tree.matrix;
-  std::uint32_t const pieces = m.record_bytes() / sizeof(Piece);
+  std::uint32_t const shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;  // a record is one piece or two
   for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
-    auto const* const from = reinterpret_cast<Piece const*>(paths.store.records) + (tile * m.rows + it.first) * pieces;
-    auto* const to = reinterpret_cast<Piece*>(paths.next_records) + tile * m.rows * pieces;
-#pragma unroll 4
-    for (std::uint32_t c = threadIdx.x; c < live * pieces; c += kThreads) {
-      std::uint32_t const sorted = c / pieces, piece = c % pieces;
+    auto const* const from = reinterpret_cast<Piece const*>(paths.store.records) + ((tile * m.rows + it.first) << shift);
+    auto* const to = reinterpret_cast<Piece*>(paths.next_records) + (tile * m.rows << shift);
+#pragma unroll 8
+    for (std::uint32_t c = threadIdx.x; c < live << shift; c += kThreads) {
+      std::uint32_t const sorted = c >> shift, piece = c & shift;
       std::uint32_t const place = sorted + order.shift[order.child[sorted]];
-      to[std::uint64_t{place} * pieces + piece] = from[std::uint64_t{order.row[sorted]} * pieces + piece];
+      to[(std::uint64_t{place} << shift) + piece] = from[(order.row[sorted] << shift) + piece];
     }
   }
 }
@@ -257,7 +266,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
     std::uint32_t next[kItemSteps], place[kItemSteps];
     NextPaths(tree, it, rules, next);
 #pragma unroll
-    for (int k = 0; k < kItemSteps; ++k) place[k] = CountRows(counters, next[k]);
+    for (int k = 0; k < kItemSteps; ++k) place[k] = CountRow(counters, next[k]);
     __syncthreads();
     PlaceChildren(tree, rules, counters, &order);
 #pragma unroll
@@ -286,7 +295,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
       default:
         CopyRecords<uint4>(tree, it, order, live);
     }
-#pragma unroll 4
+#pragma unroll 8
     for (std::uint32_t sorted = threadIdx.x; sorted < live; sorted += kThreads) {
       std::uint32_t const to = sorted + order.shift[order.child[sorted]], from = it.first + order.row[sorted];
       if (narrow) {
@@ -341,7 +350,7 @@ void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits con
 
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = PathBlocks(tree, bounds, limits);
-  if (step.counts) {
+  if (step.move) {
     AdvancePathsKernel<true><<<blocks, kThreads, 0, stream>>>(tree);
   } else {
     AdvancePathsKernel<false><<<blocks, kThreads, 0, stream>>>(tree);

@@ -18,7 +18,7 @@ struct DeviceMatrixPolicy {
   /// architecture 80 on. 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly.
   std::size_t tile_bytes{64 << 10};
   /// Staging and lists of a block beside the sums.
-  std::size_t other_bytes{28 << 10};
+  std::size_t other_bytes{36 << 10};
 };
 
 /// Bytes of shared sums that a pass over `columns` columns of `symbols` symbols takes in the wide format, which has

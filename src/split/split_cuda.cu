@@ -8,7 +8,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = kPlanThreads;
-constexpr int kResident = 2;
+constexpr int kResident = 3;
 
 /// Candidates of one block in an order that a maximum can find: gain, then smaller feature, then the order of the scans
 /// (missing right, bins ascending; missing left, bins descending). 0: none.

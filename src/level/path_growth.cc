@@ -1,0 +1,107 @@
+#include "level/path_growth.h"
+
+#include <algorithm>
+
+#include "gradient/gradient.h"
+#include "level/level_policy.h"
+#include "level/stages.h"
+
+namespace xgbgpu::cuda {
+
+bool PathGrowth::Reserve(int max_depth) {
+  LevelPolicy const policy;
+  std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (max_depth - 1);
+  std::size_t const bins = matrix_.view.tiles * rows * matrix_.view.record_bytes();
+  constexpr int kPathLevels = 8;  // that a byte has room for
+  if (bins >= policy.least_moved_bytes) {
+    move_every_ = policy.move_every;
+  } else {
+    move_every_ = max_depth > kPathLevels ? policy.move_small_every : 0;
+  }
+  int const moves = move_every_ == 0 ? 0 : (max_depth - 1) / move_every_;
+  bool const may_be_narrow = rows >= kNarrowMinRows;
+  move_wide_ = move_wide_ || !may_be_narrow;
+
+  bool changed = false;
+  auto const grow = [&](auto* buffer, char const* part, std::size_t size) {
+    changed |= xgbgpu::Reserve(buffer, arena_, part, size);
+  };
+  constexpr std::size_t kSlack = 128;  // paths are read in words
+  for (auto& path : path_) grow(&path, "row paths", rows + kSlack);
+  for (int store = 0; store <= std::min(moves, 2); ++store) {
+    if (may_be_narrow) grow(&narrow_[store], "narrow gradients", rows + 3);
+    if (store == 0) continue;
+    grow(&moved_records_[store - 1], "moved bins", bins);
+    if (move_wide_) grow(&moved_wide_[store - 1], "moved gradients", rows);
+  }
+  if (moves > 0) {
+    grow(&start_, "row paths", rows);
+    grow(&start_nodes_, "nodes", std::size_t{1} << move_every_);
+  }
+  for (auto& groups : groups_) grow(&groups, "nodes", widest);
+  grow(&splits_, "nodes", widest);
+  grow(&counts_, "nodes", widest);
+  grow(&places_, "nodes", 4 * widest);
+  grow(&walk_, "nodes", 4 * widest);
+  grow(&jobs_, "nodes", widest);
+  return changed;
+}
+
+RowPaths PathGrowth::View(GradientPair const* gradients) const {
+  RowPaths paths{};
+  paths.store = {matrix_.view.records, narrow_[0].data(), gradients};
+  paths.groups = groups_[0].data();
+  paths.splits = splits_.data();
+  paths.counts = counts_.data();
+  paths.places = places_.data();
+  paths.walk = walk_.data();
+  paths.jobs = jobs_.data();
+  return paths;
+}
+
+/// Moves the rows to the other store, and lets the view look there.
+void PathGrowth::Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits,
+                      cudaStream_t stream) const {
+  RowPaths& paths = tree->paths;
+  bool const first = paths.store.records == matrix_.view.records;
+  int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
+  paths.next_records = moved_records_[next].data();
+  paths.next_narrow = narrow_[next + 1].data();
+  paths.next_wide = moved_wide_[next].data();
+  paths.next_groups = paths.groups == groups_[0].data() ? groups_[1].data() : groups_[0].data();
+  paths.start = first ? start_.data() : nullptr;
+  paths.start_nodes = first ? start_nodes_.data() : nullptr;
+  MovePaths(*tree, bounds, limits, stream);
+  paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};
+  paths.groups = paths.next_groups;
+  paths.path = nullptr;
+  paths.depth = 0;
+}
+
+void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
+                               DeviceLimits const& limits, cudaStream_t stream) const {
+  RowPaths& paths = tree.paths;
+  bool moved = false;
+  bounds.families = 1;
+  for (int level = 0; level < max_depth; ++level) {
+    PathStep const step{IsMoved(level + 1, max_depth), level + 1 == max_depth};
+    if (level > 0) bounds.families = std::uint64_t{1} << (level - 1);
+    if (IsMoved(level, max_depth)) {
+      timer.Run(kMove, level, [&] { Move(&tree, bounds, limits, stream); });
+      moved = true;
+    } else if (level > 0) {
+      paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
+      if (step.move) FillBytes(counts_.data(), 0, std::size_t{1} << level, stream, "clearing counts");
+      timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
+      paths.path = paths.next_path;
+      ++paths.depth;
+    }
+    timer.Run(kSum, level, [&] { SumPaths(tree, bounds, limits, stream); });
+    timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
+  }
+  paths.start = start_.data();
+  paths.start_nodes = start_nodes_.data();
+  timer.Run(kWalk, max_depth, [&] { WalkRows(tree, moved, limits, stream); });
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,55 @@
+/// Buffers and levels of an unattended tree that is grown by paths (row_paths.h).
+#ifndef XGBGPU_LEVEL_PATH_GROWTH_H_
+#define XGBGPU_LEVEL_PATH_GROWTH_H_
+
+#include "core/device.h"
+#include "core/timeline.h"
+#include "level/device_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// Memory  per row: 2 bytes of paths, and from 65,536 rows on 4 bytes of gradient; if rows are moved, as much again as
+///         their bins and gradients, once for the first move and once for the second; and some per node.
+class PathGrowth {
+ public:
+  PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena) : matrix_{matrix}, arena_{arena} {}
+
+  /// Makes room for trees of this depth. True if a buffer is another now.
+  bool Reserve(int max_depth);
+  /// From the next Reserve on there is room for moved gradients of the wide format.
+  void MoveWide() { move_wide_ = true; }
+  NarrowGradient* narrow() const { return narrow_[0].data(); }
+  /// The view of the root's level.
+  RowPaths View(GradientPair const* gradients) const;
+  /// Everything from the root's histogram to the leaf of every row.
+  void EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
+                     DeviceLimits const& limits, cudaStream_t stream) const;
+
+ private:
+  bool IsMoved(int level, int max_depth) const {
+    return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < max_depth;
+  }
+  void Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) const;
+
+  DeviceMatrix const& matrix_;
+  DeviceArena* arena_;
+  bool move_wide_{false};
+  int move_every_{0};  ///< levels; 0: rows are not moved
+
+  DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
+  DeviceBuffer<GradientPair> moved_wide_[2];
+  DeviceBuffer<std::uint8_t> moved_records_[2];
+  DeviceBuffer<std::uint8_t> path_[2];
+  DeviceBuffer<std::uint8_t> start_;
+  DeviceBuffer<NodeIndex> start_nodes_;
+  DeviceBuffer<RowGroup> groups_[2];
+  DeviceBuffer<PathSplit> splits_;
+  DeviceBuffer<std::uint32_t> counts_;
+  DeviceBuffer<PathPlace> places_;
+  DeviceBuffer<WalkNode> walk_;
+  DeviceBuffer<PathJob> jobs_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_LEVEL_PATH_GROWTH_H_
