@@ -120,6 +120,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     auto const owner = OwnerOf(data, *cache);
     Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
     round.trainer = &trainers_.Get(owner, config_.tree().max_bin, place, ctx_->Threads());
+    round.trainer->Trace(config_.device().gpu_trace);
     bool const many_classes = gradients->Size() > info.num_row_;
     if (many_classes) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
 

@@ -139,7 +139,6 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
 Place ToPlace(DeviceParam const& param, bool must_exist) {
   if (param.n_gpus != 1) NotYet("n_gpus", std::to_string(param.n_gpus), "1");
   if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
-  if (!param.gpu_trace.empty()) NotYet("gpu_trace", param.gpu_trace, "none");
   bool const on_host = param.gpu_backend == "host";
   Place const host{BackendKind::kHost, 0};
   bool const must_check = must_exist && param.gpu_id >= 0;

@@ -28,6 +28,7 @@ void CudaTreeBuilder::Begin(TrainParams const& params, Span<GradientPair const> 
   if (gradients.size() != rows) {
     Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", rows, " rows");
   }
+  tree_.reset();
   DeviceScope scope{matrix_->device};
   if (gradients_.size() == 0) gradients_ = {&arena_, "gradients", rows};
   CopyToDevice(gradients_.data(), gradients.data(), rows, stream_, "copying gradients");
@@ -110,9 +111,9 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
   DeviceScope scope{matrix_->device};
   if (node_values_.size() < node_values.size()) {
+    host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
     node_values_ = {};
     node_values_ = {&arena_, "nodes", 2 * node_values.size()};
-    host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
   }
   stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
   std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
@@ -126,10 +127,11 @@ void CudaTreeBuilder::Trace(std::string const& file) {
   DeviceScope scope{matrix_->device};
   level_.SetTimeline(nullptr);
   timeline_.reset();
-  trace_file_ = file;
+  trace_file_.clear();
   if (file.empty()) return;
   timeline_.emplace(stream_);
   timeline_->AppendTo(file);
+  trace_file_ = file;
   level_.SetTimeline(&*timeline_);
 }
 

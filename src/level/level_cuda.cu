@@ -82,9 +82,7 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
   histogram_budget_ = std::min(static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free)),
                                policy.most_histogram_bytes);
   for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
-  gradient_ = {arena, "state", 1};
   settings_ = {arena, "state", 1};
-  state_ = {arena, "state", 1};
   positions_ = {arena, "positions", rows};
   group_array_ = {arena, "state", groups_.size()};
   CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
@@ -159,13 +157,14 @@ void LevelBuilder::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t s
 void LevelBuilder::ReserveUnattended() {
   std::size_t const widest = std::size_t{1} << (params_.max_depth - 1);  // nodes of the last level that is evaluated
   used_slots_ = static_cast<std::uint32_t>(widest);
-  Grow(&node_array_, "nodes", 4 * widest);
+  Grow(&tree_memory_, "nodes", TreeBytes(4 * widest));
   Grow(&families_, "nodes", widest);
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
-  if (host_nodes_.size() < node_array_.size()) {
+  if (host_memory_.size() < tree_memory_.size()) {
     DropGraph();
-    host_nodes_ = PinnedBuffer<Node>{node_array_.size()};
+    host_memory_ = {};
+    host_memory_ = PinnedBuffer<std::uint8_t>{tree_memory_.size()};
   }
   if (by_paths_) {
     if (paths_.Reserve(params_.max_depth)) DropGraph();
@@ -189,13 +188,17 @@ void LevelBuilder::ReserveAttended() {
   std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
   ReserveLists();
-  Grow(&node_array_, "nodes", 1 + 2 * batch_);
+  Grow(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
   Grow(&families_, "nodes", batch_);
   Grow(&move_jobs_, "nodes", batch_);
   Grow(&sum_jobs_, "nodes", 2 * batch_);
   Grow(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * batch_ * groups_.size());
-  if (host_nodes_.size() < 1 + 2 * batch_) host_nodes_ = PinnedBuffer<Node>{1 + 2 * batch_};
+  if (host_memory_.size() < TreeBytes(1 + 2 * batch_)) {
+    DropGraph();
+    host_memory_ = {};
+    host_memory_ = PinnedBuffer<std::uint8_t>{TreeBytes(1 + 2 * batch_)};
+  }
 }
 
 DeviceTree LevelBuilder::View() const {
@@ -203,10 +206,10 @@ DeviceTree LevelBuilder::View() const {
   DeviceTree tree{};
   tree.matrix = matrix_.view;
   tree.gradients = gradients_;
-  tree.gradient = gradient_.data();
+  tree.gradient = &HeaderOf(tree_memory_.data())->gradient;
   tree.settings = settings_.data();
-  tree.state = state_.data();
-  tree.nodes = node_array_.data();
+  tree.state = &HeaderOf(tree_memory_.data())->state;
+  tree.nodes = NodesOf(tree_memory_.data());
   tree.families = families_.data();
   tree.move_jobs = move_jobs_.data();
   tree.sum_jobs = sum_jobs_.data();
@@ -283,7 +286,6 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   UploadFeatures();
   host_settings_[0] = {SplitParams{params, {}}, params.min_split_loss, params.max_depth, params.max_leaves,
                        params.seed, tree_number, SampleThreshold(params.subsample)};
-  CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
@@ -297,11 +299,11 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
 /// Everything before the root's histogram.
 void LevelBuilder::EnqueueStart() {
   DeviceTree const tree = View();
-  FillBytes(gradient_.data(), 0, 1, stream_, "starting a tree");
-  FillBytes(state_.data(), 0, 1, stream_, "starting a tree");
+  CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
+  FillBytes(tree_memory_.data(), 0, sizeof(Header), stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
   if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
-  timer_.Run(kGradients, level_, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, gradient_.data(), limits_, stream_); });
+  timer_.Run(kGradients, level_, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_); });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
       StartPaths(tree, paths_.narrow(), limits_, stream_);
@@ -324,14 +326,7 @@ void LevelBuilder::EnqueueListTree() {
     timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
     timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
   }
-  EnqueueUnsampled(node_array_.data());
-}
-
-void LevelBuilder::EnqueueReadBack() {
-  CopyToHost(host_gradient_.data(), gradient_.data(), 1, stream_, "reading the tree");
-  CopyToHost(host_state_.data(), state_.data(), 1, stream_, "reading the tree");
-  CopyToHost(host_nodes_.data(), node_array_.data(), (std::size_t{2} << params_.max_depth) - 1, stream_,
-             "reading the tree");
+  EnqueueUnsampled(tree.nodes);
 }
 
 void LevelBuilder::EnqueueTree() {
@@ -341,7 +336,8 @@ void LevelBuilder::EnqueueTree() {
   } else {
     EnqueueListTree();
   }
-  EnqueueReadBack();
+  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes((std::size_t{2} << params_.max_depth) - 1), stream_,
+             "reading the tree");
 }
 
 /// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there are
@@ -388,9 +384,10 @@ void LevelBuilder::BuildRoot() {
 
 /// Attended: reads `n` nodes that were just made back, waits, and hands them to the growth.
 void LevelBuilder::LearnBack(std::size_t first, std::size_t n) {
-  CopyToHost(host_nodes_.data(), node_array_.data() + first, n, stream_, "reading splits");
+  Node* const nodes = NodesOf(host_memory_.data());
+  CopyToHost(nodes, NodesOf(tree_memory_.data()) + first, n, stream_, "reading splits");
   stream_.Wait("looking for splits");
-  growth_.Learn({host_nodes_.data(), n});
+  growth_.Learn({nodes, n});
 }
 
 bool LevelBuilder::SelectNodes() { return !unattended_ && growth_.MaySplit(); }
@@ -399,12 +396,13 @@ void LevelBuilder::ExpandNodes() {
   ++level_;
   std::vector<Family> const batch = growth_.NextBatch(batch_);
   std::size_t const first = static_cast<std::size_t>(batch.front().left);
-  if (node_array_.size() < first + 2 * batch.size()) {
-    DeviceBuffer<Node> larger{arena_, "nodes", 2 * (first + 2 * batch.size())};
-    CheckCuda(cudaMemcpyAsync(larger.data(), node_array_.data(), first * sizeof(Node), cudaMemcpyDeviceToDevice, stream_),
+  if (NodeRoom() < first + 2 * batch.size()) {
+    DeviceBuffer<std::uint8_t> larger{arena_, "nodes", TreeBytes(2 * (first + 2 * batch.size()))};
+    DropGraph();
+    CheckCuda(cudaMemcpyAsync(larger.data(), tree_memory_.data(), TreeBytes(first), cudaMemcpyDeviceToDevice, stream_),
               "making room for nodes");
     stream_.Wait("making room for nodes");
-    node_array_ = std::move(larger);
+    tree_memory_ = std::move(larger);
   }
   UploadNodeSets(batch);
   CopyToDevice(families_.data(), batch.data(), batch.size(), stream_, "choosing nodes");
@@ -438,7 +436,7 @@ void LevelBuilder::EnqueuePositions() {
   Grow(&move_jobs_, "nodes", jobs.size());
   tree.move_jobs = move_jobs_.data();
   CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
-  CopyToDevice(state_.data(), &state, 1, stream_, "writing positions");
+  CopyToDevice(tree.state, &state, 1, stream_, "writing positions");
   MoveRows(tree, bounds_, LevelKind::kFinal, limits_, stream_);
   if (Sampled()) {
     Grow(&tree_nodes_, "nodes", growth_.tree().size());
@@ -452,16 +450,16 @@ LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
   if (unattended_) {
     stream_.Wait("growing a tree");
-    if (by_paths_ && host_state_[0].no_room != 0) {  // the first tree of the wide format on moved rows
+    if (by_paths_ && HeaderOf(host_memory_.data())->state.no_room != 0) {  // the first tree of the wide format on moved rows
       paths_.MoveWide();
       if (paths_.Reserve(params_.max_depth)) DropGraph();
       RunUnattended();
       stream_.Wait("growing a tree");
     }
-    result.nodes = {host_nodes_.data(), host_state_[0].nodes};
+    result.nodes = {NodesOf(host_memory_.data()), HeaderOf(host_memory_.data())->state.nodes};
   } else {
     EnqueuePositions();
-    CopyToHost(host_gradient_.data(), gradient_.data(), 1, stream_, "reading the tree");
+    CopyToHost(host_memory_.data(), tree_memory_.data(), sizeof(Header), stream_, "reading the tree");
     stream_.Wait("growing a tree");
     result.nodes = growth_.tree();
   }
@@ -469,8 +467,9 @@ LevelBuilder::Result LevelBuilder::Finish() {
     timer_.timeline()->Resolve();
     ReportBytes(result.nodes);
   }
-  result.format = host_gradient_[0].format;
-  result.finite = host_gradient_[0].grad_max < kNotFiniteBits && host_gradient_[0].hess_max < kNotFiniteBits;
+  GradientState const& gradient = HeaderOf(host_memory_.data())->gradient;
+  result.format = gradient.format;
+  result.finite = gradient.grad_max < kNotFiniteBits && gradient.hess_max < kNotFiniteBits;
   return result;
 }
 

@@ -106,10 +106,19 @@ class LevelBuilder {
   cudaGraphExec_t graph_{nullptr};
   GraphKey graph_key_{};
 
-  DeviceBuffer<GradientState> gradient_;
+  /// What is cleared before a tree and read after it, in front of the nodes: one copy brings both.
+  struct alignas(256) Header {
+    GradientState gradient;
+    LevelState state;
+  };
+  /// Memory of a header and of nodes after it, on the device or in pinned memory.
+  static Header* HeaderOf(std::uint8_t* memory) { return reinterpret_cast<Header*>(memory); }
+  static Node* NodesOf(std::uint8_t* memory) { return reinterpret_cast<Node*>(memory + sizeof(Header)); }
+  static std::size_t TreeBytes(std::size_t nodes) { return sizeof(Header) + nodes * sizeof(Node); }
+  std::size_t NodeRoom() const { return (tree_memory_.size() - sizeof(Header)) / sizeof(Node); }
+
+  DeviceBuffer<std::uint8_t> tree_memory_;
   DeviceBuffer<TreeSettings> settings_;
-  DeviceBuffer<LevelState> state_;
-  DeviceBuffer<Node> node_array_;
   DeviceBuffer<Family> families_;
   DeviceBuffer<MoveJob> move_jobs_;
   DeviceBuffer<SumJob> sum_jobs_;
@@ -122,9 +131,7 @@ class LevelBuilder {
   DeviceBuffer<std::uint32_t> node_sets_;
   DeviceBuffer<Node> tree_nodes_;  ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
-  PinnedBuffer<LevelState> host_state_{1};
-  PinnedBuffer<GradientState> host_gradient_{1};
-  PinnedBuffer<Node> host_nodes_;
+  PinnedBuffer<std::uint8_t> host_memory_;  ///< as tree_memory_
 };
 
 }  // namespace xgbgpu::cuda

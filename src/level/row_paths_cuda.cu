@@ -233,6 +233,26 @@ __device__ void PlaceChildren(DeviceTree const& tree, Rule const* rules, std::ui
   __syncthreads();
 }
 
+/// store(place, load(row)) for every piece of the item's sorted rows, each in 1 << shift pieces: loads of several pieces
+/// are on their way before the first is stored.
+template <typename Load, typename Store>
+__device__ void CopyInOrder(ItemOrder const& order, std::uint32_t pieces, std::uint32_t shift, Load&& load, Store&& store) {
+  constexpr int kInFlight = 8;
+  for (std::uint32_t base = threadIdx.x; base < pieces; base += kInFlight * kThreads) {
+    decltype(load(0U)) v[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      std::uint32_t const c = base + i * kThreads;
+      if (c < pieces) v[i] = load((order.row[c >> shift] << shift) + (c & shift));
+    }
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      std::uint32_t const c = base + i * kThreads, sorted = c >> shift;
+      if (c < pieces) store((std::uint64_t{sorted + order.shift[order.child[sorted]]} << shift) + (c & shift), v[i]);
+    }
+  }
+}
+
 /// Copies the item's live rows, tile by tile: reads lie close together, writes are runs.
 template <typename Piece>
 __device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder const& order, std::uint32_t live) {
@@ -242,12 +262,8 @@ __device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder co
   for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
     auto const* const from = reinterpret_cast<Piece const*>(paths.store.records) + ((tile * m.rows + it.first) << shift);
     auto* const to = reinterpret_cast<Piece*>(paths.next_records) + (tile * m.rows << shift);
-#pragma unroll 8
-    for (std::uint32_t c = threadIdx.x; c < live << shift; c += kThreads) {
-      std::uint32_t const sorted = c >> shift, piece = c & shift;
-      std::uint32_t const place = sorted + order.shift[order.child[sorted]];
-      to[(std::uint64_t{place} << shift) + piece] = from[(order.row[sorted] << shift) + piece];
-    }
+    CopyInOrder(order, live << shift, shift, [&](std::uint32_t row) { return from[row]; },
+                [&](std::uint64_t place, Piece const& v) { to[place] = v; });
   }
 }
 
@@ -295,14 +311,12 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
       default:
         CopyRecords<uint4>(tree, it, order, live);
     }
-#pragma unroll 8
-    for (std::uint32_t sorted = threadIdx.x; sorted < live; sorted += kThreads) {
-      std::uint32_t const to = sorted + order.shift[order.child[sorted]], from = it.first + order.row[sorted];
-      if (narrow) {
-        paths.next_narrow[to] = paths.store.narrow[from];
-      } else if (paths.next_wide != nullptr) {
-        paths.next_wide[to] = paths.store.wide[from];
-      }
+    if (narrow) {
+      CopyInOrder(order, live, 0, [&](std::uint32_t row) { return paths.store.narrow[it.first + row]; },
+                  [&](std::uint64_t place, NarrowGradient v) { paths.next_narrow[place] = v; });
+    } else if (paths.next_wide != nullptr) {
+      CopyInOrder(order, live, 0, [&](std::uint32_t row) { return paths.store.wide[it.first + row]; },
+                  [&](std::uint64_t place, GradientPair v) { paths.next_wide[place] = v; });
     }
     __syncthreads();  // before the rules and counters are written again
   }

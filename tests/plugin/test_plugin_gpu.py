@@ -1,5 +1,6 @@
 """On a CUDA device: where a training runs, what is said about it, and that it is the host's model. Skipped without one."""
 
+import json
 import os
 import subprocess
 import sys
@@ -172,3 +173,17 @@ def test_a_forked_process(before, status):
     program = FORK.replace("BEFORE", before)
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == [str(status)], done.stdout + done.stderr
+
+
+def test_a_trace_tells_every_stage_of_every_tree(data, tmp_path):
+    file = tmp_path / "trace.json"
+    traced = xgb.train({**CUDA, "gpu_trace": str(file)}, data, 3)
+    text = file.read_text(encoding="utf-8")
+    events = json.loads(text.rstrip().rstrip(",") + "]")  # the format needs no end
+    stages = [event for event in events if event["ph"] == "X"]
+    assert {event["name"] for event in stages} == {"gradients", "root rows", "partition", "histograms", "splits", "leaves"}
+    assert {event["args"]["tree"] for event in stages} == {0, 1, 2}
+    assert {event["args"]["level"] for event in stages if event["name"] == "histograms"} == {0, 1, 2, 3}
+    assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in stages)
+    assert all(event["args"]["bytes"] > 0 for event in stages if event["name"] == "gradients")
+    assert trees(traced) == trees(xgb.train(CUDA, data, 3))

@@ -10,6 +10,7 @@ import xgboost as xgb
 
 from helpers import device_info, section, trees
 
+with_device = pytest.mark.skipif(not device_info()["devices"], reason="no CUDA device")
 without_device = pytest.mark.skipif(bool(device_info()["devices"]), reason="there is a CUDA device")
 HOST = {"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 3}
 
@@ -29,7 +30,8 @@ def data(regression):
         ({"n_gpus": -1}, r"n_gpus is '-1'.*supported: 1"),
         ({"n_gpus": "all"}, r"n_gpus.*'all'"),
         ({"gpu_memory_limit": "16GiB"}, r"gpu_memory_limit is '16GiB'.*supported: 0"),
-        ({"gpu_trace": "trace.json"}, r"gpu_trace is 'trace.json'.*supported: none"),
+        ({"gpu_trace": "trace.json", "gpu_backend": "host"}, r"gpu_trace is 'trace.json'.*host backend.*allowed here: none"),
+        pytest.param({"gpu_trace": "/no/such/folder/t"}, r"gpu_trace is '/no/such/folder/t'.*writable file", marks=with_device),
         ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid: \d+ CUDA devices can be used"),
         ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
         ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),

@@ -139,7 +139,7 @@ def test_cuda_without_a_device(data: xgb.DMatrix) -> None:
 
 @only_ours
 @pytest.mark.parametrize(
-    "name, value", [("gpu_memory_limit", "1GiB"), ("gpu_trace", "trace.json"), ("n_gpus", 2)]
+    "name, value", [("gpu_memory_limit", "1GiB"), ("n_gpus", 2)]
 )
 def test_what_is_not_built_yet_is_an_error(data: xgb.DMatrix, name: str, value) -> None:
     with pytest.raises(Error) as error:
