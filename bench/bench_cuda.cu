@@ -1,4 +1,5 @@
-/// Rounds of the engine on a CUDA device, without XGBoost: from gradients on the device to updated margins on the device.
+/// Rounds of the engine on a CUDA device, without XGBoost: from gradients on the device to updated margins on the
+/// device.
 ///
 ///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--stages]
 ///
@@ -33,9 +34,12 @@ struct Set {
   std::vector<int> depths;
 };
 
-std::vector<Set> const kSets{{"higgs", 10500000, 28, 24, 1, {6, 8, 12}}, {"airline", 115000000, 13, 13, 1, {8}},
-                             {"m1", 1000000, 28, 24, 1, {6}},           {"mid", 100000, 28, 24, 1, {6}},
-                             {"small", 10000, 28, 24, 1, {6}},          {"cover", 464000, 54, 10, 7, {8}},
+std::vector<Set> const kSets{{"higgs", 10500000, 28, 24, 1, {6, 8, 12}},
+                             {"airline", 115000000, 13, 13, 1, {8}},
+                             {"m1", 1000000, 28, 24, 1, {6}},
+                             {"mid", 100000, 28, 24, 1, {6}},
+                             {"small", 10000, 28, 24, 1, {6}},
+                             {"cover", 464000, 54, 10, 7, {8}},
                              {"wide", 100000, 500, 500, 1, {6}}};
 
 __device__ std::uint32_t Mix(std::uint64_t x) {
@@ -52,7 +56,8 @@ __global__ void MakeRows(DeviceMatrixView m, std::uint8_t* records, float* label
     float score = 0, before = 0;
     for (FeatureIndex f = 0; f < m.features; ++f) {
       std::uint32_t const bin = Mix(row * 1024 + f) % m.bins(f);
-      records[(f / m.tile_columns * m.rows + row) * m.tile_columns + f % m.tile_columns] = static_cast<std::uint8_t>(bin);
+      records[(f / m.tile_columns * m.rows + row) * m.tile_columns + f % m.tile_columns] =
+          static_cast<std::uint8_t>(bin);
       float const x = static_cast<float>(bin) / static_cast<float>(m.bins(f)) - 0.5f;
       if (f < 12) score += x * (f % 3 == 0 ? 1.5f : 1.0f) + 6.0f * x * before;
       before = x;
@@ -88,8 +93,12 @@ class Rounds {
     matrix->cut_ptr = {&matrix->arena, "cuts", matrix->cuts.ptr.size()};
     matrix->tile_array = {&matrix->arena, "tiles", matrix->tiles.size()};
     CheckCuda(cudaMemset(matrix->records.data(), 0, matrix->records.bytes()), "clearing");
-    CheckCuda(cudaMemcpy(matrix->cut_ptr.data(), matrix->cuts.ptr.data(), matrix->cut_ptr.bytes(), cudaMemcpyHostToDevice), "cuts");
-    CheckCuda(cudaMemcpy(matrix->tile_array.data(), matrix->tiles.data(), matrix->tile_array.bytes(), cudaMemcpyHostToDevice), "tiles");
+    CheckCuda(
+        cudaMemcpy(matrix->cut_ptr.data(), matrix->cuts.ptr.data(), matrix->cut_ptr.bytes(), cudaMemcpyHostToDevice),
+        "cuts");
+    CheckCuda(
+        cudaMemcpy(matrix->tile_array.data(), matrix->tiles.data(), matrix->tile_array.bytes(), cudaMemcpyHostToDevice),
+        "tiles");
     view.records = matrix->records.data();
     view.cut_ptr = matrix->cut_ptr.data();
     view.tile = matrix->tile_array.data();
@@ -109,8 +118,8 @@ class Rounds {
     CheckCuda(cudaDeviceSynchronize(), "margins");
   }
   void EnqueueGradients(int c) {
-    LogisticGradients<<<2048, 256, 0, builder_->stream()>>>(margins_.data() + c, labels_.data(), set_.rows, set_.classes,
-                                                           gradients_.data());
+    LogisticGradients<<<2048, 256, 0, builder_->stream()>>>(margins_.data() + c, labels_.data(), set_.rows,
+                                                            set_.classes, gradients_.data());
   }
   void Round(TrainParams const& params) {
     for (int c = 0; c < set_.classes; ++c) {
@@ -164,7 +173,8 @@ void PrintStages(Rounds* rounds, TrainParams const& params) {
     double all = 0, bytes = 0;
     std::printf("    %-11s", stage.c_str());
     for (auto& [level, entries] : levels) {
-      std::sort(entries.begin(), entries.end(), [](auto const& a, auto const& b) { return a.duration_us < b.duration_us; });
+      std::sort(entries.begin(), entries.end(),
+                [](auto const& a, auto const& b) { return a.duration_us < b.duration_us; });
       TimelineEntry const& e = entries[entries.size() / 2];
       std::printf(" %.3f", e.duration_us * 1e-3);
       all += e.duration_us * 1e-3;
@@ -192,10 +202,11 @@ void Run(Set const& set, int depth, int rounds, bool stages) {
       for (int c = 0; c < set.classes; ++c) training.EnqueueGradients(c);
       training.Wait();
     });
-    std::printf("%-8s %9llu x %3u d%-2d  round %.3f ms  tree construction %.3f ms  %zu nodes  arena %.0f MB, matrix %.0f MB\n",
-                set.name, static_cast<unsigned long long>(set.rows), set.features, d, round, round - gradients,
-                training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
-                1e-6 * static_cast<double>(training.matrix_bytes()));
+    std::printf(
+        "%-8s %9llu x %3u d%-2d  round %.3f ms  tree construction %.3f ms  %zu nodes  arena %.0f MB, matrix %.0f MB\n",
+        set.name, static_cast<unsigned long long>(set.rows), set.features, d, round, round - gradients,
+        training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
+        1e-6 * static_cast<double>(training.matrix_bytes()));
     if (stages) PrintStages(&training, params);
   }
 }

@@ -75,7 +75,8 @@ void CudaTreeBuilder::ThrowNotFinite() {
   CopyToHost(gradients.data(), used_gradients_, gradients.size(), stream_, "reading gradients");
   stream_.Wait("reading gradients");
   host::ChooseGradientFormat(gradients, threads_);
-  Throw<DeviceError>("The device found a gradient that is NaN or infinite, the host found none: its memory may be faulty");
+  Throw<DeviceError>(
+      "The device found a gradient that is NaN or infinite, the host found none: its memory may be faulty");
 }
 
 NodeIndex const* CudaTreeBuilder::HostPositions() const {
@@ -118,8 +119,8 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
   std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
   CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
-  cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride,
-                      level_.limits(), stream_);
+  cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride, level_.limits(),
+                      stream_);
 }
 
 void CudaTreeBuilder::Trace(std::string const& file) {

@@ -78,8 +78,8 @@ class HostTreeBuilder final : public TreeBuilder {
   }
   MemoryReport memory() const override {
     MemoryReport report;
-    report.parts = {{"levels", level_.bytes()}, {"positions", positions_.bytes()},
-                    {"gradients", narrow_.bytes() + wide_.bytes()}};
+    report.parts = {
+        {"levels", level_.bytes()}, {"positions", positions_.bytes()}, {"gradients", narrow_.bytes() + wide_.bytes()}};
     for (auto const& part : report.parts) report.bytes += part.bytes;
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;

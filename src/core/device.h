@@ -124,8 +124,8 @@ class DeviceBuffer {
   std::size_t size_{0};
 };
 
-/// Makes room for `size` elements; contents are lost if there was less. The old buffer goes first: the peak is one. True
-/// if the buffer is another now.
+/// Makes room for `size` elements; contents are lost if there was less. The old buffer goes first: the peak is one.
+/// True if the buffer is another now.
 template <typename T>
 bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t size) {
   if (buffer->size() >= size) return false;

@@ -71,13 +71,14 @@ void Timeline::AppendTo(std::string const& file) {
       row = rows_.insert(rows_.end(), e.stage);
     }
     double const rate = e.duration_us > 0 ? static_cast<double>(e.bytes) / e.duration_us * 1e-3 : 0;
-    out << R"({"name":")" << e.stage << R"(","ph":"X","pid":1,"tid":)" << row - rows_.begin() << R"(,"ts":)" << e.start_us
-        << R"(,"dur":)" << e.duration_us << R"(,"args":{"tree":)" << e.tree << R"(,"level":)" << e.level
+    out << R"({"name":")" << e.stage << R"(","ph":"X","pid":1,"tid":)" << row - rows_.begin() << R"(,"ts":)"
+        << e.start_us << R"(,"dur":)" << e.duration_us << R"(,"args":{"tree":)" << e.tree << R"(,"level":)" << e.level
         << R"(,"bytes":)" << e.bytes << R"(,"GB/s":)" << rate << "}},\n";
   }
   entries_.clear();
   out.flush();
-  if (!out) Throw<InvalidArgument>("gpu_trace is '", file, "', but that file cannot be written; allowed: a writable file");
+  if (!out)
+    Throw<InvalidArgument>("gpu_trace is '", file, "', but that file cannot be written; allowed: a writable file");
 }
 
 }  // namespace xgbgpu

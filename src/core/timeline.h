@@ -13,8 +13,8 @@ namespace xgbgpu {
 /// One stage of one level of one tree.
 struct TimelineEntry {
   char const* stage;
-  int tree;   ///< counted from 0
-  int level;  ///< of the tree; -1: the whole tree
+  int tree;         ///< counted from 0
+  int level;        ///< of the tree; -1: the whole tree
   double start_us;  ///< since the timeline was made
   double duration_us;
   std::uint64_t bytes;  ///< that the stage must read and write at least
@@ -39,9 +39,9 @@ class Timeline {
   void Resolve();
 
   std::vector<TimelineEntry> const& entries() const { return entries_; }
-  /// Appends the resolved entries to a file in Chrome's trace format, which about:tracing and Perfetto read, and forgets
-  /// them. One row per stage; a new file is begun first. The format needs no end, so the file is good after every call.
-  /// Throws InvalidArgument if the file cannot be written.
+  /// Appends the resolved entries to a file in Chrome's trace format, which about:tracing and Perfetto read, and
+  /// forgets them. One row per stage; a new file is begun first. The format needs no end, so the file is good after
+  /// every call. Throws InvalidArgument if the file cannot be written.
   void AppendTo(std::string const& file);
 
  private:

@@ -115,8 +115,13 @@ class PathFeed {
   static constexpr std::uint32_t kQueue = (512 + 32) / 2;  ///< words of shared memory per warp: two rows in each
 
   __device__ PathFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
-      : store_{tree.paths.store}, paths_{tree.paths.path}, queue_{reinterpret_cast<std::uint16_t*>(queue)},
-        base_{s.first & ~15U}, first_{s.first}, end_{s.first + s.n}, pattern_{s.path * 0x01010101U},
+      : store_{tree.paths.store},
+        paths_{tree.paths.path},
+        queue_{reinterpret_cast<std::uint16_t*>(queue)},
+        base_{s.first & ~15U},
+        first_{s.first},
+        end_{s.first + s.n},
+        pattern_{s.path * 0x01010101U},
         lane_rows_{s.n < kWarps * 512 ? 4U : 16U} {
     if (paths_ == nullptr) {
       at_ = first_ + threadIdx.x / 32 * 32;
@@ -198,8 +203,8 @@ class PathFeed {
   std::uint32_t queued_{0};
 };
 
-/// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers: fetched in pieces of
-/// at most 16 bytes by as many lanes as that takes, handed over through shared memory.
+/// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers: fetched in pieces
+/// of at most 16 bytes by as many lanes as that takes, handed over through shared memory.
 template <int kWords>
 class RecordReader {
  public:
@@ -371,9 +376,9 @@ __global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
     GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells;
     for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += kStepRows) {
       RowRecord const record = rows[min(base + lane, s.n - 1)];
-      GradientSum const own = narrow ? GradientSum{record.gradient.grad, record.gradient.hess}
-                                     : QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale,
-                                                    tree.gradient->hess_scale);
+      GradientSum const own =
+          narrow ? GradientSum{record.gradient.grad, record.gradient.hess}
+                 : QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale, tree.gradient->hess_scale);
       for (std::uint32_t r = 0; r < 32; r += 4) {  // four rows at a time, eight lanes each
         std::uint32_t const source = r + lane / 8;
         RowIndex const row = __shfl_sync(kAllLanes, record.row, source);
@@ -393,8 +398,8 @@ template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Feed>;
   std::uint32_t const columns = tree.matrix.tile_columns;
-  std::size_t const sums = std::max<std::size_t>(std::size_t{symbols} * columns * 8,
-                                                 WideTileBytes(symbols, columns, kSymbolBytes));
+  std::size_t const sums =
+      std::max<std::size_t>(std::size_t{symbols} * columns * 8, WideTileBytes(symbols, columns, kSymbolBytes));
   std::size_t const bytes = sums + kWarps * (32 * kRecordWords + PathFeed::kQueue) * 4;
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),

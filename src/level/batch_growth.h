@@ -15,9 +15,9 @@
 namespace xgbgpu::cuda {
 
 /// Nodes have two numbers: in the order in which the device makes them, and in the tree. Depth-wise growth expands what
-/// the queue selects, and the two are the same. Loss-guided growth expands the likeliest nodes ahead of their turn, then
-/// takes them into the tree in the order of the queue: the tree is the one that one node at a time gives. Nodes that
-/// were expanded and never taken leave their rows in the leaf above them.
+/// the queue selects, and the two are the same. Loss-guided growth expands the likeliest nodes ahead of their turn,
+/// then takes them into the tree in the order of the queue: the tree is the one that one node at a time gives. Nodes
+/// that were expanded and never taken leave their rows in the leaf above them.
 ///
 /// Histogram slots are dealt to nodes that wait for their split. When they run out, the one that has waited longest
 /// loses its histogram; its children will both be summed.
@@ -66,9 +66,9 @@ class BatchGrowth {
   std::vector<NodeIndex> selected_;       ///< depth-wise: numbers in the tree of the level being expanded
   std::size_t next_selected_{0};
   NodeIndex first_child_{0};
-  std::vector<NodeIndex> waiting_;        ///< candidates not expanded yet, device numbers
+  std::vector<NodeIndex> waiting_;  ///< candidates not expanded yet, device numbers
   std::vector<std::int32_t> free_slots_;
-  std::deque<NodeIndex> holders_;         ///< nodes with a slot, oldest first; some have given it back since
+  std::deque<NodeIndex> holders_;  ///< nodes with a slot, oldest first; some have given it back since
 };
 
 }  // namespace xgbgpu::cuda

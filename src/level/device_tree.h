@@ -1,5 +1,5 @@
-/// A growing tree as the kernels of one level see it: what the host's LevelBuilder keeps in vectors lives on the device,
-/// so that no level waits for the host. docs/adr/0006-cuda-kernels.md
+/// A growing tree as the kernels of one level see it: what the host's LevelBuilder keeps in vectors lives on the
+/// device, so that no level waits for the host. docs/adr/0006-cuda-kernels.md
 #ifndef XGBGPU_LEVEL_DEVICE_TREE_H_
 #define XGBGPU_LEVEL_DEVICE_TREE_H_
 
@@ -12,6 +12,7 @@
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
 #include "split/split.h"
+#include "split/split_groups.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
@@ -59,15 +60,6 @@ struct TreeSettings {
   std::uint64_t sample_threshold;
 };
 
-constexpr int kSplitBins = 4;  ///< neighbouring bins of a feature that one thread of the split kernel looks at at once
-
-/// Features that one item of the split kernel looks at.
-struct SplitGroup {
-  FeatureIndex first;
-  std::uint16_t features;
-  std::uint16_t segments;  ///< threads that share the bins of a feature: a power of two
-};
-
 /// Everything a kernel of the level needs. Arrays are on the device.
 struct DeviceTree {
   DeviceMatrixView matrix;
@@ -79,19 +71,19 @@ struct DeviceTree {
   Family* families;
   MoveJob* move_jobs;
   SumJob* sum_jobs;
-  RowRecord* lists[2];           ///< [rows]
-  NodeIndex* positions;          ///< [rows]
-  GradientSum* histograms;       ///< [slots, cells]
-  SplitGroup const* groups;      ///< [group_count]
+  RowRecord* lists[2];       ///< [rows]
+  NodeIndex* positions;      ///< [rows]
+  GradientSum* histograms;   ///< [slots, cells]
+  SplitGroup const* groups;  ///< [group_count]
   std::uint32_t group_count;
-  SplitCandidate* candidates;    ///< [children of the families, group_count]
+  SplitCandidate* candidates;             ///< [children of the families, group_count]
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
   std::uint32_t const* features_of_node;  ///< [sets, feature_words] or nullptr: all
   std::uint32_t feature_words;
-  std::uint8_t sets_by_depth;    ///< set number is the node's depth; else 2 · family + (1 for the right child)
-  std::uint32_t unit_rows;       ///< rows of one unit of the histogram kernel
-  std::uint32_t item_rows;       ///< rows of one item of the partition, a multiple of 32, at most 1024
-  RowPaths paths;                ///< instead of lists and jobs, if the tree is grown by paths
+  std::uint8_t sets_by_depth;  ///< set number is the node's depth; else 2 · family + (1 for the right child)
+  std::uint32_t unit_rows;     ///< rows of one unit of the histogram kernel
+  std::uint32_t item_rows;     ///< rows of one item of the partition, a multiple of 32, at most 1024
+  RowPaths paths;              ///< instead of lists and jobs, if the tree is grown by paths
 };
 
 /// Who chooses the splits of the next level: the host, or the last block of the split kernel.
@@ -129,7 +121,8 @@ void ListRootRows(DeviceTree const& tree, bool sampled, DeviceLimits const& limi
 /// Children and move jobs of the first `families` families, where the host has chosen them. (level/level_cuda.cu)
 void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream);
 /// Rows to children, or positions; the last block plans the sums. (partition/partition_cuda.cu)
-void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream);
+void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits,
+              cudaStream_t stream);
 /// Histograms of all sum jobs; their slots are zero before. (histogram/histogram_cuda.cu)
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Siblings by subtraction, best split of every child; the next level's splits, unless the host chooses them.
@@ -139,10 +132,12 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
 
 // The same by paths.
 
-/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job. (level/row_paths_cuda.cu)
+/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job.
+/// (level/row_paths_cuda.cu)
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.
-void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
+                  cudaStream_t stream);
 /// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared.
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)

@@ -11,15 +11,15 @@ namespace xgbgpu::cuda {
 
 /// A parent, its two children, and where their histograms go. The root is a family of one.
 struct Family {
-  NodeIndex parent;                ///< kNoNode for the root
-  NodeIndex left;                  ///< first child; the root itself
-  std::int32_t built_slot;         ///< histogram of the child with fewer rows
-  std::int32_t sibling_slot;       ///< of the other child; -1: there is none
-  std::uint8_t subtract;           ///< sibling_slot holds the parent's histogram: what is left of it is the sibling's
-  std::uint8_t left_is_built;      ///< known once the rows are divided
-  std::uint32_t finished_built;    ///< groups that the split kernel has looked at, of either child
+  NodeIndex parent;              ///< kNoNode for the root
+  NodeIndex left;                ///< first child; the root itself
+  std::int32_t built_slot;       ///< histogram of the child with fewer rows
+  std::int32_t sibling_slot;     ///< of the other child; -1: there is none
+  std::uint8_t subtract;         ///< sibling_slot holds the parent's histogram: what is left of it is the sibling's
+  std::uint8_t left_is_built;    ///< known once the rows are divided
+  std::uint32_t finished_built;  ///< groups that the split kernel has looked at, of either child
   std::uint32_t finished_sibling;
-  unsigned long long moved;        ///< rows that went left (low half) and right (high half) so far
+  unsigned long long moved;  ///< rows that went left (low half) and right (high half) so far
 
   XGBGPU_HD NodeIndex built() const { return left_is_built != 0 ? left : left + 1; }
   XGBGPU_HD NodeIndex sibling() const { return left_is_built != 0 ? left + 1 : left; }

@@ -1,11 +1,10 @@
-#include "level/level_cuda.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "core/grid.h"
 #include "core/message.h"
 #include "gradient/gradient_ops.h"
+#include "level/level_cuda.h"
 #include "level/level_policy.h"
 #include "level/plan.cuh"
 #include "level/stages.h"
@@ -15,27 +14,6 @@
 namespace xgbgpu::cuda {
 
 namespace {
-
-/// Features side by side that one item of the split kernel looks at: never from two tiles.
-std::vector<SplitGroup> MakeGroups(DeviceMatrix const& matrix) {
-  DeviceMatrixView const& m = matrix.view;
-  std::vector<SplitGroup> groups;
-  for (FeatureIndex first = 0; first < m.features;) {
-    FeatureIndex const limit = m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
-    BinIndex const bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
-    std::uint32_t segments = 1;
-    while (segments < kPlanThreads && segments * BinIndex{kSplitBins} < bins) segments *= 2;
-    FeatureIndex end = std::min<FeatureIndex>(limit, first + kPlanThreads / segments);
-    if (!m.dense) {  // a feature with many more bins than the first begins a new group
-      FeatureIndex f = first;
-      while (f < end && matrix.cuts.bins(f) <= segments * BinIndex{kSplitBins}) ++f;
-      end = std::max(first + 1, f);
-    }
-    groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments)});
-    first = end;
-  }
-  return groups;
-}
 
 __global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(DeviceTree tree, std::uint32_t families) {
   __shared__ typename PlanScan::TempStorage storage;
@@ -74,7 +52,12 @@ void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_
 }
 
 LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream)
-    : matrix_{matrix}, arena_{arena}, stream_{stream}, limits_{CurrentDeviceLimits()}, groups_{MakeGroups(matrix)}, paths_{matrix, arena} {
+    : matrix_{matrix},
+      arena_{arena},
+      stream_{stream},
+      limits_{CurrentDeviceLimits()},
+      groups_{MakeSplitGroups(matrix)},
+      paths_{matrix, arena} {
   std::size_t const rows = matrix.view.rows;
   LevelPolicy const policy;
   std::size_t free = 0, total = 0;
@@ -93,35 +76,50 @@ LevelBuilder::~LevelBuilder() {
   DropGraph();
 }
 
-/// What the stages of a tree had to read and write, from its nodes.
+/// What the stages of a tree had to read and write at least, from its nodes. Rows that are grown by paths are not
+/// counted: their numbers are taken in proportion to the hessian sums.
 void LevelBuilder::ReportBytes(Span<Node const> nodes) {
-  std::uint64_t const rows = matrix_.view.rows, sampled = nodes[0].rows;
-  std::uint64_t const per_row = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
-                                                   : matrix_.stored * sizeof(std::uint32_t) / rows;
-  std::uint64_t const per_record = sizeof(RowRecord) + per_row;
-  timer_.timeline()->SetBytes(kGradients, 0, rows * sizeof(GradientPair) * (rows < kNarrowMinRows ? 1 : 2));
-  timer_.timeline()->SetBytes(kRoot, 0, rows * sizeof(GradientPair) + sampled * sizeof(RowRecord));
-  timer_.timeline()->SetBytes(kSum, 0, sampled * per_record + HistogramBytes());
-  timer_.timeline()->SetBytes(kSplit, 0, HistogramBytes());
+  Timeline& timeline = *timer_.timeline();
+  double const rows = static_cast<double>(matrix_.view.rows);
+  double const record = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
+                                           : static_cast<double>(matrix_.stored) * sizeof(std::uint32_t) / rows;
+  double const sector = std::min(32.0, record);  // that holds a row's symbol
+  double const gradient = by_paths_ ? sizeof(NarrowGradient) : sizeof(RowRecord);
+  auto const histogram = static_cast<double>(HistogramBytes());
+  auto const rows_of = [&](Node const& node) {
+    if (!by_paths_) return static_cast<double>(node.rows);
+    return rows *
+           std::max(0.0, static_cast<double>(node.sum.hess) / std::max(1.0, static_cast<double>(nodes[0].sum.hess)));
+  };
+  auto const set = [&](char const* stage, int level, double bytes) {
+    timeline.SetBytes(stage, level, static_cast<std::uint64_t>(bytes));
+  };
+  double const sampled = nodes[0].rows;
+  set(kGradients, 0, rows * sizeof(GradientPair) * (rows < kNarrowMinRows ? 1 : 2));
+  set(kRoot, 0, rows * sizeof(GradientPair) + sampled * gradient);
+  set(kSum, 0, sampled * (record + gradient) + histogram);
+  set(kSplit, 0, histogram);
+  set(kWalk, params_.max_depth, rows * (record + sizeof(NodeIndex) + 1));
   if (!unattended_) return;  // batches are no levels
   for (int level = 1; level <= params_.max_depth; ++level) {
-    std::uint64_t moved = 0, stayed = 0, summed = 0, families = 0;
+    double moved = 0, stayed = 0, summed = 0, families = 0;
     for (Node const& node : nodes) {
       if (node.depth != level - 1) continue;
       if (node.left == kNoNode) {
-        stayed += node.rows;
+        stayed += rows_of(node);
         continue;
       }
-      moved += node.rows;
+      moved += rows_of(node);
       auto const left = static_cast<std::size_t>(node.left);
-      summed += std::min(nodes[left].rows, nodes[left + 1].rows);
+      summed += std::min(rows_of(nodes[left]), rows_of(nodes[left + 1]));
       ++families;
     }
-    std::uint64_t const sector = std::min<std::uint64_t>(32, per_row);  // that holds a row's symbol
-    std::uint64_t const out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
-    timer_.timeline()->SetBytes(kMove, level, moved * (sizeof(RowRecord) + sector + out) + stayed * 12);
-    timer_.timeline()->SetBytes(kSum, level, summed * per_record + families * HistogramBytes());
-    timer_.timeline()->SetBytes(kSplit, level, 3 * families * HistogramBytes());
+    double const list_out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
+    double const copied = paths_.IsMoved(level, params_.max_depth) ? 2 * (record + gradient) : 0;
+    set(kMove, level,
+        by_paths_ ? moved * (sector + 2 + copied) : moved * (sizeof(RowRecord) + sector + list_out) + stayed * 12);
+    set(kSum, level, summed * (record + gradient) + families * histogram + (by_paths_ ? moved : 0));
+    set(kSplit, level, 3 * families * histogram);
   }
 }
 
@@ -167,7 +165,7 @@ void LevelBuilder::ReserveUnattended() {
     host_memory_ = PinnedBuffer<std::uint8_t>{tree_memory_.size()};
   }
   if (by_paths_) {
-    if (paths_.Reserve(params_.max_depth)) DropGraph();
+    if (paths_.Reserve(params_.max_depth, stream_)) DropGraph();
   } else {
     ReserveLists();
     Grow(&move_jobs_, "nodes", widest);
@@ -182,7 +180,8 @@ void LevelBuilder::ReserveLists() {
 void LevelBuilder::ReserveAttended() {
   LevelPolicy const policy;
   std::size_t const fitting = histogram_budget_ / HistogramBytes();
-  std::size_t const leaves = params_.max_leaves == 0 ? policy.attended_slots : static_cast<std::size_t>(params_.max_leaves);
+  std::size_t const leaves =
+      params_.max_leaves == 0 ? policy.attended_slots : static_cast<std::size_t>(params_.max_leaves);
   used_slots_ = static_cast<std::uint32_t>(
       std::max<std::size_t>(2, std::min({fitting, leaves, matrix_.view.rows, std::size_t{policy.attended_slots}})));
   std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
@@ -284,8 +283,13 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   by_paths_ = CanUsePaths();
   unattended_ ? ReserveUnattended() : ReserveAttended();
   UploadFeatures();
-  host_settings_[0] = {SplitParams{params, {}}, params.min_split_loss, params.max_depth, params.max_leaves,
-                       params.seed, tree_number, SampleThreshold(params.subsample)};
+  host_settings_[0] = {SplitParams{params, {}},
+                       params.min_split_loss,
+                       params.max_depth,
+                       params.max_leaves,
+                       params.seed,
+                       tree_number,
+                       SampleThreshold(params.subsample)};
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
@@ -303,7 +307,8 @@ void LevelBuilder::EnqueueStart() {
   FillBytes(tree_memory_.data(), 0, sizeof(Header), stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
   if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
-  timer_.Run(kGradients, level_, [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_); });
+  timer_.Run(kGradients, level_,
+             [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_); });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
       StartPaths(tree, paths_.narrow(), limits_, stream_);
@@ -320,7 +325,8 @@ void LevelBuilder::EnqueueListTree() {
     bool const last = level_ == params_.max_depth;
     if (level_ > 0) {
       bounds_.families = std::uint64_t{1} << (level_ - 1);
-      timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
+      timer_.Run(kMove, level_,
+                 [&] { MoveRows(tree, bounds_, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
     }
     if (last) break;
     timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
@@ -340,8 +346,8 @@ void LevelBuilder::EnqueueTree() {
              "reading the tree");
 }
 
-/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there are
-/// events between the stages, and no graph.
+/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there
+/// are events between the stages, and no graph.
 void LevelBuilder::RunUnattended() {
   if (timer_.timeline() != nullptr) {
     EnqueueTree();
@@ -450,9 +456,10 @@ LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
   if (unattended_) {
     stream_.Wait("growing a tree");
-    if (by_paths_ && HeaderOf(host_memory_.data())->state.no_room != 0) {  // the first tree of the wide format on moved rows
+    if (by_paths_ &&
+        HeaderOf(host_memory_.data())->state.no_room != 0) {  // the first tree of the wide format on moved rows
       paths_.MoveWide();
-      if (paths_.Reserve(params_.max_depth)) DropGraph();
+      if (paths_.Reserve(params_.max_depth, stream_)) DropGraph();
       RunUnattended();
       stream_.Wait("growing a tree");
     }

@@ -89,9 +89,9 @@ class LevelBuilder {
   bool sets_by_depth_{false};
   bool unattended_{false};
   bool by_paths_{false};
-  int level_{0};            ///< levels, or attended batches, expanded so far
+  int level_{0};                 ///< levels, or attended batches, expanded so far
   std::uint32_t used_slots_{0};  ///< of histograms
-  std::size_t batch_{0};    ///< attended: families of one batch at most
+  std::size_t batch_{0};         ///< attended: families of one batch at most
   BatchGrowth growth_;
   StageTimer timer_;
   PathGrowth paths_;

@@ -26,8 +26,9 @@ struct LevelPolicy {
   /// Rows keep their place and carry a path (row_paths.h) in unattended trees on all rows of matrices of at most this
   /// many tiles. With more, a second copy of them is not worth its memory.
   std::uint32_t most_path_tiles{4};
-  /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are looked
-  /// at once for each node of the level. Less stays in the second-level cache, and is moved only to keep paths in a byte.
+  /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are
+  /// looked at once for each node of the level. Less stays in the second-level cache, and is moved only to keep paths
+  /// in a byte.
   std::uint64_t least_moved_bytes{8 << 20};
   int move_every{4};
   int move_small_every{7};

@@ -8,7 +8,7 @@
 
 namespace xgbgpu::cuda {
 
-bool PathGrowth::Reserve(int max_depth) {
+bool PathGrowth::Reserve(int max_depth, cudaStream_t stream) {
   LevelPolicy const policy;
   std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (max_depth - 1);
   std::size_t const bins = matrix_.view.tiles * rows * matrix_.view.record_bytes();
@@ -24,7 +24,9 @@ bool PathGrowth::Reserve(int max_depth) {
 
   bool changed = false;
   auto const grow = [&](auto* buffer, char const* part, std::size_t size) {
-    changed |= xgbgpu::Reserve(buffer, arena_, part, size);
+    if (!xgbgpu::Reserve(buffer, arena_, part, size)) return;
+    changed = true;
+    FillBytes(buffer->data(), 0, buffer->size(), stream, "clearing new memory");  // structures are read whole
   };
   constexpr std::size_t kSlack = 128;  // paths are read in words
   for (auto& path : path_) grow(&path, "row paths", rows + kSlack);

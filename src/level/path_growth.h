@@ -15,7 +15,7 @@ class PathGrowth {
   PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena) : matrix_{matrix}, arena_{arena} {}
 
   /// Makes room for trees of this depth. True if a buffer is another now.
-  bool Reserve(int max_depth);
+  bool Reserve(int max_depth, cudaStream_t stream);
   /// From the next Reserve on there is room for moved gradients of the wide format.
   void MoveWide() { move_wide_ = true; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
@@ -25,10 +25,12 @@ class PathGrowth {
   void EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
                      DeviceLimits const& limits, cudaStream_t stream) const;
 
- private:
+  /// Are the rows moved when this level is made?
   bool IsMoved(int level, int max_depth) const {
     return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < max_depth;
   }
+
+ private:
   void Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) const;
 
   DeviceMatrix const& matrix_;

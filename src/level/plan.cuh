@@ -93,8 +93,15 @@ struct Selection {
   /// Family of the node with the given rank among those selected. Slots are never given back: every split needs one
   /// more than its parent has, and a full tree needs as many as its last level that is evaluated has nodes.
   __device__ Family MakeFamily(NodeIndex node, std::int32_t parent_slot, std::uint32_t rank, bool left_is_built) const {
-    return {node, static_cast<NodeIndex>(end + 2 * rank), static_cast<std::int32_t>(leaves + rank), parent_slot, 1,
-            static_cast<std::uint8_t>(left_is_built ? 1 : 0), 0, 0, 0};
+    return {node,
+            static_cast<NodeIndex>(end + 2 * rank),
+            static_cast<std::int32_t>(leaves + rank),
+            parent_slot,
+            1,
+            static_cast<std::uint8_t>(left_is_built ? 1 : 0),
+            0,
+            0,
+            0};
   }
   __device__ void Store(LevelState* state, std::uint32_t families) const {
     state->level_first = end;

@@ -8,8 +8,8 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a block advances or moves at a time
 
-/// Sum job of `members` rows, as far as is known, among the `rows` rows of a group; its first unit is not set. Rows that
-/// are only looked at cost a part of those that are summed: units are made alike in cost. *units: their number.
+/// Sum job of `members` rows, as far as is known, among the `rows` rows of a group; its first unit is not set. Rows
+/// that are only looked at cost a part of those that are summed: units are made alike in cost. *units: their number.
 __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, PathPlace place, std::int32_t slot,
                                       std::uint32_t rows, float members, std::uint32_t* units) {
   constexpr float kLookCost = 1.0f / 16;
@@ -61,8 +61,8 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
       job = MakePathJob(tree.unit_rows, {child.group, child.path + (left_is_built ? 0 : 1)}, family.built_slot,
                         group.rows, part * static_cast<float>(group.rows), &units);
     }
-    unsigned long long const before = ScanStep(
-        selected ? Both(1, step.move ? rows : units) : 0, &families_and_units, storage);
+    unsigned long long const before =
+        ScanStep(selected ? Both(1, step.move ? rows : units) : 0, &families_and_units, storage);
     if (!in) continue;
     if (!selected) {
       paths.splits[entry].feature = kNoFeature;
@@ -117,10 +117,12 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
       group.hess = static_cast<float>(tree.nodes[group.root].sum.hess);
       built = group.root == family.built();
       if (built) {
-        job = MakePathJob(tree.unit_rows, {g, 0}, family.built_slot, group.rows, static_cast<float>(group.rows), &units);
+        job =
+            MakePathJob(tree.unit_rows, {g, 0}, family.built_slot, group.rows, static_cast<float>(group.rows), &units);
       }
     }
-    unsigned long long const before = ScanStep(Both((group.rows + kPathItemRows - 1) / kPathItemRows, units), &all, storage);
+    unsigned long long const before =
+        ScanStep(Both((group.rows + kPathItemRows - 1) / kPathItemRows, units), &all, storage);
     group.first_item = High(before);
     job.first_unit = Low(before);
     if (!in) continue;

@@ -19,7 +19,7 @@ struct RowGroup {
   std::uint32_t rows;
   std::uint32_t first_item;  ///< of kPathItemRows rows
   NodeIndex root;
-  float hess;                ///< about the sum over its rows
+  float hess;  ///< about the sum over its rows
 };
 
 /// Where a node's rows are.
@@ -30,8 +30,8 @@ struct PathPlace {
 
 /// What the rows of one path do next.
 struct PathSplit {
-  FeatureIndex feature;  ///< kNoFeature: the node stays a leaf
-  std::uint16_t bin;     ///< first symbol that goes right
+  FeatureIndex feature;        ///< kNoFeature: the node stays a leaf
+  std::uint16_t bin;           ///< first symbol that goes right
   std::uint16_t missing_left;  ///< symbol that goes left although it is not smaller, or kNoSymbol
   std::uint32_t family;
 };
@@ -63,22 +63,22 @@ struct RowStore {
 /// The level that is made now, and where its rows lie.
 struct RowPaths {
   RowStore store;
-  std::uint8_t const* path;      ///< [rows of the store] at the parents' level; nullptr: 0 everywhere
-  std::uint8_t* next_path;       ///< [rows of the store] at this level
+  std::uint8_t const* path;  ///< [rows of the store] at the parents' level; nullptr: 0 everywhere
+  std::uint8_t* next_path;   ///< [rows of the store] at this level
   RowGroup* groups;
-  PathSplit* splits;             ///< [groups << depth]
-  std::uint32_t* counts;         ///< [groups << (depth + 1)] rows of the children, if the next level is moved
-  PathPlace* places;             ///< [nodes]
-  WalkNode* walk;                ///< [nodes]
+  PathSplit* splits;      ///< [groups << depth]
+  std::uint32_t* counts;  ///< [groups << (depth + 1)] rows of the children, if the next level is moved
+  PathPlace* places;      ///< [nodes]
+  WalkNode* walk;         ///< [nodes]
   PathJob* jobs;
-  int depth;                     ///< of the parents below their group's node
+  int depth;  ///< of the parents below their group's node
   // Moving:
   std::uint8_t* next_records;
   NarrowGradient* next_narrow;
-  GradientPair* next_wide;       ///< nullptr: there is no room; a tree of the wide format must be grown again with it
+  GradientPair* next_wide;  ///< nullptr: there is no room; a tree of the wide format must be grown again with it
   RowGroup* next_groups;
-  std::uint8_t* start;           ///< [rows] first move: group that each row of the matrix went to; kDeadPath: none
-  NodeIndex* start_nodes;        ///< [groups] their nodes
+  std::uint8_t* start;     ///< [rows] first move: group that each row of the matrix went to; kDeadPath: none
+  NodeIndex* start_nodes;  ///< [groups] their nodes
 };
 
 /// What follows a level, known to the host when it enqueues the level.

@@ -21,7 +21,8 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   bool const narrow = gradient.format.narrow;
   GradientSum sum;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
-  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows; first += step) {
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
+       first += step) {
     GradientPair v[kLaneRows]{};
     if (first + kLaneRows <= rows) {
       auto const* const from = reinterpret_cast<float4 const*>(tree.gradients + first);
@@ -99,7 +100,7 @@ struct Rule {
 /// What one block does at a time: the rows of a piece of a group, and the rules of the group's paths.
 struct Item {
   RowGroup group;
-  std::uint32_t number;  ///< of the group
+  std::uint32_t number;      ///< of the group
   std::uint32_t first, end;  ///< rows of the store
 };
 
@@ -119,8 +120,8 @@ __device__ Item LoadItem(DeviceTree const& tree, std::uint32_t item, Rule* rules
     rule.bin = s.bin;
     rule.missing_left = s.missing_left;
     FeatureIndex const feature = rule.splits ? s.feature : 0;
-    rule.offset = std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() +
-                  feature % m.tile_columns * m.symbol_bytes;
+    rule.offset =
+        std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() + feature % m.tile_columns * m.symbol_bytes;
   }
   __syncthreads();
   return it;
@@ -192,10 +193,10 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
 
 /// Rows of one item in the order of their children.
 struct ItemOrder {
-  std::uint32_t row[kPathItemRows];            ///< sorted: row of the item
-  std::uint32_t first[2 * kMostPaths + 1];     ///< place of each child's first row in that order
-  std::uint32_t shift[2 * kMostPaths];         ///< from that order to the next store
-  std::uint8_t child[kPathItemRows];           ///< sorted
+  std::uint32_t row[kPathItemRows];         ///< sorted: row of the item
+  std::uint32_t first[2 * kMostPaths + 1];  ///< place of each child's first row in that order
+  std::uint32_t shift[2 * kMostPaths];      ///< from that order to the next store
+  std::uint8_t child[kPathItemRows];        ///< sorted
 };
 
 /// Places of the children of an item's paths, in the item and in the next store: a part of each parent's range is taken
@@ -233,10 +234,11 @@ __device__ void PlaceChildren(DeviceTree const& tree, Rule const* rules, std::ui
   __syncthreads();
 }
 
-/// store(place, load(row)) for every piece of the item's sorted rows, each in 1 << shift pieces: loads of several pieces
-/// are on their way before the first is stored.
+/// store(place, load(row)) for every piece of the item's sorted rows, each in 1 << shift pieces: loads of several
+/// pieces are on their way before the first is stored.
 template <typename Load, typename Store>
-__device__ void CopyInOrder(ItemOrder const& order, std::uint32_t pieces, std::uint32_t shift, Load&& load, Store&& store) {
+__device__ void CopyInOrder(ItemOrder const& order, std::uint32_t pieces, std::uint32_t shift, Load&& load,
+                            Store&& store) {
   constexpr int kInFlight = 8;
   for (std::uint32_t base = threadIdx.x; base < pieces; base += kInFlight * kThreads) {
     decltype(load(0U)) v[kInFlight];
@@ -260,10 +262,12 @@ __device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder co
   DeviceMatrixView const& m = tree.matrix;
   std::uint32_t const shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;  // a record is one piece or two
   for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
-    auto const* const from = reinterpret_cast<Piece const*>(paths.store.records) + ((tile * m.rows + it.first) << shift);
+    auto const* const from =
+        reinterpret_cast<Piece const*>(paths.store.records) + ((tile * m.rows + it.first) << shift);
     auto* const to = reinterpret_cast<Piece*>(paths.next_records) + (tile * m.rows << shift);
-    CopyInOrder(order, live << shift, shift, [&](std::uint32_t row) { return from[row]; },
-                [&](std::uint64_t place, Piece const& v) { to[place] = v; });
+    CopyInOrder(
+        order, live << shift, shift, [&](std::uint32_t row) { return from[row]; },
+        [&](std::uint64_t place, Piece const& v) { to[place] = v; });
   }
 }
 
@@ -312,11 +316,13 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
         CopyRecords<uint4>(tree, it, order, live);
     }
     if (narrow) {
-      CopyInOrder(order, live, 0, [&](std::uint32_t row) { return paths.store.narrow[it.first + row]; },
-                  [&](std::uint64_t place, NarrowGradient v) { paths.next_narrow[place] = v; });
+      CopyInOrder(
+          order, live, 0, [&](std::uint32_t row) { return paths.store.narrow[it.first + row]; },
+          [&](std::uint64_t place, NarrowGradient v) { paths.next_narrow[place] = v; });
     } else if (paths.next_wide != nullptr) {
-      CopyInOrder(order, live, 0, [&](std::uint32_t row) { return paths.store.wide[it.first + row]; },
-                  [&](std::uint64_t place, GradientPair v) { paths.next_wide[place] = v; });
+      CopyInOrder(
+          order, live, 0, [&](std::uint32_t row) { return paths.store.wide[it.first + row]; },
+          [&](std::uint64_t place, GradientPair v) { paths.next_wide[place] = v; });
     }
     __syncthreads();  // before the rules and counters are written again
   }
@@ -362,7 +368,8 @@ void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits con
   CheckLaunch("quantising gradients");
 }
 
-void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
+void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
+                  cudaStream_t stream) {
   unsigned const blocks = PathBlocks(tree, bounds, limits);
   if (step.move) {
     AdvancePathsKernel<true><<<blocks, kThreads, 0, stream>>>(tree);

@@ -4,12 +4,12 @@
 
 namespace xgbgpu::cuda {
 
-constexpr char const* kGradients = "gradients";
-constexpr char const* kRoot = "root rows";
-constexpr char const* kMove = "partition";
-constexpr char const* kSum = "histograms";
-constexpr char const* kSplit = "splits";
-constexpr char const* kWalk = "leaves";
+inline constexpr char kGradients[] = "gradients";
+inline constexpr char kRoot[] = "root rows";
+inline constexpr char kMove[] = "partition";
+inline constexpr char kSum[] = "histograms";
+inline constexpr char kSplit[] = "splits";
+inline constexpr char kWalk[] = "leaves";
 
 }  // namespace xgbgpu::cuda
 

@@ -34,10 +34,10 @@ struct DeviceMatrixView {
   std::uint64_t rows;
   FeatureIndex features;
   bool dense;
-  std::uint8_t symbol_bytes;   ///< dense: 1 or 2
-  std::uint32_t tile_columns;  ///< dense
-  std::uint32_t tiles;         ///< dense; 1 for sparse
-  std::uint64_t cells;         ///< of one histogram
+  std::uint8_t symbol_bytes;       ///< dense: 1 or 2
+  std::uint32_t tile_columns;      ///< dense
+  std::uint32_t tiles;             ///< dense; 1 for sparse
+  std::uint64_t cells;             ///< of one histogram
   std::uint8_t const* records;     ///< dense: [tiles, rows, tile_columns · symbol_bytes]
   DeviceTile const* tile;          ///< dense: [tiles]
   std::uint64_t const* row_ptr;    ///< sparse: [rows + 1]

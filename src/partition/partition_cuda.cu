@@ -61,7 +61,8 @@ __device__ void SplitRows(DeviceTree const& tree, Family* family, Node const& pa
       std::uint32_t const left_lanes = __ballot_sync(kAllLanes, in && left);
       std::uint32_t const right_lanes = __ballot_sync(kAllLanes, in && !left);
       if (in) {
-        std::uint32_t const at = left ? next_left + __popc(left_lanes & below) : next_right - 1 - __popc(right_lanes & below);
+        std::uint32_t const at =
+            left ? next_left + __popc(left_lanes & below) : next_right - 1 - __popc(right_lanes & below);
         to[at] = records[k];
       }
       next_left += __popc(left_lanes);
@@ -93,7 +94,8 @@ __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) 
 
 }  // namespace
 
-void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits, cudaStream_t stream) {
+void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits,
+              cudaStream_t stream) {
   std::uint64_t const items = tree.matrix.rows / (std::uint64_t{tree.item_rows} * kWarps) + 1;
   unsigned const blocks = Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, kResident);
   if (kind == LevelKind::kFinal) {

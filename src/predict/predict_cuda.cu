@@ -25,9 +25,9 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads) AddLeafValuesKernel(NodeIndex const* positions, std::uint64_t rows,
-                                                                float const* node_values, float* margins,
-                                                                std::size_t stride) {
+__global__ void __launch_bounds__(kThreads)
+    AddLeafValuesKernel(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
+                        std::size_t stride) {
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
     NodeIndex const p = positions[row];
@@ -46,7 +46,7 @@ void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, NodeIndex* po
 void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
   AddLeafValuesKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(positions, rows, node_values,
-                                                                                       margins, stride);
+                                                                                          margins, stride);
   CheckLaunch("adding leaf values");
 }
 

@@ -7,7 +7,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kThreads = kPlanThreads;
+constexpr int kThreads = kSplitThreads;
+static_assert(kThreads == kPlanThreads);  // its last block plans
 constexpr int kResident = 3;
 
 /// Candidates of one block in an order that a maximum can find: gain, then smaller feature, then the order of the scans
@@ -38,8 +39,8 @@ struct Segment {
   FeatureIndex feature;
   std::uint32_t column;  ///< of the group
   std::uint32_t first, n, bins;
-  std::uint64_t cell;    ///< of its first bin
-  bool active;           ///< the feature is in the sample of the tree
+  std::uint64_t cell;  ///< of its first bin
+  bool active;         ///< the feature is in the sample of the tree
 };
 
 __device__ Segment SegmentOf(DeviceTree const& tree, SplitGroup const& group) {
@@ -98,10 +99,10 @@ struct BestCandidate {
   unsigned long long key{0};
   SplitCandidate split;
 
-  /// Considers the splits on either side of the bins of a run, which begins `from` bins into the segment. *below: sum of
-  /// the present values below it, moved on to those below the next run.
-  __device__ void Scan(SplitParams const& p, Segment const& s, BinRun const& run, std::uint32_t from,
-                       GradientSum total, double node_gain, GradientSum present, GradientSum* below) {
+  /// Considers the splits on either side of the bins of a run, which begins `from` bins into the segment. *below: sum
+  /// of the present values below it, moved on to those below the next run.
+  __device__ void Scan(SplitParams const& p, Segment const& s, BinRun const& run, std::uint32_t from, GradientSum total,
+                       double node_gain, GradientSum present, GradientSum* below) {
     bool const missing = present != total;
 #pragma unroll
     for (int i = 0; i < kSplitBins; ++i) {
@@ -221,7 +222,8 @@ __device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t fami
   return tree.features_of_node + std::uint64_t{set} * tree.feature_words;
 }
 
-__global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
   __shared__ Shared shared;
   __shared__ bool last_group;
   SplitParams params = tree.settings->split;
@@ -245,10 +247,10 @@ __global__ void __launch_bounds__(kThreads, kResident) FindSplitsKernel(DeviceTr
     NodeIndex const n = child == 0 ? family->built() : family->sibling();
     SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
     SplitCandidate best;
-    bool const mine = BestOfGroup(tree, params, group, segment, tree.nodes[n].sum,
-                                  SetOf(tree, f, n != family->left, tree.nodes[n]),
-                                  sums(child == 0 ? family->built_slot : family->sibling_slot),
-                                  subtract ? sums(family->built_slot) : nullptr, &shared, &best);
+    bool const mine =
+        BestOfGroup(tree, params, group, segment, tree.nodes[n].sum, SetOf(tree, f, n != family->left, tree.nodes[n]),
+                    sums(child == 0 ? family->built_slot : family->sibling_slot),
+                    subtract ? sums(family->built_slot) : nullptr, &shared, &best);
     if (mine) candidates[g] = best;
     if (SelectionReduces(tree, next)) continue;
     __threadfence();

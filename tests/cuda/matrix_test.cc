@@ -208,6 +208,7 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
   for (double const missing : {0.0, 0.8}) {
     MemorySource const source{RandomValues({500, 6, missing}, 86)};
     std::vector<float> const weights(500, 1.0f);
+    Dataset::Build(source, weights, 32, 2, kDevice);  // what the driver takes at first use is taken
     std::size_t const before = FreeMemory();
     FailDeviceAllocation(-1);
     Dataset::Build(source, weights, 32, 2, kDevice);

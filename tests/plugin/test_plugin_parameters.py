@@ -31,7 +31,7 @@ def data(regression):
         ({"n_gpus": "all"}, r"n_gpus.*'all'"),
         ({"gpu_memory_limit": "16GiB"}, r"gpu_memory_limit is '16GiB'.*supported: 0"),
         ({"gpu_trace": "trace.json", "gpu_backend": "host"}, r"gpu_trace is 'trace.json'.*host backend.*allowed here: none"),
-        pytest.param({"gpu_trace": "/no/such/folder/t"}, r"gpu_trace is '/no/such/folder/t'.*writable file", marks=with_device),
+        pytest.param({"gpu_trace": "/no/such/folder/t", "gpu_backend": "cuda"}, r"gpu_trace is '/no/such/folder/t'.*writable file", marks=with_device),
         ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid: \d+ CUDA devices can be used"),
         ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
         ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),

@@ -1,0 +1,30 @@
+#include "split/split_groups.h"
+
+#include <algorithm>
+
+#include "matrix/device_matrix.h"
+
+namespace xgbgpu::cuda {
+
+std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
+  DeviceMatrixView const& m = matrix.view;
+  std::vector<SplitGroup> groups;
+  for (FeatureIndex first = 0; first < m.features;) {
+    FeatureIndex const limit =
+        m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
+    BinIndex const bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
+    std::uint32_t segments = 1;
+    while (segments < FeatureIndex{kSplitThreads} && segments * BinIndex{kSplitBins} < bins) segments *= 2;
+    FeatureIndex end = std::min<FeatureIndex>(limit, first + FeatureIndex{kSplitThreads} / segments);
+    if (!m.dense) {  // a feature with many more bins than the first begins a new group
+      FeatureIndex f = first;
+      while (f < end && matrix.cuts.bins(f) <= segments * BinIndex{kSplitBins}) ++f;
+      end = std::max(first + 1, f);
+    }
+    groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments)});
+    first = end;
+  }
+  return groups;
+}
+
+}  // namespace xgbgpu::cuda
