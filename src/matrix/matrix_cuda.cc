@@ -167,7 +167,7 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts,
 
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options) {
-  std::size_t const budget = MemoryBudget(options);
+  std::size_t const budget = MemoryBudget(options, source);
   DeviceArena arena{"Quantising the matrix on the GPU"};
   Quantiles quantiles = FindQuantiles(source, wanted, options, &arena);
   host::CheckShape(source);

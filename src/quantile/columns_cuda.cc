@@ -6,11 +6,14 @@
 
 namespace xgbgpu::cuda {
 
-std::size_t MemoryBudget(BuildOptions const& options) {
+std::size_t MemoryBudget(BuildOptions const& options, RowSource const& source) {
   if (options.memory_bytes != 0) return options.memory_bytes;
+  QuantilePolicy const policy;
   std::size_t free = 0, total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return static_cast<std::size_t>(QuantilePolicy{}.memory_share * static_cast<double>(free));
+  double const values = static_cast<double>(source.rows()) * source.features();
+  double const wanted = std::max(policy.least_bytes, policy.bytes_per_value * values);
+  return static_cast<std::size_t>(std::min(policy.memory_share * static_cast<double>(free), wanted));
 }
 
 void UploadRows(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces, int threads,

@@ -17,13 +17,13 @@ namespace xgbgpu::cuda {
 struct BuildOptions {
   int device;
   int threads;
-  /// Device memory for raw data and scratch; 0: most of what is free. Columns that do not fit are read in turn, in
+  /// Device memory for raw data and scratch; 0: as the policy says. Columns that do not fit are read in turn, in
   /// several passes over the source. At least one column is always held.
   std::size_t memory_bytes{0};
 };
 
-/// memory_bytes, or most of what the current device has free.
-std::size_t MemoryBudget(BuildOptions const& options);
+/// memory_bytes, or what quantile_policy.h gives to data of this size on the current device.
+std::size_t MemoryBudget(BuildOptions const& options, RowSource const& source);
 
 /// Columns of sort keys (quantile_ops.h); kNoKey where a value is missing.
 struct KeyColumns {

@@ -25,7 +25,7 @@ class Search {
       : source_{source},
         wanted_{wanted},
         threads_{options.threads},
-        budget_{MemoryBudget(options)},
+        budget_{MemoryBudget(options, source)},
         arena_{arena},
         features_(source.features()) {
     result_.present.resize(source.features());

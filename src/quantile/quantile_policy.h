@@ -10,7 +10,12 @@ struct QuantilePolicy {
   /// Values of dense columns that one sort takes, a column at least: enough to fill a device, few enough that 16 bytes
   /// for each (32 with weights) are little beside the data.
   std::uint64_t pairs_at_once{1 << 24};
-  /// Share of a device's free memory for raw data and scratch. The rest: what the driver takes beside, sizes rounded
+  /// Memory for raw data and scratch: this for every row and column, so that building a matrix takes no more than
+  /// training on it (docs/benchmarks.md), but never less than least_bytes. More would save passes over the source: all
+  /// columns at once take about 5 bytes a value.
+  double bytes_per_value{3};
+  double least_bytes{256 << 20};
+  /// Share of a device's free memory for raw data and scratch at most. The rest: what the driver takes beside, sizes rounded
   /// up.
   double memory_share{0.85};
 };
