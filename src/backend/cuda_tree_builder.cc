@@ -21,7 +21,13 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int
   device_.Leave();
 }
 
-CudaTreeBuilder::~CudaTreeBuilder() { device_.Enter(); }
+CudaTreeBuilder::~CudaTreeBuilder() {
+  try {
+    device_.Enter();
+  } catch (DeviceError const&) {
+    // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+  }
+}
 
 void CudaTreeBuilder::Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   std::size_t const rows = matrix_->view.rows;
@@ -131,7 +137,12 @@ void CudaTreeBuilder::Trace(std::string const& file) {
   trace_file_.clear();
   if (file.empty()) return;
   timeline_.emplace(stream_);
-  timeline_->AppendTo(file);
+  try {
+    timeline_->AppendTo(file);
+  } catch (...) {
+    timeline_.reset();
+    throw;
+  }
   trace_file_ = file;
   level_.SetTimeline(&*timeline_);
 }

@@ -88,8 +88,6 @@ DeviceLimits CurrentDeviceLimits() {
   limits.processors = attribute(cudaDevAttrMultiProcessorCount);
   limits.block_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   limits.processor_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
-  limits.architecture =
-      10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
   return limits;
 }
 

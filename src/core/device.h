@@ -50,8 +50,8 @@ class Stream {
   cudaStream_t stream_{nullptr};
 };
 
-/// The device memory of one owner (a dataset, a training session), by name of its parts. The device is the one current
-/// when the arena was made. Not thread-safe.
+/// The device memory of one owner (a dataset, a training session), by name of its parts. The device must be
+/// current whenever the arena is used. Not thread-safe.
 class DeviceArena {
  public:
   struct Part {
@@ -190,7 +190,6 @@ struct DeviceLimits {
   int processors;               ///< streaming multiprocessors
   std::size_t block_bytes;      ///< shared memory that one block may ask for
   std::size_t processor_bytes;  ///< shared memory of one multiprocessor
-  int architecture;             ///< compute capability: 90 for 9.0
 };
 /// Of the current device.
 DeviceLimits CurrentDeviceLimits();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iomanip>
+#include <utility>
 
 #include "core/message.h"
 
@@ -9,16 +11,29 @@ namespace xgbgpu {
 
 Timeline::Timeline(cudaStream_t stream) : stream_{stream} {
   origin_ = NewEvent();
+  last_origin_ = NewEvent();
   CheckCuda(cudaEventRecord(origin_, stream_), "starting a timeline");
+  CheckCuda(cudaEventRecord(last_origin_, stream_), "starting a timeline");
 }
 
 Timeline::~Timeline() {
-  for (Pending const& p : pending_) {
-    cudaEventDestroy(p.start);
-    cudaEventDestroy(p.stop);
-  }
+  for (Pending const& p : pending_) Free(p);
   for (cudaEvent_t event : free_) cudaEventDestroy(event);
   cudaEventDestroy(origin_);
+  cudaEventDestroy(last_origin_);
+}
+
+void Timeline::Free(Pending const& pending) {
+  free_.push_back(pending.start);
+  free_.push_back(pending.stop);
+}
+
+void Timeline::BeginTree() {
+  for (Pending const& p : pending_) Free(p);
+  pending_.clear();
+  ++tree_;
+  std::swap(origin_, last_origin_);
+  CheckCuda(cudaEventRecord(origin_, stream_), "recording an event");
 }
 
 cudaEvent_t Timeline::NewEvent() {
@@ -47,14 +62,16 @@ void Timeline::SetBytes(char const* stage, int level, std::uint64_t bytes) {
 }
 
 void Timeline::Resolve() {
+  auto const elapsed_us = [](cudaEvent_t from, cudaEvent_t to) {
+    float ms = 0;
+    CheckCuda(cudaEventElapsedTime(&ms, from, to), "reading an event");
+    return 1e3 * static_cast<double>(ms);
+  };
+  origin_us_ += elapsed_us(last_origin_, origin_);
   for (Pending const& p : pending_) {
-    float start = 0, duration = 0;
-    CheckCuda(cudaEventElapsedTime(&start, origin_, p.start), "reading an event");
-    CheckCuda(cudaEventElapsedTime(&duration, p.start, p.stop), "reading an event");
-    entries_[p.entry].start_us = 1e3 * static_cast<double>(start);
-    entries_[p.entry].duration_us = 1e3 * static_cast<double>(duration);
-    free_.push_back(p.start);
-    free_.push_back(p.stop);
+    entries_[p.entry].start_us = origin_us_ + elapsed_us(origin_, p.start);
+    entries_[p.entry].duration_us = elapsed_us(p.start, p.stop);
+    Free(p);
   }
   pending_.clear();
 }
@@ -63,6 +80,7 @@ void Timeline::AppendTo(std::string const& file) {
   std::ofstream out{file, file_begun_ ? std::ios::app : std::ios::trunc};
   if (!file_begun_) out << R"([{"name":"process_name","ph":"M","pid":1,"args":{"name":"xgboost-gpu"}},)" << '\n';
   file_begun_ = true;
+  out << std::fixed << std::setprecision(3);
   for (TimelineEntry const& e : entries_) {
     auto row = std::find(rows_.begin(), rows_.end(), e.stage);
     if (row == rows_.end()) {

@@ -14,7 +14,7 @@ namespace xgbgpu {
 struct TimelineEntry {
   char const* stage;
   int tree;         ///< counted from 0
-  int level;        ///< of the tree; -1: the whole tree
+  int level;        ///< of the tree; of attended growth: its batch
   double start_us;  ///< since the timeline was made
   double duration_us;
   std::uint64_t bytes;  ///< that the stage must read and write at least
@@ -29,7 +29,8 @@ class Timeline {
   Timeline(Timeline const&) = delete;
   Timeline& operator=(Timeline const&) = delete;
 
-  void BeginTree() { ++tree_; }
+  /// Forgets what an error has left of the last tree.
+  void BeginTree();
   /// Everything enqueued between Start and Stop is the stage.
   void Start(char const* stage, int level);
   void Stop();
@@ -50,9 +51,12 @@ class Timeline {
     cudaEvent_t start, stop;
   };
   cudaEvent_t NewEvent();
+  void Free(Pending const& pending);
 
   cudaStream_t stream_;
-  cudaEvent_t origin_{nullptr};
+  cudaEvent_t origin_{nullptr};  ///< of the current tree: single precision must do for times since then
+  cudaEvent_t last_origin_{nullptr};
+  double origin_us_{0};  ///< since the timeline was made
   int tree_{-1};
   std::vector<TimelineEntry> entries_;
   std::vector<std::string> rows_;  ///< of the file: stages, in the order of their first appearance

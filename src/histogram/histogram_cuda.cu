@@ -401,8 +401,11 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   std::size_t const sums =
       std::max<std::size_t>(std::size_t{symbols} * columns * 8, WideTileBytes(symbols, columns, kSymbolBytes));
   std::size_t const bytes = sums + kWarps * (32 * kRecordWords + PathFeed::kQueue) * 4;
+  // The limit belongs to the kernel, not to the launch: every trainer of the process sets the same.
+  DeviceMatrixPolicy const matrix;
+  std::size_t const most_bytes = std::min(limits.block_bytes, matrix.tile_bytes + matrix.other_bytes);
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(bytes)),
+                                 static_cast<int>(most_bytes)),
             "asking for shared memory");
   DeviceHistogramPolicy const policy;
   int const resident = static_cast<int>(std::max<std::size_t>(

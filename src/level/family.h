@@ -13,10 +13,10 @@ namespace xgbgpu::cuda {
 struct Family {
   NodeIndex parent;              ///< kNoNode for the root
   NodeIndex left;                ///< first child; the root itself
-  std::int32_t built_slot;       ///< histogram of the child with fewer rows
+  std::int32_t built_slot;       ///< histogram of the child that is summed
   std::int32_t sibling_slot;     ///< of the other child; -1: there is none
   std::uint8_t subtract;         ///< sibling_slot holds the parent's histogram: what is left of it is the sibling's
-  std::uint8_t left_is_built;    ///< known once the rows are divided
+  std::uint8_t left_is_built;    ///< with lists: known once the rows are divided
   std::uint32_t finished_built;  ///< groups that the split kernel has looked at, of either child
   std::uint32_t finished_sibling;
   unsigned long long moved;  ///< rows that went left (low half) and right (high half) so far

@@ -342,8 +342,10 @@ void LevelBuilder::EnqueueTree() {
   } else {
     EnqueueListTree();
   }
-  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes((std::size_t{2} << params_.max_depth) - 1), stream_,
-             "reading the tree");
+  // Every leaf has a row, and no tree is deeper than it may be.
+  std::size_t const most_nodes =
+      std::min<std::size_t>((std::size_t{2} << params_.max_depth) - 1, 2 * matrix_.view.rows - 1);
+  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes(most_nodes), stream_, "reading the tree");
 }
 
 /// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there
@@ -458,8 +460,14 @@ LevelBuilder::Result LevelBuilder::Finish() {
     stream_.Wait("growing a tree");
     if (by_paths_ &&
         HeaderOf(host_memory_.data())->state.no_room != 0) {  // the first tree of the wide format on moved rows
-      paths_.MoveWide();
-      if (paths_.Reserve(params_.max_depth, stream_)) DropGraph();
+      paths_.SetMoveWide(true);
+      try {
+        if (paths_.Reserve(params_.max_depth, stream_)) DropGraph();
+      } catch (OutOfDeviceMemory const&) {
+        paths_.SetMoveWide(false);  // narrow trees still fit
+        DropGraph();
+        throw;
+      }
       RunUnattended();
       stream_.Wait("growing a tree");
     }

@@ -16,9 +16,9 @@ namespace xgbgpu::cuda {
 /// Grows the nodes of one tree after the other on one matrix.
 ///
 /// Two ways, one result. *Unattended*, for depth-wise growth to a known depth whose histograms fit: the device chooses
-/// the nodes of every level, the host enqueues all levels and waits once; from the second tree on the whole tree is one
-/// graph launch. *Attended*, for the rest (loss-guided, no depth limit, features sampled by node, histograms beyond the
-/// budget): the host chooses a batch (batch_growth.h), waits for its children's splits, and chooses again.
+/// the nodes of every level, the host enqueues all levels as one graph and waits once. *Attended*, for the rest
+/// (loss-guided, no depth limit, features sampled by node, histograms beyond the budget): the host chooses a batch
+/// (batch_growth.h), waits for its children's splits, and chooses again.
 class LevelBuilder {
  public:
   /// `arena` and `stream` must outlive it.
@@ -62,7 +62,6 @@ class LevelBuilder {
   void EnqueueStart();
   void EnqueueTree();
   void EnqueueListTree();
-  void EnqueueReadBack();
   void EnqueueUnsampled(Node const* nodes);
   void RunUnattended();
   void DropGraph();

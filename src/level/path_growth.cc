@@ -20,7 +20,6 @@ bool PathGrowth::Reserve(int max_depth, cudaStream_t stream) {
   }
   int const moves = move_every_ == 0 ? 0 : (max_depth - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
-  move_wide_ = move_wide_ || !may_be_narrow;
 
   bool changed = false;
   auto const grow = [&](auto* buffer, char const* part, std::size_t size) {
@@ -34,7 +33,7 @@ bool PathGrowth::Reserve(int max_depth, cudaStream_t stream) {
     if (may_be_narrow) grow(&narrow_[store], "narrow gradients", rows + 3);
     if (store == 0) continue;
     grow(&moved_records_[store - 1], "moved bins", bins);
-    if (move_wide_) grow(&moved_wide_[store - 1], "moved gradients", rows);
+    if (move_wide_ || !may_be_narrow) grow(&moved_wide_[store - 1], "moved gradients", rows);
   }
   if (moves > 0) {
     grow(&start_, "row paths", rows);
@@ -86,7 +85,7 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bound
   bool moved = false;
   bounds.families = 1;
   for (int level = 0; level < max_depth; ++level) {
-    PathStep const step{IsMoved(level + 1, max_depth), level + 1 == max_depth};
+    PathStep const step{IsMoved(level + 1, max_depth)};
     if (level > 0) bounds.families = std::uint64_t{1} << (level - 1);
     if (IsMoved(level, max_depth)) {
       timer.Run(kMove, level, [&] { Move(&tree, bounds, limits, stream); });

@@ -16,8 +16,8 @@ class PathGrowth {
 
   /// Makes room for trees of this depth. True if a buffer is another now.
   bool Reserve(int max_depth, cudaStream_t stream);
-  /// From the next Reserve on there is room for moved gradients of the wide format.
-  void MoveWide() { move_wide_ = true; }
+  /// From the next Reserve on: is there room for moved gradients of the wide format?
+  void SetMoveWide(bool room) { move_wide_ = room; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
   /// The view of the root's level.
   RowPaths View(GradientPair const* gradients) const;

@@ -16,7 +16,7 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, PathPlace p
   auto const all = static_cast<float>(rows);
   auto const cost = static_cast<std::uint32_t>(all * kLookCost + fminf(fmaxf(members, 0.0f), all));
   std::uint32_t const wanted = max(1U, cost / least_unit_rows);
-  std::uint32_t const unit_rows = ((rows + wanted - 1) / wanted + 127) / 128 * 128;
+  std::uint32_t const unit_rows = ((max(rows, 1U) + wanted - 1) / wanted + 127) / 128 * 128;
   *units = (rows + unit_rows - 1) / unit_rows;
   return {place.group, place.path, slot, 0, unit_rows};
 }

@@ -84,7 +84,6 @@ struct RowPaths {
 /// What follows a level, known to the host when it enqueues the level.
 struct PathStep {
   bool move;  ///< the next level is moved: rows of this one's nodes are counted
-  bool last;  ///< the next level's nodes are leaves
 };
 
 }  // namespace xgbgpu::cuda

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/buffer.h"
+#include "core/message.h"
 #include "core/parallel.h"
 #include "matrix/device_matrix_policy.h"
 #include "matrix/matrix.h"
@@ -29,6 +30,10 @@ std::uint32_t TileColumns(std::uint32_t symbol_bytes, std::uint32_t symbols, Fea
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
                         std::vector<std::uint8_t> const& missing) {
   DeviceMatrixPolicy const policy;
+  if (rows > policy.most_rows) {
+    Throw<InvalidArgument>("The training data have ", rows, " rows; allowed on a CUDA device: 1 to ", policy.most_rows,
+                           "; gpu_backend=host takes more");
+  }
   DeviceMatrixView& view = matrix->view;
   FeatureIndex const features = matrix->cuts.features();
   view.rows = rows;

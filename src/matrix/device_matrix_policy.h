@@ -8,17 +8,19 @@
 namespace xgbgpu {
 
 struct DeviceMatrixPolicy {
+  /// Rows at most: kernels look a little beyond the last row without a wrap of its 32-bit number.
+  std::uint64_t most_rows{(std::uint64_t{1} << 32) - (1 << 14)};
   /// Dense from this share of stored values on, as on the host: a sparse value costs four bytes and an atomic in L2.
   double dense_from{0.5};
   /// A record of a tile: one sector, what the memory system fetches at least.
   std::uint32_t record_bytes{32};
   /// Columns of a tile at least, so that narrow data do not waste the sector.
   std::uint32_t least_columns{8};
-  /// Shared memory for the sums of one tile: two blocks of this size and their staging fit a multiprocessor from
-  /// architecture 80 on. 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly.
+  /// Shared memory for the sums of one tile: with their staging one block fits a multiprocessor of architectures 80 to
+  /// 89 and 120, two one of 90 and 100. 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly.
   std::size_t tile_bytes{64 << 10};
-  /// Staging and lists of a block beside the sums.
-  std::size_t other_bytes{36 << 10};
+  /// Staging and queues of a block beside the sums: 16 warps × (32 records of 32 bytes + 1,088 bytes).
+  std::size_t other_bytes{33 << 10};
 };
 
 /// Bytes of shared sums that a pass over `columns` columns of `symbols` symbols takes in the wide format, which has

@@ -116,32 +116,44 @@ void LetItGrow(EqualityCase* c) {
   }
 }
 
+struct Corner {
+  RowIndex rows;
+  FeatureIndex columns;
+  double density;
+  int max_bin;
+  Growth growth;
+  char const* name;
+};
+constexpr Corner kCorners[] = {
+    {70000, 2, 0.9, kMaxBinLimit, {kDepthWise, 6, 0}, "_mostbins"},
+    {70000, 2, 1, kMaxBinLimit, {kLossGuide, 0, 31}, "_mostbins"},
+    {5000, 300, 0.02, kMaxBinLimit, {kDepthWise, 6, 0}, "_mostbins"},
+    // Enough bins to be moved every four levels (least_moved_bytes): once, twice, and several tiles.
+    {300000, 28, 1, 256, {kDepthWise, 8, 0}, "_moved"},
+    {300000, 28, 0.9, 100, {kDepthWise, 10, 0}, "_moved"},
+    {100000, 100, 1, 64, {kDepthWise, 9, 0}, "_moved"},
+    {1000, 5, 0.9, 64, {kDepthWise, 6, 1}, "_oneleaf"},
+    {1000, 5, 0, 64, {kDepthWise, 6, 0}, "_novalues"},
+    {65535, 4, 0.9, 64, {kDepthWise, 6, 0}, "_lastwide"},
+    {65536, 4, 0.9, 64, {kDepthWise, 6, 0}, "_firstnarrow"},
+    {200, 20000, 0.01, 64, {kDepthWise, 4, 0}, "_wide"}};
+
 void AddCorners(std::vector<EqualityCase>* cases) {
-  auto const add = [&](RowIndex rows, FeatureIndex columns, double density, int max_bin, Growth growth,
-                       char const* name) {
-    EqualityCase c{static_cast<int>(cases->size()),
-                   rows,
-                   columns,
-                   density,
-                   Values::kContinuous,
-                   max_bin,
-                   Loss::kLogistic,
-                   {},
-                   1,
-                   name};
-    c.params.grow_policy = growth.policy;
-    c.params.max_depth = growth.max_depth;
-    c.params.max_leaves = growth.max_leaves;
-    cases->push_back(std::move(c));
-  };
-  add(70000, 2, 0.9, kMaxBinLimit, {kDepthWise, 6, 0}, "_mostbins");
-  add(70000, 2, 1, kMaxBinLimit, {kLossGuide, 0, 31}, "_mostbins");
-  add(5000, 300, 0.02, kMaxBinLimit, {kDepthWise, 6, 0}, "_mostbins");
-  add(1000, 5, 0.9, 64, {kDepthWise, 6, 1}, "_oneleaf");
-  add(1000, 5, 0, 64, {kDepthWise, 6, 0}, "_novalues");
-  add(65535, 4, 0.9, 64, {kDepthWise, 6, 0}, "_lastwide");
-  add(65536, 4, 0.9, 64, {kDepthWise, 6, 0}, "_firstnarrow");
-  add(200, 20000, 0.01, 64, {kDepthWise, 4, 0}, "_wide");
+  for (Corner const& corner : kCorners) {
+    EqualityCase& c = cases->emplace_back();
+    c.number = static_cast<int>(cases->size()) - 1;
+    c.rows = corner.rows;
+    c.columns = corner.columns;
+    c.density = corner.density;
+    c.values = Values::kContinuous;
+    c.max_bin = corner.max_bin;
+    c.loss = Loss::kLogistic;
+    c.stride = 1;
+    c.variants = corner.name;
+    c.params.grow_policy = corner.growth.policy;
+    c.params.max_depth = corner.growth.max_depth;
+    c.params.max_leaves = corner.growth.max_leaves;
+  }
 }
 
 }  // namespace

@@ -204,6 +204,14 @@ TEST_F(CudaDatasetTest, RawDataDoNotStayOnTheDevice) {
   EXPECT_EQ(FreeMemory(), before);
 }
 
+TEST(DeviceLayout, RefusesMoreRowsThanKernelsCount) {
+  DeviceMatrix matrix{0};
+  matrix.cuts.ptr = {0, 1};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { ChooseDeviceLayout(&matrix, 0xFFFFFFFEU, 0xFFFFFFFEU, {0}); },
+                                         {"4294967294 rows", "allowed on a CUDA device: 1 to 4294950912"}),
+            "");
+}
+
 TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
   for (double const missing : {0.0, 0.8}) {
     MemorySource const source{RandomValues({500, 6, missing}, 86)};
