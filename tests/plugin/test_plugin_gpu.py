@@ -187,3 +187,13 @@ def test_a_trace_tells_every_stage_of_every_tree(data, tmp_path):
     assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in stages)
     assert all(event["args"]["bytes"] > 0 for event in stages if event["name"] == "gradients")
     assert trees(traced) == trees(xgb.train(CUDA, data, 3))
+
+
+def test_training_goes_on_after_a_bad_trace_file(data):
+    trained = xgb.train(CUDA, data, 1)
+    trained.set_param({"gpu_trace": "/no/such/folder/t"})
+    with pytest.raises(xgb.core.XGBoostError, match="gpu_trace is '/no/such/folder/t'"):
+        trained.update(data, 1)
+    trained.set_param({"gpu_trace": ""})
+    trained.update(data, 1)
+    assert trees(trained) == trees(xgb.train(CUDA, data, 2))
