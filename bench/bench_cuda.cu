@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +19,7 @@
 #include "core/grid.h"
 #include "core/timeline.h"
 #include "driver/hist.h"
+#include "options.h"
 
 namespace xgbgpu::bench {
 namespace {
@@ -218,23 +217,15 @@ int main(int argc, char** argv) {
   std::string sets = "higgs,airline,m1,mid,small,cover,wide";
   int depth = 0, rounds = 30;
   bool stages = false;
-  for (int i = 1; i < argc; ++i) {
-    std::string const arg = argv[i];
-    auto const value = [&](char const* name) {
-      return arg.rfind(name, 0) == 0 ? arg.substr(std::strlen(name)) : std::string{};
-    };
-    if (arg == "--stages") {
-      stages = true;
-    } else if (!value("--set=").empty()) {
-      sets = value("--set=");
-    } else if (!value("--depth=").empty()) {
-      depth = std::atoi(value("--depth=").c_str());
-    } else if (!value("--rounds=").empty()) {
-      rounds = std::atoi(value("--rounds=").c_str());
-    } else {
-      std::fprintf(stderr, "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --stages\n", arg.c_str());
-      return 2;
-    }
+  auto const rest = xgbgpu::bench::TakeOptions(argc, argv,
+                                               {{"set", [&](std::string const& v) { sets = v; }},
+                                                {"depth", [&](std::string const& v) { depth = std::stoi(v); }},
+                                                {"rounds", [&](std::string const& v) { rounds = std::stoi(v); }}});
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    stages = std::string{rest[i]} == "--stages";
+    if (stages) continue;
+    std::fprintf(stderr, "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --stages\n", rest[i]);
+    return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (auto const& set : xgbgpu::bench::kSets) {

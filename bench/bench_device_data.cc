@@ -14,6 +14,7 @@
 #include "core/parallel.h"
 #include "core/random.h"
 #include "matrix/matrix_cuda.h"
+#include "options.h"
 #include "quantile/pack.h"
 #include "quantile/quantile_cuda.h"
 #include "quantile/sorted_columns_cuda.h"
@@ -195,34 +196,17 @@ BENCHMARK(Allocate)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(SortColumns)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(BinColumns)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Takes "--name=value" out of the arguments that Google Benchmark will read.
-bool TakeOption(std::string const& argument, std::string const& name, double* value) {
-  std::string const prefix = "--" + name + "=";
-  if (argument.rfind(prefix, 0) != 0) return false;
-  *value = std::atof(argument.c_str() + prefix.size());
-  return true;
-}
-
 }  // namespace
 }  // namespace xgbgpu::bench
 
 int main(int argc, char** argv) {
   auto& data = xgbgpu::bench::Data();
-  std::vector<char*> rest;
-  for (int i = 0; i < argc; ++i) {
-    double value = 0;
-    if (xgbgpu::bench::TakeOption(argv[i], "rows", &value)) {
-      data.rows = static_cast<std::uint64_t>(value);
-    } else if (xgbgpu::bench::TakeOption(argv[i], "features", &value)) {
-      data.features = static_cast<xgbgpu::FeatureIndex>(value);
-    } else if (xgbgpu::bench::TakeOption(argv[i], "threads", &value)) {
-      data.threads = static_cast<int>(value);
-    } else if (xgbgpu::bench::TakeOption(argv[i], "max_bin", &value)) {
-      data.max_bin = static_cast<int>(value);
-    } else {
-      rest.push_back(argv[i]);
-    }
-  }
+  auto rest = xgbgpu::bench::TakeOptions(
+      argc, argv,
+      {{"rows", [&](auto const& v) { data.rows = std::stoull(v); }},
+       {"features", [&](auto const& v) { data.features = static_cast<xgbgpu::FeatureIndex>(std::stoul(v)); }},
+       {"threads", [&](auto const& v) { data.threads = std::stoi(v); }},
+       {"max_bin", [&](auto const& v) { data.max_bin = std::stoi(v); }}});
   int n = static_cast<int>(rest.size());
   benchmark::Initialize(&n, rest.data());
   if (benchmark::ReportUnrecognizedArguments(n, rest.data())) return 1;

@@ -16,6 +16,7 @@
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
 #include "matrix/matrix.h"
+#include "options.h"
 #include "partition/partition.h"
 #include "predict/predict.h"
 #include "quantile/quantile.h"
@@ -182,34 +183,17 @@ BENCHMARK(Partition)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(AddLeafValues)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(WholeTree)->Arg(6)->Arg(8)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Takes "--name=value" out of the arguments that Google Benchmark will read.
-bool TakeOption(std::string const& argument, std::string const& name, double* value) {
-  std::string const prefix = "--" + name + "=";
-  if (argument.rfind(prefix, 0) != 0) return false;
-  *value = std::atof(argument.c_str() + prefix.size());
-  return true;
-}
-
 }  // namespace
 }  // namespace xgbgpu::bench
 
 int main(int argc, char** argv) {
   auto& data = xgbgpu::bench::Data();
-  std::vector<char*> rest;
-  for (int i = 0; i < argc; ++i) {
-    double value = 0;
-    if (xgbgpu::bench::TakeOption(argv[i], "rows", &value)) {
-      data.rows = static_cast<std::uint64_t>(value);
-    } else if (xgbgpu::bench::TakeOption(argv[i], "features", &value)) {
-      data.features = static_cast<xgbgpu::FeatureIndex>(value);
-    } else if (xgbgpu::bench::TakeOption(argv[i], "density", &value)) {
-      data.density = value;
-    } else if (xgbgpu::bench::TakeOption(argv[i], "threads", &value)) {
-      data.threads = static_cast<int>(value);
-    } else {
-      rest.push_back(argv[i]);
-    }
-  }
+  auto rest = xgbgpu::bench::TakeOptions(
+      argc, argv,
+      {{"rows", [&](auto const& v) { data.rows = std::stoull(v); }},
+       {"features", [&](auto const& v) { data.features = static_cast<xgbgpu::FeatureIndex>(std::stoul(v)); }},
+       {"density", [&](auto const& v) { data.density = std::stod(v); }},
+       {"threads", [&](auto const& v) { data.threads = std::stoi(v); }}});
   int n = static_cast<int>(rest.size());
   benchmark::Initialize(&n, rest.data());
   if (benchmark::ReportUnrecognizedArguments(n, rest.data())) return 1;

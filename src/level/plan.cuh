@@ -30,6 +30,23 @@ __device__ inline unsigned long long Both(std::uint32_t high, std::uint32_t low)
   return (static_cast<unsigned long long>(high) << 32) | low;
 }
 
+/// One thread makes the root, of `rows` rows: a family of one, which is summed in slot 0.
+__device__ inline void MakeRoot(DeviceTree const& tree, std::uint32_t rows) {
+  LevelState& state = *tree.state;
+  Node root;
+  root.sum = {__ldcg(&state.sum.grad), __ldcg(&state.sum.hess)};
+  root.rows = rows;
+  root.slot = 0;
+  tree.nodes[0] = root;
+  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0, 0};
+  state.rows = rows;
+  state.nodes = 1;
+  state.level_first = 0;
+  state.leaves = 1;
+  state.families = 1;
+  state.sum_jobs = 1;
+}
+
 /// Makes the children of node `parent`.
 __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, SplitCandidate const& split,
                                     NodeIndex left) {

@@ -103,6 +103,7 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
     std::uint32_t const g = base + threadIdx.x;
     bool const in = g < 2 * families;
     RowGroup group{};
+    NodeIndex root = kNoNode;
     PathJob job{};
     bool built = false;
     std::uint32_t units = 0;
@@ -113,9 +114,9 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
       bool const right = g % 2 != 0;
       group.rows = right ? High(moved) : Low(moved);
       group.first_row = parent.first_row + (right ? Low(moved) : 0);
-      group.root = family.left + (right ? 1 : 0);
-      group.hess = static_cast<float>(tree.nodes[group.root].sum.hess);
-      built = group.root == family.built();
+      root = family.left + (right ? 1 : 0);
+      group.hess = static_cast<float>(tree.nodes[root].sum.hess);
+      built = root == family.built();
       if (built) {
         job =
             MakePathJob(tree.unit_rows, {g, 0}, family.built_slot, group.rows, static_cast<float>(group.rows), &units);
@@ -127,7 +128,7 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
     job.first_unit = Low(before);
     if (!in) continue;
     paths.next_groups[g] = group;
-    if (paths.start_nodes != nullptr) paths.start_nodes[g] = group.root;
+    if (paths.start_nodes != nullptr) paths.start_nodes[g] = root;
     if (built) paths.jobs[g / 2] = job;
   }
   if (threadIdx.x == 0) {

@@ -18,8 +18,7 @@ struct RowGroup {
   std::uint32_t first_row;
   std::uint32_t rows;
   std::uint32_t first_item;  ///< of kPathItemRows rows
-  NodeIndex root;
-  float hess;  ///< about the sum over its rows
+  float hess;                ///< about the sum over its rows
 };
 
 /// Where a node's rows are.

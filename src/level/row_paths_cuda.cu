@@ -68,22 +68,11 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   if (threadIdx.x != 0) return;
   RowPaths const& paths = tree.paths;
   auto const n = static_cast<std::uint32_t>(rows);
-  Node root;
-  root.sum = {__ldcg(&state.sum.grad), __ldcg(&state.sum.hess)};
-  root.rows = n;
-  root.slot = 0;
-  tree.nodes[0] = root;
-  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0, 0};
+  MakeRoot(tree, n);
   paths.places[0] = {0, 0};
   paths.walk[0].left = kNoNode;
-  paths.groups[0] = {0, n, 0, 0, static_cast<float>(root.sum.hess)};
+  paths.groups[0] = {0, n, 0, static_cast<float>(tree.nodes[0].sum.hess)};
   paths.jobs[0] = MakePathJob(tree.unit_rows, {0, 0}, 0, n, static_cast<float>(n), &state.sum_units);
-  state.rows = n;
-  state.nodes = 1;
-  state.level_first = 0;
-  state.leaves = 1;
-  state.families = 1;
-  state.sum_jobs = 1;
   state.groups = 1;
   state.path_items = (n + kPathItemRows - 1) / kPathItemRows;
 }

@@ -1,6 +1,6 @@
 #include "core/grid.h"
 #include "gradient/gradient_ops.h"
-#include "level/device_tree.h"
+#include "level/plan.cuh"
 #include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
@@ -90,24 +90,11 @@ __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) 
   AddSum(sum, tree.state);
 }
 
-/// The root: one family of one node, all of whose rows are summed.
 __global__ void MakeRootKernel(DeviceTree tree, bool sampled) {
-  LevelState& state = *tree.state;
-  std::uint32_t const rows = sampled ? state.rows : static_cast<std::uint32_t>(tree.matrix.rows);
-  Node root;
-  root.sum = state.sum;
-  root.rows = rows;
-  root.slot = 0;
-  tree.nodes[0] = root;
-  tree.families[0] = {kNoNode, 0, 0, -1, 1, 1, 0, 0, 0};
+  std::uint32_t const rows = sampled ? tree.state->rows : static_cast<std::uint32_t>(tree.matrix.rows);
+  MakeRoot(tree, rows);
   tree.sum_jobs[0] = {0, 0, 0};
-  state.rows = rows;
-  state.nodes = 1;
-  state.level_first = 0;
-  state.leaves = 1;
-  state.families = 1;
-  state.sum_jobs = 1;
-  state.sum_units = (rows + tree.unit_rows - 1) / tree.unit_rows;
+  tree.state->sum_units = (rows + tree.unit_rows - 1) / tree.unit_rows;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import xgboost as xgb
@@ -50,3 +51,36 @@ def booster(params, data, rounds):
     for i in range(rounds):
         result.update(data, i)
     return result
+
+
+def in_threads(params, matrices, rounds):
+    """The trees of one booster for each matrix, trained at the same time."""
+    found = [None] * len(matrices)
+
+    def train(i):
+        found[i] = trees(booster(params, matrices[i], rounds))
+
+    threads = [threading.Thread(target=train, args=(i,)) for i in range(len(matrices))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def log_of(params, code=""):
+    """The lines that a training in a new process prints; `code` runs after it."""
+    program = f"""
+import ctypes, os, pickle
+ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])
+import numpy as np, xgboost as xgb
+rng = np.random.default_rng(0)
+values = rng.normal(size=(60, 3))
+data = xgb.DMatrix(values, values[:, 0])
+params = {params!r}
+booster = xgb.train(params, data, 3)
+{code}
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]

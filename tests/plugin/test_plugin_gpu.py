@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 import xgboost as xgb
 
-from helpers import booster, device_info, make_regression, section, trees
+from helpers import booster, device_info, in_threads, log_of, make_regression, section, trees
 
 INFO = device_info()
 DEVICES = len(INFO["devices"])
@@ -22,23 +21,6 @@ CUDA = {**HOST, "gpu_backend": "cuda"}
 @pytest.fixture
 def data(regression):
     return xgb.DMatrix(*regression)
-
-
-def spoken(params, code=""):
-    """What a training in a new process prints."""
-    program = f"""
-import ctypes, os
-ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])
-import numpy as np, xgboost as xgb
-values = np.random.default_rng(0).normal(size=(60, 3))
-data = xgb.DMatrix(values, values[:, 0])
-params = {params!r}
-booster = xgb.train(params, data, 3)
-{code}
-"""
-    done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize(
@@ -91,11 +73,11 @@ def test_a_booster_changes_places(data):
 
 @pytest.mark.parametrize("params", [CUDA, {**CUDA, "gpu_backend": "auto"}, {**CUDA, "gpu_id": DEVICES - 1}], ids=str)
 def test_nothing_is_said_without_reason(params):
-    assert spoken(params, "booster.update(data, 3); booster.copy().predict(data)") == []
+    assert log_of(params, "booster.update(data, 3); booster.copy().predict(data)") == []
 
 
 def test_an_ordinal_beyond_the_devices_wraps_with_one_line():
-    lines = spoken({**CUDA, "gpu_id": DEVICES}, "xgb.train(params, data, 2)")
+    lines = log_of({**CUDA, "gpu_id": DEVICES}, "xgb.train(params, data, 2)")
     assert len(lines) == 1
     assert f"gpu_id is {DEVICES}" in lines[0] and "training on device 0" in lines[0]
 
@@ -133,17 +115,7 @@ def test_a_bad_gradient_leaves_the_booster_as_it_was(data):
 def test_boosters_in_several_threads():
     matrices = [xgb.DMatrix(*make_regression(rows=2000, seed=s)) for s in range(3)] + [xgb.DMatrix(*make_regression())] * 3
     expected = [trees(booster(HOST, matrix, 8)) for matrix in matrices]
-    found = [None] * len(matrices)
-
-    def train(i):
-        found[i] = trees(booster(CUDA, matrices[i], 8))
-
-    threads = [threading.Thread(target=train, args=(i,)) for i in range(len(matrices))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == expected
+    assert in_threads(CUDA, matrices, 8) == expected
 
 
 FORK = """

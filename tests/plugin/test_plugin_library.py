@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from helpers import booster, make_regression, trees
+from helpers import booster, in_threads, make_regression, trees
 
 LIBRARY = os.environ["XGBGPU_LIBRARY"]
 TRAIN = """
@@ -122,17 +122,7 @@ def test_boosters_in_several_threads():
     shared = xgb.DMatrix(*make_regression(rows=2000))
     matrices = [xgb.DMatrix(*make_regression(rows=2000, seed=s)) for s in range(1, 4)] + [shared] * 3
     expected = [trees(booster(params, matrix, 8)) for matrix in matrices]
-    found = [None] * len(matrices)
-
-    def train(i):
-        found[i] = trees(booster(params, matrices[i], 8))
-
-    threads = [threading.Thread(target=train, args=(i,)) for i in range(len(matrices))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == expected
+    assert in_threads(params, matrices, 8) == expected
 
 
 def test_predictions_in_several_threads():

@@ -1,14 +1,11 @@
 """Every parameter is used, or refused in words that name it, its value and what is allowed; no warning is out of place."""
 
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import xgboost as xgb
 
-from helpers import device_info, section, trees
+from helpers import device_info, log_of, section, trees
 
 with_device = pytest.mark.skipif(not device_info()["devices"], reason="no CUDA device")
 without_device = pytest.mark.skipif(bool(device_info()["devices"]), reason="there is a CUDA device")
@@ -153,24 +150,6 @@ def test_depth_without_limit_is_as_in_hist(policy):
         for method in ("hist", "gpu_hist")
     ]
     assert leaves == [64, 64]
-
-
-def log_of(params, code=""):
-    """What a training in a new process prints as warnings."""
-    program = f"""
-import ctypes, os, pickle
-ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])
-import numpy as np, xgboost as xgb
-rng = np.random.default_rng(0)
-values = rng.normal(size=(60, 3))
-data = xgb.DMatrix(values, values[:, 0])
-params = {params!r}
-booster = xgb.train(params, data, 3)
-{code}
-"""
-    done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize("params", [
