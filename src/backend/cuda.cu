@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "core/device.h"
 #include "core/message.h"
+#include "core/work_sizes.h"
 #include "matrix/matrix_cuda.h"
 
 namespace xgbgpu {
@@ -105,13 +106,17 @@ DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix) { return {matrix.view.rows
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads) {
   CheckDevice(device);
-  DeviceScope const scope{device};
-  return cuda::BuildMatrix(source, {max_bin, weights}, {device, threads});
+  auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
+  return NamingSizes(sizes, [&] {
+    DeviceScope const scope{device};
+    return cuda::BuildMatrix(source, {max_bin, weights}, {device, threads});
+  });
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {
   CheckDevice(device);
-  return cuda::UploadMatrix(matrix, device, threads);
+  auto const sizes = [&] { return WorkSizes{device, matrix.rows, matrix.features(), 0}; };
+  return NamingSizes(sizes, [&] { return cuda::UploadMatrix(matrix, device, threads); });
 }
 
 }  // namespace xgbgpu

@@ -35,41 +35,41 @@ void CudaTreeBuilder::Begin(TrainParams const& params, Span<GradientPair const> 
     Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", rows, " rows");
   }
   tree_.reset();
-  DeviceScope scope{matrix_->device};
-  if (gradients_.size() == 0) gradients_ = {&arena_, "gradients", rows};
-  CopyToDevice(gradients_.data(), gradients.data(), rows, stream_, "copying gradients");
+  Run([&] {
+    if (gradients_.size() == 0) gradients_ = {&arena_, "gradients", rows};
+    CopyToDevice(gradients_.data(), gradients.data(), rows, stream_, "copying gradients");
+  });
   BeginOnDevice(params, gradients_.data(), key);
 }
 
 void CudaTreeBuilder::BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) {
   ProfilerRange range{"xgbgpu tree"};
-  DeviceScope scope{matrix_->device};
   tree_.reset();
   positions_are_current_ = false;
   train_ = params;
   used_gradients_ = gradients;
   std::uint32_t const tree = TreeNumber(key);
   features_.emplace(params, matrix_->view.features, tree);
-  level_.Begin(params, *features_, gradients, tree);
+  Run([&] { level_.Begin(params, *features_, gradients, tree); });
 }
 
 void CudaTreeBuilder::BuildRoot() {
-  DeviceScope scope{matrix_->device};
-  level_.BuildRoot();
+  Run([&] { level_.BuildRoot(); });
 }
 
 bool CudaTreeBuilder::SelectNodes() { return level_.SelectNodes(); }
 
 void CudaTreeBuilder::ExpandNodes() {
-  DeviceScope scope{matrix_->device};
-  level_.ExpandNodes();
+  Run([&] { level_.ExpandNodes(); });
 }
 
 Tree CudaTreeBuilder::Finish() {
-  DeviceScope scope{matrix_->device};
-  auto const result = level_.Finish();
-  if (timeline_) timeline_->AppendTo(trace_file_);
-  if (!result.finite) ThrowNotFinite();
+  auto const result = Run([&] {
+    auto finished = level_.Finish();
+    if (timeline_) timeline_->AppendTo(trace_file_);
+    if (!finished.finite) ThrowNotFinite();
+    return finished;
+  });
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate);
   tree_ = tree.size();
   return tree;
@@ -87,11 +87,12 @@ void CudaTreeBuilder::ThrowNotFinite() {
 
 NodeIndex const* CudaTreeBuilder::HostPositions() const {
   if (positions_are_current_) return host_positions_.data();
-  DeviceScope scope{matrix_->device};
-  std::size_t const rows = matrix_->view.rows;
-  if (host_positions_.size() == 0) host_positions_ = PinnedBuffer<NodeIndex>{rows};
-  CopyToHost(host_positions_.data(), level_.positions(), rows, stream_, "reading leaf positions");
-  stream_.Wait("reading leaf positions");
+  Run([&] {
+    std::size_t const rows = matrix_->view.rows;
+    if (host_positions_.size() == 0) host_positions_ = PinnedBuffer<NodeIndex>{rows};
+    CopyToHost(host_positions_.data(), level_.positions(), rows, stream_, "reading leaf positions");
+    stream_.Wait("reading leaf positions");
+  });
   positions_are_current_ = true;
   return host_positions_.data();
 }
@@ -116,17 +117,18 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, float* margin
 
 void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride) {
   CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
-  DeviceScope scope{matrix_->device};
-  if (node_values_.size() < node_values.size()) {
-    host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
-    node_values_ = {};
-    node_values_ = {&arena_, "nodes", 2 * node_values.size()};
-  }
-  stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
-  std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
-  CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
-  cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride, level_.limits(),
-                      stream_);
+  Run([&] {
+    if (node_values_.size() < node_values.size()) {
+      host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
+      node_values_ = {};
+      node_values_ = {&arena_, "nodes", 2 * node_values.size()};
+    }
+    stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
+    std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
+    CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
+    cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride, level_.limits(),
+                        stream_);
+  });
 }
 
 void CudaTreeBuilder::Trace(std::string const& file) {
@@ -159,7 +161,8 @@ void CudaTreeBuilder::CheckFinished(char const* call, std::size_t size, std::siz
 }
 
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads) {
-  return std::make_unique<CudaTreeBuilder>(std::move(matrix), threads);
+  auto const sizes = [&] { return WorkSizes{matrix->device, matrix->view.rows, matrix->view.features, 0}; };
+  return NamingSizes(sizes, [&] { return std::make_unique<CudaTreeBuilder>(matrix, threads); });
 }
 
 }  // namespace xgbgpu

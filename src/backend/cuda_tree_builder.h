@@ -9,12 +9,14 @@
 
 #include "backend/backend.h"
 #include "core/device.h"
+#include "core/work_sizes.h"
 #include "level/level_cuda.h"
 #include "matrix/device_matrix.h"
 
 namespace xgbgpu {
 
-/// Forwards to the stages' CUDA implementations. Everything on the device lives in one arena.
+/// Forwards to the stages' CUDA implementations. Everything on the device lives in one arena. A DeviceError names the
+/// sizes of the training.
 class CudaTreeBuilder final : public TreeBuilder {
  public:
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
@@ -46,6 +48,18 @@ class CudaTreeBuilder final : public TreeBuilder {
   NodeIndex const* HostPositions() const;
   void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const;
   [[noreturn]] void ThrowNotFinite();
+
+  /// body() on the matrix's device.
+  template <typename Body>
+  decltype(auto) Run(Body&& body) const {
+    auto const sizes = [&] {
+      return WorkSizes{matrix_->device, matrix_->view.rows, matrix_->view.features, arena_.bytes()};
+    };
+    return NamingSizes(sizes, [&]() -> decltype(auto) {
+      DeviceScope scope{matrix_->device};
+      return body();
+    });
+  }
 
   /// Device memory belongs to a device, also while members are made and destroyed.
   class OnDevice {

@@ -119,6 +119,18 @@ TEST_P(CudaFailureTest, GradientsThatAreNoNumbersAreReportedAsOnTheHost) {
   }
 }
 
+// A copy from no address at all: an error that the device survives.
+TEST_P(CudaFailureTest, AnErrorInATrainingNamesItsSizes) {
+  auto const expected = Train(BackendKind::kHost);
+  auto const builder = Make(BackendKind::kCuda);
+  Span<GradientPair const> const nowhere{nullptr, c_.values.rows};
+  EXPECT_EQ(WhatIsWrong<DeviceError>([&] { builder->Begin(c_.params, nowhere, {}); },
+                                     {"copying gradients", "cudaErrorInvalidValue", "1200 rows", "9 features",
+                                      "CUDA device 0", " bytes of its memory", "gpu_backend=host"}),
+            "");
+  EXPECT_EQ(GrowTrees(builder.get()), expected);
+}
+
 TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
   for (BackendKind const kind : kBackends) {
     auto const builder = Make(kind);

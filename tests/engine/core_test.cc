@@ -1,16 +1,18 @@
-// core: random numbers, fixed point, buffers, threads.
+// core: random numbers, fixed point, buffers, threads, error texts.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "core/buffer.h"
 #include "core/fixed_point.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "core/work_sizes.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_ops.h"
 #include "reference/gradient.h"
@@ -241,6 +243,47 @@ TEST_P(ParallelTest, AnExceptionComesOutUnchanged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelTest, ::testing::Values(1, 2, 3, 7));
+
+constexpr WorkSizes kSizes{3, 10500000, 28, 534773760};
+
+TEST(WorkSizesTest, AnErrorOfADeviceNamesThem) {
+  auto const fail = [] {
+    NamingSizes([] { return kSizes; }, [] { Throw<DeviceError>("CUDA failed while thinking"); });
+  };
+  EXPECT_EQ(testing::WhatIsWrong<DeviceError>(fail, {"CUDA failed while thinking. ", "10500000 rows", "28 features",
+                                                     "CUDA device 3", "534773760 bytes"}),
+            "");
+}
+
+TEST(WorkSizesTest, MemoryThatIsNotKnownIsNotNamed) {
+  WorkSizes sizes = kSizes;
+  sizes.bytes = 0;
+  std::string text;
+  try {
+    ThrowWithSizes(DeviceError{"CUDA failed"}, sizes);
+  } catch (DeviceError const& e) {
+    text = e.what();
+  }
+  EXPECT_EQ(text, "CUDA failed. Sizes: 10500000 rows, 28 features on CUDA device 3");
+}
+
+TEST(WorkSizesTest, OtherErrorsAndResultsPassUnchanged) {
+  auto const no_sizes = []() -> WorkSizes {
+    throw std::logic_error{"sizes are asked for after a device's error only"};
+  };
+  auto const text = [&](auto const& error) {
+    try {
+      NamingSizes(no_sizes, [&] { throw error; });
+    } catch (std::decay_t<decltype(error)> const& e) {
+      return std::string{e.what()};
+    }
+    return std::string{"nothing was thrown"};
+  };
+  EXPECT_EQ(text(OutOfDeviceMemory{"7 bytes are missing"}), "7 bytes are missing");
+  EXPECT_EQ(text(InvalidArgument{"depth is -1"}), "depth is -1");
+  int result = 5;
+  EXPECT_EQ(&NamingSizes(no_sizes, [&]() -> int& { return result; }), &result);
+}
 
 }  // namespace
 }  // namespace xgbgpu
