@@ -128,6 +128,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     CacheGuard guard{cache};
     inner_->DoBoost(data, gradients, cache, objective);
     guard.RoundIsComplete();
+    trainers_.NoteMemory();
   });
 }
 

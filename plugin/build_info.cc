@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host_version.h"
+#include "json_text.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
@@ -17,43 +18,29 @@ std::string Dotted(int major, int minor, int patch) {
   return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
 }
 
-/// `text` as a JSON string. XGBoost's own Json is left alone: of a version that does not fit, nothing may be used.
-std::string Quote(std::string const& text) {
-  std::string out = "\"";
-  for (char const c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-/// `items` (JSON each) as a JSON array.
-std::string Array(std::vector<std::string> const& items) {
-  std::string out = "[";
-  for (std::string const& item : items) out += (out.size() == 1 ? "" : ", ") + item;
-  return out + ']';
-}
-
 std::string MakeBuildInfo() {
   std::vector<std::string> architectures;
   for (std::string const& architecture : CudaArchitectures()) architectures.push_back(Quote(architecture));
   bool const registered = WhyNotRegistered().empty();
-  return "{\"version\": " + Quote(XGBGPU_VERSION) + ", \"xgboost_built\": " + Quote(BuiltVersion()) +
-         ", \"xgboost_running\": " + Quote(RunningVersion()) + ", \"registered\": " + (registered ? "true" : "false") +
-         ", \"why_not_registered\": " + Quote(WhyNotRegistered()) +
-         ", \"cuda_architectures\": " + Array(architectures) + "}";
+  return Object({{"version", Quote(XGBGPU_VERSION)},
+                 {"xgboost_built", Quote(BuiltVersion())},
+                 {"xgboost_running", Quote(RunningVersion())},
+                 {"registered", registered ? "true" : "false"},
+                 {"why_not_registered", Quote(WhyNotRegistered())},
+                 {"cuda_architectures", Array(architectures)}});
 }
 
 std::string MakeDeviceInfo() {
   std::string why_no_cuda;
-  std::string const cuda = CudaAvailable(&why_no_cuda) ? R"("cuda", )" : "";
+  std::vector<std::string> backends{Quote("host")};
+  if (CudaAvailable(&why_no_cuda)) backends.insert(backends.begin(), Quote("cuda"));
   std::vector<std::string> devices;
   for (CudaDevice const& device : CudaDevices()) {
-    devices.push_back("{\"name\": " + Quote(device.name) + ", \"architecture\": " +
-                      std::to_string(device.architecture) + ", \"memory\": " + std::to_string(device.memory) + "}");
+    devices.push_back(Object({{"name", Quote(device.name)},
+                              {"architecture", std::to_string(device.architecture)},
+                              {"memory", std::to_string(device.memory)}}));
   }
-  return "{\"backends\": [" + cuda + "\"host\"], \"why_no_cuda\": " + Quote(why_no_cuda) +
-         ", \"devices\": " + Array(devices) + "}";
+  return Object({{"backends", Array(backends)}, {"why_no_cuda", Quote(why_no_cuda)}, {"devices", Array(devices)}});
 }
 
 }  // namespace

@@ -83,8 +83,14 @@ Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max
   constexpr std::size_t kTrainers = 2;
   if (slots_.size() == kTrainers) slots_.pop_back();  // before the new one needs memory
   auto trainer = std::make_unique<Trainer>(dataset, place.backend, threads);
-  slots_.insert(slots_.begin(), Slot{data, std::move(dataset), threads, std::move(trainer)});
+  auto memory = std::make_unique<MemoryBoard::Note>(*trainer);
+  slots_.insert(slots_.begin(), Slot{data, std::move(dataset), threads, std::move(trainer), std::move(memory)});
   return *slots_.front().trainer;
+}
+
+void TrainerPool::NoteMemory() {
+  std::lock_guard<std::mutex> lock{mutex_};
+  if (!slots_.empty()) slots_.front().memory->Refresh();
 }
 
 void TrainerPool::DropExpired() {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "memory_board.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
@@ -49,6 +50,9 @@ class TrainerPool {
   /// The trainer for `data`, valid until the next call for another matrix.
   Trainer& Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads);
 
+  /// Notes what the trainer that Get returned last holds now (memory_board.h).
+  void NoteMemory();
+
   /// Frees the trainers of matrices that are gone.
   void DropExpired();
 
@@ -58,6 +62,7 @@ class TrainerPool {
     std::shared_ptr<Dataset const> dataset;
     int threads;
     std::unique_ptr<Trainer> trainer;
+    std::unique_ptr<MemoryBoard::Note> memory;
   };
 
   std::mutex mutex_;  // predictions, which may run at the same time, call DropExpired

@@ -28,6 +28,18 @@ XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
  *   devices      in the order of gpu_id: [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}, …] */
 XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
 
+/* The memory of every training of this process that lives, as JSON, oldest first; the text lives until this thread's
+ * next call. A training lives with its booster and its matrix; two trainings on one matrix share its dataset. Numbers
+ * are those of the end of its last round. Does not touch any device.
+ *   backend         where it trains: "cuda" or "host"; what follows is memory of that device, or of the host
+ *   device          gpu_id of the device; null on the host
+ *   rows, columns   of its training matrix
+ *   dataset_bytes   the quantised matrix
+ *   training_bytes  what the training holds beside it
+ *   peak_bytes      the most that training_bytes has been
+ *   parts           training_bytes by what it is for: {"gradients": 9600, …} */
+XGBGPU_EXPORT char const* XGBGPUMemoryReport(void);
+
 #ifdef __cplusplus
 }
 #endif

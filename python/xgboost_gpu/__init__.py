@@ -13,9 +13,11 @@ package, in the ``build`` folder of the source tree, and where the system's load
 where it was looked for, or which XGBoost is needed if the installed one does not fit.
 """
 
-from ._library import BuildInfo, Device, load_library
+from typing import List
 
-__all__ = ["BuildInfo", "Device", "__version__", "build_info"]
+from ._library import BuildInfo, Device, TrainingMemory, load_library
+
+__all__ = ["BuildInfo", "Device", "TrainingMemory", "__version__", "build_info", "memory_report"]
 
 _LIBRARY = load_library()
 
@@ -27,6 +29,16 @@ def build_info() -> BuildInfo:
     processes forked from then on cannot use; importing this package does not.
     """
     return _LIBRARY.build_info()
+
+
+def memory_report() -> List[TrainingMemory]:
+    """The memory of every training of this process that lives, oldest first.
+
+    A training lives as long as its booster and its matrix. ``xgboost.train`` ends with a copy of the booster that has
+    trained: call this while it runs, from a callback, or train with ``Booster.update``. May be called from any thread
+    at any time; the numbers are those of the end of each training's last round.
+    """
+    return _LIBRARY.memory_report()
 
 
 __version__: str = _LIBRARY.what_was_built()["version"]

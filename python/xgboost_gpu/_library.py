@@ -41,6 +41,19 @@ class BuildInfo(TypedDict):
     library: str  #: path of the loaded file; its bare name if the system's loader found it
 
 
+class TrainingMemory(TypedDict):
+    """What a training holds: memory of its device, or of the host if it trains there."""
+
+    backend: str  #: where it trains: "cuda" or "host"
+    device: Optional[int]  #: gpu_id of the device; None on the host
+    rows: int  #: of its training matrix
+    columns: int  #: of its training matrix
+    dataset_bytes: int  #: the quantised matrix, which two trainings on one matrix share
+    training_bytes: int  #: what the training holds beside it
+    peak_bytes: int  #: the most that training_bytes has been
+    parts: Dict[str, int]  #: training_bytes by what it is for
+
+
 class Library:
     """A loaded libxgboost_gpu.so."""
 
@@ -48,7 +61,7 @@ class Library:
         self.path = path
         self._handle = ctypes.CDLL(path)
         self._functions = {}
-        for name in ("XGBGPUBuildInfo", "XGBGPUDeviceInfo"):
+        for name in ("XGBGPUBuildInfo", "XGBGPUDeviceInfo", "XGBGPUMemoryReport"):
             function = self._functions[name] = getattr(self._handle, name)
             function.argtypes = []
             function.restype = ctypes.c_char_p
@@ -61,6 +74,10 @@ class Library:
         """What the library says of itself and of devices, and its path."""
         found = json.loads(self._functions["XGBGPUDeviceInfo"]())
         return {**self.what_was_built(), **found, "library": self.path}
+
+    def memory_report(self) -> List[TrainingMemory]:
+        """What the trainings of this process hold."""
+        return json.loads(self._functions["XGBGPUMemoryReport"]())
 
     def shares_xgboost_with(self, other: ctypes.CDLL) -> bool:
         """Whether the libxgboost below this library is `other`: then both find the same function at the same place."""

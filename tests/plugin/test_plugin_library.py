@@ -41,7 +41,12 @@ def dynamic_section(library):
 
 def test_only_the_c_interface_is_visible():
     listing = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
-    assert {line.split()[-1] for line in listing.splitlines()} == {"XGBGPUBuildInfo", "XGBGPUDeviceInfo", "XGBGPUVersion"}
+    assert {line.split()[-1] for line in listing.splitlines()} == {
+        "XGBGPUBuildInfo",
+        "XGBGPUDeviceInfo",
+        "XGBGPUMemoryReport",
+        "XGBGPUVersion",
+    }
 
 
 def test_the_file_names_no_folder_of_the_build():

@@ -114,7 +114,8 @@ def test_xgboost_with_a_library_of_its_own(package_copy, library, tmp_path):
 def test_library_that_refuses_this_xgboost(package_copy, tmp_path):
     info = '{\\"registered\\": false, \\"why_not_registered\\": \\"it is Tuesday\\"}'
     xgboost_library = find_lib_path()[0]
-    functions = f'char const* XGBGPUBuildInfo(void) {{ return "{info}"; }} char const* XGBGPUDeviceInfo(void) {{ return 0; }}'
+    functions = f'char const* XGBGPUBuildInfo(void) {{ return "{info}"; }}'
+    functions += "char const* XGBGPUDeviceInfo(void) { return 0; } char const* XGBGPUMemoryReport(void) { return 0; }"
     path = compile_library(tmp_path, functions, "-Wl,--no-as-needed", xgboost_library)
     message = Interpreter(package_copy.parent, library=path).import_error()
     assert message == f"xgboost_gpu loaded {path}, which does not serve this XGBoost: it is Tuesday"
@@ -161,6 +162,25 @@ def test_a_process_may_fork_after_the_import(python):
     """Nothing has looked for a device by then: a child cannot use a CUDA driver that its parent has started."""
     output = python.output_of(f"TRAIN = {TRAIN!r}\n{FORK}")  # a warning may come first: there is no device
     assert output.splitlines()[-1] == "17"
+
+
+MEMORY = """
+import numpy, xgboost, xgboost_gpu
+data = xgboost.DMatrix(numpy.arange(20.0).reshape(10, 2), numpy.arange(10))
+class Look(xgboost.callback.TrainingCallback):
+    def after_iteration(self, model, epoch, evals_log):
+        global report
+        report = xgboost_gpu.memory_report()
+xgboost.train({"tree_method": "gpu_hist", "gpu_backend": "host"}, data, 2, callbacks=[Look()])
+assert xgboost_gpu.memory_report() == []
+assert set(report[0]) == set(xgboost_gpu.TrainingMemory.__annotations__)
+print(len(report), report[0]["backend"], report[0]["device"], report[0]["rows"], report[0]["columns"])
+"""
+
+
+def test_memory_report(python):
+    """Every key is documented; xgboost.train ends with a copy of the booster, which has trained nothing."""
+    assert python.output_of(MEMORY) == "1 host None 10 2"
 
 
 def test_build_info_documents_every_key(python):

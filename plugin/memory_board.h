@@ -1,0 +1,44 @@
+/// What the trainings of this process hold, for XGBGPUMemoryReport.
+#ifndef XGBGPU_PLUGIN_MEMORY_BOARD_H_
+#define XGBGPU_PLUGIN_MEMORY_BOARD_H_
+
+#include <list>
+#include <mutex>
+#include <string>
+
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// One note for each trainer. A trainer is not thread-safe, so its own thread writes what any thread may read.
+class MemoryBoard {
+ public:
+  static MemoryBoard& Instance();
+
+  /// A trainer's place on the board, for as long as the trainer lives.
+  class Note {
+   public:
+    explicit Note(Trainer const& trainer);
+    ~Note();
+    Note(Note const&) = delete;
+    Note& operator=(Note const&) = delete;
+
+    /// Call it when the trainer's memory may have changed, in the thread that uses the trainer.
+    void Refresh();
+
+   private:
+    Trainer const& trainer_;
+    std::list<std::string>::iterator text_;
+  };
+
+  /// All notes, oldest first, as the JSON array of xgboost_gpu.h.
+  std::string Json();
+
+ private:
+  std::mutex mutex_;
+  std::list<std::string> notes_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_MEMORY_BOARD_H_

@@ -1,0 +1,110 @@
+"""What the library says about the memory of trainings."""
+
+import ctypes
+import json
+import os
+import threading
+
+import pytest
+import xgboost as xgb
+
+from helpers import booster, device_info, make_regression
+
+INFO = device_info()
+
+
+def memory_report():
+    function = ctypes.CDLL(os.environ["XGBGPU_LIBRARY"]).XGBGPUMemoryReport
+    function.restype = ctypes.c_char_p
+    return json.loads(function())
+
+
+@pytest.fixture(params=["host", "cuda"])
+def params(request):
+    if request.param == "cuda" and not INFO["devices"]:
+        pytest.skip(f"no test on CUDA: {INFO['why_no_cuda']}")
+    return {"tree_method": "gpu_hist", "gpu_backend": request.param}
+
+
+def test_nobody_trains(params):
+    data = xgb.DMatrix(*make_regression())
+    xgb.Booster(params, [data])
+    booster({"tree_method": "hist"}, data, 1)
+    assert memory_report() == []
+
+
+def test_a_training_is_reported_while_its_booster_lives(params):
+    data = xgb.DMatrix(*make_regression(rows=700, columns=4))
+    model = booster(params, data, 1)
+    (training,) = memory_report()
+    assert training["backend"] == params["gpu_backend"]
+    assert training["device"] == (0 if params["gpu_backend"] == "cuda" else None)
+    assert (training["rows"], training["columns"]) == (700, 4)
+    # A byte for every value at least; 8 bytes for every row's gradient or its place in a node.
+    assert training["dataset_bytes"] >= 700 * 4
+    assert training["training_bytes"] >= 700 * 8
+    assert training["training_bytes"] == sum(training["parts"].values())
+    assert training["peak_bytes"] >= training["training_bytes"]
+    assert "gradients" in training["parts"]
+    assert all(size >= 0 for size in training["parts"].values())
+    del model
+    assert memory_report() == []
+
+
+def test_a_round_refreshes_the_report(params):
+    data = xgb.DMatrix(*make_regression(rows=5000))
+    model = booster({**params, "max_depth": 1}, data, 1)
+    shallow = memory_report()[0]
+    model.set_param({"max_depth": 10})
+    assert memory_report() == [shallow]
+    model.update(data, 1)
+    deep = memory_report()[0]
+    assert deep["training_bytes"] > shallow["training_bytes"]
+    assert deep["dataset_bytes"] == shallow["dataset_bytes"]
+    model.update(data, 2)
+    assert memory_report()[0]["peak_bytes"] >= deep["peak_bytes"]
+
+
+def test_several_trainings(params):
+    """Oldest first; two on one matrix share it; the training on a matrix ends with it."""
+    small, large = (xgb.DMatrix(*make_regression(rows=rows)) for rows in (300, 600))
+    first = booster(params, small, 1)
+    second = booster(params, large, 1)
+    third = booster(params, large, 1)
+    report = memory_report()
+    assert [training["rows"] for training in report] == [300, 600, 600]
+    assert report[1] == report[2]
+    first.update(large, 1)
+    assert sorted(training["rows"] for training in memory_report()) == [300, 600, 600, 600]
+    del small
+    first.predict(large)  # what belongs to matrices that are gone goes at the next call
+    assert [training["rows"] for training in memory_report()] == [600, 600, 600]
+    del first, second, third
+    assert memory_report() == []
+
+
+def test_reports_from_other_threads_while_boosters_train(params):
+    stop = threading.Event()
+    wrong = []
+
+    def watch():
+        while not stop.is_set():
+            for training in memory_report():
+                if training["training_bytes"] != sum(training["parts"].values()) or training["rows"] != 2000:
+                    wrong.append(training)
+
+    def train(seed):
+        for _ in range(3):
+            booster({**params, "nthread": 1}, xgb.DMatrix(*make_regression(rows=2000, seed=seed)), 10)
+
+    watchers = [threading.Thread(target=watch) for _ in range(2)]
+    trainers = [threading.Thread(target=train, args=(seed,)) for seed in range(3)]
+    for thread in watchers + trainers:
+        thread.start()
+    for thread in trainers:
+        thread.join()
+    stop.set()
+    for thread in watchers:
+        thread.join()
+    assert wrong == []
+    assert memory_report() == []
