@@ -1,7 +1,7 @@
 /// Rounds of the engine on a CUDA device, without XGBoost: from gradients on the device to updated margins on the
 /// device.
 ///
-///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--stages]
+///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F] [--stages]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
 /// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
@@ -183,13 +183,15 @@ void PrintStages(Rounds* rounds, TrainParams const& params) {
   }
 }
 
-void Run(Set const& set, int depth, int rounds, bool stages) {
+void Run(Set const& set, int depth, int rounds, float subsample, bool stages) {
   Rounds training{set};
   for (int d : set.depths) {
     if (depth != 0 && d != depth) continue;
     TrainParams params;
     params.max_depth = d;
     params.learning_rate = 0.1f;
+    params.subsample = subsample;
+    params.Validate();
     training.Restart();
     for (int i = 0; i < 3; ++i) training.Round(params);
     training.Wait();
@@ -202,9 +204,10 @@ void Run(Set const& set, int depth, int rounds, bool stages) {
       training.Wait();
     });
     std::printf(
-        "%-8s %9llu x %3u d%-2d  round %.3f ms  tree construction %.3f ms  %zu nodes  arena %.0f MB, matrix %.0f MB\n",
-        set.name, static_cast<unsigned long long>(set.rows), set.features, d, round, round - gradients,
-        training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
+        "%-8s %9llu x %3u d%-2d  subsample %g  round %.3f ms  tree construction %.3f ms  %zu nodes  arena %.0f MB, "
+        "matrix %.0f MB\n",
+        set.name, static_cast<unsigned long long>(set.rows), set.features, d, static_cast<double>(subsample), round,
+        round - gradients, training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
         1e-6 * static_cast<double>(training.matrix_bytes()));
     if (stages) PrintStages(&training, params);
   }
@@ -216,21 +219,25 @@ void Run(Set const& set, int depth, int rounds, bool stages) {
 int main(int argc, char** argv) {
   std::string sets = "higgs,airline,m1,mid,small,cover,wide";
   int depth = 0, rounds = 30;
+  float subsample = 1;
   bool stages = false;
-  auto const rest = xgbgpu::bench::TakeOptions(argc, argv,
-                                               {{"set", [&](std::string const& v) { sets = v; }},
-                                                {"depth", [&](std::string const& v) { depth = std::stoi(v); }},
-                                                {"rounds", [&](std::string const& v) { rounds = std::stoi(v); }}});
+  auto const rest =
+      xgbgpu::bench::TakeOptions(argc, argv,
+                                 {{"set", [&](std::string const& v) { sets = v; }},
+                                  {"depth", [&](std::string const& v) { depth = std::stoi(v); }},
+                                  {"rounds", [&](std::string const& v) { rounds = std::stoi(v); }},
+                                  {"subsample", [&](std::string const& v) { subsample = std::stof(v); }}});
   for (std::size_t i = 1; i < rest.size(); ++i) {
     stages = std::string{rest[i]} == "--stages";
     if (stages) continue;
-    std::fprintf(stderr, "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --stages\n", rest[i]);
+    std::fprintf(stderr, "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F --stages\n",
+                 rest[i]);
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (auto const& set : xgbgpu::bench::kSets) {
     if (("," + sets + ",").find("," + std::string{set.name} + ",") != std::string::npos) {
-      xgbgpu::bench::Run(set, depth, rounds, stages);
+      xgbgpu::bench::Run(set, depth, rounds, subsample, stages);
     }
   }
   return 0;
