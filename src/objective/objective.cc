@@ -1,0 +1,157 @@
+#include "objective/objective.h"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <string>
+
+#include "core/message.h"
+#include "core/parallel.h"
+
+namespace xgbgpu {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 16;  // labels per task
+
+struct NamedObjective {
+  char const* name;
+  Objective kind;
+};
+constexpr NamedObjective kNames[] = {
+    {"reg:squarederror", Objective::kSquaredError},
+    {"reg:linear", Objective::kSquaredError},  // its old name, which XGBoost still takes
+    {"reg:squaredlogerror", Objective::kSquaredLogError},
+    {"reg:logistic", Objective::kLogistic},
+    {"binary:logistic", Objective::kLogistic},
+    {"binary:logitraw", Objective::kLogitRaw},
+    {"binary:hinge", Objective::kHinge},
+    {"count:poisson", Objective::kPoisson},
+    {"reg:gamma", Objective::kGamma},
+    {"reg:tweedie", Objective::kTweedie},
+    {"reg:pseudohubererror", Objective::kPseudoHuber},
+    {"multi:softmax", Objective::kSoftmax},
+    {"multi:softprob", Objective::kSoftmax},
+};
+
+/// A NaN is outside every range.
+bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
+  switch (kind) {
+    case Objective::kSquaredLogError:
+      return label > -1.0f;
+    case Objective::kLogistic:
+    case Objective::kLogitRaw:
+      return label >= 0.0f && label <= 1.0f;
+    case Objective::kPoisson:
+    case Objective::kTweedie:
+      return label >= 0.0f;
+    case Objective::kGamma:
+      return label > 0.0f;
+    case Objective::kSoftmax:
+      return label >= 0.0f && label < static_cast<float>(outputs);
+    case Objective::kSquaredError:
+    case Objective::kHinge:
+    case Objective::kPseudoHuber:
+      break;
+  }
+  return true;
+}
+
+/// Stock XGBoost's words, which users look for.
+char const* WordsOfRange(Objective kind) {
+  switch (kind) {
+    case Objective::kSquaredLogError:
+      return "label must be greater than -1 for rmsle so that log(label + 1) can be valid.";
+    case Objective::kLogistic:
+    case Objective::kLogitRaw:
+      return "label must be in [0,1] for logistic regression";
+    case Objective::kPoisson:
+      return "PoissonRegression: label must be nonnegative";
+    case Objective::kTweedie:
+      return "TweedieRegression: label must be nonnegative";
+    case Objective::kGamma:
+      return "GammaRegression: label must be positive.";
+    case Objective::kSoftmax:
+      return "SoftmaxMultiClassObj: label must be in [0, num_class).";
+    case Objective::kSquaredError:
+    case Objective::kHinge:
+    case Objective::kPseudoHuber:
+      break;
+  }
+  return "";
+}
+
+/// Stock's words for labels that do not match the margins, which differ by family.
+char const* WordsOfShape(Objective kind) {
+  switch (kind) {
+    case Objective::kSoftmax:
+      return "SoftmaxMultiClassObj: label size and pred size does not match";
+    case Objective::kHinge:
+    case Objective::kPoisson:
+    case Objective::kGamma:
+    case Objective::kTweedie:
+      return "labels are not correctly provided";
+    case Objective::kSquaredError:
+    case Objective::kSquaredLogError:
+    case Objective::kLogistic:
+    case Objective::kLogitRaw:
+    case Objective::kPseudoHuber:
+      break;
+  }
+  return "Invalid shape of labels";
+}
+
+void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
+  char const* const words = WordsOfShape(kind);
+  if (outputs == 0) Throw<InvalidArgument>("Rows have 0 outputs (num_class or targets); allowed: 1 and more");
+  if (rows != 0 && targets.labels == nullptr)
+    Throw<InvalidArgument>("label set cannot be empty: ", rows, " rows have no labels. ", words);
+  std::uint32_t const wanted = kind == Objective::kSoftmax ? 1 : outputs;
+  if (targets.label_columns != wanted) {
+    Throw<InvalidArgument>(words, ". A row has ", targets.label_columns, " labels and ", outputs,
+                           " outputs (num_class or targets); this objective takes ",
+                           kind == Objective::kSoftmax ? "one label for each row" : "one label for each output");
+  }
+}
+
+/// The first of `count` labels that is out of range; `count` if none is.
+std::uint64_t FirstNotAllowed(Objective kind, float const* labels, std::uint64_t count, std::uint32_t outputs,
+                              int threads) {
+  std::atomic<std::uint64_t> first{count};
+  ParallelChunks(threads, count, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::size_t i = begin;
+    while (i < end && LabelAllowed(kind, labels[i], outputs)) ++i;
+    if (i == end) return;
+    std::uint64_t seen = first.load(std::memory_order_relaxed);
+    while (i < seen && !first.compare_exchange_weak(seen, i, std::memory_order_relaxed)) {
+    }
+  });
+  return first;
+}
+
+}  // namespace
+
+std::optional<Objective> ObjectiveByName(std::string const& name) {
+  auto const* const found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](NamedObjective const& n) { return name == n.name; });
+  if (found == std::end(kNames)) return std::nullopt;
+  return found->kind;
+}
+
+void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
+                  int threads) {
+  if (params.kind == Objective::kPseudoHuber && params.huber_slope == 0.0f)
+    Throw<InvalidArgument>("huber_slope is 0; allowed: any other number. slope for pseudo huber cannot be 0.");
+  CheckShape(params.kind, targets, rows, outputs);
+  std::uint64_t const count = rows * targets.label_columns;
+  std::uint64_t const bad = FirstNotAllowed(params.kind, targets.labels, count, outputs, threads);
+  if (bad == count) return;
+  std::string const which =
+      targets.label_columns == 1 ? "" : "target " + std::to_string(bad % targets.label_columns) + " of ";
+  std::string const classes =
+      params.kind == Objective::kSoftmax ? " num_class is " + std::to_string(outputs) + "." : "";
+  Throw<InvalidArgument>("Label of ", which, "row ", bad / targets.label_columns, " is ", targets.labels[bad], ". ",
+                         WordsOfRange(params.kind), classes);
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,74 @@
+/// Objectives: margins of rows → gradients of the loss, and margins → predictions.
+///
+/// The element-wise objectives of XGBoost 1.7.4 and softmax. The formulas, and where they round to float, are stock's;
+/// e^x and ln(1 + x) are the portable ones of core/portable_float.h, within 0.5003 units of the last place.
+#ifndef XGBGPU_OBJECTIVE_OBJECTIVE_H_
+#define XGBGPU_OBJECTIVE_OBJECTIVE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "objective/row_views.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// With F = margin, y = label, p = prediction, d = their difference.
+enum class Objective : std::uint8_t {
+  kSquaredError,     ///< reg:squarederror: (F - y)^2 / 2
+  kSquaredLogError,  ///< reg:squaredlogerror: (ln(F + 1) - ln(y + 1))^2 / 2
+  kLogistic,         ///< reg:logistic, binary:logistic: cross entropy of y and p = 1 / (1 + e^-F)
+  kLogitRaw,         ///< binary:logitraw: the gradients of kLogistic; predictions are the margins
+  kHinge,            ///< binary:hinge: max(0, 1 - (2y - 1) F)
+  kPoisson,          ///< count:poisson: e^F - yF
+  kGamma,            ///< reg:gamma: F + y e^-F
+  kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
+  kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
+  kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
+};
+
+/// XGBoost checks the ranges of these when it reads them.
+struct ObjectiveParams {
+  Objective kind;
+  float scale_pos_weight{1};           ///< factor of the weight where the label is 1: the first four objectives
+  float max_delta_step{0.7f};          ///< kPoisson: the hessian is e^(F + max_delta_step)
+  float tweedie_variance_power{1.5f};  ///< rho, [1, 2)
+  float huber_slope{1};
+};
+
+/// By XGBoost's name; nothing if it is none of these.
+std::optional<Objective> ObjectiveByName(std::string const& name);
+
+/// Looks whether a training can begin, once for all its rounds: what follows trusts its input.
+///
+/// In      labels and weights in host memory; `rows` rows, `outputs` margins for each
+/// Cost    one pass over the labels
+/// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
+///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0
+void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
+                  int threads);
+
+namespace host {
+
+/// Gradients of every row and output, times the row's weight.
+///
+/// In      what CheckTargets has passed; margins and gradients have the same rows and outputs, any strides
+/// Out     Hessians have stock's lower bounds, before the weight is applied or after it as there. Finite margins give
+///         finite gradients where the formula does; where it overflows (e^F of kPoisson, kGamma and kTweedie beyond
+///         F = 88) the result is infinite or NaN, as in stock XGBoost. kSoftmax never overflows: every row is taken
+///         relative to its largest margin.
+/// Cost    one pass; kSoftmax reads the margins three times and takes two e^x for each. No allocation.
+/// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ)
+void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                      OutputView<GradientPair> gradients, int threads);
+
+/// Margins → what metrics are given, XGBoost's EvalTransform: predictions, for kSoftmax the probabilities of all
+/// classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
+/// Same  bit-equal on every backend and thread count
+void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out, int threads);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_OBJECTIVE_OBJECTIVE_H_

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "core/grid.h"
+#include "objective/objective_cuda.h"
+#include "objective/objective_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;                // blocks per multiprocessor: all the threads it holds
+constexpr std::uint32_t kMaxGridY = 65535;  // CUDA's limit
+constexpr int kRunRows = 4;                 // rows that a thread takes at once where arrays have no gaps: a float4
+
+__device__ std::uint64_t FirstIndex() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
+__device__ std::uint64_t IndexStep() { return std::uint64_t{gridDim.x} * kThreads; }
+
+__device__ float WeightOf(TargetView const& targets, std::uint64_t row) {
+  return targets.weights == nullptr ? 1.0f : targets.weights[row];
+}
+
+/// One output, arrays without gaps at multiples of 16 bytes.
+template <typename Loss>
+__global__ void __launch_bounds__(kThreads)
+    GradientRunKernel(Loss loss, float const* margins, float const* labels, float const* weights, std::uint64_t rows,
+                      GradientPair* gradients) {
+  std::uint64_t const first = FirstIndex(), step = IndexStep();
+  for (std::uint64_t i = first; i < rows / kRunRows; i += step) {
+    float4 const f = reinterpret_cast<float4 const*>(margins)[i];
+    float4 const y = reinterpret_cast<float4 const*>(labels)[i];
+    float4 const w =
+        weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : reinterpret_cast<float4 const*>(weights)[i];
+    GradientPair const a = loss(f.x, y.x, w.x), b = loss(f.y, y.y, w.y);
+    GradientPair const c = loss(f.z, y.z, w.z), d = loss(f.w, y.w, w.w);
+    auto* const out = reinterpret_cast<float4*>(gradients) + 2 * i;
+    out[0] = make_float4(a.grad, a.hess, b.grad, b.hess);
+    out[1] = make_float4(c.grad, c.hess, d.grad, d.hess);
+  }
+  if (std::uint64_t const row = rows - rows % kRunRows + first; row < rows)
+    gradients[row] = loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
+}
+
+/// Any number of outputs: blocks in y take one each, and go on to others if there are more.
+template <typename Loss>
+__global__ void __launch_bounds__(kThreads)
+    GradientKernel(Loss loss, TargetView targets, OutputView<float const> margins, OutputView<GradientPair> gradients) {
+  std::uint64_t const first = FirstIndex(), step = IndexStep();
+  for (std::uint32_t k = blockIdx.y; k < margins.outputs; k += gridDim.y) {
+    for (std::uint64_t row = first; row < margins.rows; row += step) {
+      gradients.at(row, k) =
+          loss(margins.at(row, k), targets.labels[row * margins.outputs + k], WeightOf(targets, row));
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    SoftmaxGradientKernel(TargetView targets, OutputView<float const> margins, OutputView<GradientPair> gradients) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step)
+    SoftmaxGradients(margins, row, targets.labels[row], WeightOf(targets, row), gradients);
+}
+
+template <typename F>
+__global__ void __launch_bounds__(kThreads)
+    TransformKernel(F transform, OutputView<float const> margins, OutputView<float> out) {
+  std::uint64_t const first = FirstIndex(), step = IndexStep();
+  for (std::uint32_t k = blockIdx.y; k < margins.outputs; k += gridDim.y)
+    for (std::uint64_t row = first; row < margins.rows; row += step) out.at(row, k) = transform(margins.at(row, k));
+}
+
+__global__ void __launch_bounds__(kThreads)
+    SoftmaxTransformKernel(OutputView<float const> margins, OutputView<float> out) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) SoftmaxProbabilities(margins, row, out);
+}
+
+/// A null pointer is.
+bool IsAligned(void const* data) { return reinterpret_cast<std::uintptr_t>(data) % sizeof(float4) == 0; }
+
+template <typename T>
+bool IsRun(OutputView<T> const& view) {
+  return view.outputs == 1 && view.row_stride == 1 && IsAligned(view.data);
+}
+
+/// Blocks for all rows of all outputs, a column of blocks for each output.
+template <typename T>
+dim3 GridOf(OutputView<T> const& view, DeviceLimits const& limits) {
+  return {Blocks(view.rows, kThreads, limits, kResident), std::min(view.outputs, kMaxGridY)};
+}
+
+}  // namespace
+
+void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream) {
+  if (params.kind == Objective::kSoftmax) {
+    unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
+    SoftmaxGradientKernel<<<blocks, kThreads, 0, stream>>>(targets, margins, gradients);
+  } else if (IsRun(margins) && IsRun(gradients) && IsAligned(targets.labels) && IsAligned(targets.weights)) {
+    unsigned const blocks = Blocks(margins.rows, kThreads * kRunRows, limits, kResident);
+    VisitLoss(params, [&](auto loss) {
+      GradientRunKernel<<<blocks, kThreads, 0, stream>>>(loss, margins.data, targets.labels, targets.weights,
+                                                         margins.rows, gradients.data);
+    });
+  } else {
+    VisitLoss(params, [&](auto loss) {
+      GradientKernel<<<GridOf(margins, limits), kThreads, 0, stream>>>(loss, targets, margins, gradients);
+    });
+  }
+  CheckLaunch("computing gradients");
+}
+
+void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,
+               DeviceLimits const& limits, cudaStream_t stream) {
+  if (params.kind == Objective::kSoftmax) {
+    unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
+    SoftmaxTransformKernel<<<blocks, kThreads, 0, stream>>>(margins, out);
+  } else {
+    VisitTransform(params.kind, [&](auto transform) {
+      if (std::is_same_v<decltype(transform), SameAsMargin> && margins.data == out.data) return;
+      TransformKernel<<<GridOf(margins, limits), kThreads, 0, stream>>>(transform, margins, out);
+    });
+  }
+  CheckLaunch("computing predictions");
+}
+
+}  // namespace xgbgpu::cuda

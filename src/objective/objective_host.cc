@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "core/parallel.h"
+#include "objective/objective.h"
+#include "objective/objective_ops.h"
+
+namespace xgbgpu::host {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 13;  // values per task
+
+/// Rows per task, so that it has about kGrain values.
+std::size_t RowsPerTask(std::uint32_t outputs) { return std::max<std::size_t>(1, kGrain / outputs); }
+
+float WeightOf(TargetView const& targets, std::uint64_t row) {
+  return targets.weights == nullptr ? 1.0f : targets.weights[row];
+}
+
+/// Arrays without gaps: the compiler makes vector instructions of this, as far as the loss has them.
+template <typename Loss>
+void GradientRun(Loss loss, float const* margins, float const* labels, float const* weights, std::size_t n,
+                 GradientPair* out) {
+  if (weights == nullptr) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = loss(margins[i], labels[i], 1.0f);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) out[i] = loss(margins[i], labels[i], weights[i]);
+  }
+}
+
+template <typename T>
+bool IsOneRun(OutputView<T> const& view) {
+  return view.outputs == 1 && view.row_stride == 1;
+}
+
+}  // namespace
+
+void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                      OutputView<GradientPair> gradients, int threads) {
+  std::size_t const grain = RowsPerTask(margins.outputs);
+  if (params.kind == Objective::kSoftmax) {
+    ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row)
+        SoftmaxGradients(margins, row, targets.labels[row], WeightOf(targets, row), gradients);
+    });
+    return;
+  }
+  bool const one_run = IsOneRun(margins) && IsOneRun(gradients);
+  VisitLoss(params, [&](auto loss) {
+    ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+      if (one_run) {
+        GradientRun(loss, margins.data + begin, targets.labels + begin,
+                    targets.weights == nullptr ? nullptr : targets.weights + begin, end - begin,
+                    gradients.data + begin);
+        return;
+      }
+      for (std::size_t row = begin; row < end; ++row) {
+        float const weight = WeightOf(targets, row);
+        for (std::uint32_t k = 0; k < margins.outputs; ++k)
+          gradients.at(row, k) = loss(margins.at(row, k), targets.labels[row * margins.outputs + k], weight);
+      }
+    });
+  });
+}
+
+void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out, int threads) {
+  std::size_t const grain = RowsPerTask(margins.outputs);
+  if (params.kind == Objective::kSoftmax) {
+    ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) SoftmaxProbabilities(margins, row, out);
+    });
+    return;
+  }
+  VisitTransform(params.kind, [&](auto transform) {
+    if (std::is_same_v<decltype(transform), SameAsMargin> && margins.data == out.data) return;
+    ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row)
+        for (std::uint32_t k = 0; k < margins.outputs; ++k) out.at(row, k) = transform(margins.at(row, k));
+    });
+  });
+}
+
+}  // namespace xgbgpu::host

@@ -1,0 +1,211 @@
+/// Per-row maths of the objectives.
+#ifndef XGBGPU_OBJECTIVE_OBJECTIVE_OPS_H_
+#define XGBGPU_OBJECTIVE_OBJECTIVE_OPS_H_
+
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+
+#include "core/hd.h"
+#include "core/portable_float.h"
+#include "objective/objective.h"
+
+namespace xgbgpu {
+
+/// The larger one; `least` if value is NaN.
+XGBGPU_HD float AtLeast(float value, float least) { return value > least ? value : least; }
+
+/// 1 / (1 + e^-x). At 88.7 e^x is still finite, hence the result above 0.
+XGBGPU_HD float Sigmoid(float x) {
+  float const negative = -x > 88.7f ? 88.7f : -x;
+  return 1.0f / (PortableExpf(negative) + 1.0f);
+}
+
+// Losses of one output: (margin, label, weight) → gradient and hessian, times the weight.
+
+/// The weight of a row whose label is 1 is scaled; so do these losses, and no others.
+XGBGPU_HD float ScaledWeight(float label, float weight, float scale_pos_weight) {
+  return label == 1.0f ? weight * scale_pos_weight : weight;
+}
+
+struct SquaredErrorLoss {
+  float scale_pos_weight;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const w = ScaledWeight(label, weight, scale_pos_weight);
+    return {(margin - label) * w, w};
+  }
+};
+
+struct SquaredLogErrorLoss {
+  float scale_pos_weight;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const w = ScaledWeight(label, weight, scale_pos_weight);
+    float const f = AtLeast(margin, static_cast<float>(-1 + 1e-6));
+    float const log_f = PortableLog1pf(f), log_y = PortableLog1pf(label);
+    float const next = f + 1.0f;
+    float const grad = (log_f - log_y) / next;
+    float const rise = -log_f + log_y + 1.0f;
+    double const square = static_cast<double>(next) * next;  // exact
+    return {grad * w, AtLeast(static_cast<float>(rise / square), 1e-6f) * w};
+  }
+};
+
+struct LogisticLoss {
+  float scale_pos_weight;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const w = ScaledWeight(label, weight, scale_pos_weight);
+    float const p = Sigmoid(margin);
+    return {(p - label) * w, AtLeast(p * (1.0f - p), 1e-16f) * w};
+  }
+};
+
+struct HingeLoss {
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    auto const side = static_cast<float>(label * 2.0 - 1.0);
+    if (margin * side < 1.0f) return {-side * weight, weight};
+    return {0.0f, FLT_MIN};
+  }
+};
+
+struct PoissonLoss {
+  float max_delta_step;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    return {(PortableExpf(margin) - label) * weight, PortableExpf(margin + max_delta_step) * weight};
+  }
+};
+
+struct GammaLoss {
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const ratio = label / PortableExpf(margin);
+    return {(1.0f - ratio) * weight, ratio * weight};
+  }
+};
+
+struct TweedieLoss {
+  float power;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const a = 1.0f - power, b = 2.0f - power;
+    float const exp_a = PortableExpf(a * margin), exp_b = PortableExpf(b * margin);
+    float const grad = -label * exp_a + exp_b;
+    float const hess = -label * a * exp_a + b * exp_b;
+    return {grad * weight, hess * weight};
+  }
+};
+
+struct PseudoHuberLoss {
+  float slope;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const d = margin - label;
+    float const slope_square = slope * slope, d_square = d * d;
+    float const root = std::sqrt(1.0f + d_square / slope_square);
+    float const hess = slope_square / ((slope_square + d_square) * root);
+    return {d / root * weight, hess * weight};
+  }
+};
+
+/// f(loss) with the loss of an objective of one output; nothing for kSoftmax.
+template <typename F>
+void VisitLoss(ObjectiveParams const& params, F&& f) {
+  switch (params.kind) {
+    case Objective::kSquaredError:
+      return f(SquaredErrorLoss{params.scale_pos_weight});
+    case Objective::kSquaredLogError:
+      return f(SquaredLogErrorLoss{params.scale_pos_weight});
+    case Objective::kLogistic:
+    case Objective::kLogitRaw:
+      return f(LogisticLoss{params.scale_pos_weight});
+    case Objective::kHinge:
+      return f(HingeLoss{});
+    case Objective::kPoisson:
+      return f(PoissonLoss{params.max_delta_step});
+    case Objective::kGamma:
+      return f(GammaLoss{});
+    case Objective::kTweedie:
+      return f(TweedieLoss{params.tweedie_variance_power});
+    case Objective::kPseudoHuber:
+      return f(PseudoHuberLoss{params.huber_slope});
+    case Objective::kSoftmax:
+      return;
+  }
+}
+
+// Margin → prediction.
+
+struct SameAsMargin {
+  XGBGPU_HD float operator()(float margin) const { return margin; }
+};
+struct SigmoidOfMargin {
+  XGBGPU_HD float operator()(float margin) const { return Sigmoid(margin); }
+};
+struct SideOfMargin {
+  XGBGPU_HD float operator()(float margin) const { return margin > 0.0f ? 1.0f : 0.0f; }
+};
+struct ExpOfMargin {
+  XGBGPU_HD float operator()(float margin) const { return PortableExpf(margin); }
+};
+
+/// f(transform) with the transform of an objective of one output; nothing for kSoftmax.
+template <typename F>
+void VisitTransform(Objective kind, F&& f) {
+  switch (kind) {
+    case Objective::kSquaredError:
+    case Objective::kSquaredLogError:
+    case Objective::kLogitRaw:
+    case Objective::kPseudoHuber:
+      return f(SameAsMargin{});
+    case Objective::kLogistic:
+      return f(SigmoidOfMargin{});
+    case Objective::kHinge:
+      return f(SideOfMargin{});
+    case Objective::kPoisson:
+    case Objective::kGamma:
+    case Objective::kTweedie:
+      return f(ExpOfMargin{});
+    case Objective::kSoftmax:
+      return;
+  }
+}
+
+// Softmax: all outputs of a row.
+
+/// What the margins of a row are measured by: the probability of class k is e^(margin_k - largest) / sum.
+struct SoftmaxScale {
+  float largest;
+  float sum;  ///< at least 1: the largest margin adds e^0
+};
+
+XGBGPU_HD SoftmaxScale ScaleOfRow(OutputView<float const> const& margins, std::uint64_t row) {
+  float largest = margins.at(row, 0);
+  for (std::uint32_t k = 1; k < margins.outputs; ++k) largest = AtLeast(margins.at(row, k), largest);
+  double sum = 0.0;
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) sum += PortableExpf(margins.at(row, k) - largest);
+  return {largest, static_cast<float>(sum)};
+}
+
+/// A label between two classes is no class, as in stock XGBoost.
+XGBGPU_HD void SoftmaxGradients(OutputView<float const> const& margins, std::uint64_t row, float label, float weight,
+                                OutputView<GradientPair> const& gradients) {
+  SoftmaxScale const scale = ScaleOfRow(margins, row);
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+    float const p = PortableExpf(margins.at(row, k) - scale.largest) / scale.sum;
+    float const hess = AtLeast(2.0f * p * (1.0f - p) * weight, 1e-16f);
+    gradients.at(row, k) = {(label == static_cast<float>(k) ? p - 1.0f : p) * weight, hess};
+  }
+}
+
+XGBGPU_HD void SoftmaxProbabilities(OutputView<float const> const& margins, std::uint64_t row,
+                                    OutputView<float> const& out) {
+  SoftmaxScale const scale = ScaleOfRow(margins, row);
+  for (std::uint32_t k = 0; k < margins.outputs; ++k)
+    out.at(row, k) = PortableExpf(margins.at(row, k) - scale.largest) / scale.sum;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_OBJECTIVE_OBJECTIVE_OPS_H_
