@@ -58,7 +58,7 @@ namespace host {
 ///         finite gradients where the formula does; where it overflows (e^F of kPoisson, kGamma and kTweedie beyond
 ///         F = 88) the result is infinite or NaN, as in stock XGBoost. kSoftmax never overflows: every row is taken
 ///         relative to its largest margin.
-/// Cost    one pass; kSoftmax reads the margins three times and takes two e^x for each. No allocation.
+/// Cost    one pass; kSoftmax reads the margins twice, writes twice, and takes one e^x for each. No allocation.
 /// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ)
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                       OutputView<GradientPair> gradients, int threads);

@@ -20,8 +20,8 @@ float WeightOf(TargetView const& targets, std::uint64_t row) {
 
 /// Arrays without gaps: the compiler makes vector instructions of this, as far as the loss has them.
 template <typename Loss>
-void GradientRun(Loss loss, float const* margins, float const* labels, float const* weights, std::size_t n,
-                 GradientPair* out) {
+XGBGPU_VECTOR void GradientRun(Loss loss, float const* margins, float const* labels, float const* weights,
+                               std::size_t n, GradientPair* out) {
   if (weights == nullptr) {
     for (std::size_t i = 0; i < n; ++i) out[i] = loss(margins[i], labels[i], 1.0f);
   } else {

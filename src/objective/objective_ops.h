@@ -172,28 +172,28 @@ void VisitTransform(Objective kind, F&& f) {
   }
 }
 
-// Softmax: all outputs of a row.
+// Softmax: all outputs of a row. The probability of class k is e^(F_k - largest) / sum, where the sum is at least 1:
+// the largest margin adds e^0. The powers wait in the output until their sum is known.
 
-/// What the margins of a row are measured by: the probability of class k is e^(margin_k - largest) / sum.
-struct SoftmaxScale {
-  float largest;
-  float sum;  ///< at least 1: the largest margin adds e^0
-};
-
-XGBGPU_HD SoftmaxScale ScaleOfRow(OutputView<float const> const& margins, std::uint64_t row) {
+XGBGPU_HD float LargestOfRow(OutputView<float const> const& margins, std::uint64_t row) {
   float largest = margins.at(row, 0);
   for (std::uint32_t k = 1; k < margins.outputs; ++k) largest = AtLeast(margins.at(row, k), largest);
-  double sum = 0.0;
-  for (std::uint32_t k = 0; k < margins.outputs; ++k) sum += PortableExpf(margins.at(row, k) - largest);
-  return {largest, static_cast<float>(sum)};
+  return largest;
 }
 
 /// A label between two classes is no class, as in stock XGBoost.
 XGBGPU_HD void SoftmaxGradients(OutputView<float const> const& margins, std::uint64_t row, float label, float weight,
                                 OutputView<GradientPair> const& gradients) {
-  SoftmaxScale const scale = ScaleOfRow(margins, row);
+  float const largest = LargestOfRow(margins, row);
+  double double_sum = 0.0;
   for (std::uint32_t k = 0; k < margins.outputs; ++k) {
-    float const p = PortableExpf(margins.at(row, k) - scale.largest) / scale.sum;
+    float const power = PortableExpf(margins.at(row, k) - largest);
+    gradients.at(row, k).grad = power;
+    double_sum += power;
+  }
+  auto const sum = static_cast<float>(double_sum);
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+    float const p = gradients.at(row, k).grad / sum;
     float const hess = AtLeast(2.0f * p * (1.0f - p) * weight, 1e-16f);
     gradients.at(row, k) = {(label == static_cast<float>(k) ? p - 1.0f : p) * weight, hess};
   }
@@ -201,9 +201,15 @@ XGBGPU_HD void SoftmaxGradients(OutputView<float const> const& margins, std::uin
 
 XGBGPU_HD void SoftmaxProbabilities(OutputView<float const> const& margins, std::uint64_t row,
                                     OutputView<float> const& out) {
-  SoftmaxScale const scale = ScaleOfRow(margins, row);
-  for (std::uint32_t k = 0; k < margins.outputs; ++k)
-    out.at(row, k) = PortableExpf(margins.at(row, k) - scale.largest) / scale.sum;
+  float const largest = LargestOfRow(margins, row);
+  double double_sum = 0.0;
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+    float const power = PortableExpf(margins.at(row, k) - largest);
+    out.at(row, k) = power;
+    double_sum += power;
+  }
+  auto const sum = static_cast<float>(double_sum);
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) out.at(row, k) /= sum;
 }
 
 }  // namespace xgbgpu

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/fixed_point.h"
+#include "core/portable_float.h"
 #include "core/portable_math.h"
 #include "core/random.h"
 #include "gradient/gradient_ops.h"
@@ -102,6 +103,21 @@ struct Log {
 TEST_F(CudaOps, ExpAndLog) {
   ExpectSameBits(Doubles(), Exp{});
   ExpectSameBits(Doubles(), Log{});
+}
+
+struct FloatExp {
+  XGBGPU_HD float operator()(float x) const { return PortableExpf(x); }
+};
+struct FloatLog1p {
+  XGBGPU_HD float operator()(float x) const { return x < -1.0f ? 0.0f : PortableLog1pf(x); }
+};
+TEST_F(CudaOps, FloatExpAndLog1p) {
+  std::vector<float> near_zero = Floats();
+  for (std::size_t i = 0; i < near_zero.size(); ++i) near_zero[i] = (static_cast<float>(i) - 0x1p19f) * 0x1p-12f;
+  for (auto const& values : {Floats(), near_zero}) {
+    ExpectSameBits(values, FloatExp{});
+    ExpectSameBits(values, FloatLog1p{});
+  }
 }
 
 struct Draw {

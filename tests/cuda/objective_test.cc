@@ -1,0 +1,175 @@
+// Gradients and predictions of a device equal the host's, bit for bit.
+#include "objective/objective.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "objective/objective_cuda.h"
+#include "support/grow.h"
+#include "support/objective_case.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+bool SameFloat(float a, float b) {
+  return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b));  // bits of a NaN are no promise
+}
+
+/// How a view lies in device memory.
+struct Layout {
+  char const* name;
+  bool by_output;
+  std::size_t first;  ///< elements before it: 1 moves it off the multiples of 16 bytes
+  std::size_t gap;    ///< elements between neighbours
+};
+constexpr Layout kLayouts[] = {
+    {"by output", true, 0, 0}, {"row-major", false, 0, 0}, {"not aligned", true, 1, 0}, {"with gaps", true, 0, 2}};
+
+std::size_t Elements(Layout const& layout, std::uint64_t rows, std::uint32_t outputs) {
+  return layout.first + rows * outputs * (layout.gap + 1);
+}
+template <typename T>
+OutputView<T> ViewOf(Layout const& layout, T* data, std::uint64_t rows, std::uint32_t outputs) {
+  std::size_t const step = layout.gap + 1;
+  if (layout.by_output) return {data + layout.first, rows, outputs, step, step * static_cast<std::size_t>(rows)};
+  return {data + layout.first, rows, outputs, step * outputs, step};
+}
+
+/// Everything of one case on the device, as a layout says; labels and weights are off by `first` as well.
+class DeviceCase {
+ public:
+  DeviceCase(ObjectiveRows const& rows, Layout const& layout) : rows_{rows}, layout_{layout} {
+    std::vector<float> margins(Elements(layout, rows.rows, rows.outputs));
+    auto const view = ViewOf(layout, margins.data(), rows.rows, rows.outputs);
+    for (std::uint64_t row = 0; row < rows.rows; ++row)
+      for (std::uint32_t k = 0; k < rows.outputs; ++k) view.at(row, k) = rows.Margins().at(row, k);
+    margins_ = Upload(&arena_, "margins", margins.data(), margins.size());
+    labels_ = Moved(rows.labels);
+    weights_ = Moved(rows.weights);
+  }
+
+  std::vector<GradientPair> Gradients(ObjectiveParams const& params, bool weighted) {
+    DeviceBuffer<GradientPair> out{&arena_, "gradients", margins_.size()};
+    FillBytes(out.data(), 0xFF, out.size(), stream_, "filling");
+    TargetView targets = rows_.Targets(weighted);
+    targets.labels = labels_.data() + layout_.first;
+    targets.weights = weighted ? weights_.data() + layout_.first : nullptr;
+    cuda::ComputeGradients(params, targets, ViewOf<float const>(layout_, margins_.data(), rows_.rows, rows_.outputs),
+                           ViewOf(layout_, out.data(), rows_.rows, rows_.outputs), limits_, stream_);
+    return Gathered(out);
+  }
+
+  /// Into other memory, or over the margins.
+  std::vector<float> Transformed(ObjectiveParams const& params, bool in_place) {
+    DeviceBuffer<float> other{&arena_, "predictions", in_place ? 0 : margins_.size()};
+    DeviceBuffer<float>& out = in_place ? margins_ : other;
+    cuda::Transform(params, ViewOf<float const>(layout_, margins_.data(), rows_.rows, rows_.outputs),
+                    ViewOf(layout_, out.data(), rows_.rows, rows_.outputs), limits_, stream_);
+    return Gathered(out);
+  }
+
+ private:
+  DeviceBuffer<float> Moved(std::vector<float> values) {
+    values.insert(values.begin(), layout_.first, 0.0f);
+    return Upload(&arena_, "targets", values.data(), values.size());
+  }
+  /// Row-major on the host.
+  template <typename T>
+  std::vector<T> Gathered(DeviceBuffer<T> const& device) {
+    std::vector<T> all(device.size()), values;
+    CopyToHost(all.data(), device.data(), all.size(), stream_, "copying results");
+    stream_.Wait("computing an objective");
+    auto const view = ViewOf(layout_, all.data(), rows_.rows, rows_.outputs);
+    for (std::uint64_t row = 0; row < rows_.rows; ++row)
+      for (std::uint32_t k = 0; k < rows_.outputs; ++k) values.push_back(view.at(row, k));
+    return values;
+  }
+
+  ObjectiveRows const& rows_;
+  Layout layout_;
+  DeviceArena arena_{"This test"};
+  Stream stream_;
+  DeviceLimits limits_{CurrentDeviceLimits()};
+  DeviceBuffer<float> margins_, labels_, weights_;
+};
+
+void ExpectSame(ObjectiveRows const& rows, ObjectiveParams const& params) {
+  for (Layout const& layout : kLayouts) {
+    DeviceCase device{rows, layout};
+    for (bool const weighted : {false, true}) {
+      std::vector<GradientPair> expected(rows.margins.size());
+      host::ComputeGradients(params, rows.Targets(weighted), rows.Margins(),
+                             RowMajor(expected.data(), rows.rows, rows.outputs), 2);
+      auto const found = device.Gradients(params, weighted);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_TRUE(SameFloat(found[i].grad, expected[i].grad) && SameFloat(found[i].hess, expected[i].hess))
+            << layout.name << ", " << rows.rows << " rows of " << rows.outputs << (weighted ? ", weights" : "")
+            << ": gradient " << i << " is (" << found[i].grad << ", " << found[i].hess << "), on the host ("
+            << expected[i].grad << ", " << expected[i].hess << "), margin " << rows.margins[i];
+      }
+    }
+    std::vector<float> expected(rows.margins.size());
+    host::Transform(params, rows.Margins(), RowMajor(expected.data(), rows.rows, rows.outputs), 2);
+    for (bool const in_place : {false, true}) {  // the latter last: it takes the margins away
+      auto const found = device.Transformed(params, in_place);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_TRUE(SameFloat(found[i], expected[i]))
+            << layout.name << ", " << rows.rows << " rows of " << rows.outputs << (in_place ? ", in place" : "")
+            << ": prediction " << i << " is " << found[i] << ", on the host " << expected[i] << ", margin "
+            << rows.margins[i];
+      }
+    }
+  }
+}
+
+/// Below, at and above what threads and blocks take at once; the last needs more than one turn of a large device.
+constexpr std::uint64_t kRowCounts[] = {1, 3, 4, 5, 1023, 1025, 100003, 1500001};
+
+class CudaObjectiveTest : public ::testing::TestWithParam<ObjectiveCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+TEST_P(CudaObjectiveTest, EqualTheHosts) {
+  ObjectiveCase const& c = GetParam();
+  for (std::uint64_t const row_count : kRowCounts) {
+    ObjectiveRows rows{c.kind, row_count, 1, c.low, c.high};
+    ExpectSame(rows, ParamsOf(c.kind));
+    rows.MakeExtreme();
+    ExpectSame(rows, ParamsOf(c.kind));
+  }
+}
+
+TEST_P(CudaObjectiveTest, SeveralTargets) {
+  ObjectiveCase const& c = GetParam();
+  if (!c.several) GTEST_SKIP() << "an objective of one target";
+  for (std::uint32_t const outputs : {2, 3, 7}) {
+    ObjectiveRows rows{c.kind, 10007, outputs, c.low, c.high};
+    ExpectSame(rows, ParamsOf(c.kind));
+    rows.MakeExtreme();
+    ExpectSame(rows, ParamsOf(c.kind));
+  }
+  // More outputs than a grid has blocks in y.
+  ExpectSame(ObjectiveRows{c.kind, 3, 70001, c.low, c.high}, ParamsOf(c.kind));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaObjectiveTest, ::testing::ValuesIn(ObjectiveCases()), ObjectiveCaseName{});
+
+TEST(CudaSoftmaxTest, EqualTheHosts) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  ObjectiveParams const params = ParamsOf(Objective::kSoftmax);
+  for (std::uint32_t const classes : {1, 2, 3, 10, 33, 3000}) {
+    for (std::uint64_t const row_count : {1, 5, 1025, 30001}) {
+      if (row_count * classes > 4000000) continue;
+      ObjectiveRows rows{Objective::kSoftmax, row_count, classes, -30, 30};
+      ExpectSame(rows, params);
+      rows.MakeExtreme();
+      ExpectSame(rows, params);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu::testing
