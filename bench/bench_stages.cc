@@ -16,6 +16,7 @@
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
 #include "matrix/matrix.h"
+#include "objective/objective.h"
 #include "options.h"
 #include "partition/partition.h"
 #include "predict/predict.h"
@@ -88,6 +89,25 @@ void GradientToFixedPoint(benchmark::State& state) {
                             d.threads);
   }
   ReportBytes(state, 12.0 * static_cast<double>(d.rows));  // 8 read, 4 written
+}
+
+/// Logistic loss, range(0) = 1, or softmax over range(0) classes.
+void Objectives(benchmark::State& state) {
+  Setup& d = Data();
+  auto const outputs = static_cast<std::uint32_t>(state.range(0));
+  ObjectiveParams const params{outputs == 1 ? Objective::kLogistic : Objective::kSoftmax};
+  std::vector<float> const labels(d.rows, 0.0f);
+  std::vector<float> margins(d.rows * outputs);
+  for (std::size_t i = 0; i < margins.size(); ++i) margins[i] = static_cast<float>(i * 2654435761U % 4096) * 0x1p-9f;
+  std::vector<GradientPair> out(margins.size());
+  TargetView targets;
+  targets.labels = labels.data();
+  for (auto _ : state) {
+    host::ComputeGradients(params, targets, RowMajor<float const>(margins.data(), d.rows, outputs),
+                           RowMajor(out.data(), d.rows, outputs), d.threads);
+  }
+  // A margin read and a pair written; a label of each row.
+  ReportBytes(state, (12.0 * outputs + 4.0) * static_cast<double>(d.rows));
 }
 
 void SampleHalf(benchmark::State& state) {
@@ -176,6 +196,7 @@ void WholeTree(benchmark::State& state) {
 BENCHMARK(Quantile)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(Quantise)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(GradientToFixedPoint)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(Objectives)->Arg(1)->Arg(10)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(SampleHalf)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(Histogram)->Arg(1)->Arg(2)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(SubtractAndEvaluate)->Unit(benchmark::kMicrosecond)->UseRealTime();
