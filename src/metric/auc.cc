@@ -1,0 +1,46 @@
+#include "metric/auc.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/message.h"
+#include "metric/auc_ops.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// Share of the area that a curve could cover.
+double ShareOf(Metric metric, ClassArea const& c) {
+  double const possible =
+      metric == Metric::kAuc ? static_cast<double>(c.total.positive) * static_cast<double>(c.total.negative) : 1.0;
+  return c.area / possible;
+}
+
+}  // namespace
+
+double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, std::uint32_t n) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (rows == 0) return kNaN;
+  double sum = 0.0, weights = 0.0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    ClassArea const& c = classes[i];
+    if (c.largest >= kInfinityBits || c.total.positive <= 0 || c.total.negative <= 0) return kNaN;
+    double const share = ShareOf(metric, c);
+    // Without negative weights only rounding lifts a curve above 1.
+    if (c.negative_weights != 0 && share > 1.0) {
+      Throw<InvalidArgument>("Metric ", NameOf(metric), " is ", share,
+                             ": there are labels outside [0, 1] or negative weights; allowed: labels 0 to 1, weights 0 "
+                             "or larger");
+    }
+    double const weight = metric == Metric::kAuc
+                              ? ScaleByPowerOfTwo(static_cast<double>(c.total.positive), -CurveShift(c.largest, rows))
+                              : 1.0;
+    sum += std::min(share, 1.0) * weight;
+    weights += weight;
+  }
+  return sum / weights;
+}
+
+}  // namespace xgbgpu

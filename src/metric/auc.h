@@ -1,0 +1,48 @@
+/// auc and aucpr: areas under curves of true and false positives, for the metric stage alone.
+///
+/// Rows are sorted by prediction, the largest first; rows with equal predictions make one step of the curve. The counts
+/// on its axes are integer sums of fixed-point weights, hence independent of the order inside a step; the area is a sum
+/// of doubles in the order of metric_ops.h, item i being the step that ends at sorted row i (0 where none ends).
+///
+/// More than one output: each class against the rest; auc weights classes by their true positives, aucpr weights them
+/// equally, as XGBoost 1.7 does.
+///
+/// From  Davis & Goadrich, "The relationship between precision-recall and ROC curves" (2006): aucpr between steps; the
+///       closed form of that area is in Keilwagen, Grosse & Grau, "Area under precision-recall curves for weighted and
+///       unweighted data" (2014)
+#ifndef XGBGPU_METRIC_AUC_H_
+#define XGBGPU_METRIC_AUC_H_
+
+#include <cstdint>
+
+#include "metric/metric.h"
+
+namespace xgbgpu {
+
+/// Weights of rows with predictions from some value up, in fixed point.
+struct CurvePoint {
+  std::int64_t positive;
+  std::int64_t negative;
+};
+
+/// The curve of one class.
+struct ClassArea {
+  double area;                     ///< auc: in units of CurvePoint, squared; aucpr: of the whole unit square
+  CurvePoint total;                ///< the curve's end
+  std::uint32_t largest;           ///< bits of the largest |weight| of the rows: a non-negative float, or NaN
+  std::uint32_t negative_weights;  ///< 1 if there are any: labels outside [0, 1], or negative weights of rows
+};
+
+constexpr bool IsArea(Metric metric) { return metric == Metric::kAuc || metric == Metric::kAucpr; }
+
+/// The metric from the curves of its classes (one for one output). NaN if a class has no positive or no negative
+/// weight, or a weight that is not finite. Throws InvalidArgument if labels outside [0, 1] make the area larger than 1.
+double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, std::uint32_t n);
+
+namespace host {
+double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions, int threads);
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_AUC_H_

@@ -1,0 +1,143 @@
+/// One row of a curve, and one step.
+#ifndef XGBGPU_METRIC_AUC_OPS_H_
+#define XGBGPU_METRIC_AUC_OPS_H_
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "core/fixed_point.h"
+#include "core/hd.h"
+#include "core/portable_math.h"
+#include "metric/auc.h"
+
+namespace xgbgpu {
+
+XGBGPU_HD std::uint32_t FloatBits(float v) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &v, sizeof(bits));
+  return bits;
+}
+
+/// Orders like predictions from the largest to the smallest; equal for 0 and -0.
+XGBGPU_HD std::uint32_t DescendingKey(float prediction) {
+  std::uint32_t const bits = FloatBits(prediction + 0.0f);  // -0 + 0 = 0
+  return (bits >> 31) != 0 ? bits : ~(bits | 0x80000000U);
+}
+
+/// What a row weighs as a positive and as a negative.
+struct RowWeights {
+  float positive;
+  float negative;
+};
+
+/// Weights of rows, as floats like in stock.
+struct CurveRows {
+  TargetView targets;
+  bool one_against_rest;         ///< labels are classes; otherwise a label is the positive share of its row
+  std::uint32_t positive_class;  ///< if one_against_rest
+
+  XGBGPU_HD RowWeights operator()(std::uint64_t row) const {
+    float label = targets.labels[row];
+    if (one_against_rest) label = label == static_cast<float>(positive_class) ? 1.0f : 0.0f;
+    float const weight = targets.weights == nullptr ? 1.0f : targets.weights[row];
+    return {label * weight, (1.0f - label) * weight};
+  }
+};
+
+/// Bits of the larger magnitude: as integers they order like magnitudes, infinity and NaN above all numbers.
+XGBGPU_HD std::uint32_t LargerMagnitude(RowWeights const& weights) {
+  std::uint32_t const p = FloatBits(weights.positive) & 0x7FFFFFFFU, n = FloatBits(weights.negative) & 0x7FFFFFFFU;
+  return p > n ? p : n;
+}
+
+XGBGPU_HD std::uint32_t AnyNegative(RowWeights const& weights) {
+  return weights.positive < 0.0f || weights.negative < 0.0f ? 1 : 0;
+}
+
+constexpr std::uint32_t kInfinityBits = 0x7F800000U;
+
+/// The unit of a curve's weights is 2^-CurveShift: the largest becomes less than 2^w, w as of core/fixed_point.h's wide
+/// format, whose proof bounds the sums by 2^62. 0 if all weights are 0 or one is not finite: the metric is NaN then.
+XGBGPU_HD int CurveShift(std::uint32_t largest, std::uint64_t rows) {
+  if (largest == 0 || largest >= kInfinityBits) return 0;
+  float value;
+  std::memcpy(&value, &largest, sizeof(value));
+  int const above = static_cast<int>(detail::ToBits(static_cast<double>(value)) >> 52) - 1022;  // value < 2^above
+  int log_rows = 0;
+  while ((std::uint64_t{1} << log_rows) < rows) ++log_rows;
+  int const bits = 62 - log_rows < kWideBits ? 62 - log_rows : kWideBits;
+  return bits - above;
+}
+
+/// `largest` as of all rows; nothing is added up if it is not finite.
+XGBGPU_HD CurvePoint ToFixedPoint(RowWeights const& weights, std::uint32_t largest, double scale) {
+  if (largest >= kInfinityBits) return {0, 0};
+  return {RoundToNearest(weights.positive, scale), RoundToNearest(weights.negative, scale)};
+}
+
+XGBGPU_HD CurvePoint operator+(CurvePoint const& a, CurvePoint const& b) {
+  return {a.positive + b.positive, a.negative + b.negative};
+}
+
+/// First i with keys[i] == keys[last]; keys ascend. Cost: log of the distance.
+XGBGPU_HD std::uint64_t RunStart(std::uint32_t const* keys, std::uint64_t last) {
+  std::uint32_t const key = keys[last];
+  std::uint64_t high = last, step = 1;
+  while (high >= step && keys[high - step] == key) {
+    high -= step;
+    step *= 2;
+  }
+  std::uint64_t low = high >= step ? high - step + 1 : 0;
+  while (low < high) {
+    std::uint64_t const middle = low + (high - low) / 2;
+    if (keys[middle] == key) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// Trapezoid between two points of the ROC curve.
+XGBGPU_HD double RocStep(CurvePoint const& from, CurvePoint const& to) {
+  double const width = std::fabs(static_cast<double>(to.negative - from.negative));
+  return width * (static_cast<double>(from.positive) + static_cast<double>(to.positive)) * 0.5;
+}
+
+/// Area below the precision-recall curve between two points. Along it false positives grow linearly with true ones, by
+/// h for each: precision at recall r is r / (a r + b) with a = 1 + h, b = (negative - h · positive) / all positives.
+/// Its integral is r / a - b / a² · ln(a r + b).
+XGBGPU_HD double PrecisionRecallStep(CurvePoint const& from, CurvePoint const& to, std::int64_t positives) {
+  if (to.positive == from.positive) return 0.0;
+  double const all = static_cast<double>(positives);
+  double const tp_from = static_cast<double>(from.positive), tp_to = static_cast<double>(to.positive);
+  double const recall_from = tp_from / all, recall_to = tp_to / all;
+  double const h = static_cast<double>(to.negative - from.negative) / static_cast<double>(to.positive - from.positive);
+  double const a = h + 1.0;
+  double const b = (static_cast<double>(from.negative) - h * tp_from) / all;
+  double rest = 0.0;
+  if (b != 0.0) rest = b / a * (PortableLog(a * recall_to + b) - PortableLog(a * recall_from + b));
+  return (recall_to - recall_from - rest) / a;
+}
+
+/// Terms of an area: item i is the step that ends at sorted row i.
+struct AreaTerms {
+  Metric metric;
+  std::uint32_t const* keys;  ///< [rows], ascending
+  CurvePoint const* points;   ///< [rows]: sums of sorted rows up to and with this one
+  std::uint64_t rows;
+
+  XGBGPU_HD double operator()(std::uint64_t i) const {
+    if (i + 1 < rows && keys[i + 1] == keys[i]) return 0.0;
+    std::uint64_t const start = RunStart(keys, i);
+    CurvePoint const from = start == 0 ? CurvePoint{0, 0} : points[start - 1];
+    return metric == Metric::kAuc ? RocStep(from, points[i])
+                                  : PrecisionRecallStep(from, points[i], points[rows - 1].positive);
+  }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_AUC_OPS_H_

@@ -1,0 +1,81 @@
+/// Evaluation metrics: predictions and labels → one number, as XGBoost 1.7 defines it.
+///
+/// The number is a function of its input: the same double, to the bit, for any number of threads, on host and device. A
+/// NaN is always the same NaN.
+///
+/// Distance from the stock CPU metrics:
+///   means over rows   What stock computes of a row in float is computed in float, operation by operation; log, exp,
+///                     log1p and lgamma are rounded once from double, the C library's float functions are off by at
+///                     most 1 ulp more (lgammaf: a few). So a row differs by no more than an ulp of each such function,
+///                     carried through what follows, and metrics without one (rmse, mae, mape, mphe, error, merror)
+///                     only by the order of the sum: relative 2^-53 · (additions in a row), for terms of one sign.
+///   auc, aucpr        Weights are rounded to multiples of 2^-w of the largest, w = min(45, 62 - ceil(log2 rows));
+///   labels
+///                     0 and 1 without weights are exact. Areas are summed in double.
+///
+/// Cost: element-wise one pass over labels, weights and predictions; auc and aucpr a sort for each class.
+///
+/// Rows with NaN in labels, weights or predictions make element-wise metrics NaN (where stock does) and have some fixed
+/// place in the order of auc and aucpr. Where stock ends with an error because all rows are of one class (aucpr), the
+/// metric is NaN, as it is for auc.
+#ifndef XGBGPU_METRIC_METRIC_H_
+#define XGBGPU_METRIC_METRIC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "objective/row_views.h"
+
+namespace xgbgpu {
+
+enum class Metric : std::uint8_t {
+  kRmse,
+  kRmsle,
+  kMae,
+  kMape,
+  kMphe,
+  kLogloss,
+  kError,
+  kPoissonNloglik,
+  kGammaNloglik,
+  kGammaDeviance,
+  kTweedieNloglik,
+  kMerror,
+  kMlogloss,
+  kAuc,
+  kAucpr
+};
+
+struct MetricParams {
+  Metric kind;
+  float threshold{0.5f};               ///< kError: predictions above it count as positive
+  float tweedie_variance_power{1.5f};  ///< kTweedieNloglik: in [1, 2)
+  float huber_slope{1.0f};             ///< kMphe: not 0; XGBoost's parameter, not part of the name
+};
+
+/// From XGBoost's full name, e.g. "rmse", "error@0.7", "tweedie-nloglik@1.5". nullopt: not one of ours, or not a valid
+/// one; XGBoost then computes it, or says what is wrong with it.
+std::optional<MetricParams> MetricByName(std::string const& name);
+
+/// XGBoost's name without what comes after '@'.
+char const* NameOf(Metric metric);
+
+/// Throws InvalidArgument unless the arrays fit the metric: labels are there; element-wise metrics have one prediction
+/// a label and weights of rows, not of groups; merror, mlogloss, auc and aucpr have one label a row; huber_slope is not
+/// 0. Throws Unsupported for auc and aucpr with ranking groups. Looks at no array.
+void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
+
+namespace host {
+
+/// `predictions` are what the objective makes of margins for evaluation (probabilities, for example). Throws as
+/// CheckMetricInput, and InvalidArgument for labels of merror and mlogloss that are no class, and for labels outside
+/// [0, 1] with which an area under a curve has no meaning.
+double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                int threads);
+
+}  // namespace host
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_METRIC_H_

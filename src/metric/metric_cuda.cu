@@ -1,0 +1,45 @@
+#include "core/grid.h"
+#include "metric/auc.h"
+#include "metric/metric_cuda.h"
+#include "metric/metric_ops.h"
+#include "metric/sum_cuda.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kResident = 8;
+
+template <typename Terms>
+__global__ void __launch_bounds__(kSumLanes)
+    SumKernel(Terms terms, std::uint64_t n, MetricSum* block_sums, std::uint32_t* finished, MetricSum* result) {
+  SumTerms(terms, n, block_sums, finished, [=](MetricSum const& sum) { *result = sum; });
+}
+
+}  // namespace
+
+std::uint32_t* MetricScratch::Finished(Stream const& stream) {
+  if (Reserve(&finished_, arena_, "metrics", 1)) {
+    FillBytes(finished_.data(), 0, 1, stream, "preparing evaluation");
+  }
+  return finished_.data();
+}
+
+double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream) {
+  constexpr char const* kWhat = "evaluating a metric";
+  CheckMetricInput(params, targets, predictions);
+  if (IsArea(params.kind)) return EvaluateArea(params.kind, targets, predictions, scratch, limits, stream);
+  auto* const result = scratch->At<MetricSum>(MetricScratch::kResult, 1);
+  std::uint32_t* const finished = scratch->Finished(stream);
+  VisitTerms(params, targets, predictions, [&](auto const& terms) {
+    std::uint64_t const n = terms.size();
+    auto* const block_sums = scratch->At<MetricSum>(MetricScratch::kBlockSums, SumBlocks(n));
+    SumKernel<<<Blocks(n, kSumBlock, limits, kResident), kSumLanes, 0, stream>>>(terms, n, block_sums, finished,
+                                                                                 result);
+    CheckLaunch(kWhat);
+  });
+  return FinishSum(params, *scratch->Fetch(result, 1, stream, kWhat), predictions.outputs);
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,57 @@
+/// Metrics on a CUDA device: the host's numbers, bit for bit.
+#ifndef XGBGPU_METRIC_METRIC_CUDA_H_
+#define XGBGPU_METRIC_METRIC_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device.h"
+#include "metric/metric.h"
+
+namespace xgbgpu::cuda {
+
+/// Device memory of evaluations, one after another: grows with what is asked for and is kept. The arena must outlive
+/// it. Bytes: element-wise 24 for each 2048 labels; auc and aucpr 32 a row and what cub's radix sort wants.
+class MetricScratch {
+ public:
+  enum Part { kBlockSums, kResult, kKeys, kSortedKeys, kRows, kSortedRows, kPoints, kSort, kParts };
+
+  explicit MetricScratch(DeviceArena* arena) : arena_{arena} {}
+
+  /// Room for n elements; contents are lost if there was less.
+  template <typename T>
+  T* At(Part part, std::size_t n) {
+    Reserve(&parts_[part], arena_, "metrics", n * sizeof(T));
+    return reinterpret_cast<T*>(parts_[part].data());
+  }
+  /// A counter that is 0 between kernels (core/grid.h's IsLastBlock).
+  std::uint32_t* Finished(Stream const& stream);
+  /// n elements copied from the device; waits for all of the stream.
+  template <typename T>
+  T const* Fetch(T const* from, std::size_t n, Stream const& stream, char const* what) {
+    if (host_.size() < n * sizeof(T)) host_ = PinnedBuffer<std::uint8_t>{n * sizeof(T)};
+    T* const to = reinterpret_cast<T*>(host_.data());
+    CopyToHost(to, from, n, stream, what);
+    stream.Wait(what);
+    return to;
+  }
+
+ private:
+  DeviceArena* arena_;
+  DeviceBuffer<std::uint8_t> parts_[kParts];
+  DeviceBuffer<std::uint32_t> finished_;
+  PinnedBuffer<std::uint8_t> host_;
+};
+
+/// As host::Evaluate; every array is on the device, whatever its layout. Waits for the stream.
+/// Cost: one kernel and one small copy; for auc and aucpr a sort and four kernels for each output.
+double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
+
+/// As host::EvaluateArea.
+double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
+                    MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_METRIC_METRIC_CUDA_H_

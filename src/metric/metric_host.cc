@@ -1,0 +1,17 @@
+#include "metric/auc.h"
+#include "metric/metric.h"
+#include "metric/metric_ops.h"
+#include "metric/sum_host.h"
+
+namespace xgbgpu::host {
+
+double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                int threads) {
+  CheckMetricInput(params, targets, predictions);
+  if (IsArea(params.kind)) return EvaluateArea(params.kind, targets, predictions, threads);
+  MetricSum sum{};
+  VisitTerms(params, targets, predictions, [&](auto const& terms) { sum = SumTerms(terms, terms.size(), threads); });
+  return FinishSum(params, sum, predictions.outputs);
+}
+
+}  // namespace xgbgpu::host

@@ -1,0 +1,251 @@
+/// What one row adds to a metric that is a mean over rows, and the order in which rows are added.
+#ifndef XGBGPU_METRIC_METRIC_OPS_H_
+#define XGBGPU_METRIC_METRIC_OPS_H_
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "core/hd.h"
+#include "core/portable_math.h"
+#include "metric/metric.h"
+
+namespace xgbgpu {
+
+// The order of a sum of doubles. Items 0 … n - 1 are cut into blocks of kSumBlock. In a block, lane l of kSumLanes adds
+// items l, l + kSumLanes, l + 2 kSumLanes … one after another, from 0; then lanes are added in pairs: in each group of
+// kSumGroup lanes l + (l + 16), then l + (l + 8) … l + (l + 1), and so the groups' sums at distances 4, 2, 1. The sums
+// of blocks are added in the same way, as one block of any length. So the order depends on n only, and the host's
+// threads and the device's grid take whole blocks. A chain of additions is 8 + 8 + n / (kSumBlock · kSumLanes) + 8
+// long: the relative error for terms of one sign is below 2^-53 times that, 2^-48 for 500 000 rows.
+constexpr std::uint32_t kSumLanes = 256;
+constexpr std::uint32_t kSumGroup = 32;  ///< a warp of a device
+constexpr std::uint32_t kSumGroups = kSumLanes / kSumGroup;
+constexpr std::uint32_t kSumBlock = 8 * kSumLanes;
+
+XGBGPU_HD std::uint64_t SumBlocks(std::uint64_t n) { return (n + kSumBlock - 1) / kSumBlock; }
+
+/// Sum over rows and targets. {} is the sum of none.
+struct MetricSum {
+  double loss;
+  double weight;
+  std::uint64_t bad;  ///< the first row whose label is no class, and its label: see BadLabel; 0: none
+};
+
+/// `a + b` of things that are summed: the one place where MetricSums and areas meet.
+XGBGPU_HD MetricSum Combine(MetricSum const& a, MetricSum const& b) {
+  return {a.loss + b.loss, a.weight + b.weight, a.bad > b.bad ? a.bad : b.bad};
+}
+XGBGPU_HD double Combine(double a, double b) { return a + b; }
+
+/// The largest of these is that of the first row. Not 0: there are less than 2^32 - 1 rows.
+XGBGPU_HD std::uint64_t BadLabel(std::uint64_t row, float label) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &label, sizeof(bits));
+  return (std::uint64_t{0xFFFFFFFFU} - row) << 32 | bits;
+}
+
+// One row's loss, in float as stock computes it.
+
+XGBGPU_HD float FloatLog(float x) { return static_cast<float>(PortableLog(x)); }
+
+struct RmseLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    float const difference = label - prediction;
+    return difference * difference;
+  }
+};
+
+struct RmsleLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    float const difference = static_cast<float>(PortableLog1p(label)) - static_cast<float>(PortableLog1p(prediction));
+    return difference * difference;
+  }
+};
+
+struct MaeLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const { return std::fabs(label - prediction); }
+};
+
+struct MapeLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const { return std::fabs((label - prediction) / label); }
+};
+
+struct MpheLoss {
+  float slope;
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    float const scaled = (label - prediction) / slope;
+    return slope * slope * (std::sqrt(1.0f + scaled * scaled) - 1.0f);
+  }
+};
+
+struct LoglossLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    return Part(-label, prediction) + Part(-(1.0f - label), 1.0f - prediction);
+  }
+
+ private:
+  /// factor · ln p, 0 for a factor of 0; p is at least 1e-16.
+  static XGBGPU_HD float Part(float factor, float p) {
+    constexpr float kSmallest = 1e-16f;
+    return factor == 0.0f ? 0.0f : factor * FloatLog(p < kSmallest ? kSmallest : p);
+  }
+};
+
+struct ErrorLoss {
+  float threshold;
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    return prediction > threshold ? 1.0f - label : label;
+  }
+};
+
+struct PoissonLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    constexpr float kSmallest = 1e-16f;
+    float const p = prediction < kSmallest ? kSmallest : prediction;
+    return static_cast<float>(PortableLogGamma(label + 1.0f)) + p - FloatLog(p) * label;
+  }
+};
+
+/// The dispersion is 1.
+struct GammaLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    constexpr float kSmallest = 1e-6f;
+    float const theta = -1.0f / (prediction < kSmallest ? kSmallest : prediction);
+    return -(label * theta + FloatLog(-theta));
+  }
+};
+
+constexpr float kDevianceShift = 1e-6f;
+
+struct GammaDevianceLoss {
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    float const p = prediction + kDevianceShift;
+    float const y = label + kDevianceShift;
+    return FloatLog(p / y) + y / p - 1.0f;
+  }
+};
+
+struct TweedieLoss {
+  float power;
+  XGBGPU_HD float operator()(float label, float prediction) const {
+    float const log_p = FloatLog(prediction);
+    float const a = label * FloatExp((1.0f - power) * log_p) / (1.0f - power);
+    float const b = FloatExp((2.0f - power) * log_p) / (2.0f - power);
+    return -a + b;
+  }
+
+ private:
+  static XGBGPU_HD float FloatExp(float x) { return static_cast<float>(PortableExp(x)); }
+};
+
+/// Terms of a metric over every label: item i is target i % columns of row i / columns.
+template <typename Loss>
+struct LabelTerms {
+  Loss loss;
+  TargetView targets;
+  OutputView<float const> predictions;
+
+  std::uint64_t size() const { return predictions.rows * predictions.outputs; }
+
+  XGBGPU_HD MetricSum operator()(std::uint64_t i) const {
+    std::uint64_t row = i;
+    std::uint32_t target = 0;
+    if (predictions.outputs != 1) {
+      row = i / predictions.outputs;
+      target = static_cast<std::uint32_t>(i - row * predictions.outputs);
+    }
+    float const weight = targets.weights == nullptr ? 1.0f : targets.weights[row];
+    float const weighted = loss(targets.labels[i], predictions.at(row, target)) * weight;
+    return {weighted, weight, 0};
+  }
+};
+
+struct MerrorLoss {
+  XGBGPU_HD float operator()(OutputView<float const> const& predictions, std::uint64_t row, std::uint32_t label) const {
+    std::uint32_t best = 0;
+    float largest = predictions.at(row, 0);
+    for (std::uint32_t c = 1; c < predictions.outputs; ++c) {
+      float const p = predictions.at(row, c);
+      if (p > largest) {
+        largest = p;
+        best = c;
+      }
+    }
+    return best != label ? 1.0f : 0.0f;
+  }
+};
+
+struct MloglossLoss {
+  XGBGPU_HD float operator()(OutputView<float const> const& predictions, std::uint64_t row, std::uint32_t label) const {
+    constexpr float kSmallest = 1e-16f;
+    float const p = predictions.at(row, label);
+    return -FloatLog(p > kSmallest ? p : kSmallest);
+  }
+};
+
+/// Terms of a metric over rows whose label is a class: its fraction is cut off, as stock does.
+template <typename Loss>
+struct ClassTerms {
+  Loss loss;
+  TargetView targets;
+  OutputView<float const> predictions;
+
+  std::uint64_t size() const { return predictions.rows; }
+
+  XGBGPU_HD MetricSum operator()(std::uint64_t row) const {
+    float const label = targets.labels[row];
+    bool const is_class = label > -1.0f && label < static_cast<float>(predictions.outputs);
+    if (!is_class) return {0.0, 0.0, BadLabel(row, label)};  // NaN too
+    float const weight = targets.weights == nullptr ? 1.0f : targets.weights[row];
+    float const weighted =
+        loss(predictions, row, static_cast<std::uint32_t>(static_cast<std::int32_t>(label))) * weight;
+    return {weighted, weight, 0};
+  }
+};
+
+/// Calls `visit` with the metric's terms; not for kAuc and kAucpr (metric/auc.h), which are no sums over rows.
+template <typename Visit>
+void VisitTerms(MetricParams const& params, TargetView const& targets, OutputView<float const> const& predictions,
+                Visit&& visit) {
+  auto const labels = [&](auto loss) { visit(LabelTerms<decltype(loss)>{loss, targets, predictions}); };
+  auto const classes = [&](auto loss) { visit(ClassTerms<decltype(loss)>{loss, targets, predictions}); };
+  switch (params.kind) {
+    case Metric::kRmse:
+      return labels(RmseLoss{});
+    case Metric::kRmsle:
+      return labels(RmsleLoss{});
+    case Metric::kMae:
+      return labels(MaeLoss{});
+    case Metric::kMape:
+      return labels(MapeLoss{});
+    case Metric::kMphe:
+      return labels(MpheLoss{params.huber_slope});
+    case Metric::kLogloss:
+      return labels(LoglossLoss{});
+    case Metric::kError:
+      return labels(ErrorLoss{params.threshold});
+    case Metric::kPoissonNloglik:
+      return labels(PoissonLoss{});
+    case Metric::kGammaNloglik:
+      return labels(GammaLoss{});
+    case Metric::kGammaDeviance:
+      return labels(GammaDevianceLoss{});
+    case Metric::kTweedieNloglik:
+      return labels(TweedieLoss{params.tweedie_variance_power});
+    case Metric::kMerror:
+      return classes(MerrorLoss{});
+    case Metric::kMlogloss:
+      return classes(MloglossLoss{});
+    case Metric::kAuc:
+    case Metric::kAucpr:
+      return;
+  }
+}
+
+/// The metric from its sum. Throws InvalidArgument if a label is no class.
+double FinishSum(MetricParams const& params, MetricSum const& sum, std::uint32_t classes);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_METRIC_OPS_H_

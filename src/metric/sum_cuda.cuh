@@ -1,0 +1,66 @@
+/// The device's sums, in the order of metric_ops.h: a block of threads is a block of items, a thread a lane.
+#ifndef XGBGPU_METRIC_SUM_CUDA_CUH_
+#define XGBGPU_METRIC_SUM_CUDA_CUH_
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/grid.h"
+#include "metric/metric_ops.h"
+
+namespace xgbgpu::cuda {
+
+/// The value of the lane `distance` further up in the warp.
+template <typename T>
+__device__ T FromLaneAbove(T const& value, unsigned distance) {
+  static_assert(sizeof(T) % sizeof(double) == 0);
+  double words[sizeof(T) / sizeof(double)];
+  memcpy(words, &value, sizeof(T));
+  for (double& word : words) word = __shfl_down_sync(kAllLanes, word, distance);
+  T other;
+  memcpy(&other, words, sizeof(T));
+  return other;
+}
+
+/// Sum over the block's lanes, in thread 0 only. The block has kSumLanes threads, and all of them come here.
+template <typename T>
+__device__ T AddLanes(T lane) {
+  static_assert(kSumGroup == 32);
+  __shared__ T groups[kSumGroups];
+  for (unsigned d = kSumGroup / 2; d > 0; d /= 2) lane = Combine(lane, FromLaneAbove(lane, d));
+  if (threadIdx.x % kSumGroup == 0) groups[threadIdx.x / kSumGroup] = lane;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (unsigned d = kSumGroups / 2; d > 0; d /= 2) {
+      for (unsigned g = 0; g < d; ++g) groups[g] = Combine(groups[g], groups[g + d]);
+    }
+    lane = groups[0];
+  }
+  __syncthreads();  // `groups` is used again
+  return lane;
+}
+
+/// Sum of items 0 … n - 1, in thread 0 of the block that finishes last of the grid; `finish(sum)` is called there.
+/// block_sums: [SumBlocks(n)], scratch.
+template <typename Terms, typename Finish>
+__device__ void SumTerms(Terms const& terms, std::uint64_t n, decltype(terms(std::uint64_t{0}))* block_sums,
+                         std::uint32_t* finished, Finish&& finish) {
+  using T = decltype(terms(std::uint64_t{0}));
+  std::uint64_t const blocks = SumBlocks(n);
+  for (std::uint64_t b = blockIdx.x; b < blocks; b += gridDim.x) {
+    T lane{};
+    std::uint64_t const end = min(n, (b + 1) * kSumBlock);
+    for (std::uint64_t i = b * kSumBlock + threadIdx.x; i < end; i += kSumLanes) lane = Combine(lane, terms(i));
+    lane = AddLanes(lane);
+    if (threadIdx.x == 0) block_sums[b] = lane;
+  }
+  if (!IsLastBlock(finished, gridDim.x)) return;
+  T lane{};
+  for (std::uint64_t b = threadIdx.x; b < blocks; b += kSumLanes) lane = Combine(lane, LoadFresh(block_sums + b));
+  lane = AddLanes(lane);
+  if (threadIdx.x == 0) finish(lane);
+}
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_METRIC_SUM_CUDA_CUH_
