@@ -1,0 +1,188 @@
+// Metrics on a device equal the host's, bit for bit: the same number, or the same error.
+#include "metric/metric.h"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "metric/metric_cuda.h"
+#include "support/data.h"
+#include "support/grow.h"
+#include "support/metric_case.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+std::uint64_t Bits(double v) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &v, sizeof(bits));
+  return bits;
+}
+
+/// One scratch for everything: what an evaluation leaves there must not matter to the next one.
+class Device {
+ public:
+  double Evaluate(MetricParams const& params, MetricCase const& c) {
+    auto const predictions = Upload(&arena_, "predictions", c.predictions.data(), c.predictions.size());
+    auto const labels = Upload(&arena_, "labels", c.labels.data(), c.labels.size());
+    auto const weights = Upload(&arena_, "weights", c.weights.data(), c.weights.size());
+    auto const groups = Upload(&arena_, "groups", c.groups.data(), c.groups.size());
+    TargetView targets = c.Targets();
+    targets.labels = labels.data();
+    targets.weights = weights.data();
+    targets.group_ptr = groups.data();
+    return cuda::Evaluate(params, targets, c.View(predictions.data()), &scratch_, limits_, stream_);
+  }
+  void ForgetMemory() { scratch_ = cuda::MetricScratch{&arena_}; }
+
+ private:
+  DeviceArena arena_{"This test"};
+  cuda::MetricScratch scratch_{&arena_};
+  Stream stream_;
+  DeviceLimits limits_{CurrentDeviceLimits()};
+};
+
+class CudaMetricTest : public ::testing::TestWithParam<char const*> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  static MetricParams Params() {
+    MetricParams params = *MetricByName(GetParam());
+    params.huber_slope = 1.7f;
+    return params;
+  }
+  static bool OfClasses() {
+    Metric const kind = Params().kind;
+    return kind == Metric::kMerror || kind == Metric::kMlogloss || IsArea();
+  }
+  static bool IsArea() { return Params().kind == Metric::kAuc || Params().kind == Metric::kAucpr; }
+
+  /// Labels and predictions that every metric takes: classes, or 0 and 1; numbers in (0, 1), `levels` different ones.
+  static MetricCase Rows(std::uint64_t rows, std::uint32_t outputs, std::size_t levels, bool weighted) {
+    Random random{rows * 31 + outputs * 7 + levels};
+    MetricCase c{rows, OfClasses() ? 1 : outputs, outputs};
+    std::size_t const classes = OfClasses() && outputs > 1 ? outputs : 2;
+    for (std::size_t i = 0; i < rows * c.label_columns; ++i) {
+      c.labels.push_back(static_cast<float>(random.Below(classes)));
+    }
+    for (std::size_t i = 0; i < rows * outputs; ++i) {
+      auto const level = static_cast<float>(random.Below(levels) + 1);
+      c.predictions.push_back(level / static_cast<float>(levels + 1));
+    }
+    for (std::size_t i = 0; weighted && i < rows; ++i) c.weights.push_back(random.Between(0, 3));
+    return c;
+  }
+
+  static void ExpectEqual(MetricCase const& c, Device* device, std::string const& what) {
+    double const expected = c.Evaluate(Params(), 2);
+    double const found = device->Evaluate(Params(), c);
+    EXPECT_EQ(Bits(found), Bits(expected)) << what << ": " << found << ", on the host " << expected;
+    EXPECT_EQ(Bits(device->Evaluate(Params(), c.ByOutput())), Bits(expected)) << what << ", by output";
+  }
+  static void ExpectSameError(MetricCase const& c, Device* device) {
+    std::string text;
+    try {
+      c.Evaluate(Params(), 2);
+    } catch (Error const& e) {
+      text = e.what();
+    }
+    ASSERT_FALSE(text.empty());
+    EXPECT_EQ(WhatIsWrong<Error>([&] { device->Evaluate(Params(), c); }, {text}), "");
+  }
+};
+
+TEST_P(CudaMetricTest, EqualsTheHosts) {
+  Device device;
+  for (std::uint64_t const rows : {300001, 1, 2, 31, 257, 2047, 2048, 2049, 70001}) {
+    for (std::uint32_t const outputs : {1, 3}) {
+      for (std::size_t const levels : {std::size_t{1}, std::size_t{3}, std::size_t{500}, std::size_t{1} << 24}) {
+        for (bool const weighted : {false, true}) {
+          ExpectEqual(Rows(rows, outputs, levels, weighted), &device,
+                      std::to_string(rows) + " rows of " + std::to_string(outputs) + ", " + std::to_string(levels) +
+                          " levels" + (weighted ? ", weights" : ""));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CudaMetricTest, MoreRowsThanTheGridTakesAtOnce) {
+  Device device;
+  ExpectEqual(Rows(5000011, 1, std::size_t{1} << 20, true), &device, "5000011 rows");
+}
+
+TEST_P(CudaMetricTest, NoRows) {
+  Device device;
+  EXPECT_EQ(Bits(device.Evaluate(Params(), MetricCase{0, 1, 1})), Bits(MetricCase(0, 1, 1).Evaluate(Params(), 1)));
+}
+
+TEST_P(CudaMetricTest, UnusualValues) {
+  Device device;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (float const value :
+       {0.0f, -0.0f, 1.0f, -1.0f, 1e-40f, 3e38f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    std::string const what = std::to_string(value);
+    MetricCase c = Rows(5000, 1, 1000, true);
+    c.predictions[4321] = c.predictions[17] = value;
+    ExpectEqual(c, &device, "prediction " + what);
+    c = Rows(5000, 1, 1000, true);
+    c.weights[4321] = value < 0 ? 0 : value;
+    ExpectEqual(c, &device, "weight " + what);
+    if (OfClasses()) continue;
+    c = Rows(5000, 1, 1000, true);
+    c.labels[4321] = value;
+    ExpectEqual(c, &device, "label " + what);
+  }
+}
+
+TEST_P(CudaMetricTest, LabelsBetweenClasses) {
+  if (Params().kind == Metric::kMerror || Params().kind == Metric::kMlogloss) GTEST_SKIP() << "labels are classes";
+  Device device;
+  MetricCase c = Rows(10000, 1, 700, true);
+  Random random{3};
+  for (float& label : c.labels) label = random.Uniform();
+  ExpectEqual(c, &device, "labels in [0, 1)");
+}
+
+TEST_P(CudaMetricTest, ErrorsAreTheHosts) {
+  Device device;
+  MetricCase c = Rows(5000, 2, 100, true);
+  c.labels.clear();
+  ExpectSameError(c, &device);
+  if (OfClasses() && !IsArea()) {
+    for (float const bad : {2.0f, -1.0f, 1e20f, std::numeric_limits<float>::quiet_NaN()}) {
+      c = Rows(300000, 2, 100, true);
+      c.labels[299999] = 7;
+      c.labels[123456] = bad;
+      ExpectSameError(c, &device);
+    }
+  } else {
+    c = Rows(5000, 1, 100, true);
+    c.groups = {0, 2000, 5000};
+    ExpectSameError(c, &device);
+  }
+  // What failed has left nothing behind.
+  ExpectEqual(Rows(5000, 2, 100, true), &device, "after errors");
+  device.ForgetMemory();
+  ExpectEqual(Rows(5000, 2, 100, true), &device, "in fresh memory");
+}
+
+INSTANTIATE_TEST_SUITE_P(Metrics, CudaMetricTest,
+                         ::testing::Values("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error@0.3",
+                                           "poisson-nloglik", "gamma-nloglik", "gamma-deviance", "tweedie-nloglik@1.3",
+                                           "merror", "mlogloss", "auc", "aucpr"),
+                         [](auto const& c) {
+                           std::string name;
+                           for (char const letter : std::string{c.param}) {
+                             name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace xgbgpu::testing
