@@ -17,6 +17,7 @@
 #include "histogram/histogram.h"
 #include "matrix/matrix.h"
 #include "objective/objective.h"
+#include "metric/metric.h"
 #include "options.h"
 #include "partition/partition.h"
 #include "predict/predict.h"
@@ -176,6 +177,21 @@ void AddLeafValues(benchmark::State& state) {
   ReportBytes(state, 12.0 * static_cast<double>(d.rows));
 }
 
+/// Predictions of 2^16 levels, labels 0 and 1.
+void Evaluate(benchmark::State& state, Metric metric) {
+  Setup& d = Data();
+  std::vector<float> labels(d.rows), predictions(d.rows);
+  for (std::size_t i = 0; i < d.rows; ++i) {
+    predictions[i] = static_cast<float>(i * 40503 % 65536) * 0x1p-16f;
+    labels[i] = i * 7919 % 100 < 30 ? 1.0f : 0.0f;
+  }
+  TargetView targets;
+  targets.labels = labels.data();
+  OutputView<float const> const view = RowMajor<float const>(predictions.data(), d.rows, 1);
+  for (auto _ : state) benchmark::DoNotOptimize(host::Evaluate({metric}, targets, view, d.threads));
+  ReportBytes(state, 8.0 * static_cast<double>(d.rows));
+}
+
 /// From gradients to updated margins: what a boosting round does in the engine.
 void WholeTree(benchmark::State& state) {
   Setup& d = Data();
@@ -202,6 +218,9 @@ BENCHMARK(Histogram)->Arg(1)->Arg(2)->Arg(8)->Arg(32)->Unit(benchmark::kMillisec
 BENCHMARK(SubtractAndEvaluate)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK(Partition)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(AddLeafValues)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Evaluate, rmse, Metric::kRmse)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Evaluate, logloss, Metric::kLogloss)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Evaluate, auc, Metric::kAuc)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(WholeTree)->Arg(6)->Arg(8)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

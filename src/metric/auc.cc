@@ -1,6 +1,7 @@
 #include "metric/auc.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/message.h"
@@ -40,7 +41,8 @@ double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, s
     sum += std::min(share, 1.0) * weight;
     weights += weight;
   }
-  return sum / weights;
+  double const value = sum / weights;
+  return std::isnan(value) ? kNaN : value;  // the sign of a NaN is the processor's choice
 }
 
 }  // namespace xgbgpu

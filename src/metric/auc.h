@@ -2,7 +2,7 @@
 ///
 /// Rows are sorted by prediction, the largest first; rows with equal predictions make one step of the curve. The counts
 /// on its axes are integer sums of fixed-point weights, hence independent of the order inside a step; the area is a sum
-/// of doubles in the order of metric_ops.h, item i being the step that ends at sorted row i (0 where none ends).
+/// of doubles in the order of metric_sum.h, item i being the step that ends at sorted row i (0 where none ends).
 ///
 /// More than one output: each class against the rest; auc weights classes by their true positives, aucpr weights them
 /// equally, as XGBoost 1.7 does.

@@ -6,6 +6,7 @@
 
 #include "core/message.h"
 #include "metric/metric_ops.h"
+#include "metric/metric_sum.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -30,7 +31,9 @@ constexpr NamedMetric kMetrics[] = {{"rmse", Metric::kRmse},
                                     {"merror", Metric::kMerror},
                                     {"mlogloss", Metric::kMlogloss},
                                     {"auc", Metric::kAuc},
-                                    {"aucpr", Metric::kAucpr}};
+                                    {"aucpr", Metric::kAucpr},
+                                    {"aft-nloglik", Metric::kAftNloglik},
+                                    {"interval-regression-accuracy", Metric::kIntervalAccuracy}};
 
 /// The whole text as a number.
 std::optional<float> NumberFrom(std::string const& text) {
@@ -42,6 +45,35 @@ std::optional<float> NumberFrom(std::string const& text) {
 
 bool IsOfClasses(Metric metric) {
   return metric == Metric::kMerror || metric == Metric::kMlogloss || metric == Metric::kAuc || metric == Metric::kAucpr;
+}
+
+bool IsOfTimes(Metric metric) { return metric == Metric::kAftNloglik || metric == Metric::kIntervalAccuracy; }
+
+/// For data with rows: what the metric compares predictions with is there, and as many of it.
+void CheckTargetsFit(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions) {
+  char const* const name = NameOf(params.kind);
+  if (IsOfTimes(params.kind)) {
+    if (targets.lower == nullptr || targets.upper == nullptr) {
+      Throw<InvalidArgument>("Metric ", name, " needs label_lower_bound and label_upper_bound; the data have ",
+                             targets.lower == nullptr ? "no label_lower_bound" : "no label_upper_bound");
+    }
+    if (predictions.outputs != 1) {
+      Throw<InvalidArgument>("Metric ", name, ": there are ", predictions.outputs, " predictions a row; allowed: 1");
+    }
+    return;
+  }
+  if (targets.labels == nullptr) {
+    Throw<InvalidArgument>("Metric ", name, " needs labels; the data have ", predictions.rows, " rows and no label");
+  }
+  if (IsOfClasses(params.kind)) {
+    if (targets.label_columns != 1) {
+      Throw<InvalidArgument>("Metric ", name, ": the data have ", targets.label_columns, " labels a row; allowed: 1");
+    }
+  } else if (targets.label_columns != predictions.outputs) {
+    Throw<InvalidArgument>("Metric ", name, ": there are ", predictions.outputs, " predictions and ",
+                           targets.label_columns,
+                           " labels a row; allowed: as many labels as predictions (for classes: merror or mlogloss)");
+  }
 }
 
 }  // namespace
@@ -80,18 +112,7 @@ void CheckMetricInput(MetricParams const& params, TargetView const& targets, Out
     Throw<InvalidArgument>("Parameter huber_slope is 0; allowed for metric mphe: any other number");
   }
   if (predictions.rows == 0) return;
-  if (targets.labels == nullptr) {
-    Throw<InvalidArgument>("Metric ", name, " needs labels; the data have ", predictions.rows, " rows and no label");
-  }
-  if (IsOfClasses(params.kind)) {
-    if (targets.label_columns != 1) {
-      Throw<InvalidArgument>("Metric ", name, ": the data have ", targets.label_columns, " labels a row; allowed: 1");
-    }
-  } else if (targets.label_columns != predictions.outputs) {
-    Throw<InvalidArgument>("Metric ", name, ": there are ", predictions.outputs, " predictions and ",
-                           targets.label_columns,
-                           " labels a row; allowed: as many labels as predictions (for classes: merror or mlogloss)");
-  }
+  CheckTargetsFit(params, targets, predictions);
   if (params.kind == Metric::kAuc || params.kind == Metric::kAucpr) {
     if (targets.group_ptr != nullptr) {
       Throw<Unsupported>("Metric ", name, " over ranking groups (the data have ", targets.groups,

@@ -9,6 +9,9 @@
 ///                     most 1 ulp more (lgammaf: a few). So a row differs by no more than an ulp of each such function,
 ///                     carried through what follows, and metrics without one (rmse, mae, mape, mphe, error, merror)
 ///                     only by the order of the sum: relative 2^-53 · (additions in a row), for terms of one sign.
+///   aft-nloglik, interval-regression-accuracy
+///                     All in double; exp, log and erf are off by what core/portable_math.h says. -ln of a difference
+///                     of probabilities d is off by 2^-48 / d more, at most 2^-8 for the smallest d, 1e-12.
 ///   auc, aucpr        Weights are rounded to multiples of 2^-w of the largest, w = min(45, 62 - ceil(log2 rows));
 ///   labels
 ///                     0 and 1 without weights are exact. Areas are summed in double.
@@ -44,14 +47,22 @@ enum class Metric : std::uint8_t {
   kMerror,
   kMlogloss,
   kAuc,
-  kAucpr
+  kAucpr,
+  kAftNloglik,
+  kIntervalAccuracy
 };
+
+/// Of (ln time - prediction) / scale.
+enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 
 struct MetricParams {
   Metric kind;
   float threshold{0.5f};               ///< kError: predictions above it count as positive
   float tweedie_variance_power{1.5f};  ///< kTweedieNloglik: in [1, 2)
   float huber_slope{1.0f};             ///< kMphe: not 0; XGBoost's parameter, not part of the name
+  /// kAftNloglik: aft_loss_distribution and its scale, XGBoost's parameters
+  AftDistribution aft_distribution{AftDistribution::kNormal};
+  float aft_scale{1.0f};
 };
 
 /// From XGBoost's full name, e.g. "rmse", "error@0.7", "tweedie-nloglik@1.5". nullopt: not one of ours, or not a valid
@@ -61,9 +72,10 @@ std::optional<MetricParams> MetricByName(std::string const& name);
 /// XGBoost's name without what comes after '@'.
 char const* NameOf(Metric metric);
 
-/// Throws InvalidArgument unless the arrays fit the metric: labels are there; element-wise metrics have one prediction
-/// a label and weights of rows, not of groups; merror, mlogloss, auc and aucpr have one label a row; huber_slope is not
-/// 0. Throws Unsupported for auc and aucpr with ranking groups. Looks at no array.
+/// Throws InvalidArgument unless the arrays fit the metric: labels (aft-nloglik, interval-regression-accuracy: bounds)
+/// are there; element-wise metrics have one prediction a label (those of times: a row) and weights of rows, not of
+/// groups; merror, mlogloss, auc and aucpr have one label a row; huber_slope is not 0. Throws Unsupported for auc and
+/// aucpr with ranking groups. Looks at no array.
 void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
 
 namespace host {

@@ -1,4 +1,4 @@
-/// The device's sums, in the order of metric_ops.h: a block of threads is a block of items, a thread a lane.
+/// The device's sums, in the order of metric_sum.h: a block of threads is a block of items, a thread a lane.
 #ifndef XGBGPU_METRIC_SUM_CUDA_CUH_
 #define XGBGPU_METRIC_SUM_CUDA_CUH_
 
@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/grid.h"
-#include "metric/metric_ops.h"
+#include "metric/metric_sum.h"
 
 namespace xgbgpu::cuda {
 

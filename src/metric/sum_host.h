@@ -1,4 +1,4 @@
-/// The host's loops in the order of metric_ops.h.
+/// The host's loops in the order of metric_sum.h.
 #ifndef XGBGPU_METRIC_SUM_HOST_H_
 #define XGBGPU_METRIC_SUM_HOST_H_
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/parallel.h"
-#include "metric/metric_ops.h"
+#include "metric/metric_sum.h"
 
 namespace xgbgpu::host {
 

@@ -32,8 +32,12 @@ class Device {
     auto const labels = Upload(&arena_, "labels", c.labels.data(), c.labels.size());
     auto const weights = Upload(&arena_, "weights", c.weights.data(), c.weights.size());
     auto const groups = Upload(&arena_, "groups", c.groups.data(), c.groups.size());
+    auto const lower = Upload(&arena_, "bounds", c.lower.data(), c.lower.size());
+    auto const upper = Upload(&arena_, "bounds", c.upper.data(), c.upper.size());
     TargetView targets = c.Targets();
     targets.labels = labels.data();
+    targets.lower = lower.data();
+    targets.upper = upper.data();
     targets.weights = weights.data();
     targets.group_ptr = groups.data();
     return cuda::Evaluate(params, targets, c.View(predictions.data()), &scratch_, limits_, stream_);
@@ -171,6 +175,43 @@ TEST_P(CudaMetricTest, ErrorsAreTheHosts) {
   device.ForgetMemory();
   ExpectEqual(Rows(5000, 2, 100, true), &device, "in fresh memory");
 }
+
+class CudaSurvivalMetricTest : public ::testing::TestWithParam<MetricParams> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+TEST_P(CudaSurvivalMetricTest, EqualsTheHosts) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Device device;
+  for (std::uint64_t const rows : {1, 2, 2049, 300001}) {
+    for (bool const weighted : {false, true}) {
+      Random random{rows};
+      MetricCase c{rows, 1, 1};
+      for (std::uint64_t i = 0; i < rows; ++i) {
+        float const time = random.Between(0, 20);
+        std::size_t const kind = random.Below(5);
+        c.lower.push_back(kind == 0 ? 0 : time);
+        c.upper.push_back(kind == 1 ? kInfinity : kind == 2 ? time : time * 1.5f);
+        c.predictions.push_back(random.Below(50) == 0 ? random.Between(-1e3f, 1e3f) : random.Between(-4, 4));
+        if (weighted) c.weights.push_back(random.Between(0, 2));
+      }
+      double const expected = c.Evaluate(GetParam(), 2);
+      double const found = device.Evaluate(GetParam(), c);
+      EXPECT_EQ(Bits(found), Bits(expected)) << rows << " rows: " << found << ", on the host " << expected;
+    }
+  }
+}
+
+MetricParams Aft(AftDistribution distribution) {
+  MetricParams params{Metric::kAftNloglik};
+  params.aft_distribution = distribution;
+  params.aft_scale = 1.3f;
+  return params;
+}
+INSTANTIATE_TEST_SUITE_P(Metrics, CudaSurvivalMetricTest,
+                         ::testing::Values(Aft(AftDistribution::kNormal), Aft(AftDistribution::kLogistic),
+                                           Aft(AftDistribution::kExtreme), MetricParams{Metric::kIntervalAccuracy}));
 
 INSTANTIATE_TEST_SUITE_P(Metrics, CudaMetricTest,
                          ::testing::Values("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error@0.3",

@@ -100,9 +100,23 @@ struct Exp {
 struct Log {
   XGBGPU_HD double operator()(double x) const { return x != x ? 0.0 : PortableLog(x); }
 };
-TEST_F(CudaOps, ExpAndLog) {
+/// The bits of a NaN are no promise.
+XGBGPU_HD double NotNaN(double x) { return x != x ? 0.0 : x; }
+struct Log1p {
+  XGBGPU_HD double operator()(double x) const { return NotNaN(PortableLog1p(x)); }
+};
+struct LogGamma {
+  XGBGPU_HD double operator()(double x) const { return NotNaN(PortableLogGamma(x)); }
+};
+struct Erf {
+  XGBGPU_HD double operator()(double x) const { return NotNaN(PortableErf(x)); }
+};
+TEST_F(CudaOps, ExpLogAndRelatives) {
   ExpectSameBits(Doubles(), Exp{});
   ExpectSameBits(Doubles(), Log{});
+  ExpectSameBits(Doubles(), Log1p{});
+  ExpectSameBits(Doubles(), LogGamma{});
+  ExpectSameBits(Doubles(), Erf{});
 }
 
 struct FloatExp {

@@ -79,7 +79,7 @@ double AreaBelowPrecision(MetricCase const& c, std::vector<char> const& positive
 std::vector<char> Positives(MetricCase const& c) { return {c.labels.begin(), c.labels.end()}; }
 
 /// Weights of 0.5 to 4.5 become multiples of at most 8 / 2^45 (up to 2^17 rows): each is off by a relative 2^-42. An
-/// area is a quotient of sums of products of two: 4 · 2^-42. The sums of doubles are off by less (metric_ops.h).
+/// area is a quotient of sums of products of two: 4 · 2^-42. The sums of doubles are off by less (metric_sum.h).
 constexpr double kWeighted = 0x1p-40;
 
 TEST(AucTest, IsTheShareOfPairsInOrder) {

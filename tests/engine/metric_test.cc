@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct MeanCase {
   bool root{false};
   double factor{1.0};
 };
+
+void PrintTo(MeanCase const& c, std::ostream* os) { *os << c.name; }
 
 /// lgamma of the C library is good to a few ulp of double: nothing here.
 std::vector<MeanCase> const& MeanCases() {
@@ -332,9 +335,108 @@ TEST_F(ClassMetricTest, LabelsThatAreNoClass) {
   }
 }
 
+/// Exact times, right-, left- and interval-censored ones; predictions are logarithms.
+MetricCase RandomTimes(std::uint64_t n, bool weighted) {
+  Random random{n};
+  MetricCase times{n, 1, 1};
+  for (std::uint64_t i = 0; i < n; ++i) {
+    float const time = random.Between(0.5f, 20);
+    bool const from_left = i % 4 == 1, from_right = i % 4 == 2;
+    times.lower.push_back(from_left ? 0 : time);
+    times.upper.push_back(from_right ? std::numeric_limits<float>::infinity() : i % 4 == 0 ? time : time * 1.5f);
+    times.predictions.push_back(random.Between(-0.5f, 3));
+    if (weighted) times.weights.push_back(random.Between(0, 2));
+  }
+  return times;
+}
+
+double Density(AftDistribution distribution, double z) {
+  if (distribution == AftDistribution::kNormal) return std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0));
+  if (distribution == AftDistribution::kLogistic) return std::exp(z) / std::pow(1 + std::exp(z), 2);
+  return std::exp(z - std::exp(z));
+}
+double Probability(AftDistribution distribution, double z) {
+  if (distribution == AftDistribution::kNormal) return std::erfc(-z / std::sqrt(2.0)) / 2;
+  if (distribution == AftDistribution::kLogistic) return 1 / (1 + std::exp(-z));
+  return -std::expm1(-std::exp(z));
+}
+
+TEST(SurvivalMetricTest, LikelihoodOfTimes) {
+  for (auto const distribution : {AftDistribution::kNormal, AftDistribution::kLogistic, AftDistribution::kExtreme}) {
+    for (bool const weighted : {false, true}) {
+      MetricParams params{Metric::kAftNloglik};
+      params.aft_distribution = distribution;
+      params.aft_scale = 1.25f;
+      MetricCase const times = RandomTimes(5000, weighted);
+      long double sum = 0, weights = 0, units = 0;
+      for (std::size_t i = 0; i < 5000; ++i) {
+        auto const z = [&](double time) { return (std::log(time) - times.predictions[i]) / 1.25; };
+        double likelihood = 0;
+        if (times.lower[i] == times.upper[i]) {
+          likelihood = Density(distribution, z(times.lower[i])) / (1.25 * times.lower[i]);
+        } else {
+          double const upper = std::isinf(times.upper[i]) ? 1 : Probability(distribution, z(times.upper[i]));
+          likelihood = upper - (times.lower[i] == 0 ? 0 : Probability(distribution, z(times.lower[i])));
+        }
+        double const weight = weighted ? static_cast<double>(times.weights[i]) : 1;
+        sum -= weight * std::log(likelihood);
+        // Probabilities are off by 2^-48 (core/portable_math.h), those of the reference by less.
+        units += weight / likelihood;
+        weights += weight;
+      }
+      ASSERT_LT(units / weights, 0x1p20);  // the bound below says something
+      double const allowed = static_cast<double>(units / weights) * 0x1p-47 + 0x1p-44;
+      EXPECT_NEAR(times.Evaluate(params, 1), static_cast<double>(sum / weights), allowed);
+      for (int threads : {2, 3, 7}) EXPECT_EQ(times.Evaluate(params, threads), times.Evaluate(params, 1));
+    }
+  }
+}
+
+TEST(SurvivalMetricTest, LikelihoodIsBounded) {
+  for (auto const distribution : {AftDistribution::kNormal, AftDistribution::kLogistic, AftDistribution::kExtreme}) {
+    MetricParams params{Metric::kAftNloglik};
+    params.aft_distribution = distribution;
+    for (float const prediction : {1e5f, -1e5f}) {
+      MetricCase times{1, 1, 1};
+      times.predictions = {prediction};
+      times.lower = times.upper = {1};
+      EXPECT_NEAR(times.Evaluate(params, 1), -std::log(1e-12), 0x1p-47);  // one rounding below 32, of each logarithm
+    }
+  }
+}
+
+TEST(SurvivalMetricTest, ShareOfPredictionsInTheirInterval) {
+  MetricParams const params{Metric::kIntervalAccuracy};
+  MetricCase times{4, 1, 1};
+  times.predictions = {0, 1, 2, -1};  // times 1, 2.7, 7.4, 0.4
+  times.lower = {1, 3, 7, 0};
+  times.upper = {1, 4, std::numeric_limits<float>::infinity(), 0.25f};
+  EXPECT_EQ(times.Evaluate(params, 1), 0.5);
+  times.weights = {3, 1, 4, 0};
+  EXPECT_EQ(times.Evaluate(params, 1), 7.0 / 8.0);
+}
+
+TEST(SurvivalMetricTest, BadInput) {
+  for (Metric const metric : {Metric::kAftNloglik, Metric::kIntervalAccuracy}) {
+    MetricCase times = RandomTimes(4, false);
+    times.upper.clear();
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { times.Evaluate({metric}, 1); }, {NameOf(metric), "label_upper_bound"}),
+              "");
+    times.lower.clear();
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { times.Evaluate({metric}, 1); }, {NameOf(metric), "label_lower_bound"}),
+              "");
+    times = RandomTimes(4, false);
+    times.rows = 2;
+    times.outputs = 2;
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { times.Evaluate({metric}, 1); }, {NameOf(metric), "2 predictions"}),
+              "");
+  }
+}
+
 TEST(MetricByNameTest, KnownNames) {
-  for (char const* name : {"rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "poisson-nloglik",
-                           "gamma-nloglik", "gamma-deviance", "merror", "mlogloss", "auc", "aucpr"}) {
+  for (char const* name :
+       {"rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "poisson-nloglik", "gamma-nloglik",
+        "gamma-deviance", "merror", "mlogloss", "auc", "aucpr", "aft-nloglik", "interval-regression-accuracy"}) {
     auto const params = MetricByName(name);
     ASSERT_TRUE(params.has_value()) << name;
     EXPECT_STREQ(NameOf(params->kind), name);

@@ -116,6 +116,30 @@ TEST_F(PortableMathTest, LogGammaIsAsCloseAsItSays) {
   EXPECT_LE(worst, 1.0) << "at x = " << where;
 }
 
+TEST_F(PortableMathTest, ErfIsAsCloseAsItSays) {
+  testing::Random random{7};
+  double worst = 0, where = 0;
+  auto const check = [&](double x) {
+    auto const error = static_cast<double>(std::fabs(PortableErf(x) - std::erf(static_cast<long double>(x))));
+    if (error > worst) worst = error, where = x;
+  };
+  for (int i = 0; i < 200000; ++i) {
+    double const u = static_cast<double>((random.Bits() >> 11) + 1) * 0x1p-53;
+    check(u * 14 - 7);
+    check(2 + u);
+    check(std::ldexp(u, -static_cast<int>(random.Below(60))));
+  }
+  for (double x : {0.0, 2.5, std::nextafter(2.5, 0), std::nextafter(6.0, 0), 6.0, -6.0, 1e300}) check(x);
+  EXPECT_LE(worst, 0x1p-48) << "at x = " << where;
+}
+
+TEST(PortableMathSpecialTest, Erf) {
+  EXPECT_EQ(PortableErf(0.0), 0.0);
+  EXPECT_EQ(PortableErf(kInfinity), 1.0);
+  EXPECT_EQ(PortableErf(-kInfinity), -1.0);
+  EXPECT_TRUE(std::isnan(PortableErf(kNaN)));
+}
+
 TEST(PortableMathSpecialTest, Log1p) {
   EXPECT_EQ(PortableLog1p(0.0), 0.0);
   EXPECT_TRUE(std::signbit(PortableLog1p(-0.0)));

@@ -20,6 +20,8 @@ struct MetricCase {
     view.labels = labels.empty() ? nullptr : labels.data();
     view.label_columns = label_columns;
     view.weights = weights.empty() ? nullptr : weights.data();
+    view.lower = lower.empty() ? nullptr : lower.data();
+    view.upper = upper.empty() ? nullptr : upper.data();
     view.group_ptr = groups.empty() ? nullptr : groups.data();
     view.groups = groups.empty() ? 0 : static_cast<std::uint32_t>(groups.size() - 1);
     return view;
@@ -43,7 +45,7 @@ struct MetricCase {
   std::uint64_t rows;
   std::uint32_t label_columns, outputs;
   bool by_output{false};
-  std::vector<float> labels, predictions, weights;
+  std::vector<float> labels, predictions, weights, lower, upper;
   std::vector<std::uint32_t> groups;
 };
 
