@@ -2,11 +2,15 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <sstream>
 
 #include "core/message.h"
 #include "metric/metric_ops.h"
 #include "metric/metric_sum.h"
+#include "metric/ranking.h"
+#include "metric/ranking_ops.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -33,7 +37,10 @@ constexpr NamedMetric kMetrics[] = {{"rmse", Metric::kRmse},
                                     {"auc", Metric::kAuc},
                                     {"aucpr", Metric::kAucpr},
                                     {"aft-nloglik", Metric::kAftNloglik},
-                                    {"interval-regression-accuracy", Metric::kIntervalAccuracy}};
+                                    {"interval-regression-accuracy", Metric::kIntervalAccuracy},
+                                    {"pre", Metric::kPre},
+                                    {"ndcg", Metric::kNdcg},
+                                    {"map", Metric::kMap}};
 
 /// The whole text as a number.
 std::optional<float> NumberFrom(std::string const& text) {
@@ -43,11 +50,38 @@ std::optional<float> NumberFrom(std::string const& text) {
   return value;
 }
 
+bool IsOfRankings(Metric metric) { return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap; }
+
+/// "5" or "5-": what comes after a ranking metric's name and '@'.
+bool ReadTop(std::string text, MetricParams* params) {
+  if (!text.empty() && text.back() == '-') {
+    params->without_hits_is_zero = true;
+    text.pop_back();
+  }
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) return false;
+  params->top = static_cast<std::uint32_t>(std::stoul(text));
+  return params->top != 0;
+}
+
 bool IsOfClasses(Metric metric) {
   return metric == Metric::kMerror || metric == Metric::kMlogloss || metric == Metric::kAuc || metric == Metric::kAucpr;
 }
 
 bool IsOfTimes(Metric metric) { return metric == Metric::kAftNloglik || metric == Metric::kIntervalAccuracy; }
+
+/// "Metric ndcg: row 3 has label 31; allowed: 0 to "
+std::string BadLabelText(MetricParams const& params, MetricSum const& sum) {
+  auto const bits = static_cast<std::uint32_t>(sum.bad);
+  float label;
+  std::memcpy(&label, &bits, sizeof(label));
+  std::ostringstream text;
+  text << "Metric " << NameOf(params.kind) << ": row " << 0xFFFFFFFFU - (sum.bad >> 32) << " has label " << label
+       << "; allowed: 0 to ";
+  return text.str();
+}
+
+/// The sign of a NaN is the processor's choice.
+double OneNaN(double value) { return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value; }
 
 /// For data with rows: what the metric compares predictions with is there, and as many of it.
 void CheckTargetsFit(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions) {
@@ -64,6 +98,10 @@ void CheckTargetsFit(MetricParams const& params, TargetView const& targets, Outp
   }
   if (targets.labels == nullptr) {
     Throw<InvalidArgument>("Metric ", name, " needs labels; the data have ", predictions.rows, " rows and no label");
+  }
+  if (IsRanking(params.kind, targets) && predictions.outputs != 1) {
+    Throw<InvalidArgument>("Metric ", name, " over ranking groups: there are ", predictions.outputs,
+                           " predictions a row; allowed: 1");
   }
   if (IsOfClasses(params.kind)) {
     if (targets.label_columns != 1) {
@@ -89,12 +127,19 @@ char const* NameOf(Metric metric) {
 std::optional<MetricParams> MetricByName(std::string const& name) {
   std::size_t const at = name.find('@');
   bool const has_number = at != std::string::npos;
-  std::string const prefix = name.substr(0, at);
+  bool const ends_with_minus = !has_number && !name.empty() && name.back() == '-';
+  std::string const prefix = ends_with_minus ? name.substr(0, name.size() - 1) : name.substr(0, at);
+  std::string const rest = has_number ? name.substr(at + 1) : "";
   for (NamedMetric const& m : kMetrics) {
     if (prefix != m.name) continue;
     MetricParams params{m.metric};
-    std::optional<float> const number = has_number ? NumberFrom(name.substr(at + 1)) : std::nullopt;
-    if (m.metric == Metric::kTweedieNloglik) {
+    std::optional<float> const number = NumberFrom(rest);
+    if (IsOfRankings(m.metric)) {
+      params.without_hits_is_zero = ends_with_minus;
+      if (has_number && !ReadTop(rest, &params)) return std::nullopt;
+    } else if (ends_with_minus) {
+      return std::nullopt;
+    } else if (m.metric == Metric::kTweedieNloglik) {
       if (!number || !(*number >= 1.0f && *number < 2.0f)) return std::nullopt;
       params.tweedie_variance_power = *number;
     } else if (has_number) {
@@ -113,12 +158,12 @@ void CheckMetricInput(MetricParams const& params, TargetView const& targets, Out
   }
   if (predictions.rows == 0) return;
   CheckTargetsFit(params, targets, predictions);
-  if (params.kind == Metric::kAuc || params.kind == Metric::kAucpr) {
-    if (targets.group_ptr != nullptr) {
-      Throw<Unsupported>("Metric ", name, " over ranking groups (the data have ", targets.groups,
-                         ") is not computed here; XGBoost computes it");
-    }
-  } else if (targets.group_ptr != nullptr && targets.weights != nullptr) {
+  if (targets.group_ptr == nullptr) return;
+  if (params.kind == Metric::kAucpr) {
+    Throw<Unsupported>("Metric ", name, " over ranking groups (the data have ", targets.groups,
+                       ") is not computed here; XGBoost computes it");
+  }
+  if (targets.weights != nullptr && !IsRanking(params.kind, targets)) {
     Throw<InvalidArgument>("Metric ", name, " needs weights of rows; the data have weights of ", targets.groups,
                            " ranking groups; allowed: no weights, or metrics of rankings");
   }
@@ -126,11 +171,7 @@ void CheckMetricInput(MetricParams const& params, TargetView const& targets, Out
 
 double FinishSum(MetricParams const& params, MetricSum const& sum, std::uint32_t classes) {
   if (sum.bad != 0) {
-    auto const bits = static_cast<std::uint32_t>(sum.bad);
-    float label;
-    std::memcpy(&label, &bits, sizeof(label));
-    Throw<InvalidArgument>("Metric ", NameOf(params.kind), ": row ", 0xFFFFFFFFU - (sum.bad >> 32), " has label ",
-                           label, "; allowed: 0 to ", classes - 1, " (num_class is ", classes, ")");
+    Throw<InvalidArgument>(BadLabelText(params, sum), classes - 1, " (num_class is ", classes, ")");
   }
   double value;
   if (IsOfClasses(params.kind)) {
@@ -141,8 +182,12 @@ double FinishSum(MetricParams const& params, MetricSum const& sum, std::uint32_t
     value = sum.weight == 0.0 ? sum.loss : sum.loss / sum.weight;
   }
   if (params.kind == Metric::kRmse || params.kind == Metric::kRmsle) value = std::sqrt(value);
-  // The sign of a NaN is the processor's choice.
-  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+  return OneNaN(value);
+}
+
+double FinishRanking(MetricParams const& params, MetricSum const& sum) {
+  if (sum.bad != 0) Throw<InvalidArgument>(BadLabelText(params, sum), kMostRelevant);
+  return OneNaN(sum.loss / sum.weight);
 }
 
 }  // namespace xgbgpu

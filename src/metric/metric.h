@@ -16,7 +16,11 @@
 ///   labels
 ///                     0 and 1 without weights are exact. Areas are summed in double.
 ///
-/// Cost: element-wise one pass over labels, weights and predictions; auc and aucpr a sort for each class.
+///   pre, ndcg, map, auc over groups
+///                     Counts are exact; sums within a group and over groups are in double.
+///
+/// Cost: element-wise one pass over labels, weights and predictions; auc and aucpr a sort for each class, rankings
+/// see metric/ranking.h.
 ///
 /// Rows with NaN in labels, weights or predictions make element-wise metrics NaN (where stock does) and have some fixed
 /// place in the order of auc and aucpr. Where stock ends with an error because all rows are of one class (aucpr), the
@@ -49,7 +53,10 @@ enum class Metric : std::uint8_t {
   kAuc,
   kAucpr,
   kAftNloglik,
-  kIntervalAccuracy
+  kIntervalAccuracy,
+  kPre,
+  kNdcg,
+  kMap
 };
 
 /// Of (ln time - prediction) / scale.
@@ -63,10 +70,14 @@ struct MetricParams {
   /// kAftNloglik: aft_loss_distribution and its scale, XGBoost's parameters
   AftDistribution aft_distribution{AftDistribution::kNormal};
   float aft_scale{1.0f};
+  /// kPre, kNdcg, kMap: the first so many rows of a group count; the value of a group where nothing can be found is 0
+  /// ("ndcg@5-") or 1 ("ndcg@5")
+  std::uint32_t top{0xFFFFFFFFU};
+  bool without_hits_is_zero{false};
 };
 
-/// From XGBoost's full name, e.g. "rmse", "error@0.7", "tweedie-nloglik@1.5". nullopt: not one of ours, or not a valid
-/// one; XGBoost then computes it, or says what is wrong with it.
+/// From XGBoost's full name, e.g. "rmse", "error@0.7", "tweedie-nloglik@1.5", "ndcg@5-". nullopt: not one of ours, or
+/// not a valid one; XGBoost then computes it, or says what is wrong with it.
 std::optional<MetricParams> MetricByName(std::string const& name);
 
 /// XGBoost's name without what comes after '@'.
@@ -74,15 +85,16 @@ char const* NameOf(Metric metric);
 
 /// Throws InvalidArgument unless the arrays fit the metric: labels (aft-nloglik, interval-regression-accuracy: bounds)
 /// are there; element-wise metrics have one prediction a label (those of times: a row) and weights of rows, not of
-/// groups; merror, mlogloss, auc and aucpr have one label a row; huber_slope is not 0. Throws Unsupported for auc and
-/// aucpr with ranking groups. Looks at no array.
+/// groups; merror, mlogloss, auc and aucpr have one label a row, metrics of rankings (metric/ranking.h) also one
+/// prediction; huber_slope is not 0. Throws Unsupported for aucpr with ranking groups. Looks at no array: that
+/// group_ptr ends with the number of rows is the caller's promise.
 void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
 
 namespace host {
 
 /// `predictions` are what the objective makes of margins for evaluation (probabilities, for example). Throws as
-/// CheckMetricInput, and InvalidArgument for labels of merror and mlogloss that are no class, and for labels outside
-/// [0, 1] with which an area under a curve has no meaning.
+/// CheckMetricInput, and InvalidArgument for labels of merror and mlogloss that are no class, for labels of ndcg
+/// outside 0 to 30, and for labels outside [0, 1] with which an area under a curve has no meaning.
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                 int threads);
 

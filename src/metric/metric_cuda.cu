@@ -2,6 +2,7 @@
 #include "metric/auc.h"
 #include "metric/metric_cuda.h"
 #include "metric/metric_ops.h"
+#include "metric/ranking.h"
 #include "metric/sum_cuda.cuh"
 
 namespace xgbgpu::cuda {
@@ -29,6 +30,9 @@ double Evaluate(MetricParams const& params, TargetView const& targets, OutputVie
                 MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream) {
   constexpr char const* kWhat = "evaluating a metric";
   CheckMetricInput(params, targets, predictions);
+  if (IsRanking(params.kind, targets)) {
+    return EvaluateRanking(params, targets, predictions, scratch, limits, stream);
+  }
   if (IsArea(params.kind)) return EvaluateArea(params.kind, targets, predictions, scratch, limits, stream);
   auto* const result = scratch->At<MetricSum>(MetricScratch::kResult, 1);
   std::uint32_t* const finished = scratch->Finished(stream);

@@ -11,10 +11,11 @@
 namespace xgbgpu::cuda {
 
 /// Device memory of evaluations, one after another: grows with what is asked for and is kept. The arena must outlive
-/// it. Bytes: element-wise 24 for each 2048 labels; auc and aucpr 32 a row and what cub's radix sort wants.
+/// it. Bytes: element-wise 24 for each 2048 labels; auc and aucpr 32 a row, rankings up to 28,
+/// and what cub's radix sort wants.
 class MetricScratch {
  public:
-  enum Part { kBlockSums, kResult, kKeys, kSortedKeys, kRows, kSortedRows, kPoints, kSort, kParts };
+  enum Part { kBlockSums, kResult, kKeys, kSortedKeys, kRows, kSortedRows, kRowsByLabel, kPoints, kSort, kParts };
 
   explicit MetricScratch(DeviceArena* arena) : arena_{arena} {}
 
@@ -51,6 +52,10 @@ double Evaluate(MetricParams const& params, TargetView const& targets, OutputVie
 /// As host::EvaluateArea.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
                     MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
+
+/// As host::EvaluateRanking.
+double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                       MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -1,6 +1,7 @@
 #include "metric/auc.h"
 #include "metric/metric.h"
 #include "metric/metric_ops.h"
+#include "metric/ranking.h"
 #include "metric/sum_host.h"
 
 namespace xgbgpu::host {
@@ -8,6 +9,7 @@ namespace xgbgpu::host {
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                 int threads) {
   CheckMetricInput(params, targets, predictions);
+  if (IsRanking(params.kind, targets)) return EvaluateRanking(params, targets, predictions, threads);
   if (IsArea(params.kind)) return EvaluateArea(params.kind, targets, predictions, threads);
   MetricSum sum{};
   VisitTerms(params, targets, predictions, [&](auto const& terms) { sum = SumTerms(terms, terms.size(), threads); });

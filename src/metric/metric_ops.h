@@ -172,7 +172,7 @@ struct ClassTerms {
   }
 };
 
-/// Calls `visit` with the metric's terms; not for kAuc and kAucpr (metric/auc.h), which are no sums over rows.
+/// Calls `visit` with the metric's terms; not for those that are no sums over rows (metric/auc.h, ranking.h).
 template <typename Visit>
 void VisitTerms(MetricParams const& params, TargetView const& targets, OutputView<float const> const& predictions,
                 Visit&& visit) {
@@ -220,6 +220,9 @@ void VisitTerms(MetricParams const& params, TargetView const& targets, OutputVie
       return times(IntervalLoss{});
     case Metric::kAuc:
     case Metric::kAucpr:
+    case Metric::kPre:
+    case Metric::kNdcg:
+    case Metric::kMap:
       return;
   }
 }

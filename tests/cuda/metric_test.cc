@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "metric/metric_cuda.h"
@@ -165,7 +166,7 @@ TEST_P(CudaMetricTest, ErrorsAreTheHosts) {
       c.labels[123456] = bad;
       ExpectSameError(c, &device);
     }
-  } else {
+  } else if (Params().kind != Metric::kAuc) {
     c = Rows(5000, 1, 100, true);
     c.groups = {0, 2000, 5000};
     ExpectSameError(c, &device);
@@ -175,6 +176,62 @@ TEST_P(CudaMetricTest, ErrorsAreTheHosts) {
   device.ForgetMemory();
   ExpectEqual(Rows(5000, 2, 100, true), &device, "in fresh memory");
 }
+
+class CudaRankingMetricTest : public ::testing::TestWithParam<char const*> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  /// Groups of up to `largest` rows, empty ones too.
+  static MetricCase Rows(std::uint32_t groups, std::size_t largest) {
+    Random random{groups + largest};
+    MetricCase c{0, 1, 1};
+    c.groups = {0};
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      c.groups.push_back(c.groups.back() + static_cast<std::uint32_t>(random.Below(largest + 1)));
+      c.weights.push_back(static_cast<float>(g % 3));
+    }
+    c.rows = c.groups.back();
+    for (std::uint64_t i = 0; i < c.rows; ++i) {
+      c.labels.push_back(static_cast<float>(random.Below(9) / 2));
+      c.predictions.push_back(static_cast<float>(random.Below(500)) * 0.01f - 1);
+    }
+    return c;
+  }
+};
+
+TEST_P(CudaRankingMetricTest, EqualsTheHosts) {
+  MetricParams const params = *MetricByName(GetParam());
+  Device device;
+  for (auto const& [groups, largest] : {std::pair{3000U, 300}, {1U, 1}, {1U, 20000}, {7U, 3}, {100000U, 4}}) {
+    MetricCase c = Rows(groups, static_cast<std::size_t>(largest));
+    for (bool const grouped : {true, false}) {
+      if (!grouped) {
+        if (params.kind == Metric::kAuc) continue;
+        c.groups.clear();
+        c.weights.clear();
+      }
+      double const expected = c.Evaluate(params, 2);
+      double const found = device.Evaluate(params, c);
+      EXPECT_EQ(Bits(found), Bits(expected))
+          << groups << " groups of up to " << largest << " rows" << (grouped ? "" : ", as one") << ": " << found
+          << ", on the host " << expected;
+    }
+  }
+}
+
+TEST_P(CudaRankingMetricTest, ErrorsAreTheHosts) {
+  if (MetricByName(GetParam())->kind != Metric::kNdcg) GTEST_SKIP() << "takes any label";
+  MetricCase c = Rows(3000, 300);
+  c.labels[200000] = 31;
+  c.labels[123456] = -2;
+  Device device;
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { device.Evaluate(*MetricByName(GetParam()), c); },
+                                         {"row 123456 has label -2; allowed: 0 to 30"}),
+            "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Metrics, CudaRankingMetricTest,
+                         ::testing::Values("pre@5", "map", "map@7-", "ndcg", "ndcg@10", "ndcg@3-", "auc"));
 
 class CudaSurvivalMetricTest : public ::testing::TestWithParam<MetricParams> {
  protected:

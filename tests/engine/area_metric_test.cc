@@ -271,8 +271,6 @@ TEST_P(AreaTest, BadInput) {
     c.weights = {1, 1, 3};
     EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate(params, 1); }, {name, "labels 0 to 1"}), "");
   }
-  c.groups = {0, 2, 3};
-  EXPECT_EQ(WhatIsWrong<Unsupported>([&] { c.Evaluate(params, 1); }, {name, "groups", "2"}), "");
   c.label_columns = 3;
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate(params, 1); }, {name, "3 labels", "allowed: 1"}), "");
   c.labels.clear();

@@ -1,0 +1,41 @@
+/// Metrics of ranking groups: pre, ndcg and map, and auc over groups; for the metric stage alone.
+///
+/// Rows of a group are ordered by prediction, the largest first, equal ones as they lie. With positions from 1 and a
+/// hit being a label whose integer part is not 0, a group's value is
+///   pre@k    hits among the first k rows / k
+///   map@k    mean over all hits of (hits up to the hit's position) / position, 0 for hits behind the first k;
+///            1 (with '-': 0) without a hit
+///   ndcg@k   sum of (2^label - 1) / log2(position + 1) over the first k rows, divided by the same for the best order;
+///            1 (with '-': 0) if that is 0
+///   auc      pairs of rows in the order of their labels, the larger first: the share that predictions order so, half
+///            for equal predictions. Pairs of equal labels count too, as they lie: so does XGBoost 1.7. No value for
+///            less than three rows.
+/// The metric is the mean over groups that have a value. Without group_ptr pre, ndcg and map see one group. Weights of
+/// groups do not matter but for auc, where a group of weight 0 counts as 0.
+///
+/// Cost: two sorts at most; on a device a block of threads for each group; auc compares all pairs, as stock does.
+#ifndef XGBGPU_METRIC_RANKING_H_
+#define XGBGPU_METRIC_RANKING_H_
+
+#include "metric/metric.h"
+#include "metric/metric_sum.h"
+
+namespace xgbgpu {
+
+/// True if Evaluate below computes it.
+constexpr bool IsRanking(Metric metric, TargetView const& targets) {
+  return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap ||
+         (metric == Metric::kAuc && targets.group_ptr != nullptr);
+}
+
+/// From the sums over groups of values, weight 1 for each group that has one. Throws InvalidArgument for a bad label.
+double FinishRanking(MetricParams const& params, MetricSum const& sum);
+
+namespace host {
+double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                       int threads);
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_RANKING_H_

@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/parallel.h"
+#include "metric/auc_ops.h"
+#include "metric/ranking.h"
+#include "metric/ranking_ops.h"
+#include "metric/sum_host.h"
+
+namespace xgbgpu::host {
+
+namespace {
+
+/// Rows of the group in descending order of value(row), equal ones as they lie.
+template <typename Value>
+void SortRows(RankingGroup const& group, std::uint32_t* rows, Value&& value) {
+  for (std::uint64_t i = 0; i < group.size; ++i) rows[group.begin + i] = static_cast<std::uint32_t>(group.begin + i);
+  std::stable_sort(rows + group.begin, rows + group.begin + group.size,
+                   [&](std::uint32_t a, std::uint32_t b) { return DescendingKey(value(a)) < DescendingKey(value(b)); });
+}
+
+}  // namespace
+
+double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                       int threads) {
+  std::uint64_t const rows = predictions.rows;
+  bool const needs_predictions = params.kind != Metric::kAuc;
+  bool const needs_labels = params.kind == Metric::kAuc || params.kind == Metric::kNdcg;
+  Buffer<std::uint32_t> by_prediction{needs_predictions ? rows : 0}, by_label{needs_labels ? rows : 0};
+  RankingTerms const terms{params, targets, predictions, by_prediction.data(), by_label.data()};
+  std::uint32_t const groups = targets.group_ptr == nullptr ? 1 : targets.groups;
+  std::vector<MetricSum> values(groups);
+  ParallelTasks(threads, groups, [&](std::size_t g, int) {
+    auto const index = static_cast<std::uint32_t>(g);
+    RankingGroup const group = GroupOf(targets, rows, index);
+    if (needs_predictions) {
+      SortRows(group, by_prediction.data(), [&](std::uint32_t row) { return predictions.at(row, 0); });
+    }
+    if (needs_labels) SortRows(group, by_label.data(), [&](std::uint32_t row) { return targets.labels[row]; });
+    std::uint64_t hits = 0;
+    auto const term = [&](std::uint64_t position) {  // called for one position after the other
+      if (params.kind == Metric::kMap && terms.IsHit(group, position)) ++hits;
+      return terms(group, position, hits);
+    };
+    values[g] = terms.Finish(index, group, SumBlock(term, 0, group.size));
+  });
+  return FinishRanking(params, SumTerms([&](std::uint64_t g) { return values[g]; }, groups, threads));
+}
+
+}  // namespace xgbgpu::host

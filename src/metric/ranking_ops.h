@@ -1,0 +1,118 @@
+/// What one row of a ranking group adds, and one group's value.
+#ifndef XGBGPU_METRIC_RANKING_OPS_H_
+#define XGBGPU_METRIC_RANKING_OPS_H_
+
+#include <cstdint>
+
+#include "core/hd.h"
+#include "core/portable_math.h"
+#include "metric/metric.h"
+#include "metric/metric_sum.h"
+
+namespace xgbgpu {
+
+/// Sums over the rows of a group. {} is the sum of none.
+struct GroupSum {
+  double gain;          ///< pre: hits; map: precisions; ndcg: in the order of predictions
+  double best_gain;     ///< ndcg: in the order of labels
+  std::uint64_t count;  ///< map: hits; auc: pairs in order, twice, and pairs of equal predictions
+  std::uint64_t bad;    ///< ndcg: as MetricSum's
+};
+XGBGPU_HD GroupSum Combine(GroupSum const& a, GroupSum const& b) {
+  return {a.gain + b.gain, a.best_gain + b.best_gain, a.count + b.count, a.bad > b.bad ? a.bad : b.bad};
+}
+
+constexpr std::uint32_t kMostRelevant = 30;  ///< 2^label - 1 is a 32-bit integer in stock
+
+/// Rows begin … begin + size - 1 of the data.
+struct RankingGroup {
+  std::uint64_t begin;
+  std::uint64_t size;
+};
+XGBGPU_HD RankingGroup GroupOf(TargetView const& targets, std::uint64_t rows, std::uint32_t group) {
+  if (targets.group_ptr == nullptr) return {0, rows};
+  return {targets.group_ptr[group], targets.group_ptr[group + 1] - targets.group_ptr[group]};
+}
+
+/// The terms of one group. Arrays of the data, not of the group.
+struct RankingTerms {
+  MetricParams params;
+  TargetView targets;
+  OutputView<float const> predictions;
+  std::uint32_t const* by_prediction;  ///< rows, group by group, in the order of predictions; null for auc
+  std::uint32_t const* by_label;       ///< the same in the order of labels; for ndcg and auc
+
+  XGBGPU_HD float label(std::uint32_t row) const { return targets.labels[row]; }
+
+  /// Is the row at `position` (from 0) a hit? NaN is one, as its integer part in stock.
+  XGBGPU_HD bool IsHit(RankingGroup const& group, std::uint64_t position) const {
+    float const y = label(by_prediction[group.begin + position]);
+    return !(y > -1.0f && y < 1.0f);
+  }
+
+  /// hits: up to and with this position; used by map.
+  XGBGPU_HD GroupSum operator()(RankingGroup const& group, std::uint64_t position, std::uint64_t hits) const {
+    bool const counts = position < params.top;
+    switch (params.kind) {
+      case Metric::kPre:
+        return {counts && IsHit(group, position) ? 1.0 : 0.0, 0.0, 0, 0};
+      case Metric::kMap: {
+        if (!IsHit(group, position)) return {0.0, 0.0, 0, 0};
+        double const precision = static_cast<double>(hits) / static_cast<double>(position + 1);
+        return {counts ? precision : 0.0, 0.0, 1, 0};
+      }
+      case Metric::kNdcg: {
+        std::uint32_t const row = by_prediction[group.begin + position];
+        float const y = label(row);
+        // NaN fails too.
+        if (!(y > -1.0f && y < static_cast<float>(kMostRelevant + 1))) return {0.0, 0.0, 0, BadLabel(row, y)};
+        if (!counts) return {0.0, 0.0, 0, 0};
+        return {Gain(y, position), Gain(label(by_label[group.begin + position]), position), 0, 0};
+      }
+      default:
+        return {0.0, 0.0, PairsFrom(group, position), 0};
+    }
+  }
+
+  /// Sums over the group → its value, and weight 1 if it has one.
+  XGBGPU_HD MetricSum Finish(std::uint32_t index, RankingGroup const& group, GroupSum const& sum) const {
+    double const nothing_to_find = params.without_hits_is_zero ? 0.0 : 1.0;
+    switch (params.kind) {
+      case Metric::kPre:
+        return {sum.gain / static_cast<double>(params.top), 1.0, 0};
+      case Metric::kMap:
+        return {sum.count == 0 ? nothing_to_find : sum.gain / static_cast<double>(sum.count), 1.0, 0};
+      case Metric::kNdcg:
+        return {sum.best_gain == 0.0 ? nothing_to_find : sum.gain / sum.best_gain, 1.0, sum.bad};
+      default: {
+        if (group.size < 3) return {0.0, 0.0, 0};
+        if (targets.weights != nullptr && targets.weights[index] == 0.0f) return {0.0, 1.0, 0};
+        double const pairs = static_cast<double>(group.size) * static_cast<double>(group.size - 1);
+        return {static_cast<double>(sum.count) / pairs, 1.0, 0};
+      }
+    }
+  }
+
+ private:
+  /// A label outside 0 … kMostRelevant makes the metric an error, whatever this returns.
+  static XGBGPU_HD double Gain(float label, std::uint64_t position) {
+    if (!(label >= 1.0f && label < static_cast<float>(kMostRelevant + 1))) return 0.0;
+    constexpr double kInverseLn2 = 1.44269504088896338700e+00;
+    double const log2 = PortableLog(static_cast<double>(position) + 2.0) * kInverseLn2;
+    return static_cast<double>((1U << static_cast<std::uint32_t>(label)) - 1) / log2;
+  }
+
+  XGBGPU_HD std::uint64_t PairsFrom(RankingGroup const& group, std::uint64_t position) const {
+    float const p = predictions.at(by_label[group.begin + position], 0);
+    std::uint64_t count = 0;
+    for (std::uint64_t other = position + 1; other < group.size; ++other) {
+      float const q = predictions.at(by_label[group.begin + other], 0);
+      count += p > q ? 2 : p == q ? 1 : 0;
+    }
+    return count;
+  }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_RANKING_OPS_H_
