@@ -105,16 +105,6 @@ XGBGPU_HD double PortableLog(double x) {
   return k * detail::kLn2High - ((half_square - (w + k * detail::kLn2Low)) - f);
 }
 
-/// ln(1 + x), within 3 ulp. -inf for -1, NaN below, NaN passed on.
-XGBGPU_HD double PortableLog1p(double x) {
-  double const u = 1.0 + x;
-  if (u == 1.0) return x;                         // |x| <= 2^-53: x²/2 is less than half a unit of x
-  if (u > 1e15 || u != u) return PortableLog(u);  // 1 more or less is below the last place; infinity too
-  // ln(u) / (u - 1) changes slowly with u, u - 1 is exact: the rounding of 1 + x all but cancels. The errors of log,
-  // division and product remain: 1 + 2 · 0.5 ulp, and what rounding may grow by where a result is just above 2^k.
-  return PortableLog(u) * (x / (u - 1.0));
-}
-
 /// ln Γ(x) for x >= 0, off by at most 2^-46 + 2^-50 · |ln Γ(x)|. +inf for 0 and +inf; NaN below 0: nobody has a meaning
 /// for it. NaN passed on.
 XGBGPU_HD double PortableLogGamma(double x) {

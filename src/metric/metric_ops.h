@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/hd.h"
+#include "core/portable_float.h"
 #include "core/portable_math.h"
 #include "metric/metric.h"
 #include "metric/metric_sum.h"
@@ -26,7 +27,7 @@ struct RmseLoss {
 
 struct RmsleLoss {
   XGBGPU_HD float operator()(float label, float prediction) const {
-    float const difference = static_cast<float>(PortableLog1p(label)) - static_cast<float>(PortableLog1p(prediction));
+    float const difference = PortableLog1pf(label) - PortableLog1pf(prediction);
     return difference * difference;
   }
 };
@@ -98,13 +99,10 @@ struct TweedieLoss {
   float power;
   XGBGPU_HD float operator()(float label, float prediction) const {
     float const log_p = FloatLog(prediction);
-    float const a = label * FloatExp((1.0f - power) * log_p) / (1.0f - power);
-    float const b = FloatExp((2.0f - power) * log_p) / (2.0f - power);
+    float const a = label * PortableExpf((1.0f - power) * log_p) / (1.0f - power);
+    float const b = PortableExpf((2.0f - power) * log_p) / (2.0f - power);
     return -a + b;
   }
-
- private:
-  static XGBGPU_HD float FloatExp(float x) { return static_cast<float>(PortableExp(x)); }
 };
 
 /// Terms of a metric over every label: item i is target i % columns of row i / columns.
