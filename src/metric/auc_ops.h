@@ -19,9 +19,11 @@ XGBGPU_HD std::uint32_t FloatBits(float v) {
   return bits;
 }
 
-/// Orders like predictions from the largest to the smallest; equal for 0 and -0.
+/// Orders like predictions from the largest to the smallest; equal for 0 and -0. NaN comes first, all of them equal:
+/// which bits a NaN has is up to the processor.
 XGBGPU_HD std::uint32_t DescendingKey(float prediction) {
-  std::uint32_t const bits = FloatBits(prediction + 0.0f);  // -0 + 0 = 0
+  if (prediction != prediction) return 0;
+  std::uint32_t const bits = prediction == 0.0f ? 0 : FloatBits(prediction);
   return (bits >> 31) != 0 ? bits : ~(bits | 0x80000000U);
 }
 

@@ -129,8 +129,8 @@ TEST_P(CudaMetricTest, NoRows) {
 TEST_P(CudaMetricTest, UnusualValues) {
   Device device;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (float const value :
-       {0.0f, -0.0f, 1.0f, -1.0f, 1e-40f, 3e38f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+  for (float const value : {0.0f, -0.0f, 1.0f, -1.0f, 1e-40f, 3e38f, kInfinity, -kInfinity,
+                            std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN()}) {
     std::string const what = std::to_string(value);
     MetricCase c = Rows(5000, 1, 1000, true);
     c.predictions[4321] = c.predictions[17] = value;

@@ -114,6 +114,14 @@ TEST(AucTest, SeparatedAndReversed) {
   EXPECT_EQ(c.Evaluate(kAuc, 1), 0.5);  // 0 and -0 are equal
 }
 
+TEST(AucTest, NaNsAreEqualAndFirst) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  MetricCase c{4, 1, 1};
+  c.predictions = {kNaN, -kNaN, 7, std::numeric_limits<float>::infinity()};
+  c.labels = {1, 0, 1, 0};
+  EXPECT_EQ(c.Evaluate(kAuc, 1), (0.5 + 1 + 0 + 0) / 4);
+}
+
 TEST(AucTest, LabelsBetweenClasses) {
   // A label of 1/4 is a quarter of a positive and three quarters of a negative row, at the same prediction.
   MetricCase halves{3, 1, 1};
