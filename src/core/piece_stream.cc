@@ -1,8 +1,14 @@
 #include "core/piece_stream.h"
 
+#include <utility>
+
 namespace xgbgpu {
 
-PieceStream::PieceStream(std::size_t bytes) {
+PieceStream::PieceStream(std::size_t bytes) : own_{std::in_place}, stream_{*own_} {
+  for (Slot& slot : slots_) slot.buffer = PinnedBuffer<std::uint8_t>{bytes};
+}
+
+PieceStream::PieceStream(std::size_t bytes, cudaStream_t stream) : stream_{stream} {
   for (Slot& slot : slots_) slot.buffer = PinnedBuffer<std::uint8_t>{bytes};
 }
 

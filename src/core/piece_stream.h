@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "core/device.h"
 
@@ -19,6 +20,8 @@ class PieceStream {
  public:
   /// Every buffer has `bytes` bytes.
   explicit PieceStream(std::size_t bytes = kPieceBytes);
+  /// On a stream of the caller's, which outlives this.
+  PieceStream(std::size_t bytes, cudaStream_t stream);
   ~PieceStream();
   PieceStream(PieceStream const&) = delete;
   PieceStream& operator=(PieceStream const&) = delete;
@@ -33,7 +36,7 @@ class PieceStream {
 
   std::size_t bytes() const { return slots_[0].buffer.bytes(); }
   cudaStream_t stream() const { return stream_; }
-  void Wait(char const* what) const { stream_.Wait(what); }
+  void Wait(char const* what) const { CheckCuda(cudaStreamSynchronize(stream_), what); }
 
  private:
   struct Slot {
@@ -42,7 +45,8 @@ class PieceStream {
   };
   std::uint8_t* OpenBytes();
 
-  Stream stream_;
+  std::optional<Stream> own_;
+  cudaStream_t stream_;
   std::array<Slot, 3> slots_;
   std::size_t open_{0};
 };
