@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "predict/forest_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr char const* kPart = "trees";
+constexpr char const* kWhat = "copying trees to the device";
+
+/// Room for `size` elements, of which the first `used` are kept. The old buffer lives until they are copied.
+template <typename T>
+void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::size_t size, cudaStream_t stream) {
+  if (size <= buffer->size()) return;
+  DeviceBuffer<T> larger{arena, kPart, std::max(size, 2 * buffer->size())};
+  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), used * sizeof(T), cudaMemcpyDeviceToDevice, stream), kWhat);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  *buffer = std::move(larger);
+}
+
+}  // namespace
+
+DeviceForest::DeviceForest(DeviceArena* arena) : arena_{arena} {
+  CheckCuda(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming), "making an event");
+}
+
+DeviceForest::~DeviceForest() { cudaEventDestroy(arrived_); }
+
+void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t last, cudaStream_t stream) {
+  CheckTreeRange(first, last, forest.trees());
+  if (first == last) return;
+  std::size_t const old_trees = trees_.size();
+  std::uint64_t const old_words = words(0, old_trees);
+  ForestTree const& end = forest.tree(last - 1);
+  std::uint64_t const begin_word = forest.tree(first).first;
+  std::uint64_t const new_words = end.first + end.words - begin_word;
+  Grow(&device_trees_, arena_, old_trees, old_trees + (last - first), stream);
+  Grow(&words_, arena_, old_words, old_words + new_words, stream);
+  Grow(&ids_, arena_, old_words, old_words + new_words, stream);
+
+  std::vector<ForestTree> added;
+  for (std::size_t i = first; i < last; ++i) {
+    added.push_back(forest.tree(i));
+    added.back().first += old_words - begin_word;
+  }
+  // From memory that is not pinned: it may change as soon as these return.
+  CopyToDevice(device_trees_.data() + old_trees, added.data(), added.size(), stream, kWhat);
+  CopyToDevice(words_.data() + old_words, forest.words(first), new_words, stream, kWhat);
+  CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kWhat);
+  CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
+  trees_.insert(trees_.end(), added.begin(), added.end());
+  features_ = std::max(features_, forest.features());
+  outputs_ = std::max(outputs_, forest.outputs());
+}
+
+void DeviceForest::Clear() {
+  trees_.clear();
+  features_ = 0;
+  outputs_ = 0;
+}
+
+}  // namespace xgbgpu::cuda

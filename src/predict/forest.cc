@@ -1,0 +1,136 @@
+#include "predict/forest.h"
+
+#include <algorithm>
+
+#include "core/message.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// A tree as it is given to Forest::Add.
+struct GivenTree {
+  Span<NodeIndex const> left;
+  Span<NodeIndex const> right;
+  Span<FeatureIndex const> feature;
+  Span<float const> value;
+  Span<std::uint8_t const> default_left;
+  std::size_t number;  ///< in its forest, for messages
+
+  std::size_t size() const { return left.size(); }
+  bool leaf(std::size_t n) const { return left[n] == kNoNode; }
+
+  void CheckSizes() const {
+    if (size() == 0) Throw<InvalidArgument>("Tree ", number, " has no nodes; allowed: 1 or more");
+    for (std::size_t const other : {right.size(), feature.size(), value.size(), default_left.size()}) {
+      if (other != size()) {
+        Throw<InvalidArgument>("Arrays of tree ", number, " have ", size(), " and ", other,
+                               " elements; allowed: one for each node");
+      }
+    }
+  }
+
+  std::size_t Child(std::size_t parent, NodeIndex child) const {
+    if (child < 0 || static_cast<std::size_t>(child) >= size()) {
+      Throw<InvalidArgument>("Child of node ", parent, " of tree ", number, " is ", child, "; allowed: 0 to ",
+                             size() - 1);
+    }
+    return static_cast<std::size_t>(child);
+  }
+};
+
+constexpr NodeIndex kNobody = -1;  // in the gap beside the root
+
+/// Nodes in the forest's order: place → number in the given tree. The root, a gap, then the children of node after
+/// node.
+std::vector<NodeIndex> BreadthFirst(GivenTree const& tree) {
+  std::vector<std::uint8_t> seen(tree.size());
+  std::vector<NodeIndex> order{0, kNobody};
+  seen[0] = 1;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    if (order[place] == kNobody) continue;
+    auto const n = static_cast<std::size_t>(order[place]);
+    if (tree.leaf(n)) continue;
+    for (NodeIndex const child : {tree.left[n], tree.right[n]}) {
+      std::size_t const c = tree.Child(n, child);
+      if (seen[c] != 0) Throw<InvalidArgument>("Node ", c, " of tree ", tree.number, " has more than one parent");
+      seen[c] = 1;
+      order.push_back(child);
+    }
+  }
+  return order;
+}
+
+std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> const& order, float weight) {
+  std::vector<ForestNode> nodes(order.size(), ForestNode{0.0f, 0, 0, false});
+  std::uint32_t children = 2;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    if (order[place] == kNobody) continue;
+    auto const n = static_cast<std::size_t>(order[place]);
+    if (tree.leaf(n)) {
+      nodes[place].value = weight == 1.0f ? tree.value[n] : (0.0f + tree.value[n]) * weight;
+      continue;
+    }
+    if (tree.feature[n] >= WideNodes::kMostFeatures) {
+      Throw<InvalidArgument>("Node ", n, " of tree ", tree.number, " tests feature ", tree.feature[n],
+                             "; allowed: 0 to ", WideNodes::kMostFeatures - 1);
+    }
+    nodes[place] = {tree.value[n], children, tree.feature[n], tree.default_left[n] != 0};
+    children += 2;
+  }
+  return nodes;
+}
+
+}  // namespace
+
+void Forest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
+                 Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, std::uint32_t output,
+                 float weight) {
+  constexpr std::uint32_t kMostOutputs = 1U << 31;
+  GivenTree const given{left, right, feature, threshold_or_leaf, default_left, trees_.size()};
+  given.CheckSizes();
+  if (output >= kMostOutputs) {
+    Throw<InvalidArgument>("Output of tree ", given.number, " is ", output, "; allowed: 0 to ", kMostOutputs - 1);
+  }
+  auto const order = BreadthFirst(given);
+  auto const nodes = MakeNodes(given, order, weight);
+  FeatureIndex features = 0;
+  for (ForestNode const& node : nodes) features = std::max(features, node.leaf() ? 0 : node.feature + 1);
+
+  bool const wide = nodes.size() > NarrowNodes::kMostNodes || features > NarrowNodes::kMostFeatures;
+  std::uint32_t const node_words = wide ? WideNodes::kWords : NarrowNodes::kWords;
+  ForestTree tree{};
+  tree.first = words_.size();
+  tree.words = static_cast<std::uint32_t>(nodes.size()) * node_words;
+  tree.kind = output | (wide ? 1U << 31 : 0U);
+  words_.resize(tree.first + tree.words);
+  ids_.resize(words_.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::size_t const to = tree.first + i * node_words;
+    ids_[to] = order[i];
+    if (wide) {
+      WideNodes::Pack(nodes[i], words_.data() + to);
+    } else {
+      NarrowNodes::Pack(nodes[i], words_.data() + to);
+    }
+  }
+  trees_.push_back(tree);
+  features_ = std::max(features_, features);
+  outputs_ = std::max(outputs_, output + 1);
+}
+
+void CheckTreeRange(std::size_t first, std::size_t last, std::size_t trees) {
+  if (first > last || last > trees) {
+    Throw<InvalidArgument>("Trees ", first, " to ", last, " (that one not) of a forest of ", trees,
+                           "; allowed: 0 <= first <= last <= ", trees);
+  }
+}
+
+void CheckMargins(OutputView<float> const& margins, std::uint64_t rows, std::uint32_t outputs) {
+  if (margins.rows != rows) Throw<InvalidArgument>("Margins have ", margins.rows, " rows; the data have ", rows);
+  if (margins.outputs < outputs) {
+    Throw<InvalidArgument>("Margins have ", margins.outputs, " outputs; trees of the forest are for ", outputs);
+  }
+}
+
+}  // namespace xgbgpu

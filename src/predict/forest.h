@@ -1,0 +1,80 @@
+/// Stage 9 for whole models: forests on raw feature values → margins, leaves. Contract of the host's side.
+///
+/// In      rows as a RowSource gives them: no value, or a stored NaN, is "missing"; of a feature that a row has twice
+///         the last one counts; a feature beyond the source's is missing in every row. Infinite values are allowed.
+/// Order   margin = margin + leaf value, in float, tree after tree, from the margin that is there: XGBoost's predictors
+///         on the CPU round in the same places. A model without splits on categories gives their bits.
+/// Same    bit-equal on every backend
+/// Cost    depth look-ups a row and tree
+/// From    XGBoost (the meaning of a tree); Breiman's trees otherwise
+#ifndef XGBGPU_PREDICT_FOREST_H_
+#define XGBGPU_PREDICT_FOREST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "objective/row_views.h"
+#include "predict/forest_ops.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// All trees of a model, or those added since, as they are copied to a device: breadth first, so that the upper levels
+/// lie together, and the children of a node side by side.
+class Forest {
+ public:
+  /// Adds a tree that is given by arrays with one element for each node, the root first; nodes that nobody points at
+  /// are left out. `threshold_or_leaf` is the threshold of a node that has children and the value of one that has none
+  /// (left == kNoNode). The tree has no splits on categories.
+  ///
+  /// weight: of a tree of DART. 1: leaf values as they are; else (0 + value) · weight, rounded once, which is what
+  /// XGBoost adds. (For a weight of 1, too, XGBoost's DART adds 0 first: a margin of -0 may become +0 there.)
+  /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;
+  /// output or feature from 2^31 on). The forest is then as before.
+  void Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
+           Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, std::uint32_t output,
+           float weight = 1);
+
+  std::size_t trees() const { return trees_.size(); }
+  ForestTree const& tree(std::size_t i) const { return trees_[i]; }
+  /// 1 + the largest feature that a tree tests; 0 if none tests any.
+  FeatureIndex features() const { return features_; }
+  /// 1 + the largest output of a tree; 0 without trees.
+  std::uint32_t outputs() const { return outputs_; }
+
+  /// Of tree i: its nodes.
+  ForestWord const* words(std::size_t i) const { return words_.data() + trees_[i].first; }
+  /// Of tree i: numbers that its nodes had when they were added; that of node n is at [n · words of a node].
+  NodeIndex const* ids(std::size_t i) const { return ids_.data() + trees_[i].first; }
+
+ private:
+  std::vector<ForestTree> trees_;
+  std::vector<ForestWord> words_;
+  std::vector<NodeIndex> ids_;  ///< [words]
+  FeatureIndex features_{0};
+  std::uint32_t outputs_{0};
+};
+
+/// Throws InvalidArgument unless first <= last <= trees.
+void CheckTreeRange(std::size_t first, std::size_t last, std::size_t trees);
+/// Throws InvalidArgument unless margins have as many rows as the data and room for all outputs of the forest.
+void CheckMargins(OutputView<float> const& margins, std::uint64_t rows, std::uint32_t outputs);
+
+namespace host {
+
+/// margins(row, output of the tree) += value of the row's leaf, for trees first … last - 1 in order. The plain way,
+/// which says what the bits are; a task scatters its rows one by one into an array of all features.
+void PredictMargins(RowSource const& source, Forest const& forest, std::size_t first, std::size_t last,
+                    OutputView<float> margins, int threads);
+
+/// out [rows, last - first], row-major: the number, as float, that the leaf had when its tree was added.
+void PredictLeaves(RowSource const& source, Forest const& forest, std::size_t first, std::size_t last, float* out,
+                   int threads);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PREDICT_FOREST_H_

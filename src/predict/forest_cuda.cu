@@ -1,0 +1,344 @@
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+#include "core/grid.h"
+#include "predict/forest_cuda.h"
+#include "predict/forest_policy.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kMostThreads = 512;  // ForestPolicy::block_rows, at most
+constexpr int kTogether = 4;       // trees that a thread walks at the same time
+
+__device__ float Missing() { return __int_as_float(0x7FFFFFFF); }
+
+/// Trees wanted.
+struct TreeRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
+__device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
+
+// Where the values of a thread's row are. Load is called by every thread of the block, then Of by those that have a
+// row.
+
+/// In shared memory, in the tile of the thread's warp: every lane reads its own bank.
+struct StagedRow {
+  float const* values;  ///< of this row; its next feature is kTileRows further
+
+  __device__ float operator()(FeatureIndex f) const { return values[f * kTileRows]; }
+
+  __device__ static void LoadTile(RawView const& matrix, std::uint64_t row, std::uint32_t columns, float* tile) {
+    std::uint32_t const lane = threadIdx.x % kTileRows;
+    std::uint32_t const have = min(columns, matrix.features);
+    float const* const from = matrix.tiles + (row - lane) * matrix.features;
+    constexpr std::uint32_t kFloats = 4;  // of one copy
+    if (row - lane < matrix.rows) {
+      for (std::uint32_t i = lane * kFloats; i < have * kTileRows; i += kTileRows * kFloats) {
+        CopyAside(tile + i, from + i);
+      }
+    }
+    for (std::uint32_t f = have; f < columns; ++f) tile[f * kTileRows + lane] = Missing();
+  }
+  __device__ static void LoadSparse(RawView const& matrix, std::uint64_t row, std::uint32_t columns, float* values) {
+    if (row >= matrix.rows) return;
+    for (std::uint32_t f = 0; f < columns; ++f) values[f * kTileRows] = Missing();
+    std::uint64_t const end = matrix.row_ptr[row + 1];
+    for (std::uint64_t i = matrix.row_ptr[row]; i < end; ++i) {
+      Entry const e = matrix.entries[i];
+      if (e.feature < columns) values[e.feature * kTileRows] = e.value;
+    }
+  }
+  __device__ static void Load(RawView const& matrix, std::uint64_t row, std::uint32_t columns, float* shared) {
+    std::uint32_t const lane = threadIdx.x % kTileRows;
+    float* const tile = shared + std::size_t{threadIdx.x - lane} * columns;
+    if (matrix.dense) {
+      LoadTile(matrix, row, columns, tile);
+    } else {
+      LoadSparse(matrix, row, columns, tile + lane);
+    }
+  }
+  __device__ static StagedRow Of(RawView const&, std::uint64_t, std::uint32_t columns, float const* shared) {
+    std::uint32_t const lane = threadIdx.x % kTileRows;
+    return {shared + std::size_t{threadIdx.x - lane} * columns + lane};
+  }
+};
+
+/// In device memory, in tiles.
+struct TileRow {
+  float const* values;
+  FeatureIndex features;
+
+  __device__ float operator()(FeatureIndex f) const {
+    return f < features ? __ldg(values + std::uint64_t{f} * kTileRows) : Missing();
+  }
+  __device__ static void Load(RawView const&, std::uint64_t, std::uint32_t, float*) {}
+  __device__ static TileRow Of(RawView const& matrix, std::uint64_t row, std::uint32_t, float const*) {
+    std::uint64_t const lane = row % kTileRows;
+    return {matrix.tiles + (row - lane) * matrix.features + lane, matrix.features};
+  }
+};
+
+/// In device memory, sparse: found by bisection.
+struct SparseRow {
+  Entry const* entries;
+  std::uint64_t size;
+
+  __device__ float operator()(FeatureIndex f) const {
+    std::uint64_t begin = 0, end = size;  // the entries before `begin` are of features <= f, those from `end` on not
+    while (begin < end) {
+      std::uint64_t const middle = (begin + end) / 2;
+      if (__ldg(&entries[middle].feature) <= f) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (begin == 0) return Missing();
+    Entry const e = entries[begin - 1];
+    return e.feature == f ? e.value : Missing();
+  }
+  __device__ static void Load(RawView const&, std::uint64_t, std::uint32_t, float*) {}
+  __device__ static SparseRow Of(RawView const& matrix, std::uint64_t row, std::uint32_t, float const*) {
+    std::uint64_t const begin = matrix.row_ptr[row];
+    return {matrix.entries + begin, matrix.row_ptr[row + 1] - begin};
+  }
+};
+
+// What becomes of the leaves of a thread's row.
+
+/// Their values are added to margins: to a register, as long as the output stays the same.
+struct MarginTarget {
+  OutputView<float> margins;
+
+  class OfRow {
+   public:
+    __device__ OfRow(MarginTarget const& target, std::uint64_t row) : margins_{target.margins}, row_{row} {}
+    __device__ void Take(std::uint32_t, ForestTree const& tree, ForestLeaf const& leaf) {
+      if (tree.output() != output_) {
+        Finish();
+        output_ = tree.output();
+        margin_ = margins_.at(row_, output_);
+      }
+      margin_ = margin_ + leaf.value;
+    }
+    __device__ void Finish() {
+      if (output_ != kNone) margins_.at(row_, output_) = margin_;
+    }
+
+   private:
+    static constexpr std::uint32_t kNone = ~0U;
+    OutputView<float> const& margins_;
+    std::uint64_t row_;
+    std::uint32_t output_{kNone};
+    float margin_{0.0f};
+  };
+};
+
+/// Their numbers are written down.
+struct LeafTarget {
+  float* out;
+  TreeRange range;
+  NodeIndex const* ids;
+
+  class OfRow {
+   public:
+    __device__ OfRow(LeafTarget const& target, std::uint64_t row)
+        : ids_{target.ids},
+          first_{target.range.first},
+          out_{target.out + row * (target.range.last - target.range.first)} {}
+    __device__ void Take(std::uint32_t t, ForestTree const& tree, ForestLeaf const& leaf) {
+      std::uint32_t const node_words = tree.wide() ? WideNodes::kWords : NarrowNodes::kWords;
+      out_[t - first_] = static_cast<float>(ids_[tree.first + std::uint64_t{leaf.node} * node_words]);
+    }
+    __device__ void Finish() {}
+
+   private:
+    NodeIndex const* ids_;
+    std::uint32_t first_;
+    float* out_;
+  };
+};
+
+/// Trees that are walked in one go: those that fit a buffer together, or one that does not.
+struct Chunk {
+  std::uint32_t begin;
+  std::uint32_t end;
+  bool fits;
+};
+
+/// In one go.
+__device__ ForestTree LoadTree(ForestView const& forest, std::uint32_t t) {
+  uint4 const from = __ldg(reinterpret_cast<uint4 const*>(forest.trees + t));
+  return {std::uint64_t{from.y} << 32 | from.x, from.z, from.w};
+}
+
+/// The chunk that begins with a tree; the same in every warp.
+__device__ Chunk ChunkFrom(ForestView const& forest, std::uint32_t begin, std::uint32_t last,
+                           std::uint32_t most_words) {
+  std::uint32_t const t = begin + threadIdx.x % kMostChunkTrees;
+  bool fits = false;
+  if (t < last) fits = forest.trees[t].first + forest.trees[t].words - forest.trees[begin].first <= most_words;
+  unsigned const too_many = ~__ballot_sync(kAllLanes, fits);
+  std::uint32_t const n = too_many == 0 ? kMostChunkTrees : static_cast<std::uint32_t>(__ffs(too_many)) - 1;
+  return n == 0 ? Chunk{begin, begin + 1, false} : Chunk{begin, begin + n, true};
+}
+
+__device__ void LoadChunk(ForestView const& forest, Chunk const& chunk, ForestWord* buffer) {
+  if (!chunk.fits) return;
+  ForestTree const& last = forest.trees[chunk.end - 1];
+  std::uint64_t const first = forest.trees[chunk.begin].first;
+  auto const words = static_cast<std::uint32_t>(last.first + last.words - first);
+  constexpr std::uint32_t kWords = 16 / sizeof(ForestWord);  // of one copy
+  for (std::uint32_t i = threadIdx.x * kWords; i < words; i += blockDim.x * kWords) {
+    CopyAside(buffer + i, forest.words + first + i);
+  }
+}
+
+/// The leaves of a row in several narrow trees, a level of all at a time, without a branch: their loads overlap. A row
+/// that has reached a leaf stays there.
+template <int kTrees, typename Row>
+__device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Row const& row, ForestLeaf (&leaf)[kTrees]) {
+  ForestNode node[kTrees];
+  std::uint32_t place[kTrees], inner = 0;
+  for (int k = 0; k < kTrees; ++k) {
+    place[k] = 0;
+    node[k] = NarrowNodes::Load(tree[k], 0);
+    inner |= node[k].left;
+  }
+  while (inner != 0) {
+    float x[kTrees];
+    for (int k = 0; k < kTrees; ++k) x[k] = row(node[k].feature);  // of a leaf: 0
+    inner = 0;
+    for (int k = 0; k < kTrees; ++k) {
+      std::uint32_t const next = node[k].Next(x[k]);
+      place[k] = node[k].leaf() ? place[k] : next;
+      node[k] = NarrowNodes::Load(tree[k], place[k]);
+      inner |= node[k].left;
+    }
+  }
+  for (int k = 0; k < kTrees; ++k) leaf[k] = {place[k], node[k].value};
+}
+
+/// Groups of kTrees trees of a chunk from *t on, as long as there are some; `words` are those of the chunk.
+template <int kTrees, typename Row, typename Sink>
+__device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestWord const* words, Row const& row,
+                           std::uint32_t* t, Sink* sink) {
+  std::uint64_t const first = forest.trees[chunk.begin].first;
+  for (; *t + kTrees <= chunk.end; *t += kTrees) {
+    ForestTree tree[kTrees];
+    ForestWord const* root[kTrees];
+    ForestLeaf leaf[kTrees];
+    bool wide = false;
+    for (int k = 0; k < kTrees; ++k) {
+      tree[k] = LoadTree(forest, *t + k);
+      root[k] = words + static_cast<std::uint32_t>(tree[k].first - first);
+      wide = wide || tree[k].wide();
+    }
+    if (!wide) {
+      FindLeaves(root, row, leaf);
+    } else {
+      for (int k = 0; k < kTrees; ++k) {
+        leaf[k] = tree[k].wide() ? FindLeaf<WideNodes>(root[k], row) : FindLeaf<NarrowNodes>(root[k], row);
+      }
+    }
+    for (int k = 0; k < kTrees; ++k) sink->Take(*t + k, tree[k], leaf[k]);
+  }
+}
+
+/// Blocks of plan.block_rows threads, one a row, that hold their rows' values and go through the trees in chunks.
+template <typename Row, typename Target>
+__global__ void __launch_bounds__(kMostThreads, 2)
+    ForestKernel(RawView matrix, ForestView forest, TreeRange range, ForestPlan plan, Target target) {
+  extern __shared__ uint4 shared[];
+  auto* const values = reinterpret_cast<float*>(shared);
+  auto* const buffers = reinterpret_cast<ForestWord*>(reinterpret_cast<char*>(shared) + plan.row_bytes());
+  std::uint64_t const row = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  bool const active = row < matrix.rows;
+  Chunk next = ChunkFrom(forest, range.first, range.last, plan.chunk_words);
+  LoadChunk(forest, next, buffers);
+  Row::Load(matrix, row, plan.columns, values);
+  __pipeline_commit();
+  Row const own = active ? Row::Of(matrix, row, plan.columns, values) : Row{};
+  typename Target::OfRow sink{target, row};
+  for (std::uint32_t buffer = 0, begin = range.first; begin < range.last; buffer ^= 1) {
+    Chunk const chunk = next;
+    begin = chunk.end;
+    if (begin < range.last) {
+      next = ChunkFrom(forest, begin, range.last, plan.chunk_words);
+      LoadChunk(forest, next, buffers + (buffer ^ 1) * plan.chunk_words);
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(1);  // all but the chunk just asked for
+    __syncthreads();
+    if (active) {
+      std::uint32_t t = chunk.begin;
+      if (chunk.fits) {
+        ForestWord const* const words = buffers + buffer * plan.chunk_words;
+        WalkGroups<kTogether>(forest, chunk, words, own, &t, &sink);
+        WalkGroups<kTogether / 2>(forest, chunk, words, own, &t, &sink);
+        WalkGroups<1>(forest, chunk, words, own, &t, &sink);
+      } else {
+        WalkGroups<1>(forest, chunk, forest.words + forest.trees[t].first, own, &t, &sink);
+      }
+    }
+    __syncthreads();  // the buffer may be filled again
+  }
+  if (active) sink.Finish();
+}
+
+template <typename Row, typename Target>
+void Launch(RawView const& matrix, ForestView const& forest, TreeRange range, ForestPlan const& plan,
+            Target const& target, DeviceLimits const& limits, cudaStream_t stream) {
+  auto* const kernel = &ForestKernel<Row, Target>;
+  // The limit belongs to the kernel, not to the launch: all set the same.
+  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(limits.block_bytes)),
+            "asking for shared memory");
+  auto const blocks = static_cast<unsigned>((matrix.rows + plan.block_rows - 1) / plan.block_rows);
+  kernel<<<blocks, plan.block_rows, plan.bytes, stream>>>(matrix, forest, range, plan, target);
+  CheckLaunch("predicting");
+}
+
+template <typename Target>
+void Predict(RawView const& matrix, DeviceForest const& forest, TreeRange range, Target const& target,
+             DeviceLimits const& limits, cudaStream_t stream) {
+  if (matrix.rows == 0 || range.first == range.last) return;
+  ForestPlan const plan = MakeForestPlan({matrix.rows, std::max(forest.features(), 1U), range.last - range.first,
+                                          forest.words(range.first, range.last), limits.processors, limits.block_bytes,
+                                          limits.processor_bytes});
+  if (plan.staged) {
+    Launch<StagedRow>(matrix, forest.view(), range, plan, target, limits, stream);
+  } else if (matrix.dense) {
+    Launch<TileRow>(matrix, forest.view(), range, plan, target, limits, stream);
+  } else {
+    Launch<SparseRow>(matrix, forest.view(), range, plan, target, limits, stream);
+  }
+}
+
+TreeRange CheckedRange(DeviceForest const& forest, std::size_t first, std::size_t last) {
+  CheckTreeRange(first, last, forest.trees());
+  return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
+}
+
+}  // namespace
+
+void PredictMargins(RawView const& matrix, DeviceForest const& forest, std::size_t first_tree, std::size_t last_tree,
+                    OutputView<float> margins, DeviceLimits const& limits, cudaStream_t stream) {
+  TreeRange const range = CheckedRange(forest, first_tree, last_tree);
+  CheckMargins(margins, matrix.rows, forest.outputs());
+  Predict(matrix, forest, range, MarginTarget{margins}, limits, stream);
+}
+
+void PredictLeaves(RawView const& matrix, DeviceForest const& forest, std::size_t first_tree, std::size_t last_tree,
+                   float* out, DeviceLimits const& limits, cudaStream_t stream) {
+  TreeRange const range = CheckedRange(forest, first_tree, last_tree);
+  Predict(matrix, forest, range, LeafTarget{out, range, forest.view().ids}, limits, stream);
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,95 @@
+/// Forests on raw feature values on a CUDA device. CUDA builds only. The contract of the results is in forest.h.
+#ifndef XGBGPU_PREDICT_FOREST_CUDA_H_
+#define XGBGPU_PREDICT_FOREST_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/device.h"
+#include "objective/row_views.h"
+#include "predict/forest.h"
+#include "predict/raw_matrix_cuda.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu::cuda {
+
+/// A forest as kernels see it.
+struct ForestView {
+  ForestTree const* trees;
+  ForestWord const* words;
+  NodeIndex const* ids;  ///< [words], as Forest::ids
+};
+
+/// Trees on the device. Of the device that is current when it is made. Not thread-safe.
+class DeviceForest {
+ public:
+  /// `arena` outlives the forest.
+  explicit DeviceForest(DeviceArena* arena);
+  ~DeviceForest();
+  DeviceForest(DeviceForest const&) = delete;
+  DeviceForest& operator=(DeviceForest const&) = delete;
+
+  /// Enqueues the copy of trees first … last - 1, which become trees trees() … of this forest. Only where the arrays
+  /// have to grow (to twice their size) it waits for the stream. A prediction on another stream, other than a streamed
+  /// one, must be ordered after this by the caller; so must this after predictions on other streams.
+  ///
+  /// Throws  InvalidArgument (range), OutOfDeviceMemory; the forest is then as before
+  void Append(Forest const& forest, std::size_t first, std::size_t last, cudaStream_t stream);
+  /// Without trees; the memory is kept.
+  void Clear();
+
+  std::size_t trees() const { return trees_.size(); }
+  FeatureIndex features() const { return features_; }
+  std::uint32_t outputs() const { return outputs_; }
+  /// Words of trees first … last - 1, which lie one after the other.
+  std::uint64_t words(std::size_t first, std::size_t last) const {
+    return first == last ? 0 : trees_[last - 1].first + trees_[last - 1].words - trees_[first].first;
+  }
+  std::size_t bytes() const { return device_trees_.bytes() + words_.bytes() + ids_.bytes(); }
+  ForestView view() const { return {device_trees_.data(), words_.data(), ids_.data()}; }
+  /// Has happened when all trees have arrived.
+  cudaEvent_t arrived() const { return arrived_; }
+
+ private:
+  DeviceArena* arena_;
+  std::vector<ForestTree> trees_;  ///< as on the device
+  FeatureIndex features_{0};
+  std::uint32_t outputs_{0};
+  DeviceBuffer<ForestTree> device_trees_;
+  DeviceBuffer<ForestWord> words_;
+  DeviceBuffer<NodeIndex> ids_;
+  cudaEvent_t arrived_{nullptr};
+};
+
+/// As host::PredictMargins; margins are on the device. Enqueues one kernel.
+///
+/// Cost    values read once if a block's rows fit shared memory; trees read from L2 once a block (forest_policy.h)
+/// Throws  InvalidArgument (range of trees, shape of the margins)
+void PredictMargins(RawView const& matrix, DeviceForest const& forest, std::size_t first_tree, std::size_t last_tree,
+                    OutputView<float> margins, DeviceLimits const& limits, cudaStream_t stream);
+inline void PredictMargins(RawMatrix const& matrix, DeviceForest const& forest, std::size_t first_tree,
+                           std::size_t last_tree, OutputView<float> margins, DeviceLimits const& limits,
+                           cudaStream_t stream) {
+  PredictMargins(matrix.view(), forest, first_tree, last_tree, margins, limits, stream);
+}
+
+/// As host::PredictLeaves; `out` is on the device. Enqueues one kernel.
+void PredictLeaves(RawView const& matrix, DeviceForest const& forest, std::size_t first_tree, std::size_t last_tree,
+                   float* out, DeviceLimits const& limits, cudaStream_t stream);
+inline void PredictLeaves(RawMatrix const& matrix, DeviceForest const& forest, std::size_t first_tree,
+                          std::size_t last_tree, float* out, DeviceLimits const& limits, cudaStream_t stream) {
+  PredictLeaves(matrix.view(), forest, first_tree, last_tree, out, limits, stream);
+}
+
+/// As host::PredictMargins, margins on the host, rows streamed through the device in blocks: while one is predicted
+/// with, the next is on its way and the one after is packed by host threads. Device memory: three blocks. Waits.
+///
+/// Throws  InvalidArgument (range of trees, shape of the margins, a feature beyond source.features()),
+///         OutOfDeviceMemory. Margins of some rows may then be final and those of others as before.
+void PredictMarginsStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
+                            std::size_t last_tree, OutputView<float> margins, int device, int threads);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PREDICT_FOREST_CUDA_H_

@@ -1,0 +1,86 @@
+/// How prediction with a forest divides a multiprocessor, as numbers.
+#ifndef XGBGPU_PREDICT_FOREST_POLICY_H_
+#define XGBGPU_PREDICT_FOREST_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace xgbgpu {
+
+struct ForestPolicy {
+  /// Rows (and threads) of a block, the best first: more rows read each tree more seldom from L2.
+  std::uint32_t block_rows[4]{512, 256, 128, 64};
+  /// Trees are walked in shared memory, in chunks of at most this many bytes: four trees of 511 nodes. Of two buffers
+  /// one is filled while the other is walked. A larger tree is walked where it lies.
+  std::size_t chunk_bytes{16 << 10};
+  /// Blocks of one multiprocessor at least, while there is a choice: one computes while the other waits for its rows.
+  std::size_t resident{2};
+  /// Shared memory that the system takes for each block.
+  std::size_t block_overhead{1 << 10};
+  /// Rows of a block where values stay in device memory, because those of 64 rows do not fit.
+  std::uint32_t unstaged_rows{256};
+  /// Bytes that a tree reads of a row that is not staged, about: eight sectors. Wide rows are staged for many trees
+  /// only.
+  std::size_t tree_bytes{256};
+};
+
+/// Trees of a chunk at most: one for each lane that looks where the chunk ends.
+constexpr std::uint32_t kMostChunkTrees = 32;
+
+/// How a launch divides rows and memory.
+struct ForestPlan {
+  std::uint32_t block_rows;
+  std::uint32_t columns;      ///< of each row that a block holds in shared memory
+  bool staged;                ///< else values are read where they lie
+  std::uint32_t chunk_words;  ///< of one buffer
+  std::uint32_t buffers;      ///< 1 or 2
+  std::size_t bytes;          ///< shared memory of a block
+
+  constexpr std::size_t row_bytes() const { return staged ? std::size_t{block_rows} * columns * sizeof(float) : 0; }
+};
+
+/// What a plan is made for. Words are of 8 bytes.
+struct ForestLoad {
+  std::uint64_t rows;
+  std::uint32_t columns;  ///< features that trees test, at most
+  std::uint64_t trees;
+  std::uint64_t words;  ///< of these trees
+  int processors;
+  std::size_t block_bytes;      ///< shared memory that one block may ask for
+  std::size_t processor_bytes;  ///< shared memory of one multiprocessor
+};
+
+/// The most rows a block for which every multiprocessor has `resident` blocks in its memory and in the data; else the
+/// fewest that fit. Where none fit, or where it is not worth while, nothing is staged.
+constexpr ForestPlan MakeForestPlan(ForestLoad const& load, ForestPolicy const& policy = {}) {
+  constexpr std::size_t kWord = 8;
+  std::size_t const wanted = load.words * kWord;
+  std::size_t const chunk = wanted < policy.chunk_bytes ? wanted : policy.chunk_bytes;
+  ForestPlan plan{policy.unstaged_rows,
+                  load.columns,
+                  false,
+                  static_cast<std::uint32_t>(chunk / kWord),
+                  wanted <= policy.chunk_bytes && load.trees <= kMostChunkTrees ? 1U : 2U,
+                  0};
+  std::size_t const chunks = plan.buffers * chunk;
+  bool const worth = load.columns * sizeof(float) <= load.trees * policy.tree_bytes;
+  for (std::uint32_t const rows : policy.block_rows) {
+    std::size_t const bytes = std::size_t{rows} * load.columns * sizeof(float) + chunks;
+    if (!worth || bytes > load.block_bytes) continue;
+    if (plan.staged) {
+      // A smaller block is better only where the larger one leaves multiprocessors with too few.
+      std::size_t const resident = load.processor_bytes / (plan.bytes + policy.block_overhead);
+      std::uint64_t const blocks = load.rows / plan.block_rows;
+      if (resident >= policy.resident && blocks >= policy.resident * static_cast<std::uint64_t>(load.processors)) break;
+    }
+    plan.staged = true;
+    plan.block_rows = rows;
+    plan.bytes = bytes;
+  }
+  if (!plan.staged) plan.bytes = chunks;
+  return plan;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PREDICT_FOREST_POLICY_H_

@@ -1,0 +1,381 @@
+// Forests on raw values: the device's margins and leaves equal the host's, bit for bit.
+#include "predict/forest.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "predict/forest_cuda.h"
+#include "predict/forest_policy.h"
+#include "support/given_trees.h"
+#include "support/grow.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+constexpr std::uint32_t kOutputs = 3;
+
+enum class Where { kStaged, kTiles, kSparse };  // kernels that read rows in different ways
+
+struct CudaForestCase {
+  char const* name;
+  DataShape shape;
+  FeatureIndex tested;              ///< features that trees test
+  std::vector<std::size_t> leaves;  ///< of the trees
+  bool dense;
+  Where where;
+  std::uint32_t outputs{kOutputs};
+  bool stored_nans{false};
+};
+
+void PrintTo(CudaForestCase const& c, std::ostream* os) { *os << c.name; }
+
+std::vector<std::size_t> Equal(std::size_t trees, std::size_t leaves) {
+  return std::vector<std::size_t>(trees, leaves);
+}
+
+std::vector<CudaForestCase> Cases() {
+  std::vector<std::size_t> const mixed{1, 3, 1000, 5, 40000, 200, 200, 2, 256, 256, 256, 256, 1, 70000, 1, 1, 9};
+  return {
+      {"OneValue", {1, 1}, 1, {2}, true, Where::kStaged},
+      {"OneTree", {5000, 28}, 28, {256}, true, Where::kStaged, 1},
+      {"OneTreeManyRows", {200000, 28, 0.1}, 28, {256}, true, Where::kStaged, 1},
+      {"FortyTreesManyRows", {200000, 7}, 7, Equal(40, 256), true, Where::kStaged, 1},
+      {"Stumps", {1000, 5, 0.2}, 5, Equal(100, 2), true, Where::kStaged},
+      {"Leaves", {1000, 5, 0.2}, 5, Equal(70, 1), true, Where::kStaged},
+      {"ThirtyOneRows", {31, 6, 0.2}, 6, Equal(20, 60), true, Where::kStaged},
+      {"ThirtyThreeRows", {33, 6, 0.2}, 6, Equal(20, 60), true, Where::kStaged},
+      {"FiveTrees", {3001, 54}, 54, Equal(5, 256), true, Where::kStaged},
+      {"MixedTrees", {2500, 12, 0.1, 50}, 12, mixed, true, Where::kStaged},
+      {"StoredNaN", {2500, 12, 0.4}, 12, mixed, true, Where::kStaged, kOutputs, true},
+      {"BeyondTheData", {2000, 5, 0.1}, 9, mixed, true, Where::kStaged},
+      {"BeyondTheTrees", {2000, 50, 0.1}, 4, mixed, true, Where::kStaged},
+      {"NothingStored", {400, 3, 1.0}, 3, Equal(9, 8), true, Where::kStaged},
+      {"WideStaged", {3000, 380}, 380, Equal(50, 100), true, Where::kStaged},
+      {"WideOneTree", {3000, 500, 0.1}, 510, {300}, true, Where::kTiles},
+      {"Wide", {300, 3000, 0.2}, 3000, mixed, true, Where::kTiles},
+      {"VeryWide", {33, 70000, 0.3}, 70010, Equal(6, 500), true, Where::kTiles},
+      {"SparseStaged", {3000, 60, 0.9}, 60, mixed, false, Where::kStaged},
+      {"SparseStoredNaN", {3000, 60, 0.95}, 60, mixed, false, Where::kStaged, kOutputs, true},
+      {"Sparse", {2000, 3000, 0.97}, 3000, mixed, false, Where::kSparse},
+      {"SparseBeyondTheData", {2000, 3000, 0.97}, 3100, mixed, false, Where::kSparse},
+      {"SparseOneTree", {3000, 300, 0.95}, 300, {300}, false, Where::kSparse},
+      {"VerySparse", {500, 70000, 0.999}, 70000, Equal(6, 500), false, Where::kSparse},
+  };
+}
+
+class CudaForestTest : public ::testing::TestWithParam<CudaForestCase> {
+ protected:
+  void SetUp() override {
+    XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+    CudaForestCase const& c = GetParam();
+    Random random{71};
+    auto const values = RandomValues(c.shape, 72);
+    for (std::size_t i = 0; i < c.leaves.size(); ++i) {
+      auto const output = static_cast<std::uint32_t>(i * i % c.outputs);
+      GivenTree tree = RandomTree({c.leaves[i], c.tested, output, i % 4 == 3}, values, &random);
+      if (i % 5 == 4) tree.weight = 0.7f;
+      tree.AddTo(&forest_);
+    }
+    source_ = std::make_unique<MemorySource>(values, c.shape.rows / 3 + 1);
+    for (auto& row : source_->data()) {
+      if (c.stored_nans && row.size() > 1) row[row.size() / 2].value = reference::kMissing;
+    }
+  }
+  std::uint64_t rows() const { return source_->rows(); }
+
+  Forest forest_;
+  std::unique_ptr<MemorySource> source_;
+};
+
+template <typename T>
+std::vector<T> ToHost(DeviceBuffer<T> const& from) {
+  std::vector<T> to(from.size());
+  CheckCuda(cudaDeviceSynchronize(), "waiting");
+  CheckCuda(cudaMemcpy(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost), "reading back");
+  return to;
+}
+
+TEST_P(CudaForestTest, MarginsAndLeavesEqualTheHosts) {
+  CudaForestCase const& c = GetParam();
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  DeviceLimits const limits = CurrentDeviceLimits();
+  cuda::RawMatrix const matrix{*source_, &arena, stream, 3};
+  ASSERT_EQ(matrix.dense(), c.dense);
+  cuda::DeviceForest device{&arena};
+  std::size_t const trees = forest_.trees();
+  device.Append(forest_, 0, trees, stream);
+  // On a GPU with less shared memory more is read where it lies.
+  ForestPlan const plan = MakeForestPlan({rows(), std::max(1U, device.features()), trees, device.words(0, trees),
+                                          limits.processors, limits.block_bytes, limits.processor_bytes});
+  if (limits.block_bytes >= 227 << 10) {
+    EXPECT_EQ(plan.staged, c.where == Where::kStaged);
+  }
+
+  for (auto const& [first, last] : {std::pair{std::size_t{0}, trees}, std::pair{trees / 3, trees - trees / 4},
+                                    std::pair{trees - 1, trees}, std::pair{trees / 2, trees / 2}}) {
+    auto expected = RandomMargins(rows() * c.outputs, 73);
+    for (bool const by_output : {true, false}) {
+      auto const start = RandomMargins(rows() * c.outputs, 74);
+      auto margins = Upload(&arena, "margins", start.data(), start.size());
+      auto const view = [&](float* data) {
+        return by_output ? OutputMajor(data, rows(), c.outputs) : RowMajor(data, rows(), c.outputs);
+      };
+      expected = start;
+      host::PredictMargins(*source_, forest_, first, last, view(expected.data()), 2);
+      cuda::PredictMargins(matrix, device, first, last, view(margins.data()), limits, stream);
+      stream.Wait("predicting");
+      ASSERT_EQ(Bits(ToHost(margins)), Bits(expected)) << first << " to " << last;
+    }
+    std::vector<float> leaves(rows() * (last - first));
+    host::PredictLeaves(*source_, forest_, first, last, leaves.data(), 2);
+    DeviceBuffer<float> out{&arena, "leaves", leaves.size()};
+    cuda::PredictLeaves(matrix, device, first, last, out.data(), limits, stream);
+    stream.Wait("predicting");
+    ASSERT_EQ(ToHost(out), leaves) << first << " to " << last;
+  }
+}
+
+TEST_P(CudaForestTest, StreamedRowsGiveTheHostsMargins) {
+  CudaForestCase const& c = GetParam();
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  device.Append(forest_, 0, forest_.trees(), stream);
+  for (bool const by_output : {true, false}) {
+    auto expected = RandomMargins(rows() * c.outputs, 75);
+    auto margins = expected;
+    auto const view = [&](std::vector<float>& m) {
+      return by_output ? OutputMajor(m.data(), rows(), c.outputs) : RowMajor(m.data(), rows(), c.outputs);
+    };
+    host::PredictMargins(*source_, forest_, 0, forest_.trees(), view(expected), 2);
+    cuda::PredictMarginsStreamed(*source_, &device, 0, forest_.trees(), view(margins), 0, 3);
+    ASSERT_EQ(Bits(margins), Bits(expected));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, CudaForestTest, ::testing::ValuesIn(Cases()),
+                         [](auto const& c) { return c.param.name; });
+
+class CudaForestGrowthTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+    Random random{76};
+    for (std::uint32_t i = 0; i < 30; ++i) {
+      RandomTree({i % 7 == 6 ? 40000U : 20 + i, 5, i % kOutputs}, values_, &random).AddTo(&forest_);
+    }
+  }
+
+  reference::Values values_{RandomValues({700, 5, 0.1}, 77)};
+  MemorySource source_{values_};
+  Forest forest_;
+};
+
+// As a training does: one more tree, and the margins of all rows advanced by it.
+TEST_F(CudaForestGrowthTest, TreesMayBeAddedOneByOne) {
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  DeviceLimits const limits = CurrentDeviceLimits();
+  cuda::RawMatrix const matrix{source_, &arena, stream, 2};
+  cuda::DeviceForest device{&arena};
+  auto expected = RandomMargins(700 * kOutputs, 78);
+  auto const margins = Upload(&arena, "margins", expected.data(), expected.size());
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t t = 0; t < forest_.trees(); ++t) {
+      device.Append(forest_, t, t + 1, stream);
+      ASSERT_EQ(device.trees(), t + 1);
+      cuda::PredictMargins(matrix, device, t, t + 1, OutputMajor(margins.data(), 700, kOutputs), limits, stream);
+    }
+    host::PredictMargins(source_, forest_, 0, forest_.trees(), OutputMajor(expected.data(), 700, kOutputs), 2);
+    stream.Wait("predicting");
+    ASSERT_EQ(Bits(ToHost(margins)), Bits(expected));
+    std::size_t const bytes = device.bytes();
+    device.Clear();
+    EXPECT_EQ(device.trees(), 0U);
+    EXPECT_EQ(device.bytes(), bytes);
+  }
+}
+
+// Those added since may be all that the host still has.
+TEST_F(CudaForestGrowthTest, TreesMayComeFromSeveralForests) {
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  Forest later;
+  Random random{79};
+  RandomTree({30, 8, 1}, values_, &random).AddTo(&later);
+  RandomTree({30, 8, 2}, values_, &random).AddTo(&later);
+  device.Append(forest_, 10, 14, stream);
+  device.Append(later, 1, 2, stream);
+  device.Append(forest_, 3, 3, stream);
+  ASSERT_EQ(device.trees(), 5U);
+  auto expected = RandomMargins(700 * kOutputs, 80);
+  auto margins = expected;
+  host::PredictMargins(source_, forest_, 10, 14, RowMajor(expected.data(), 700, kOutputs), 2);
+  host::PredictMargins(source_, later, 1, 2, RowMajor(expected.data(), 700, kOutputs), 2);
+  cuda::PredictMarginsStreamed(source_, &device, 0, 5, RowMajor(margins.data(), 700, kOutputs), 0, 2);
+  EXPECT_EQ(Bits(margins), Bits(expected));
+}
+
+TEST_F(CudaForestGrowthTest, RefusesWhatIsNotThere) {
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  DeviceLimits const limits = CurrentDeviceLimits();
+  cuda::RawMatrix const matrix{source_, &arena, stream, 2};
+  cuda::DeviceForest device{&arena};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { device.Append(forest_, 29, 31, stream); }, {"Trees 29 to 31"}), "");
+  EXPECT_EQ(device.trees(), 0U);
+  device.Append(forest_, 0, 30, stream);
+  std::vector<float> margins(700 * kOutputs);
+  auto const predict = [&](std::size_t last, std::uint64_t rows, std::uint32_t outputs) {
+    cuda::PredictMargins(matrix, device, 0, last, RowMajor(margins.data(), rows, outputs), limits, stream);
+  };
+  auto const streamed = [&](std::size_t last, std::uint64_t rows, std::uint32_t outputs) {
+    cuda::PredictMarginsStreamed(source_, &device, 0, last, RowMajor(margins.data(), rows, outputs), 0, 2);
+  };
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(31, 700, 3); }, {"Trees 0 to 31"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(30, 699, 3); }, {"699 rows", "have 700"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(30, 700, 2); }, {"2 outputs", "are for 3"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { streamed(31, 700, 3); }, {"Trees 0 to 31"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { streamed(30, 701, 3); }, {"701 rows", "have 700"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { streamed(30, 700, 1); }, {"1 outputs", "are for 3"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>(
+                [&] { cuda::PredictLeaves(matrix, device, 5, 31, margins.data(), limits, stream); }, {"Trees 5 to 31"}),
+            "");
+  for (FeatureIndex const features : {2U, 40U}) {  // dense, sparse
+    MemorySource const bad{{{{0, 1.0f}}, {{0, 1.0f}, {features, 1.0f}}}, features};
+    std::vector<std::string> const parts{"Row 1", "feature " + std::to_string(features)};
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { cuda::RawMatrix(bad, &arena, stream, 2); }, parts), "");
+    EXPECT_EQ(
+        WhatIsWrong<InvalidArgument>(
+            [&] { cuda::PredictMarginsStreamed(bad, &device, 0, 30, RowMajor(margins.data(), 2, kOutputs), 0, 2); },
+            parts),
+        "");
+  }
+}
+
+TEST_F(CudaForestGrowthTest, AForestThatFindsNoMemoryIsAsBefore) {
+  Stream const stream;
+  DeviceArena arena{"Predicting on the GPU"};
+  for (std::int64_t n = 0; n < 3; ++n) {
+    cuda::DeviceForest device{&arena};
+    device.Append(forest_, 0, 3, stream);
+    FailDeviceAllocation(n);
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { device.Append(forest_, 3, 30, stream); },
+                                             {"Predicting on the GPU", "bytes of GPU memory for trees"}),
+              "")
+        << n;
+    FailDeviceAllocation(-1);
+    EXPECT_EQ(device.trees(), 3U);
+    auto expected = RandomMargins(700 * kOutputs, 86);
+    auto margins = expected;
+    device.Append(forest_, 3, 30, stream);
+    host::PredictMargins(source_, forest_, 0, 30, RowMajor(expected.data(), 700, kOutputs), 2);
+    cuda::PredictMarginsStreamed(source_, &device, 0, 30, RowMajor(margins.data(), 700, kOutputs), 0, 2);
+    EXPECT_EQ(Bits(margins), Bits(expected)) << n;
+  }
+}
+
+TEST(CudaRawMatrixTest, TakesTheMemoryItSays) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  Stream const stream;
+  for (double const missing : {0.0, 0.95}) {
+    DeviceArena arena{"The test"};
+    MemorySource source{RandomValues({3333, 40, missing}, 81), 1000};
+    std::uint64_t values = 0;
+    for (auto const& row : source.data()) values += row.size();
+    cuda::RawMatrix const matrix{source, &arena, stream, 2};
+    EXPECT_EQ(matrix.dense(), missing == 0.0);
+    EXPECT_EQ(matrix.bytes(), cuda::RawMatrix::Bytes(3333, 40, values));
+    EXPECT_EQ(arena.bytes(), matrix.bytes());
+  }
+}
+
+// More than the three pieces that are on their way at a time, of a batch that is larger than all.
+TEST(CudaForestStreamTest, PiecesFollowEachOther) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  Random random{82};
+  for (double const missing : {0.0, 0.93}) {
+    FeatureIndex const features = missing == 0.0 ? 12 : 200;
+    std::size_t const rows = missing == 0.0 ? 1000000 : 300000;
+    MemorySource const source{RandomValues({rows, features, missing}, 83)};
+    Forest forest;
+    for (std::uint32_t i = 0; i < 8; ++i) RandomTree({64, features, i % 2}, {0, 0}, &random).AddTo(&forest);
+    cuda::DeviceForest device{&arena};
+    device.Append(forest, 0, 8, stream);
+    auto expected = RandomMargins(rows * 2, 84);
+    auto streamed = expected;
+    auto const margins = Upload(&arena, "margins", expected.data(), expected.size());
+    host::PredictMargins(source, forest, 0, 8, RowMajor(expected.data(), rows, 2), 2);
+    cuda::PredictMarginsStreamed(source, &device, 0, 8, RowMajor(streamed.data(), rows, 2), 0, 2);
+    EXPECT_TRUE(Bits(streamed) == Bits(expected)) << missing;
+    cuda::RawMatrix const matrix{source, &arena, stream, 2};
+    cuda::PredictMargins(matrix, device, 0, 8, RowMajor(margins.data(), rows, 2), CurrentDeviceLimits(), stream);
+    stream.Wait("predicting");
+    EXPECT_TRUE(Bits(ToHost(margins)) == Bits(expected)) << missing;
+  }
+}
+
+TEST(CudaForestStreamTest, ARowMayBeLongerThanAPiece) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr FeatureIndex kFeatures = 2500000;  // 10 MB of floats a row
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  DeviceLimits const limits = CurrentDeviceLimits();
+  Random random{85};
+  Forest forest;
+  for (int i = 0; i < 3; ++i) RandomTree({2000, kFeatures}, {0, 0}, &random).AddTo(&forest);
+  cuda::DeviceForest device{&arena};
+  device.Append(forest, 0, 3, stream);
+  for (FeatureIndex const step : {1U, 2U, 5U}) {
+    std::vector<std::vector<Entry>> rows(4);
+    for (auto& row : rows) {
+      for (FeatureIndex f = 0; f < kFeatures; f += step) row.push_back({f, random.Between(-1, 1)});
+    }
+    rows[1].clear();
+    MemorySource const source{rows, kFeatures};
+    std::vector<float> expected(4), streamed(4);
+    DeviceBuffer<float> const margins{&arena, "margins", 4};
+    FillBytes(margins.data(), 0, 4, stream, "clearing margins");
+    host::PredictMargins(source, forest, 0, 3, RowMajor(expected.data(), 4, 1), 2);
+    cuda::PredictMarginsStreamed(source, &device, 0, 3, RowMajor(streamed.data(), 4, 1), 0, 2);
+    EXPECT_EQ(Bits(streamed), Bits(expected)) << step;
+    cuda::RawMatrix const matrix{source, &arena, stream, 2};
+    EXPECT_EQ(matrix.dense(), step <= 2);  // with an empty row of four
+    cuda::PredictMargins(matrix, device, 0, 3, RowMajor(margins.data(), 4, 1), limits, stream);
+    stream.Wait("predicting");
+    EXPECT_EQ(Bits(ToHost(margins)), Bits(expected)) << step;
+  }
+}
+
+TEST(CudaForestStreamTest, NothingIsNothing) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  MemorySource const empty{std::vector<std::vector<Entry>>{}, 3};
+  cuda::PredictMarginsStreamed(empty, &device, 0, 0, RowMajor<float>(nullptr, 0, 1), 0, 1);
+  GivenTree leaf;
+  leaf.value[0] = 0.5f;
+  device.Append(MakeForest({leaf}), 0, 1, stream);
+  cuda::PredictMarginsStreamed(empty, &device, 0, 1, RowMajor<float>(nullptr, 0, 1), 0, 1);
+  cuda::RawMatrix const matrix{empty, &arena, stream, 1};
+  cuda::PredictMargins(matrix, device, 0, 1, RowMajor<float>(nullptr, 0, 1), CurrentDeviceLimits(), stream);
+  EXPECT_EQ(matrix.rows(), 0U);
+  // Rows without features have a leaf, too.
+  MemorySource const no_features{std::vector<std::vector<Entry>>(40), 0};
+  std::vector<float> margins(40, 1.0f);
+  cuda::PredictMarginsStreamed(no_features, &device, 0, 1, RowMajor(margins.data(), 40, 1), 0, 2);
+  EXPECT_EQ(margins, std::vector<float>(40, 1.5f));
+}
+
+}  // namespace
+}  // namespace xgbgpu::testing

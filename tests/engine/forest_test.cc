@@ -1,0 +1,372 @@
+// predict: forests on raw values equal a walk by hand, bit for bit; what reaches a device is what rows hold.
+#include "predict/forest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+
+#include "predict/forest_policy.h"
+#include "predict/raw_rows.h"
+#include "support/given_trees.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::GivenTree;
+using testing::MemorySource;
+using testing::Random;
+using testing::WhatIsWrong;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+struct ForestCase {
+  char const* name;
+  testing::DataShape shape;
+  FeatureIndex tested;  ///< features that trees test
+  std::size_t leaves;
+};
+
+void PrintTo(ForestCase const& c, std::ostream* os) { *os << c.name; }
+
+class ForestTest : public ::testing::TestWithParam<ForestCase> {
+ protected:
+  ForestTest() {
+    Random random{61};
+    for (std::uint32_t i = 0; i < 11; ++i) {
+      // One tree of a single leaf among them.
+      trees_.push_back(
+          testing::RandomTree({i == 5 ? 1 : GetParam().leaves, GetParam().tested, i * i % 3}, values_, &random));
+    }
+  }
+
+  reference::Values values_{testing::RandomValues(GetParam().shape, 60)};
+  std::vector<GivenTree> trees_;
+};
+
+TEST_P(ForestTest, EqualsTheWalkByHand) {
+  constexpr std::uint32_t kOutputs = 4;
+  Forest const forest = testing::MakeForest(trees_);
+  ASSERT_EQ(forest.trees(), trees_.size());
+  EXPECT_EQ(forest.outputs(), 2U);  // squares mod 3 are 0 and 1
+  EXPECT_LE(forest.features(), GetParam().tested);
+  for (auto const& [first, last] : {std::pair{0, 11}, std::pair{3, 9}, std::pair{10, 11}, std::pair{4, 4}}) {
+    auto expected = testing::RandomMargins(values_.rows * kOutputs, 62);
+    auto const before = expected;
+    testing::AddByHand(trees_, first, last, values_, kOutputs, &expected);
+    auto const leaves = testing::LeavesByHand(trees_, first, last, values_);
+    for (int const threads : {1, 2, 3, 7}) {
+      MemorySource const source{values_, threads == 1 ? 0U : 77U};
+      auto margins = before;
+      host::PredictMargins(source, forest, first, last, RowMajor(margins.data(), values_.rows, kOutputs), threads);
+      ASSERT_EQ(testing::Bits(margins), testing::Bits(expected)) << first << " to " << last << ", threads " << threads;
+      std::vector<float> out(leaves.size());
+      host::PredictLeaves(source, forest, first, last, out.data(), threads);
+      ASSERT_EQ(out, leaves) << first << " to " << last << ", threads " << threads;
+    }
+  }
+}
+
+TEST_P(ForestTest, MarginsMayLieEitherWay) {
+  Forest const forest = testing::MakeForest(trees_);
+  MemorySource const source{values_};
+  std::size_t const rows = values_.rows;
+  std::vector<float> by_row(rows * 3, 0.25f), by_output(rows * 3, 0.25f);
+  host::PredictMargins(source, forest, 0, 11, RowMajor(by_row.data(), rows, 3), 2);
+  host::PredictMargins(source, forest, 0, 11, OutputMajor(by_output.data(), rows, 3), 2);
+  for (std::size_t i = 0; i < by_row.size(); ++i) ASSERT_EQ(by_row[i], by_output[i % 3 * rows + i / 3]) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ForestTest,
+                         ::testing::Values(ForestCase{"Dense", {1500, 6}, 6, 40},
+                                           ForestCase{"Missing", {1500, 6, 0.3, 9}, 6, 200},
+                                           ForestCase{"Sparse", {1100, 40, 0.9}, 40, 64},
+                                           ForestCase{"FeaturesBeyondTheData", {900, 5, 0.1}, 9, 64},
+                                           ForestCase{"FewOfManyFeatures", {300, 90}, 3, 17},
+                                           ForestCase{"ManyFeatures", {40, 70000, 0.97}, 70000, 300},
+                                           ForestCase{"LargeTrees", {200, 12, 0.1}, 12, 40000},
+                                           ForestCase{"OneRow", {1, 3}, 3, 5}),
+                         [](auto const& c) { return c.param.name; });
+
+/// Feature 0 below `threshold`: 1, else 2; missing to the left if `default_left`.
+GivenTree Stump(float threshold, bool default_left, FeatureIndex feature = 0) {
+  GivenTree tree;
+  tree.Resize(3);
+  tree.left[0] = 1;
+  tree.right[0] = 2;
+  tree.feature[0] = feature;
+  tree.value = {threshold, 1.0f, 2.0f};
+  tree.default_left[0] = default_left ? 1 : 0;
+  return tree;
+}
+
+float PredictOne(std::vector<GivenTree> const& trees, std::vector<Entry> const& row, float margin = 0.0f) {
+  Forest const forest = testing::MakeForest(trees);
+  host::PredictMargins(MemorySource{{row}, 2}, forest, 0, forest.trees(), RowMajor(&margin, 1, 1), 1);
+  return margin;
+}
+
+TEST(ForestSplitTest, ComparesAsXGBoost) {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, 0.5f}}), 2.0f);
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, std::nextafter(0.5f, 0.0f)}}), 1.0f);
+  EXPECT_EQ(PredictOne({Stump(0.0f, true)}, {{0, -0.0f}}), 2.0f);
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, kInf}}), 2.0f);
+  EXPECT_EQ(PredictOne({Stump(0.5f, false)}, {{0, -kInf}}), 1.0f);
+  for (bool const default_left : {false, true}) {
+    float const missing = default_left ? 1.0f : 2.0f;
+    EXPECT_EQ(PredictOne({Stump(0.5f, default_left)}, {}), missing);
+    EXPECT_EQ(PredictOne({Stump(0.5f, default_left)}, {{0, nan}, {1, 0.0f}}), missing);
+    EXPECT_EQ(PredictOne({Stump(0.5f, default_left, 7)}, {{0, 0.0f}, {1, 0.0f}}), missing);  // of two features
+    EXPECT_EQ(PredictOne({Stump(nan, default_left)}, {{0, 0.0f}}), 2.0f);
+  }
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, 0.0f}, {0, 1.0f}}), 2.0f);  // the last counts
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{1, 5.0f}, {0, 1.0f}}), 2.0f);  // any order
+}
+
+TEST(ForestSumTest, RoundsAfterEveryTreeInOrder) {
+  auto const leaf = [](float value, float weight = 1.0f) {
+    GivenTree tree;
+    tree.value[0] = value;
+    tree.weight = weight;
+    return tree;
+  };
+  EXPECT_EQ(PredictOne({leaf(1.0f), leaf(-0x1p24f)}, {}, 0x1p24f), 0.0f);  // 2^24 + 1 is 2^24
+  EXPECT_EQ(PredictOne({leaf(-0x1p24f), leaf(1.0f)}, {}, 0x1p24f), 1.0f);
+  EXPECT_EQ(PredictOne({leaf(0.1f, 0.7f)}, {}, 0.3f), 0.3f + 0.1f * 0.7f);
+  EXPECT_TRUE(std::signbit(PredictOne({leaf(-0.0f)}, {}, -0.0f)));
+  EXPECT_FALSE(std::signbit(PredictOne({leaf(-0.0f, 0.5f)}, {}, -0.0f)));  // -0 + (0 + -0) · 0.5
+}
+
+TEST(ForestNodeTest, NodesAreReadAsTheyWerePacked) {
+  ForestWord words[4];
+  for (ForestNode const& node :
+       {ForestNode{1.5f, 0, 0, false}, ForestNode{-2.5f, 2, 65535, true}, ForestNode{0.1f, 65534, 1, false}}) {
+    NarrowNodes::Pack(node, words + 1);
+    WideNodes::Pack(node, words + 2);
+    for (ForestNode const& read : {NarrowNodes::Load(words, 1), WideNodes::Load(words, 1)}) {
+      EXPECT_EQ(read.value, node.value);
+      EXPECT_EQ(read.left, node.left);
+      EXPECT_EQ(read.feature, node.feature);
+      EXPECT_EQ(read.default_left, node.default_left);
+      EXPECT_EQ(read.leaf(), node.left == 0);
+      EXPECT_EQ(read.Next(std::nextafter(node.value, -kInf)), node.left);
+      EXPECT_EQ(read.Next(node.value), node.left + 1);
+    }
+  }
+}
+
+TEST(ForestAddTest, ChoosesNarrowNodesWhereTheyAreEnough) {
+  reference::Values const values{0, 0};
+  Random random{63};
+  auto const wide = [&](testing::GivenShape const& shape) {
+    return testing::MakeForest({testing::RandomTree(shape, values, &random)}).tree(0).wide();
+  };
+  EXPECT_FALSE(wide({32768, 5}));  // 65535 nodes, and the gap beside the root
+  EXPECT_TRUE(wide({32769, 5}));
+  EXPECT_FALSE(testing::MakeForest({Stump(0, true, 65535)}).tree(0).wide());
+  EXPECT_TRUE(testing::MakeForest({Stump(0, true, 65536)}).tree(0).wide());
+  EXPECT_EQ(testing::MakeForest({Stump(0, true, 65536)}).features(), 65537U);
+}
+
+TEST(ForestAddTest, RefusesWhatIsNoTree) {
+  Forest forest = testing::MakeForest({Stump(0.5f, true)});
+  auto const refused = [&](GivenTree const& tree, std::vector<std::string> const& parts) {
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { tree.AddTo(&forest); }, parts), "");
+    EXPECT_EQ(forest.trees(), 1U);
+    EXPECT_EQ(forest.features(), 1U);
+    EXPECT_EQ(forest.outputs(), 1U);
+  };
+  GivenTree tree;
+  tree.Resize(0);
+  refused(tree, {"Tree 1", "no nodes"});
+  tree = Stump(0.5f, true);
+  tree.feature.pop_back();
+  refused(tree, {"tree 1", "3 and 2 elements"});
+  tree = Stump(0.5f, true);
+  tree.right[0] = 3;
+  refused(tree, {"Child of node 0 of tree 1 is 3", "0 to 2"});
+  tree.right[0] = kNoNode;
+  refused(tree, {"Child of node 0 of tree 1 is -1"});
+  tree.right[0] = 1;
+  refused(tree, {"Node 1 of tree 1", "more than one parent"});
+  tree.right[0] = 0;
+  refused(tree, {"Node 0 of tree 1", "more than one parent"});
+  refused(Stump(0.5f, true, 0x80000000U), {"tests feature 2147483648", "0 to 2147483647"});
+  tree = Stump(0.5f, true);
+  tree.output = 0x80000000U;
+  refused(tree, {"Output of tree 1 is 2147483648", "0 to 2147483647"});
+  Stump(0.5f, true, 4).AddTo(&forest);
+  EXPECT_EQ(forest.trees(), 2U);
+  EXPECT_EQ(forest.features(), 5U);
+}
+
+TEST(ForestRangeTest, RefusesWhatIsNotThere) {
+  GivenTree second = Stump(0.5f, true);
+  second.output = 1;
+  Forest const forest = testing::MakeForest({Stump(0.5f, true), second});
+  MemorySource const source{testing::RandomValues({4, 1}, 1)};
+  std::vector<float> margins(8);
+  auto const predict = [&](std::size_t first, std::size_t last, std::uint64_t rows, std::uint32_t outputs) {
+    host::PredictMargins(source, forest, first, last, RowMajor(margins.data(), rows, outputs), 1);
+  };
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(0, 3, 4, 2); }, {"Trees 0 to 3", "of a forest of 2"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(2, 1, 4, 2); }, {"Trees 2 to 1", "first <= last <= 2"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(0, 2, 3, 2); }, {"3 rows", "data have 4"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(0, 2, 4, 1); }, {"1 outputs", "are for 2"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { host::PredictLeaves(source, forest, 1, 3, margins.data(), 1); },
+                                         {"Trees 1 to 3"}),
+            "");
+}
+
+TEST(RawRowsTest, RunsCoverTheRowsInOrderWithinTheirLimits) {
+  MemorySource const source{testing::RandomValues({500, 8, 0.5}, 64), 130};
+  for (auto const& [most_rows, most_values] : {std::pair{1000, 1000000}, std::pair{7, 1000000}, std::pair{1000, 25},
+                                               std::pair{9, 20}, std::pair{1, 1}, std::pair{5, 1}}) {
+    std::uint64_t next = 0, runs = 0;
+    auto const rows_at_most = static_cast<std::uint64_t>(most_rows),
+               values_at_most = static_cast<std::uint64_t>(most_values);
+    ForEachRun(source, rows_at_most, values_at_most, [&](RowRun const& run) {
+      EXPECT_EQ(run.first_row(), next);
+      EXPECT_GE(run.n, 1U);
+      EXPECT_LE(run.n, rows_at_most);
+      EXPECT_TRUE(run.values() <= values_at_most || run.n == 1) << run.values();
+      next += run.n;
+      ++runs;
+    });
+    EXPECT_EQ(next, 500U);
+    EXPECT_GE(runs, 4U);
+  }
+}
+
+/// Rows as the contract of forest.h reads them.
+reference::Values ValuesOf(MemorySource& source) {
+  reference::Values values{source.data().size(), source.features()};
+  for (std::size_t r = 0; r < values.rows; ++r) {
+    for (Entry const& e : source.data()[r]) values(r, e.feature) = e.value;
+  }
+  return values;
+}
+
+MemorySource OddRows() {
+  float const nan = reference::kMissing;
+  return MemorySource{{{{0, 1}, {1, 2}, {2, 3}},
+                       {{2, 3}, {0, kInf}},
+                       {},
+                       {{0, 4}, {1, nan}, {2, 5}},
+                       {{1, 7}, {1, 8}, {0, nan}},
+                       {{1, 7}, {0, 2}, {1, nan}}},
+                      3};
+}
+
+TEST(RawRowsTest, DenseRowsAreTheValues) {
+  MemorySource source = OddRows();
+  auto const values = ValuesOf(source);
+  for (int const threads : {1, 3}) {
+    std::vector<float> out(values.at.size(), -1.0f);
+    ForEachRun(source, 4, 1000,
+               [&](RowRun const& run) { PackDenseRows(run, 3, out.data() + run.first_row() * 3, threads); });
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      EXPECT_TRUE(out[i] == values.at[i] || (std::isnan(out[i]) && std::isnan(values.at[i]))) << i << ": " << out[i];
+    }
+  }
+}
+
+TEST(RawRowsTest, SparseRowsAreSortedAndKeepTheOrderOfEqualFeatures) {
+  MemorySource source = OddRows();
+  auto const values = ValuesOf(source);
+  std::vector<std::uint64_t> row_ptr(values.rows + 1);
+  std::vector<Entry> entries(14);
+  std::uint64_t before = 0;
+  ForEachRun(source, 4, 1000, [&](RowRun const& run) {
+    PackSparseRows(run, 3, before, row_ptr.data() + run.first_row(), entries.data() + before, 2);
+    before += run.values();
+  });
+  EXPECT_EQ(before, 14U);
+  EXPECT_EQ(row_ptr, (std::vector<std::uint64_t>{0, 3, 5, 5, 8, 11, 14}));
+  for (std::size_t r = 0; r < values.rows; ++r) {
+    std::vector<float> last(3, reference::kMissing);
+    for (std::uint64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) {
+      if (i > row_ptr[r]) {
+        EXPECT_LE(entries[i - 1].feature, entries[i].feature);
+      }
+      last[entries[i].feature] = entries[i].value;
+    }
+    for (std::size_t f = 0; f < 3; ++f) {
+      EXPECT_TRUE(last[f] == values(r, f) || (std::isnan(last[f]) && std::isnan(values(r, f)))) << r << ", " << f;
+    }
+  }
+}
+
+TEST(RawRowsTest, FeaturesBeyondTheDataAreNamed) {
+  MemorySource const source{{{{0, 1.0f}, {1, 1.0f}}, {{0, 1.0f}, {5, 1.0f}}}, 2};
+  std::vector<float> out(4);
+  std::vector<std::uint64_t> row_ptr(3);
+  std::vector<Entry> entries(4);
+  ForEachRun(source, 10, 10, [&](RowRun const& run) {
+    std::vector<std::string> const parts{"Row 1", "feature 5", "0 to 1"};
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { PackDenseRows(run, 2, out.data(), 2); }, parts), "");
+    EXPECT_EQ(
+        WhatIsWrong<InvalidArgument>([&] { PackSparseRows(run, 2, 0, row_ptr.data(), entries.data(), 2); }, parts), "");
+  });
+}
+
+TEST(RawRowsTest, DenseIsWhatTakesTwiceTheMemoryAtMost) {
+  EXPECT_TRUE(RowsAreDense(100, 28, 2800));
+  EXPECT_TRUE(RowsAreDense(100, 100, 2400));  // 40,000 bytes against 2 · 20,000
+  EXPECT_FALSE(RowsAreDense(100, 100, 2399));
+  EXPECT_TRUE(RowsAreDense(100, 4, 0));
+  EXPECT_FALSE(RowsAreDense(100, 5, 0));
+}
+
+ForestLoad Load(std::uint64_t rows, std::uint32_t columns, std::uint64_t trees, std::uint64_t tree_words = 512) {
+  return {rows, columns, trees, trees * tree_words, 132, 232448, 233472};
+}
+
+TEST(ForestPlanTest, ManyRowsOfFewColumnsHaveLargeBlocks) {
+  ForestPlan const plan = MakeForestPlan(Load(10500000, 28, 500));
+  EXPECT_TRUE(plan.staged);
+  EXPECT_EQ(plan.block_rows, 512U);
+  EXPECT_EQ(plan.buffers, 2U);
+  EXPECT_EQ(plan.bytes, 512U * 28 * 4 + 2 * (16U << 10));
+  EXPECT_EQ(MakeForestPlan(Load(10000, 28, 500)).block_rows, 64U);  // so that more multiprocessors have work
+  EXPECT_EQ(MakeForestPlan(Load(500000, 28, 1)).bytes, 512U * 28 * 4 + 4096);
+}
+
+TEST(ForestPlanTest, WideRowsAreStagedForManyTreesOnly) {
+  EXPECT_TRUE(MakeForestPlan(Load(1000000, 400, 500)).staged);
+  EXPECT_FALSE(MakeForestPlan(Load(1000000, 400, 1)).staged);
+  ForestPlan const plan = MakeForestPlan(Load(1000000, 4000, 500));
+  EXPECT_FALSE(plan.staged);
+  EXPECT_EQ(plan.row_bytes(), 0U);
+  EXPECT_EQ(plan.bytes, 2U * (16U << 10));
+}
+
+TEST(ForestPlanTest, OneBufferHoldsOneChunkOnly) {
+  EXPECT_EQ(MakeForestPlan(Load(1000, 28, 4)).buffers, 1U);
+  EXPECT_EQ(MakeForestPlan(Load(1000, 28, 5)).buffers, 2U);
+  EXPECT_EQ(MakeForestPlan(Load(1000, 28, 32, 4)).buffers, 1U);
+  EXPECT_EQ(MakeForestPlan(Load(1000, 28, 33, 4)).buffers, 2U);  // small enough, but too many for one look
+}
+
+TEST(ForestPlanTest, MemoryIsWithinTheDevicesLimits) {
+  for (std::size_t const block_bytes :
+       {std::size_t{48} << 10, std::size_t{64} << 10, std::size_t{99} << 10, std::size_t{227} << 10}) {
+    for (std::uint32_t columns = 1; columns < 3000; columns = columns * 3 / 2 + 1) {
+      for (std::uint64_t const rows : {1U, 1000U, 100000U, 10000000U}) {
+        for (std::uint64_t const trees : {1U, 40U, 5000U}) {
+          ForestPlan const plan = MakeForestPlan({rows, columns, trees, trees * 300, 100, block_bytes, block_bytes});
+          ASSERT_LE(plan.bytes, block_bytes);
+          ASSERT_EQ(plan.bytes, plan.row_bytes() + std::size_t{plan.buffers} * plan.chunk_words * 8);
+          ASSERT_EQ(plan.block_rows % 32, 0U);
+          ASSERT_EQ(plan.chunk_words % 2, 0U);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu

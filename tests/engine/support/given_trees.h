@@ -1,0 +1,58 @@
+/// Trees as a model gives them to a forest, and the plain way through them.
+#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_GIVEN_TREES_H_
+#define XGBGPU_TESTS_ENGINE_SUPPORT_GIVEN_TREES_H_
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "predict/forest.h"
+#include "reference/matrix.h"
+#include "support/data.h"
+
+namespace xgbgpu::testing {
+
+/// Arrays with one element for each node.
+struct GivenTree {
+  std::vector<NodeIndex> left{kNoNode};
+  std::vector<NodeIndex> right{kNoNode};
+  std::vector<FeatureIndex> feature{0};
+  std::vector<float> value{0.0f};
+  std::vector<std::uint8_t> default_left{0};
+  std::uint32_t output{0};
+  float weight{1.0f};
+
+  std::size_t size() const { return left.size(); }
+  void Resize(std::size_t nodes);
+  void AddTo(Forest* forest) const { forest->Add(left, right, feature, value, default_left, output, weight); }
+  /// The leaf of a row; a feature that the values do not have is missing.
+  NodeIndex Leaf(reference::Values const& values, std::size_t row) const;
+};
+
+struct GivenShape {
+  std::size_t leaves;
+  FeatureIndex features;
+  std::uint32_t output{0};
+  bool chain{false};  ///< each split divides the newest leaf, else any
+};
+
+/// Thresholds are values of the data, or beyond them; numbers of nodes have no order; some belong to nobody, as after
+/// pruning.
+GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, Random* random);
+
+/// Margins [rows × outputs], row-major: one float addition for each tree first … last - 1, in order.
+void AddByHand(std::vector<GivenTree> const& trees, std::size_t first, std::size_t last,
+               reference::Values const& values, std::uint32_t outputs, std::vector<float>* margins);
+/// [rows × trees]
+std::vector<float> LeavesByHand(std::vector<GivenTree> const& trees, std::size_t first, std::size_t last,
+                                reference::Values const& values);
+
+Forest MakeForest(std::vector<GivenTree> const& trees);
+
+/// Equal means equal bits: 0 and -0 differ, NaN equals itself.
+std::vector<std::uint32_t> Bits(std::vector<float> const& values);
+std::vector<float> RandomMargins(std::size_t n, std::uint64_t seed);
+
+}  // namespace xgbgpu::testing
+
+#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_GIVEN_TREES_H_
