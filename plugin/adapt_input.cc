@@ -35,26 +35,15 @@ RowBatch ToBatch(xgboost::SparsePage const& page) {
   return batch;
 }
 
-class DMatrixRows : public RowSource {
- public:
-  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data} {}
-
-  std::uint64_t rows() const override { return data_->Info().num_row_; }
-  FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
-
-  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
-    if (IsBinned(*data_)) {
-      for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) visit(ToBatch(*page.page));
-    } else {
-      for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
-    }
-  }
-
- private:
-  xgboost::DMatrix* data_;
-};
-
 }  // namespace
+
+void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
+  if (IsBinned(*data_)) {
+    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) visit(ToBatch(*page.page));
+  } else {
+    for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
+  }
+}
 
 bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
 
@@ -89,6 +78,57 @@ std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
     std::fill(per_row.begin() + groups[g], per_row.begin() + groups[g + 1], weights[g]);
   }
   return per_row;
+}
+
+TargetView ViewTargets(xgboost::MetaInfo const& info) {
+  std::size_t const rows = info.num_row_, weights = info.weights_.Size();
+  auto const data = [](auto const& vector) { return vector.Size() == 0 ? nullptr : vector.ConstHostVector().data(); };
+  TargetView view;
+  view.labels = data(*info.labels.Data());
+  view.label_columns = static_cast<std::uint32_t>(std::max<std::size_t>(1, info.labels.Shape(1)));
+  view.weights = data(info.weights_);
+  view.lower = info.labels_lower_bound_.Size() == rows ? data(info.labels_lower_bound_) : nullptr;
+  view.upper = info.labels_upper_bound_.Size() == rows ? data(info.labels_upper_bound_) : nullptr;
+  auto const& groups = info.group_ptr_;
+  bool const grouped = groups.size() > 1 && groups.back() == rows && (weights == 0 || weights == groups.size() - 1);
+  if (grouped) {
+    view.group_ptr = groups.data();
+    view.groups = static_cast<std::uint32_t>(groups.size() - 1);
+  }
+  return view;
+}
+
+bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs) {
+  std::size_t const columns = objective.kind == Objective::kSoftmax ? 1 : outputs;
+  std::size_t const weights = info.weights_.Size();
+  return info.labels.Shape(0) == info.num_row_ && info.labels.Size() == info.num_row_ * columns &&
+         (weights == 0 || weights == info.num_row_);
+}
+
+bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::uint32_t outputs) {
+  TargetView const view = ViewTargets(info);
+  std::size_t const rows = info.num_row_, weights = info.weights_.Size();
+  bool const of_groups = view.group_ptr != nullptr;
+  bool const weights_fit = weights == 0 || weights == (of_groups ? view.groups : rows);
+  if (rows == 0 || !weights_fit || (!of_groups && !info.group_ptr_.empty())) return false;
+  switch (metric.kind) {
+    case Metric::kAftNloglik:
+    case Metric::kIntervalAccuracy:
+      return view.lower != nullptr && view.upper != nullptr && outputs == 1 && !of_groups;
+    case Metric::kPre:
+    case Metric::kNdcg:
+    case Metric::kMap:
+      return info.labels.Size() == rows && outputs == 1;
+    case Metric::kAuc:
+      return info.labels.Size() == rows && (outputs == 1 || !of_groups);
+    case Metric::kAucpr:
+      return info.labels.Size() == rows && !of_groups;
+    case Metric::kMerror:
+    case Metric::kMlogloss:
+      return info.labels.Size() == rows && (weights == 0 || !of_groups);
+    default:
+      return info.labels.Shape(0) == rows && info.labels.Size() == rows * outputs && (weights == 0 || !of_groups);
+  }
 }
 
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info) {

@@ -6,14 +6,32 @@
 #include <xgboost/data.h>
 #include <xgboost/host_device_vector.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "metric/metric.h"
+#include "objective/objective.h"
+#include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::plugin {
+
+/// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins.
+class DMatrixRows final : public RowSource {
+ public:
+  /// `data` must outlive it.
+  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data} {}
+
+  std::uint64_t rows() const override { return data_->Info().num_row_; }
+  FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
+
+ private:
+  xgboost::DMatrix* data_;
+};
 
 /// Bins `data`: a DMatrix by exact quantiles (pages of external memory are read one by one, twice), a QuantileDMatrix
 /// by the bins that it was made with, for which max_bin and weights play no part. The bins will lie in `place`.
@@ -31,6 +49,18 @@ std::vector<xgboost::bst_group_t> WeightGroups(xgboost::MetaInfo const& info);
 /// One weight per row, or empty for "all 1". A ranking matrix has one weight per group: its rows share it.
 /// Throws InvalidArgument if such groups do not cover the rows exactly.
 std::vector<float> RowWeights(xgboost::MetaInfo const& info);
+
+/// Labels, weights, bounds and ranking groups where they lie. Without groups if there are weights, but not one for each
+/// of them, or if they do not cover the rows.
+TargetView ViewTargets(xgboost::MetaInfo const& info);
+
+/// True if there is a label for every margin (or row, for kSoftmax) and a weight for every row or none. Else stock code
+/// has the words for what is wrong.
+bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
+
+/// The same for a metric: what it compares predictions with is there, once for each, and the weights are of the rows or
+/// groups over which it is a mean.
+bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
 /// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);

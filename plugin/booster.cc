@@ -6,9 +6,12 @@
 #include <xgboost/predictor.h>
 #include <xgboost/task.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "adapt_input.h"
+#include "api_call.h"
 #include "boundary.h"
 #include "notice.h"
 #include "round.h"
@@ -25,14 +28,17 @@ xgboost::Json DeepCopy(xgboost::Json const& json) {
   return xgboost::Json::Load(xgboost::StringView{text});
 }
 
+void Clear(xgboost::PredictionCacheEntry* cache) {
+  cache->predictions.HostVector().clear();
+  cache->version = 0;
+}
+
 /// Empties cached predictions unless told that the round went well: half a round may be in them.
 class CacheGuard {
  public:
   explicit CacheGuard(xgboost::PredictionCacheEntry* cache) : cache_{cache} {}
   ~CacheGuard() {
-    if (cache_ == nullptr) return;
-    cache_->predictions.HostVector().clear();
-    cache_->version = 0;
+    if (cache_ != nullptr) Clear(cache_);
   }
   CacheGuard(CacheGuard const&) = delete;
   CacheGuard& operator=(CacheGuard const&) = delete;
@@ -40,6 +46,34 @@ class CacheGuard {
 
  private:
   xgboost::PredictionCacheEntry* cache_;
+};
+
+/// What a stock DoBoost is given in place of matrix, gradients and cache when the real ones are on a device: it checks
+/// that there is one gradient for each row, passes all of it to our updater, which looks at none, and commits the
+/// trees.
+class StandIn {
+ public:
+  explicit StandIn(std::uint32_t outputs) : gradients_(outputs) {}
+
+  xgboost::DMatrix* data() const { return OneRow().get(); }
+  xgboost::HostDeviceVector<xgboost::GradientPair>* gradients() { return &gradients_; }
+  xgboost::PredictionCacheEntry* cache() { return &cache_; }
+
+ private:
+  static std::shared_ptr<xgboost::DMatrix> const& OneRow() {
+    static auto const* const kHandle = [] {
+      float const value = 0;
+      DMatrixHandle handle = nullptr;
+      if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
+        throw dmlc::Error{XGBGetLastError()};
+      }
+      return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle);
+    }();
+    return *kHandle;
+  }
+
+  xgboost::HostDeviceVector<xgboost::GradientPair> gradients_;
+  xgboost::PredictionCacheEntry cache_;
 };
 
 void CheckOneProcess() {
@@ -67,6 +101,8 @@ void Booster::Configure(xgboost::Args const& args) {
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
+    must_fill_ =
+        must_fill_ || std::any_of(args.cbegin(), args.cend(), [](auto const& a) { return a.first == "objective"; });
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
@@ -82,6 +118,7 @@ void Booster::LoadConfig(xgboost::Json const& in) {
     xgboost::Json translated = DeepCopy(in);
     BoosterConfig next;
     next.Load(&GBTreeSection(&translated));
+    must_fill_ = true;
     inner_->LoadConfig(translated);
     config_ = std::move(next);
   });
@@ -98,44 +135,217 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
   return kind_ == Kind::kDart ? (*config)["gbtree"] : *config;
 }
 
+Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
+  CheckOneProcess();
+  CheckFeatureTypes(data->Info());
+  Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
+  return trainers_.Get(data, config_.tree().max_bin, place, ctx_->Threads());
+}
+
+bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+                               xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
+  pending_ = {};
+  Predicted const& predicted = LastPrediction();
+  if (!OwnsRounds() || &predicted.data->Info() != &info) return false;
+  Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));
+  Resident& own = training.own;
+  bool const resident = IsCurrent(own);
+  auto const& margins = predicted.cache->predictions.ConstHostVector();
+  std::uint64_t const rows = info.num_row_;
+  auto const outputs = static_cast<std::uint32_t>(resident ? own.rows->outputs() : margins.size() / rows);
+  if (!LabelsFit(objective, info, outputs)) return false;
+
+  TargetView const targets = ViewTargets(info);
+  TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
+  if (own.targets != mark) CheckTargets(objective, targets, rows, outputs, training.threads);
+  if (training.trainer->backend() == BackendKind::kHost) {
+    own.targets = mark;
+    auto& gradients = out->HostVector();
+    gradients.resize(rows * outputs);
+    host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
+                           RowMajor(reinterpret_cast<GradientPair*>(gradients.data()), rows, outputs),
+                           training.threads);
+    return true;
+  }
+  if (!resident) {
+    own.rounds.reset();
+    if (own.rows == nullptr || own.rows->outputs() != outputs) {
+      own = {};  // before the new one needs memory
+      own.rows = training.trainer->MakeResidentRows(outputs);
+    }
+    own.rows->SetMargins(margins);
+    own.rounds = Rounds();
+  }
+  own.SetTargets(targets, mark);
+  own.rows->ComputeGradients(objective);
+  out->HostVector().clear();
+  pending_ = {&training, out, predicted.data};
+  return true;
+}
+
 void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost::GradientPair>* gradients,
                       xgboost::PredictionCacheEntry* cache, xgboost::ObjFunction const* objective) {
+  Pending const pending = std::exchange(pending_, {});
   if (!config_.Trains()) {
+    trainers_.ForgetMargins();
     inner_->DoBoost(data, gradients, cache, objective);
     return;
   }
   AtBoundary("training", [&] {
-    xgboost::MetaInfo const& info = data->Info();
-    CheckOneProcess();
-    CheckFeatureTypes(info);
-    auto const rounds = static_cast<std::uint32_t>(inner_->BoostedRounds());
+    bool const on_device = pending.gradients == gradients && pending.data == data;
+    Training& training = on_device ? *pending.training : Prepare(OwnerOf(data, *cache));
     Round round{};
+    round.trainer = training.trainer.get();
     round.params = ToTrainParams(config_.tree(), static_cast<std::uint64_t>(ctx_->seed));
-    round.params.feature_weights = FeatureWeights(info);
-    round.iteration = rounds;
+    round.params.feature_weights = FeatureWeights(data->Info());
+    round.iteration = Rounds();
     round.wants_positions = objective != nullptr && objective->Task().UpdateTreeLeaf();
+    round.keeps_trees = OwnsRounds() && !round.wants_positions && !training.evaluations.empty();
     // dart computes all predictions anew, so what it has cached never counts.
-    round.cache_is_current = kind_ == Kind::kGBTree && cache->version == rounds;
-
-    auto const owner = OwnerOf(data, *cache);
-    Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
-    round.trainer = &trainers_.Get(owner, config_.tree().max_bin, place, ctx_->Threads());
+    round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
     round.trainer->Trace(config_.device().gpu_trace);
-    bool const many_classes = gradients->Size() > info.num_row_;
-    if (many_classes) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
-
+    training.BeginRound(round.iteration, round.keeps_trees);
     RoundScope scope{&round};
-    CacheGuard guard{cache};
-    inner_->DoBoost(data, gradients, cache, objective);
-    guard.RoundIsComplete();
-    trainers_.NoteMemory();
+    if (on_device) {
+      round.rows = training.own.rows.get();
+      StandIn stand_in{round.rows->outputs()};
+      inner_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
+      training.own.rounds = Rounds();
+      Clear(cache);  // what it holds is a round behind
+    } else {
+      std::uint64_t const rows = data->Info().num_row_;
+      if (gradients->Size() > rows) CheckFinite(View(*gradients), gradients->Size() / rows);
+      CacheGuard guard{cache};
+      inner_->DoBoost(data, gradients, cache, objective);
+      guard.RoundIsComplete();
+    }
+    training.EndRound(Rounds(), round.keeps_trees);
   });
+}
+
+bool Booster::IsCurrent(Resident const& resident) const {
+  // Without a round XGBoost takes margins from its matrix anew each time: they may have been set.
+  return resident.rows != nullptr && resident.rounds == Rounds() && Rounds() > 0;
+}
+
+Booster::Predicted& Booster::LastPrediction() {
+  static thread_local Predicted last{};
+  return last;
+}
+
+Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins) {
+  Predicted const& last = LastPrediction();
+  auto const by = last.by.lock();
+  return by != nullptr && last.margins == &margins ? *by : nullptr;
+}
+
+Booster* Booster::WhichPredictedLast() {
+  auto const by = LastPrediction().by.lock();
+  return by == nullptr ? nullptr : *by;
+}
+
+void Booster::FillMargins() {
+  Predicted const& last = LastPrediction();
+  if (Training* const training = trainers_.FindMargins(last.data, Rounds())) CopyMargins(training->own, last.cache);
+}
+
+void Booster::CopyMargins(Resident const& resident, xgboost::PredictionCacheEntry* out) {
+  std::lock_guard<std::mutex> lock{margins_mutex_};
+  auto& margins = out->predictions.HostVector();
+  std::size_t const size = resident.rows->rows() * resident.rows->outputs();
+  if (out->version == resident.rounds && margins.size() == size) return;
+  out->version = 0;
+  margins.resize(size);
+  resident.rows->CopyMargins(margins);
+  out->version = *resident.rounds;
+}
+
+bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out) {
+  Training* const training = trainers_.FindMargins(data, Rounds());
+  if (training == nullptr || !IsCurrent(training->own)) return false;
+  bool const must_fill = std::exchange(must_fill_, false);
+  if (CurrentApiCall() == ApiCall::kEvaluate) {
+    LastPrediction().resident = &training->own;
+  } else if (CurrentApiCall() != ApiCall::kUpdate || must_fill) {
+    CopyMargins(training->own, out);
+  }
+  return true;
+}
+
+bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out) {
+  Training* const training = CurrentApiCall() == ApiCall::kEvaluate ? trainers_.Newest() : nullptr;
+  if (training == nullptr || Rounds() == 0) return false;
+  if (Resident* const resident = training->Advance(data, Rounds())) {
+    Clear(out);
+    LastPrediction().resident = resident;
+    return true;
+  }
+  inner_->PredictBatch(data, out, false, 0, 0);
+  training->Admit(OwnerOf(data, *out), out->predictions.ConstHostVector(), Rounds());
+  return true;
 }
 
 void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                            unsigned layer_begin, unsigned layer_end) {
   trainers_.DropExpired();
-  inner_->PredictBatch(data, out, training, layer_begin, layer_end);
+  LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}};
+  bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());
+  bool const served = all_rounds && OwnsRounds() &&
+                      AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });
+  if (!served) inner_->PredictBatch(data, out, training, layer_begin, layer_end);
+}
+
+bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
+                              xgboost::HostDeviceVector<float>* predictions) {
+  Predicted& last = LastPrediction();
+  if (!OwnsRounds()) return false;
+  if (objective && last.resident != nullptr) {
+    last.evaluated = predictions;
+    last.objective = *objective;
+    return true;
+  }
+  if (last.resident != nullptr) Bring(predictions);
+  if (!objective) return false;
+  std::uint64_t const rows = last.data->Info().num_row_;
+  auto& values = predictions->HostVector();
+  if (rows == 0 || values.size() % rows != 0) return false;
+  auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
+  host::Transform(*objective, RowMajor<float const>(values.data(), rows, outputs),
+                  RowMajor(values.data(), rows, outputs), ctx_->Threads());
+  last.evaluated = predictions;
+  last.objective = *objective;
+  return true;
+}
+
+void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
+  Predicted& last = LastPrediction();
+  CopyMargins(*last.resident, last.cache);
+  predictions->HostVector() = last.cache->predictions.ConstHostVector();
+  last.resident = nullptr;
+}
+
+std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
+                                        xgboost::MetaInfo const& info) {
+  Predicted& last = LastPrediction();
+  if (last.evaluated != &predictions || &last.data->Info() != &info || XGCommunicatorIsDistributed() != 0) return {};
+  std::uint64_t const rows = info.num_row_;
+  auto const outputs =
+      static_cast<std::uint32_t>(last.resident ? last.resident->rows->outputs() : predictions.Size() / rows);
+  if (!LabelsFit(metric, info, outputs)) return {};
+  TargetView const targets = ViewTargets(info);
+  if (last.resident == nullptr) {
+    return host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
+                          ctx_->Threads());
+  }
+  last.resident->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, ctx_->Threads()));
+  return last.resident->rows->Evaluate(last.objective, metric);
+}
+
+void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& predictions) {
+  Predicted& last = LastPrediction();
+  if (last.evaluated != &predictions || last.resident == nullptr) return;
+  Bring(last.evaluated);
+  BeginEvaluation(last.objective, last.evaluated);
 }
 
 void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,

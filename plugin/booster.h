@@ -4,17 +4,24 @@
 
 #include <xgboost/gbm.h>
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "booster_config.h"
+#include "metric/metric.h"
+#include "objective/objective.h"
 #include "trainer_pool.h"
 
 namespace xgbgpu::plugin {
 
-/// Decorates a stock booster. Four things are ours: parameters are translated on their way in (Configure, LoadConfig)
-/// and back (SaveConfig); DoBoost announces the round to our updater; Slice unwraps. All else is passed on.
+/// Decorates a stock booster. Ours are: parameters, translated on their way in (Configure, LoadConfig) and back
+/// (SaveConfig); gradients and margins that stay on a device (PredictBatch, ComputeGradients, DoBoost;
+/// docs/adr/0008-rounds-on-the-device.md); DoBoost announces the round to our updater; Slice unwraps. All else is
+/// passed on.
 class Booster : public xgboost::GradientBooster {
  public:
   enum class Kind { kGBTree, kDart };
@@ -33,9 +40,35 @@ class Booster : public xgboost::GradientBooster {
   void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
              bool* out_of_bound) const override;
 
-  void LoadModel(xgboost::Json const& in) override { inner_->LoadModel(in); }
+  /// The booster that predicted into `margins` last on this thread, to train on them; or null.
+  static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins);
+  /// Gradients of the margins predicted last, kept where the booster trains: `out` is filled on the host backend,
+  /// emptied else. False if stock code has to do it: other methods, or labels that XGBoost has something to say about.
+  bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+                        xgboost::HostDeviceVector<xgboost::GradientPair>* out);
+  /// Brings the margins predicted last to the host, if they are not there.
+  void FillMargins();
+
+  /// The booster that predicted last on this thread, or null.
+  static Booster* WhichPredictedLast();
+  /// The margins predicted last, of which `predictions` is a copy, become what metrics are given, where they are: on a
+  /// device they stay there and `predictions` is left empty. False if stock code has to do it; then they are here.
+  bool BeginEvaluation(std::optional<ObjectiveParams> const& objective, xgboost::HostDeviceVector<float>* predictions);
+  /// The metric of what BeginEvaluation made last; nothing if stock code has to compute it.
+  std::optional<double> Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
+                                 xgboost::MetaInfo const& info);
+  /// Brings them to the host, if they are not there.
+  void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
+
+  void LoadModel(xgboost::Json const& in) override {
+    trainers_.ForgetMargins();
+    inner_->LoadModel(in);
+  }
   void SaveModel(xgboost::Json* out) const override { inner_->SaveModel(out); }
-  void Load(dmlc::Stream* in) override { inner_->Load(in); }
+  void Load(dmlc::Stream* in) override {
+    trainers_.ForgetMargins();
+    inner_->Load(in);
+  }
   void Save(dmlc::Stream* out) const override { inner_->Save(out); }
   std::int32_t BoostedRounds() const override { return inner_->BoostedRounds(); }
   bool ModelFitted() const override { return inner_->ModelFitted(); }
@@ -74,11 +107,48 @@ class Booster : public xgboost::GradientBooster {
   /// The part of a saved configuration that describes the gbtree.
   xgboost::Json& GBTreeSection(xgboost::Json* config) const;
 
+  std::uint32_t Rounds() const { return static_cast<std::uint32_t>(inner_->BoostedRounds()); }
+  /// Trees are grown by our updater and margins are the sum of their leaves: nothing that stock code has to see.
+  bool OwnsRounds() const { return config_.Trains() && kind_ == Kind::kGBTree && config_.Sequence() == kUpdater; }
+  /// The trainer for `data`, once everything about the round has been checked.
+  Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
+  /// The margins of `resident` are those of the model.
+  bool IsCurrent(Resident const& resident) const;
+  /// True if the margins of `data` after all rounds are on a device; brings them to `out` if somebody may look there.
+  bool ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out);
+  /// The same for a matrix that is evaluated.
+  bool ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out);
+  void CopyMargins(Resident const& resident, xgboost::PredictionCacheEntry* out);
+  void Bring(xgboost::HostDeviceVector<float>* predictions);
+
+  /// The last PredictBatch on this thread.
+  struct Predicted {
+    std::weak_ptr<Booster*> by;
+    xgboost::DMatrix* data;
+    xgboost::PredictionCacheEntry* cache;
+    xgboost::HostDeviceVector<float> const* margins;  ///< of `cache`, to compare with only
+    Resident* resident;                               ///< what is to be evaluated, if it is on a device
+    xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's vector for it, once BeginEvaluation has seen it
+    ObjectiveParams objective;                        ///< of `evaluated`
+  };
+  static Predicted& LastPrediction();
+
+  /// Gradients that are on a device, for the DoBoost that follows.
+  struct Pending {
+    Training* training{nullptr};
+    xgboost::HostDeviceVector<xgboost::GradientPair> const* gradients{nullptr};  ///< XGBoost's vector, left empty
+    xgboost::DMatrix const* data{nullptr};
+  };
+
   Kind kind_;
   std::unique_ptr<xgboost::GradientBooster> inner_;
   BoosterConfig config_;
   bool configure_failed_{false};
   TrainerPool trainers_;
+  std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
+  Pending pending_;
+  bool must_fill_{false};     ///< another objective may be in force, one that reads the host's margins unasked
+  std::mutex margins_mutex_;  ///< predictions may run at the same time
 };
 
 }  // namespace xgbgpu::plugin

@@ -2,10 +2,14 @@
 ///
 ///   booster  gbtree, dart           the stock booster, decorated: booster.h
 ///   updater  grow_gpu_hist_xgbgpu   what the decorated boosters grow trees with: updater.h
+///   every objective                 the stock one, decorated: objective.h
+///   every metric                    the stock one, decorated: metric.h
 ///
-/// and nothing else: objectives, metrics, predictors and the C functions are XGBoost's.
+/// In front of a few C functions stand ours of the same name, for callers that find those first: api_hooks.cc.
 #include <dmlc/registry.h>
 #include <xgboost/gbm.h>
+#include <xgboost/metric.h>
+#include <xgboost/objective.h>
 #include <xgboost/tree_updater.h>
 
 #include <cstdio>
@@ -14,6 +18,8 @@
 
 #include "booster.h"
 #include "host_version.h"
+#include "metric.h"
+#include "objective.h"
 #include "updater.h"
 
 namespace xgbgpu::plugin {
@@ -28,6 +34,24 @@ void Decorate(char const* name, Booster::Kind kind) {
     std::unique_ptr<xgboost::GradientBooster> inner{make_stock(model, ctx)};
     return new Booster{kind, std::move(inner), ctx};
   });
+}
+
+void DecorateObjectives() {
+  for (auto const* name : dmlc::Registry<xgboost::ObjFunctionReg>::List()) {
+    auto& entry = dmlc::Registry<xgboost::ObjFunctionReg>::Get()->__REGISTER_OR_GET__(name->name);
+    entry.set_body([make_stock = entry.body] {
+      return new DecoratedObjective{std::unique_ptr<xgboost::ObjFunction>{make_stock()}};
+    });
+  }
+}
+
+void DecorateMetrics() {
+  for (auto const* name : dmlc::Registry<xgboost::MetricReg>::List()) {
+    auto& entry = dmlc::Registry<xgboost::MetricReg>::Get()->__REGISTER_OR_GET__(name->name);
+    entry.set_body([make_stock = entry.body](char const* param) {
+      return new DecoratedMetric{std::unique_ptr<xgboost::Metric>{make_stock(param)}};
+    });
+  }
 }
 
 void AddUpdater() {
@@ -46,6 +70,8 @@ std::string Register() {
   }
   Decorate("gbtree", Booster::Kind::kGBTree);
   Decorate("dart", Booster::Kind::kDart);
+  DecorateObjectives();
+  DecorateMetrics();
   AddUpdater();
   return {};
 }

@@ -11,7 +11,10 @@ namespace xgbgpu::plugin {
 
 /// One call of GradientBooster::DoBoost, which calls TreeUpdater::Update once per class on the same thread.
 struct Round {
-  Trainer* trainer;  ///< on the training matrix
+  Trainer* trainer;             ///< on the training matrix
+  ResidentRows* rows{nullptr};  ///< what holds gradients and margins; null: XGBoost's host vectors do
+  bool keeps_trees;             ///< evaluation sets on the device wait for the round's trees
+  std::uint32_t outputs{0};     ///< classes or targets whose trees have been grown so far
   TrainParams params;
   std::uint32_t iteration;  ///< rounds the model has already, those of earlier trainings included
   std::uint32_t trees{0};   ///< trees grown in this round so far

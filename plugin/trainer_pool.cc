@@ -69,28 +69,45 @@ void DatasetCache::DropExpiredLocked() {
                slots_.end());
 }
 
-Trainer& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads) {
+Training& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads) {
   DropExpired();
   auto dataset = DatasetCache::Instance().Get(data, max_bin, place, threads);
   std::lock_guard<std::mutex> lock{mutex_};
-  auto const found = std::find_if(slots_.begin(), slots_.end(),
-                                  [&](Slot const& slot) { return slot.dataset == dataset && slot.threads == threads; });
+  auto const found = std::find_if(slots_.begin(), slots_.end(), [&](Slot const& slot) {
+    return slot.training->dataset == dataset && slot.training->threads == threads;
+  });
   if (found != slots_.end()) {
     std::rotate(slots_.begin(), found, found + 1);
-    return *slots_.front().trainer;
+    return *slots_.front().training;
   }
   ReportMaxBin(data.get(), max_bin);
   constexpr std::size_t kTrainers = 2;
   if (slots_.size() == kTrainers) slots_.pop_back();  // before the new one needs memory
-  auto trainer = std::make_unique<Trainer>(dataset, place.backend, threads);
-  auto memory = std::make_unique<MemoryBoard::Note>(*trainer);
-  slots_.insert(slots_.begin(), Slot{data, std::move(dataset), threads, std::move(trainer), std::move(memory)});
-  return *slots_.front().trainer;
+  auto training = std::make_unique<Training>();
+  training->trainer = std::make_unique<Trainer>(dataset, place.backend, threads);
+  training->dataset = std::move(dataset);
+  training->threads = threads;
+  training->memory = std::make_unique<MemoryBoard::Note>(*training->trainer);
+  slots_.insert(slots_.begin(), Slot{data, std::move(training)});
+  return *slots_.front().training;
 }
 
-void TrainerPool::NoteMemory() {
+Training* TrainerPool::FindMargins(xgboost::DMatrix const* data, std::uint32_t rounds) {
   std::lock_guard<std::mutex> lock{mutex_};
-  if (!slots_.empty()) slots_.front().memory->Refresh();
+  for (auto const& slot : slots_) {
+    if (slot.training->own.rounds == rounds && slot.owner.lock().get() == data) return slot.training.get();
+  }
+  return nullptr;
+}
+
+Training* TrainerPool::Newest() {
+  std::lock_guard<std::mutex> lock{mutex_};
+  return slots_.empty() ? nullptr : slots_.front().training.get();
+}
+
+void TrainerPool::ForgetMargins() {
+  std::lock_guard<std::mutex> lock{mutex_};
+  for (auto const& slot : slots_) slot.training->Forget();
 }
 
 void TrainerPool::DropExpired() {

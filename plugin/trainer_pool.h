@@ -4,11 +4,12 @@
 
 #include <xgboost/data.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "memory_board.h"
+#include "training.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
@@ -48,10 +49,16 @@ class DatasetCache {
 class TrainerPool {
  public:
   /// The trainer for `data`, valid until the next call for another matrix.
-  Trainer& Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads);
+  Training& Get(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, Place place, int threads);
 
-  /// Notes what the trainer that Get returned last holds now (memory_board.h).
-  void NoteMemory();
+  /// One whose resident rows have the margins of `data` after `rounds` rounds, or null.
+  Training* FindMargins(xgboost::DMatrix const* data, std::uint32_t rounds);
+
+  /// The one used last, or null.
+  Training* Newest();
+
+  /// No margins are those of the model any more: it was changed by others.
+  void ForgetMargins();
 
   /// Frees the trainers of matrices that are gone.
   void DropExpired();
@@ -59,13 +66,10 @@ class TrainerPool {
  private:
   struct Slot {
     std::weak_ptr<xgboost::DMatrix> owner;
-    std::shared_ptr<Dataset const> dataset;
-    int threads;
-    std::unique_ptr<Trainer> trainer;
-    std::unique_ptr<MemoryBoard::Note> memory;
+    std::unique_ptr<Training> training;
   };
 
-  std::mutex mutex_;  // predictions, which may run at the same time, call DropExpired
+  std::mutex mutex_;  // predictions may run at the same time
   std::vector<Slot> slots_;
 };
 

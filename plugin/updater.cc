@@ -22,10 +22,16 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
     TrainParams params = round->params;
     params.learning_rate /= static_cast<float>(trees.size());
     for (std::size_t i = 0; i < trees.size(); ++i) {
-      CopyTree(trainer.Grow(params, View(*gradients), {round->iteration, round->trees}), trees[i]);
+      TreeKey const key{round->iteration, round->trees};
+      Tree const tree = round->rows != nullptr ? trainer.Grow(params, round->rows, round->outputs, key)
+                                               : trainer.Grow(params, View(*gradients), key);
+      if (round->rows != nullptr) trainer.AddLeafValues(tree.leaf_value, round->rows, round->outputs);
+      if (round->keeps_trees) trainer.KeepTree(tree, round->outputs);
+      CopyTree(tree, trees[i]);
       ++round->trees;
       if (round->wants_positions) CopyPositions(trainer, &out_position[i]);
     }
+    ++round->outputs;
     trainer_ = &trainer;
     data_ = data;
     tree_ = trees.back();

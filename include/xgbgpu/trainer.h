@@ -18,6 +18,7 @@ namespace xgbgpu {
 
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
+class ResidentRows;     // src/rounds/resident_rows.h
 class TreeBuilder;      // src/backend/backend.h
 
 /// Where a dataset lies: in host memory, or on one CUDA device.
@@ -109,6 +110,20 @@ class Trainer {
 
   /// margins[i * stride] += node_values[leaf of row i in the last tree]; one float addition per row.
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const;
+
+  /// Margins, labels and gradients of the training rows, kept where the trainer trains; `outputs` margins a row. Null
+  /// on the host backend. Must not outlive the trainer.
+  std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs);
+  /// The same for the rows of another matrix, to be evaluated between rounds: their raw values are copied to the
+  /// device. AddTrees adds trees that were kept: not more than once each, by the caller's care.
+  std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs);
+  /// Trees kept on the device for these rows, in the order of KeepTree. Only where MakeResidentRows is not null.
+  void KeepTree(Tree const& tree, std::uint32_t output);
+  void ForgetTrees();
+  std::size_t kept_trees() const;
+  /// As above, with the gradients that `rows` computed last and its margins. `rows` is of this trainer.
+  Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
+  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output);
 
   /// From the next tree on, appends what every stage of every tree took to `file`, in Chrome's trace format; an empty
   /// name ends that. Trees are grown more slowly meanwhile: stages are timed one by one.

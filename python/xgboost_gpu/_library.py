@@ -12,6 +12,16 @@ SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
 #: Version of XGBoost whose binary interface the library is built for.
 XGBOOST_SERIES = "1.7"
+#: Functions of XGBoost that the library has, too: they note something and call XGBoost's.
+FUNCTIONS_IN_FRONT = (
+    "XGBoosterUpdateOneIter",
+    "XGBoosterEvalOneIter",
+    "XGDMatrixSetInfoFromInterface",
+    "XGDMatrixSetFloatInfo",
+    "XGDMatrixSetUIntInfo",
+    "XGDMatrixSetDenseInfo",
+    "XGDMatrixSetGroup",
+)
 HOW_TO_GET_XGBOOST = (
     "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "
     "/usr/bin/python3 or by a virtual environment made with: /usr/bin/python3 -m venv --system-site-packages"
@@ -79,6 +89,13 @@ class Library:
         """What the trainings of this process hold."""
         return json.loads(self._functions["XGBGPUMemoryReport"]())
 
+    def stand_in_front_of(self, other: ctypes.CDLL) -> None:
+        """Has Python call XGBoost's functions through ours of the same names, which tell the library what is going on."""
+        for name in FUNCTIONS_IN_FRONT:
+            theirs, ours = getattr(other, name), getattr(self._handle, name)
+            ours.argtypes, ours.restype = theirs.argtypes, theirs.restype
+            setattr(other, name, ours)
+
     def shares_xgboost_with(self, other: ctypes.CDLL) -> bool:
         """Whether the libxgboost below this library is `other`: then both find the same function at the same place."""
         return _address(self._handle.XGBoostVersion) == _address(other.XGBoostVersion)
@@ -111,6 +128,7 @@ def load_library() -> Library:
     info = library.what_was_built()
     if not info["registered"]:
         raise ImportError(f"xgboost_gpu loaded {path}, which does not serve this XGBoost: {info['why_not_registered']}")
+    library.stand_in_front_of(_python_handle())
     return library
 
 
@@ -128,6 +146,13 @@ def _load_xgboost() -> ctypes.CDLL:
     from xgboost.libpath import find_lib_path
 
     return ctypes.CDLL(find_lib_path()[0])  # loaded already: this only finds its handle
+
+
+def _python_handle() -> ctypes.CDLL:
+    """What the Python package xgboost calls its library through."""
+    from xgboost.core import _LIB
+
+    return _LIB
 
 
 def _find_library() -> str:

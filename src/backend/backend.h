@@ -13,6 +13,27 @@
 namespace xgbgpu {
 
 class DeviceMatrix;  // matrix/device_matrix.h
+class ResidentRows;  // rounds/resident_rows.h
+
+/// What a device offers beside trees: rounds whose margins and gradients stay there.
+/// docs/adr/0008-rounds-on-the-device.md
+class DeviceRounds {
+ public:
+  virtual ~DeviceRounds() = default;
+
+  /// For the rows of the builder's own matrix, with `outputs` margins each. Must not outlive the builder.
+  virtual std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) = 0;
+  /// For the rows of another matrix, with their raw values. Must not outlive the builder either. Waits.
+  virtual std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) = 0;
+  /// The tree, of this output, becomes the last of those that ResidentRows::AddTrees adds.
+  virtual void KeepTree(Tree const& tree, std::uint32_t output) = 0;
+  virtual void ForgetTrees() = 0;
+  virtual std::size_t kept_trees() const = 0;
+  /// As TreeBuilder::Begin, with the gradients that `rows`, made above, computed last.
+  virtual void Begin(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) = 0;
+  /// As TreeBuilder::AddLeafValues, to the margins of `rows`; enqueued.
+  virtual void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) = 0;
+};
 
 /// Grows trees on one matrix, on one kind of device.
 ///
@@ -44,6 +65,8 @@ class TreeBuilder {
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
   virtual void Trace(std::string const& file) = 0;
   virtual MemoryReport memory() const = 0;
+  /// Null for a backend that works in host memory.
+  virtual DeviceRounds* rounds() { return nullptr; }
 };
 
 /// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.

@@ -131,6 +131,38 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   });
 }
 
+std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(std::uint32_t outputs) {
+  return Run([&] {
+    return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, level_.limits());
+  });
+}
+
+std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
+  return Run([&] {
+    if (!trees_) trees_.emplace(&arena_);
+    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, stream_, level_.limits(), threads_);
+  });
+}
+
+void CudaTreeBuilder::KeepTree(Tree const& tree, std::uint32_t output) {
+  Run([&] {
+    if (!trees_) trees_.emplace(&arena_);
+    trees_->Add(tree, output, stream_);
+  });
+}
+
+void CudaTreeBuilder::ForgetTrees() {
+  if (trees_) trees_->Clear();
+}
+
+void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
+  BeginOnDevice(params, static_cast<cuda::ResidentRows*>(rows)->gradients(output), key);
+}
+
+void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
+  AddLeafValuesOnDevice(node_values, static_cast<cuda::ResidentRows*>(rows)->margins(output), 1);
+}
+
 void CudaTreeBuilder::Trace(std::string const& file) {
   if (file == trace_file_) return;
   DeviceScope scope{matrix_->device};

@@ -12,12 +12,13 @@
 #include "core/work_sizes.h"
 #include "level/level_cuda.h"
 #include "matrix/device_matrix.h"
+#include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu {
 
 /// Forwards to the stages' CUDA implementations. Everything on the device lives in one arena. A DeviceError names the
 /// sizes of the training.
-class CudaTreeBuilder final : public TreeBuilder {
+class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
  public:
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
   ~CudaTreeBuilder() override;
@@ -37,6 +38,15 @@ class CudaTreeBuilder final : public TreeBuilder {
   void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
   void Trace(std::string const& file) override;
   MemoryReport memory() const override;
+
+  DeviceRounds* rounds() override { return this; }
+  std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
+  std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) override;
+  void KeepTree(Tree const& tree, std::uint32_t output) override;
+  void ForgetTrees() override;
+  std::size_t kept_trees() const override { return trees_ ? trees_->size() : 0; }
+  void Begin(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) override;
+  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
   /// See cuda::LevelBuilder.
   void SetTimeline(Timeline* timeline) { level_.SetTimeline(timeline); }
@@ -80,6 +90,7 @@ class CudaTreeBuilder final : public TreeBuilder {
   Stream stream_;
   cuda::LevelBuilder level_;
   DeviceBuffer<GradientPair> gradients_;
+  std::optional<cuda::KeptTrees> trees_;
   DeviceBuffer<float> node_values_;
   PinnedBuffer<float> host_node_values_;
   mutable PinnedBuffer<NodeIndex> host_positions_;

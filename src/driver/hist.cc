@@ -4,6 +4,10 @@ namespace xgbgpu {
 
 Tree GrowHistTree(TreeBuilder* builder, TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   builder->Begin(params, gradients, key);
+  return GrowBegunTree(builder);
+}
+
+Tree GrowBegunTree(TreeBuilder* builder) {
   builder->BuildRoot();
   while (builder->SelectNodes()) builder->ExpandNodes();
   return builder->Finish();

@@ -10,6 +10,8 @@ namespace xgbgpu {
 ///
 /// From  Mitchell, Adinets, Rao, Frank, "XGBoost: Scalable GPU Accelerated Learning", arXiv:1806.11248, section 2
 Tree GrowHistTree(TreeBuilder* builder, TrainParams const& params, Span<GradientPair const> gradients, TreeKey key);
+/// The same after a Begin of either kind (backend/backend.h).
+Tree GrowBegunTree(TreeBuilder* builder);
 
 }  // namespace xgbgpu
 

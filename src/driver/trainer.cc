@@ -7,6 +7,7 @@
 #include "driver/hist.h"
 #include "matrix/matrix.h"
 #include "quantile/quantile.h"
+#include "rounds/resident_rows.h"
 
 namespace xgbgpu {
 
@@ -77,6 +78,30 @@ Trainer::~Trainer() = default;
 Tree Trainer::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   params.Validate();
   return GrowHistTree(builder_.get(), params, gradients, key);
+}
+
+std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(std::uint32_t outputs) {
+  DeviceRounds* const rounds = builder_->rounds();
+  return rounds == nullptr ? nullptr : rounds->MakeResidentRows(outputs);
+}
+
+std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
+  DeviceRounds* const rounds = builder_->rounds();
+  return rounds == nullptr ? nullptr : rounds->MakeResidentRows(source, outputs);
+}
+
+void Trainer::KeepTree(Tree const& tree, std::uint32_t output) { builder_->rounds()->KeepTree(tree, output); }
+void Trainer::ForgetTrees() { builder_->rounds()->ForgetTrees(); }
+std::size_t Trainer::kept_trees() const { return builder_->rounds()->kept_trees(); }
+
+Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
+  params.Validate();
+  builder_->rounds()->Begin(params, rows, output, key);
+  return GrowBegunTree(builder_.get());
+}
+
+void Trainer::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
+  builder_->rounds()->AddLeafValues(node_values, rows, output);
 }
 
 void Trainer::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {

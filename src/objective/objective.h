@@ -37,6 +37,11 @@ struct ObjectiveParams {
   float huber_slope{1};
 };
 
+inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
+  return a.kind == b.kind && a.scale_pos_weight == b.scale_pos_weight && a.max_delta_step == b.max_delta_step &&
+         a.tweedie_variance_power == b.tweedie_variance_power && a.huber_slope == b.huber_slope;
+}
+
 /// By XGBoost's name; nothing if it is none of these.
 std::optional<Objective> ObjectiveByName(std::string const& name);
 

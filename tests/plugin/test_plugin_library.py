@@ -46,6 +46,14 @@ def test_only_the_c_interface_is_visible():
         "XGBGPUDeviceInfo",
         "XGBGPUMemoryReport",
         "XGBGPUVersion",
+        # Of the names that XGBoost has: in front of its functions, for callers that find these first.
+        "XGBoosterEvalOneIter",
+        "XGBoosterUpdateOneIter",
+        "XGDMatrixSetDenseInfo",
+        "XGDMatrixSetFloatInfo",
+        "XGDMatrixSetGroup",
+        "XGDMatrixSetInfoFromInterface",
+        "XGDMatrixSetUIntInfo",
     }
 
 

@@ -20,7 +20,8 @@ from support import BACKEND, LIBRARY, OURS, data_folder
 if OURS:
     if not LIBRARY:
         raise pytest.UsageError("XGBGPU_LIBRARY is not set: it names the libxgboost_gpu.so to test")
-    ctypes.CDLL(LIBRARY, ctypes.RTLD_GLOBAL)
+    sys.path.append(os.path.join(os.path.dirname(__file__), "..", "..", "python"))
+    import xgboost_gpu  # noqa: F401  (loads it, in front of XGBoost's functions)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,24 @@
+/// Which of XGBoost's C functions is running on this thread. docs/adr/0008-rounds-on-the-device.md
+#ifndef XGBGPU_PLUGIN_API_CALL_H_
+#define XGBGPU_PLUGIN_API_CALL_H_
+
+#include <cstdint>
+
+namespace xgbgpu::plugin {
+
+/// Known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for all others.
+/// It only ever saves work: no result depends on it.
+enum class ApiCall : std::uint8_t {
+  kOther,
+  kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients
+  kEvaluate,  ///< XGBoosterEvalOneIter: nobody outside reads margins or predictions
+};
+
+ApiCall CurrentApiCall();
+
+/// Changes whenever labels, weights or groups of any matrix may have been set through our functions.
+std::uint64_t MetaInfoEpoch();
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_API_CALL_H_

@@ -1,0 +1,68 @@
+#include "metric.h"
+
+#include <xgboost/json.h>
+
+#include "booster.h"
+#include "boundary.h"
+#include "saved_number.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Metric::tparam_ is for derived classes.
+struct Context : xgboost::Metric {
+  static auto Member() { return &Context::tparam_; }
+};
+
+std::optional<MetricParams> ParamsOf(xgboost::Metric const& metric) {
+  auto params = MetricByName(metric.Name());
+  if (!params) return params;
+  xgboost::Json config{xgboost::Object{}};
+  metric.SaveConfig(&config);
+  params->huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params->huber_slope);
+  std::string const distribution = SavedText(config, "aft_loss_param", "aft_loss_distribution");
+  if (distribution == "logistic") params->aft_distribution = AftDistribution::kLogistic;
+  if (distribution == "extreme") params->aft_distribution = AftDistribution::kExtreme;
+  params->aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params->aft_scale);
+  return params;
+}
+
+}  // namespace
+
+xgboost::Metric* DecoratedMetric::inner() const {
+  auto& context = inner_.get()->*Context::Member();
+  if (context != tparam_) context = tparam_;
+  return inner_.get();
+}
+
+void DecoratedMetric::Configure(xgboost::Args const& args) {
+  inner()->Configure(args);
+  configured_ = false;
+}
+
+void DecoratedMetric::LoadConfig(xgboost::Json const& in) {
+  inner()->LoadConfig(in);
+  configured_ = false;
+}
+
+std::optional<MetricParams> const& DecoratedMetric::params() {
+  if (!configured_) params_ = ParamsOf(*inner());
+  configured_ = true;
+  return params_;
+}
+
+double DecoratedMetric::Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) {
+  auto const value = AtBoundary("evaluating", [&]() -> std::optional<double> {
+    Booster* const booster = Booster::WhichPredictedLast();
+    if (booster == nullptr) return {};
+    if (params()) {
+      if (auto const ours = booster->Evaluate(*params(), predictions, info)) return ours;
+    }
+    booster->FillPredictions(predictions);
+    return {};
+  });
+  return value ? *value : inner()->Eval(predictions, info);
+}
+
+}  // namespace xgbgpu::plugin

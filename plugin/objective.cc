@@ -1,0 +1,78 @@
+#include "objective.h"
+
+#include <xgboost/json.h>
+
+#include <string>
+
+#include "booster.h"
+#include "boundary.h"
+#include "saved_number.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// ObjFunction::ctx_ is for derived classes.
+struct Context : xgboost::ObjFunction {
+  static auto Member() { return &Context::ctx_; }
+};
+
+std::optional<ObjectiveParams> ParamsOf(xgboost::ObjFunction const& objective) {
+  xgboost::Json config{xgboost::Object{}};
+  objective.SaveConfig(&config);
+  auto const kind = ObjectiveByName(xgboost::get<xgboost::String const>(config["name"]));
+  if (!kind) return {};
+  ObjectiveParams params{*kind};
+  params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
+  params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);
+  params.tweedie_variance_power =
+      SavedNumber(config, "tweedie_regression_param", "tweedie_variance_power", params.tweedie_variance_power);
+  params.huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params.huber_slope);
+  return params;
+}
+
+}  // namespace
+
+xgboost::ObjFunction* DecoratedObjective::inner() const {
+  auto& context = inner_.get()->*Context::Member();
+  if (context != ctx_) context = ctx_;
+  return inner_.get();
+}
+
+void DecoratedObjective::Configure(xgboost::Args const& args) {
+  inner()->Configure(args);
+  configured_ = false;
+}
+
+void DecoratedObjective::LoadConfig(xgboost::Json const& in) {
+  inner()->LoadConfig(in);
+  configured_ = false;
+}
+
+std::optional<ObjectiveParams> const& DecoratedObjective::params() {
+  if (!configured_) params_ = ParamsOf(*inner());
+  configured_ = true;
+  return params_;
+}
+
+void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
+                                     int iteration, xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
+  bool const done = AtBoundary("computing gradients", [&] {
+    Booster* const booster = Booster::WhichPredicted(margins);
+    if (booster == nullptr) return false;
+    if (params() && booster->ComputeGradients(*params(), info, out)) return true;
+    booster->FillMargins();
+    return false;
+  });
+  if (!done) inner()->GetGradient(margins, info, iteration, out);
+}
+
+void DecoratedObjective::EvalTransform(xgboost::HostDeviceVector<float>* predictions) {
+  bool const done = AtBoundary("evaluating", [&] {
+    Booster* const booster = Booster::WhichPredictedLast();
+    return booster != nullptr && booster->BeginEvaluation(params(), predictions);
+  });
+  if (!done) inner()->EvalTransform(predictions);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,107 @@
+#include "training.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "adapt_input.h"
+#include "api_call.h"
+#include "core/parallel.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Of an array's bits and their places. No two places count alike, and the sum does not depend on threads.
+std::uint64_t Checksum(float const* values, std::size_t n, int threads) {
+  constexpr std::size_t kGrain = 1 << 16;
+  std::atomic<std::uint64_t> sum{n};
+  if (values == nullptr) return 0;
+  ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t part = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      std::uint32_t bits;
+      std::memcpy(&bits, values + i, sizeof(bits));
+      std::uint64_t mixed = (bits + 1ULL) * (2 * i + 0x9E3779B97F4A7C15ULL);
+      part += mixed ^ (mixed >> 29);
+    }
+    sum += part;
+  });
+  return sum;
+}
+
+}  // namespace
+
+TargetMark TargetMark::Of(TargetView const& targets, std::uint64_t rows, Objective objective, int threads) {
+  if (CurrentApiCall() != ApiCall::kOther) return {true, MetaInfoEpoch(), objective};
+  std::uint64_t const labels = Checksum(targets.labels, rows * targets.label_columns, threads);
+  return {false, labels * 31 + Checksum(targets.weights, rows, threads), objective};
+}
+
+void Resident::SetTargets(TargetView const& view, TargetMark const& mark) {
+  if (targets == mark) return;
+  targets.reset();
+  rows->SetTargets(view);
+  targets = mark;
+}
+
+void Training::BeginRound(std::uint32_t round, bool keeps) {
+  own.rounds.reset();
+  if (keeps && kept_until != round) {
+    trainer->ForgetTrees();
+    kept_from = round;
+  }
+  kept_until.reset();
+}
+
+void Training::EndRound(std::uint32_t rounds, bool keeps) {
+  if (keeps) kept_until = rounds;
+  memory->Refresh();
+}
+
+void Training::Forget() {
+  own.rounds.reset();
+  kept_until.reset();
+  for (auto& evaluation : evaluations) evaluation.resident.rounds.reset();
+}
+
+Resident* Training::Advance(xgboost::DMatrix const* data, std::uint32_t rounds) {
+  evaluations.remove_if([](Evaluation const& e) { return e.owner.expired(); });
+  for (auto& [owner, resident] : evaluations) {
+    if (owner.lock().get() != data || !resident.rounds) continue;
+    if (resident.rounds == rounds) return &resident;
+    if (kept_until != rounds || *resident.rounds < kept_from) return nullptr;
+    std::size_t const trees = trainer->kept_trees();
+    std::size_t const first = trees / (rounds - kept_from) * (*resident.rounds - kept_from);
+    resident.rounds.reset();
+    resident.rows->AddTrees(first, trees);
+    resident.rounds = rounds;
+    return &resident;
+  }
+  return nullptr;
+}
+
+void Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, Span<float const> margins, std::uint32_t rounds) {
+  // Below this the host is done with a tree before a kernel has begun.
+  constexpr std::uint64_t kFewRows = 1000;
+  std::uint64_t const rows = data->Info().num_row_;
+  if (trainer->backend() == BackendKind::kHost || rows <= kFewRows || IsBinned(*data)) return;
+  auto const same = [&](Evaluation const& e) { return e.owner.lock() == data; };
+  auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
+  if (found == evaluations.end()) {
+    Resident made;
+    try {
+      made.rows = trainer->MakeResidentRows(DMatrixRows{data.get()}, static_cast<std::uint32_t>(margins.size() / rows));
+    } catch (OutOfDeviceMemory const&) {
+      return;  // it is evaluated on the host
+    }
+    found = evaluations.insert(evaluations.end(), Evaluation{data, std::move(made)});
+  }
+  found->resident.rounds.reset();
+  found->resident.rows->SetMargins(margins);
+  found->resident.rounds = rounds;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,76 @@
+/// A trainer, and what a booster keeps with it from round to round.
+#ifndef XGBGPU_PLUGIN_TRAINING_H_
+#define XGBGPU_PLUGIN_TRAINING_H_
+
+#include <xgboost/data.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "memory_board.h"
+#include "objective/objective.h"
+#include "rounds/resident_rows.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// Tells labels and weights of a matrix from those that it had at another time.
+struct TargetMark {
+  /// Of labels and weights of `rows` rows, for training with `objective`. Free where XGBoost's C functions are called
+  /// through ours (api_call.h), else one pass over them.
+  static TargetMark Of(TargetView const& targets, std::uint64_t rows, Objective objective, int threads);
+
+  bool hinted;  ///< `value` is an epoch, not a checksum
+  std::uint64_t value;
+  Objective objective;
+
+  friend bool operator==(TargetMark const& a, TargetMark const& b) {
+    return a.hinted == b.hinted && a.value == b.value && a.objective == b.objective;
+  }
+  friend bool operator!=(TargetMark const& a, TargetMark const& b) { return !(a == b); }
+};
+
+/// Rows on a device, and what of the model and of their matrix they hold.
+struct Resident {
+  std::unique_ptr<ResidentRows> rows;   ///< null until they are needed
+  std::optional<std::uint32_t> rounds;  ///< of the model that are in the margins; nothing: none is known
+  std::optional<TargetMark> targets;    ///< of the labels and weights copied last (host backend: checked last)
+
+  /// Copies labels and weights unless those of `mark` are there.
+  void SetTargets(TargetView const& view, TargetMark const& mark);
+};
+
+/// A trainer, and what stays with it between rounds.
+struct Training {
+  struct Evaluation {
+    std::weak_ptr<xgboost::DMatrix> owner;
+    Resident resident;
+  };
+
+  std::shared_ptr<Dataset const> dataset;
+  int threads{1};
+  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<MemoryBoard::Note> memory;
+  Resident own;                             ///< the training matrix, once an objective has asked for it
+  std::list<Evaluation> evaluations;        ///< other matrices; trees are kept while there are any
+  std::uint32_t kept_from{0};               ///< the round of the first tree kept
+  std::optional<std::uint32_t> kept_until;  ///< the model's rounds when the last was kept; nothing: some is missing
+
+  /// Before a round of the model and after it. Every tree of a round is kept if `keeps`.
+  void BeginRound(std::uint32_t round, bool keeps);
+  void EndRound(std::uint32_t rounds, bool keeps);
+  /// Margins are no longer those of the model.
+  void Forget();
+
+  /// The rows of `data` with the margins of the model, after the trees that were missing were added; or null.
+  Resident* Advance(xgboost::DMatrix const* data, std::uint32_t rounds);
+  /// From now on Advance knows the rows of `data`. `margins` are those of the model. Not for matrices that are small,
+  /// or binned without their values, or too large for the device: then nothing happens.
+  void Admit(std::shared_ptr<xgboost::DMatrix> const& data, Span<float const> margins, std::uint32_t rounds);
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_TRAINING_H_

@@ -1,0 +1,47 @@
+/// Stage R: what a boosting round reads and writes for every row, kept on the device from one round to the next.
+#ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_H_
+#define XGBGPU_ROUNDS_RESIDENT_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "metric/metric.h"
+#include "objective/objective.h"
+#include "objective/row_views.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// Margins, targets and gradients of the rows of one data set, of training or of evaluation. Made by a DeviceRounds
+/// (backend/backend.h), which must outlive it and on whose stream all work is enqueued: calls return at once unless
+/// they say that they wait.
+///
+/// Throws  DeviceError, OutOfDeviceMemory from any call
+class ResidentRows {
+ public:
+  virtual ~ResidentRows() = default;
+
+  virtual std::uint64_t rows() const = 0;
+  virtual std::uint32_t outputs() const = 0;  ///< margins of a row: classes, or targets
+
+  /// Margins [rows × outputs], row-major, of host memory that may change after the call. Waits.
+  virtual void SetMargins(Span<float const> margins) = 0;
+  /// The same way back. Waits.
+  virtual void CopyMargins(Span<float> margins) const = 0;
+  /// Labels and weights (host arrays, as CheckTargets wants them). Waits.
+  virtual void SetTargets(TargetView const& targets) = 0;
+
+  /// Gradients from margins and targets. Needs both.
+  virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
+
+  /// Rows made with their values: adds the leaves of trees first … last - 1 of those that the DeviceRounds keeps.
+  virtual void AddTrees(std::size_t first, std::size_t last) = 0;
+
+  /// The metric of what the objective makes of the margins. Needs targets, and all that host::Evaluate asks for
+  /// (metric/metric.h). Waits.
+  virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_ROUNDS_RESIDENT_ROWS_H_

@@ -1,0 +1,166 @@
+#include <vector>
+
+#include "core/grid.h"
+#include "core/message.h"
+#include "objective/objective_cuda.h"
+#include "rounds/resident_rows_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+
+__global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> from, OutputView<float> to) {
+  std::uint64_t const n = from.rows * from.outputs;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    auto const output = static_cast<std::uint32_t>(i % from.outputs);
+    to.at(i / from.outputs, output) = from.at(i / from.outputs, output);
+  }
+}
+
+}  // namespace
+
+ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
+                           DeviceLimits const& limits)
+    : rows_{rows}, outputs_{outputs}, arena_{arena}, stream_{stream}, limits_{limits}, metrics_{arena} {
+  DeviceScope scope{limits_.device};
+  margins_ = {arena_, "margins", outputs_ * stride()};
+}
+
+ResidentRows::ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
+                           Stream const& stream, DeviceLimits const& limits, int threads)
+    : ResidentRows{source.rows(), outputs, arena, stream, limits} {
+  DeviceScope scope{limits_.device};
+  values_.emplace(source, arena_, stream_, threads);
+  trees_ = trees;
+}
+
+ResidentRows::~ResidentRows() {
+  try {
+    DeviceScope scope{limits_.device};
+    for (auto* buffer : {&margins_, &labels_, &weights_, &lower_, &upper_, &predictions_}) *buffer = {};
+    gradients_ = {};
+    tree_gradients_ = {};
+    group_ptr_ = {};
+    values_.reset();
+    metrics_ = MetricScratch{arena_};
+  } catch (DeviceError const&) {
+    // A device that has failed: nothing is left to be freed there.
+  }
+}
+
+void ResidentRows::SetMargins(Span<float const> margins) {
+  if (margins.size() != rows_ * outputs_) {
+    Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
+                           " rows");
+  }
+  DeviceScope scope{limits_.device};
+  predictions_of_.reset();
+  if (outputs_ == 1) {
+    CopyToDevice(margins_.data(), margins.data(), rows_, stream_, "copying margins");
+    stream_.Wait("copying margins");
+    return;
+  }
+  DeviceBuffer<float> row_major{arena_, "copy of margins", margins.size()};
+  CopyToDevice(row_major.data(), margins.data(), margins.size(), stream_, "copying margins");
+  CopyOutputs<<<Blocks(margins.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(
+      RowMajor<float const>(row_major.data(), rows_, outputs_), View(margins_.data()));
+  CheckLaunch("copying margins");
+  stream_.Wait("copying margins");
+}
+
+void ResidentRows::CopyMargins(Span<float> margins) const {
+  if (margins.size() != rows_ * outputs_) {
+    Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows_ * outputs_);
+  }
+  DeviceScope scope{limits_.device};
+  if (outputs_ == 1) {
+    CopyToHost(margins.data(), margins_.data(), rows_, stream_, "copying margins");
+    stream_.Wait("copying margins");
+    return;
+  }
+  DeviceBuffer<float> row_major{arena_, "copy of margins", margins.size()};
+  CopyOutputs<<<Blocks(margins.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(
+      View<float const>(margins_.data()), RowMajor(row_major.data(), rows_, outputs_));
+  CheckLaunch("copying margins");
+  CopyToHost(margins.data(), row_major.data(), margins.size(), stream_, "copying margins");
+  stream_.Wait("copying margins");
+}
+
+template <typename T>
+T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n) {
+  if (from == nullptr) {
+    *buffer = {};
+    return nullptr;
+  }
+  if (buffer->size() != n) {
+    *buffer = {};
+    *buffer = {arena_, part, n};
+  }
+  CopyToDevice(buffer->data(), from, n, stream_, "copying labels and weights");
+  return buffer->data();
+}
+
+void ResidentRows::SetTargets(TargetView const& targets) {
+  DeviceScope scope{limits_.device};
+  targets_ = targets;
+  targets_.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
+  targets_.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
+  targets_.lower = Put(&lower_, "labels", targets.lower, rows_);
+  targets_.upper = Put(&upper_, "labels", targets.upper, rows_);
+  targets_.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
+  stream_.Wait("copying labels and weights");
+}
+
+void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
+  DeviceScope scope{limits_.device};
+  if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
+  cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
+                         stream_);
+}
+
+GradientPair const* ResidentRows::gradients(std::uint32_t output) {
+  if (outputs_ == 1) return gradients_.data();
+  DeviceScope scope{limits_.device};
+  if (tree_gradients_.size() == 0) tree_gradients_ = {arena_, "gradients", stride()};
+  CheckCuda(cudaMemcpyAsync(tree_gradients_.data(), gradients_.data() + output * stride(), rows_ * sizeof(GradientPair),
+                            cudaMemcpyDeviceToDevice, stream_),
+            "copying gradients");
+  return tree_gradients_.data();
+}
+
+void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
+  DeviceScope scope{limits_.device};
+  predictions_of_.reset();
+  PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
+}
+
+double ResidentRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
+  DeviceScope scope{limits_.device};
+  if (!(predictions_of_ == objective)) {
+    if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
+    Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
+    predictions_of_ = objective;
+  }
+  return cuda::Evaluate(metric, targets_, View<float const>(predictions_.data()), &metrics_, limits_, stream_);
+}
+
+void KeptTrees::Add(Tree const& tree, std::uint32_t output, cudaStream_t stream) {
+  std::vector<NodeIndex> right(tree.size(), kNoNode);
+  std::vector<float> values(tree.threshold);
+  for (std::size_t n = 0; n < tree.size(); ++n) {
+    bool const leaf = tree.left[n] == kNoNode;
+    if (leaf) values[n] = tree.leaf_value[n];
+    if (!leaf) right[n] = tree.left[n] + 1;
+  }
+  Forest forest;
+  forest.Add(tree.left, right, tree.feature, values, tree.default_left, output);
+  on_device_.Append(forest, 0, 1, stream);
+}
+
+void KeptTrees::Clear() { on_device_.Clear(); }
+
+}  // namespace xgbgpu::cuda

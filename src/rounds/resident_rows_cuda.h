@@ -1,0 +1,90 @@
+/// Stage R on a CUDA device.
+#ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
+#define XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
+
+#include <optional>
+
+#include "core/device.h"
+#include "metric/metric_cuda.h"
+#include "predict/forest_cuda.h"
+#include "predict/raw_matrix_cuda.h"
+#include "rounds/resident_rows.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/tree.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::cuda {
+
+/// The trees grown last, for rows that are not those of the training.
+class KeptTrees {
+ public:
+  explicit KeptTrees(DeviceArena* arena) : on_device_{arena} {}
+
+  void Add(Tree const& tree, std::uint32_t output, cudaStream_t stream);
+  void Clear();
+  std::size_t size() const { return on_device_.trees(); }
+  DeviceForest const& forest() const { return on_device_; }
+
+ private:
+  DeviceForest on_device_;
+};
+
+/// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
+class ResidentRows : public xgbgpu::ResidentRows {
+ public:
+  /// `arena` and `stream` must outlive it; the arena's device is `limits.device`.
+  ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
+               DeviceLimits const& limits);
+  /// Rows of evaluation, whose values are copied to the device; `trees` must outlive it, too. Waits.
+  ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
+               Stream const& stream, DeviceLimits const& limits, int threads);
+  ~ResidentRows() override;
+
+  std::uint64_t rows() const override { return rows_; }
+  std::uint32_t outputs() const override { return outputs_; }
+  void SetMargins(Span<float const> margins) override;
+  void CopyMargins(Span<float> margins) const override;
+  void SetTargets(TargetView const& targets) override;
+  void ComputeGradients(ObjectiveParams const& objective) override;
+  void AddTrees(std::size_t first, std::size_t last) override;
+  double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
+
+  /// [rows] of one output, on the device, to be changed.
+  float* margins(std::uint32_t output) {
+    predictions_of_.reset();
+    return margins_.data() + output * stride();
+  }
+  /// The same, valid until the next call: all outputs' gradients appear in one place, so that a recorded tree can be
+  /// used for each of them.
+  GradientPair const* gradients(std::uint32_t output);
+
+ private:
+  std::size_t stride() const { return (rows_ + 31) / 32 * 32; }
+  template <typename T>
+  OutputView<T> View(T* data) const {
+    return {data, rows_, outputs_, 1, stride()};
+  }
+  template <typename T>
+  T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
+
+  std::uint64_t rows_;
+  std::uint32_t outputs_;
+  DeviceArena* arena_;
+  Stream const& stream_;
+  DeviceLimits limits_;
+  DeviceBuffer<float> margins_;
+  DeviceBuffer<GradientPair> gradients_;
+  DeviceBuffer<GradientPair> tree_gradients_;  ///< those of one output, if there are several
+  DeviceBuffer<float> labels_, weights_, lower_, upper_;
+  DeviceBuffer<std::uint32_t> group_ptr_;
+  TargetView targets_;  ///< on the device
+  std::optional<RawMatrix> values_;
+  KeptTrees const* trees_{nullptr};
+  DeviceBuffer<float> predictions_;
+  std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of these margins
+  MetricScratch metrics_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_

@@ -1,0 +1,521 @@
+"""Margins that stay where the booster trains: whoever looks, whenever, sees the truth.
+
+Every scenario runs twice: through the functions that the library puts in front of XGBoost's, which let margins stay
+behind, and through XGBoost's own, with which every round fills the host's vectors. Models and histories must be equal, bit
+for bit. On the host backend both ways are one; on CUDA (XGBGPU_TEST_BACKEND=cuda) they are not.
+"""
+
+import gc
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import OURS, binary_labels, fresh, make_data, only_ours, params, raw
+from xgboost.core import _LIB
+
+# More rows than are left to the host in any case (plugin/training.cc).
+X, Y = make_data(3000, 6, missing=0.1)
+V, VY = make_data(1500, 6, seed=1, missing=0.1)
+LABEL, VLABEL = binary_labels(Y), binary_labels(VY)
+CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
+VCLASSES = np.digitize(VY, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
+WEIGHT = np.random.default_rng(5).random(len(X)).astype(np.float32) + np.float32(0.1)
+VWEIGHT = np.random.default_rng(6).random(len(V)).astype(np.float32) + np.float32(0.1)
+
+FUNCTIONS = ("XGBoosterUpdateOneIter", "XGBoosterEvalOneIter", "XGDMatrixSetInfoFromInterface")
+
+
+@contextmanager
+def xgboosts_own_functions() -> Iterator[None]:
+    """As for a program that knows nothing of the library's functions."""
+    ours = {name: getattr(_LIB, name) for name in FUNCTIONS}
+    for name in FUNCTIONS:
+        setattr(_LIB, name, _LIB[name])  # by index: a new object for the function in XGBoost's own library
+    try:
+        yield
+    finally:
+        for name, function in ours.items():
+            setattr(_LIB, name, function)
+
+
+@only_ours
+def test_the_library_stands_in_front() -> None:
+    with xgboosts_own_functions():
+        own = {name: getattr(_LIB, name) for name in FUNCTIONS}
+    for name in FUNCTIONS:
+        assert getattr(_LIB, name) is not own[name]
+
+
+class History:
+    """What a scenario saw, to be compared bit for bit."""
+
+    def __init__(self) -> None:
+        self.seen: List[Any] = []
+
+    def model(self, booster: xgb.Booster) -> None:
+        self.seen.append(raw(booster))
+
+    def values(self, values: Any) -> None:
+        self.seen.append(np.asarray(values).tobytes())
+
+    def truth(self, booster: xgb.Booster, data: xgb.DMatrix, x: np.ndarray) -> None:
+        """The booster's own predictions are those of its saved model for new data."""
+        seen = booster.predict(data, output_margin=True)
+        assert np.array_equal(seen, fresh(booster).predict(xgb.DMatrix(x), output_margin=True))
+        self.values(seen)
+
+
+Scenario = Callable[[History], None]
+SCENARIOS: Dict[str, Scenario] = {}
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+def data(label: np.ndarray = LABEL, **others: Any) -> xgb.DMatrix:
+    return xgb.DMatrix(X, label, **others)
+
+
+def valid(label: np.ndarray = VLABEL, **others: Any) -> xgb.DMatrix:
+    return xgb.DMatrix(V, label, **others)
+
+
+def logistic(**others: Any) -> Dict[str, Any]:
+    return params(**{"objective": "binary:logistic", "max_depth": 4, **others})
+
+
+@scenario
+def plain_training(history: History) -> None:
+    train = data()
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(6):
+        booster.update(train, i)
+    history.truth(booster, train, X)
+    history.model(booster)
+
+
+@scenario
+def looking_in_between(history: History) -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(), [train, other])
+    for i in range(6):
+        booster.update(train, i)
+        if i % 2 == 0:
+            history.truth(booster, train, X)
+            history.truth(booster, other, V)
+        history.values(booster.predict(train, iteration_range=(0, max(1, i // 2))))
+    history.model(booster)
+
+
+def objective_scenarios() -> None:
+    positive = np.exp(Y)
+    cases = {
+        "reg:squarederror": (Y, {}),
+        "reg:squaredlogerror": (positive, {}),
+        "reg:logistic": (LABEL, {"scale_pos_weight": 1.7}),
+        "binary:logistic": (LABEL, {"scale_pos_weight": 0.4}),
+        "binary:logitraw": (LABEL, {}),
+        "binary:hinge": (LABEL, {}),
+        "count:poisson": (np.floor(positive), {"max_delta_step": 0.9}),
+        "reg:gamma": (positive, {}),
+        "reg:tweedie": (np.floor(positive), {"tweedie_variance_power": 1.3}),
+        "reg:pseudohubererror": (Y, {"huber_slope": 0.8}),
+        "reg:absoluteerror": (Y, {}),
+        "multi:softmax": (CLASSES, {"num_class": 3}),
+        "multi:softprob": (CLASSES, {"num_class": 3}),
+        "rank:pairwise": (CLASSES, {}),
+        "survival:cox": (np.where(LABEL > 0, 1, -1) * positive, {}),
+    }
+    for name, (label, others) in cases.items():
+        for weighted in (False, True) if not name.startswith(("rank", "survival")) else (False,):
+
+            def run(history: History, name=name, label=label, others=others, weighted=weighted) -> None:
+                train = data(label.astype(np.float32), weight=WEIGHT if weighted else None)
+                booster = xgb.Booster(params(objective=name, max_depth=4, **others), [train])
+                for i in range(4):
+                    booster.update(train, i)
+                    if not name.startswith("rank"):  # its order of sampling does not repeat
+                        history.values(booster.eval(train).encode())
+                history.truth(booster, train, X)
+                if not name.startswith("rank"):
+                    history.model(booster)
+
+            run.__name__ = f"{name}{' weighted' if weighted else ''}"
+            scenario(run)
+
+
+objective_scenarios()
+
+
+@scenario
+def several_targets(history: History) -> None:
+    train = data(np.stack([Y, -2 * Y, LABEL], axis=1))
+    booster = xgb.Booster(params(objective="reg:squarederror", max_depth=3), [train])
+    for i in range(4):
+        booster.update(train, i)
+        history.values(booster.eval(train).encode())
+    history.truth(booster, train, X)
+    history.model(booster)
+
+
+METRICS = {
+    "binary:logistic": ["rmse", "mae", "logloss", "error", "error@0.3", "auc", "aucpr", "map", "ndcg@10", "mape"],
+    "count:poisson": ["poisson-nloglik", "rmse", "rmsle", "mphe", "gamma-deviance", "tweedie-nloglik@1.2"],
+    "multi:softprob": ["mlogloss", "merror", "auc"],
+}
+
+
+def metric_scenarios() -> None:
+    for objective, metrics in METRICS.items():
+        for weighted in (False, True):
+
+            def run(history: History, objective=objective, metrics=metrics, weighted=weighted) -> None:
+                labels = {"binary:logistic": (LABEL, VLABEL), "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY)))}
+                label, vlabel = labels.get(objective, (CLASSES, VCLASSES))
+                others = {"num_class": 3} if objective.startswith("multi") else {}
+                train = data(label, weight=WEIGHT if weighted else None)
+                other = valid(vlabel, weight=VWEIGHT if weighted else None)
+                seen: Dict[str, Any] = {}
+                booster = xgb.train(
+                    params(objective=objective, max_depth=4, eval_metric=metrics, **others),
+                    train,
+                    5,
+                    evals=[(train, "train"), (other, "valid")],
+                    evals_result=seen,
+                    verbose_eval=False,
+                )
+                for name in ("train", "valid"):
+                    for metric in metrics:
+                        history.values(seen[name][metric])
+                history.model(booster)
+
+            run.__name__ = f"metrics of {objective}{' weighted' if weighted else ''}"
+            scenario(run)
+
+
+metric_scenarios()
+
+
+@scenario
+def early_stopping(history: History) -> None:
+    noise = np.random.default_rng(1).random(len(LABEL)) < 0.3
+    train, other = data(np.where(noise, 1 - LABEL, LABEL)), valid()
+    booster = xgb.train(
+        logistic(eta=1.0, eval_metric=["auc", "logloss"]),
+        train,
+        60,
+        evals=[(other, "valid")],
+        early_stopping_rounds=3,
+        verbose_eval=False,
+    )
+    assert booster.best_iteration < 56
+    history.values([booster.best_iteration, booster.best_score])
+    history.truth(booster, other, V)
+    history.model(booster)
+
+
+@scenario
+def own_objective(history: History) -> None:
+    train = data()
+
+    def loss(margins: np.ndarray, matrix: xgb.DMatrix):
+        p = 1 / (1 + np.exp(-margins))
+        history.values(margins)
+        return p - matrix.get_label(), p * (1 - p)
+
+    booster = xgb.train(logistic(), train, 5, obj=loss, evals=[(train, "t"), (valid(), "v")], verbose_eval=False)
+    history.model(booster)
+
+
+@scenario
+def own_objective_and_built_in_by_turns(history: History) -> None:
+    train = data()
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(6):
+        if i % 2:
+            margins = booster.predict(train, output_margin=True, training=True)
+            p = 1 / (1 + np.exp(-margins))
+            booster.boost(train, (p - LABEL).tolist(), (p * (1 - p)).tolist())
+        else:
+            booster.update(train, i)
+        history.values(booster.eval(train).encode())
+    history.truth(booster, train, X)
+    history.model(booster)
+
+
+@scenario
+def own_metric(history: History) -> None:
+    train, other = data(), valid()
+
+    def metric(predictions: np.ndarray, matrix: xgb.DMatrix):
+        history.values(predictions)
+        return "mean", float(predictions.mean())
+
+    booster = xgb.train(
+        logistic(), train, 4, evals=[(train, "t"), (other, "v")], custom_metric=metric, verbose_eval=False
+    )
+    history.model(booster)
+
+
+@scenario
+def callback_that_looks(history: History) -> None:
+    train, other = data(), valid()
+
+    class Look(xgb.callback.TrainingCallback):
+        def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+            history.truth(model, train, X)
+            history.values(model.predict(other, pred_leaf=True))
+            return False
+
+    history.model(xgb.train(logistic(), train, 4, evals=[(other, "v")], callbacks=[Look()], verbose_eval=False))
+
+
+@scenario
+def parameters_change(history: History) -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(), [train])
+    changes: List[Dict[str, Any]] = [
+        {"eta": 0.1},
+        {"max_depth": 2},
+        {"objective": "reg:squarederror"},
+        {"objective": "binary:logistic", "scale_pos_weight": 3},
+        {"tree_method": "hist"} if OURS else {},
+        params(),
+        {"subsample": 0.5, "seed": 3} if OURS else {},
+        {"objective": "reg:pseudohubererror"},  # not the absolute error: it sets a new base score
+        {"objective": "binary:logistic"},
+    ]
+    for i, change in enumerate(changes):
+        booster.set_param(change)
+        booster.update(train, 2 * i)
+        booster.update(train, 2 * i + 1)
+        history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+    history.truth(booster, train, X)
+
+
+@scenario
+def labels_and_weights_change(history: History) -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(3):
+        booster.update(train, i)
+        history.values(booster.eval(other).encode())
+    train.set_label(1 - LABEL)
+    other.set_label(1 - VLABEL)
+    booster.update(train, 3)
+    history.values(booster.eval(other).encode())
+    train.set_weight(WEIGHT)
+    other.set_weight(VWEIGHT)
+    booster.update(train, 4)
+    history.values(booster.eval(other).encode())
+    train.set_info(label=LABEL)
+    booster.update(train, 5)
+    history.truth(booster, train, X)
+    history.model(booster)
+
+
+@scenario
+def two_boosters_on_one_matrix(history: History) -> None:
+    train, other = data(), valid()
+    boosters = [xgb.Booster(logistic(max_depth=d, seed=d), [train]) for d in (2, 5)]
+    for i in range(5):
+        for booster in boosters:
+            booster.update(train, i)
+            history.values(booster.eval_set([(train, "t"), (other, "v")]).encode())
+    for booster in boosters:
+        history.truth(booster, train, X)
+        history.model(booster)
+
+
+@scenario
+def one_booster_on_several_matrices(history: History) -> None:
+    matrices = [data(), valid(), xgb.DMatrix(X[:2000], LABEL[:2000])]
+    values = [X, V, X[:2000]]
+    booster = xgb.Booster(logistic(), matrices)
+    for i in range(9):
+        booster.update(matrices[i % 3 if i < 6 else 0], i)
+        history.values(booster.eval_set([(m, str(k)) for k, m in enumerate(matrices)]).encode())
+    for matrix, x in zip(matrices, values):
+        history.truth(booster, matrix, x)
+    history.model(booster)
+
+
+@scenario
+def matrices_that_die(history: History) -> None:
+    first = data()
+    booster = xgb.Booster(logistic(), [first])
+    for i in range(6):
+        label = LABEL if i % 2 else 1 - LABEL
+        train = xgb.DMatrix(X * np.float32(i + 1), label)
+        other = xgb.DMatrix(V * np.float32(i + 1), VLABEL)
+        booster.update(train, 2 * i)
+        history.values(booster.eval(other).encode())
+        booster.update(train, 2 * i + 1)
+        history.values(booster.eval(other).encode())
+        del train, other
+        gc.collect()
+    history.model(booster)
+
+
+@scenario
+def evaluation_sets_come_and_go(history: History) -> None:
+    train = data()
+    others = [xgb.DMatrix(V * np.float32(k), VLABEL) for k in range(1, 4)]
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(8):
+        booster.update(train, i)
+        sets = [(o, str(k)) for k, o in enumerate(others) if (i + k) % 3]
+        history.values(booster.eval_set(sets, i).encode())
+    history.model(booster)
+
+
+@scenario
+def forests(history: History) -> None:
+    train, other = data(CLASSES), valid(VCLASSES)
+    booster = xgb.Booster(
+        params(objective="multi:softprob", num_class=3, num_parallel_tree=3, max_depth=3, eval_metric=["merror", "auc"]),
+        [train],
+    )
+    for i in range(4):
+        booster.update(train, i)
+        history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+    history.truth(booster, train, X)
+    history.model(booster)
+
+
+@scenario
+def dart(history: History) -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(booster="dart", rate_drop=0.5, seed=4), [train])
+    for i in range(6):
+        booster.update(train, i)
+        history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+    history.model(booster)
+
+
+@scenario
+def margins_of_the_user(history: History) -> None:
+    train, other = data(base_margin=np.sin(Y)), valid(base_margin=np.cos(VY))
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(4):
+        booster.update(train, i)
+        history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+    history.values(booster.predict(train))
+    history.model(booster)
+
+
+@scenario
+def training_continues(history: History) -> None:
+    train, other = data(), valid()
+    first = xgb.train(logistic(), train, 3, evals=[(other, "v")], verbose_eval=False)
+    second = xgb.train(
+        logistic(max_depth=2), train, 3, evals=[(train, "t"), (other, "v")], xgb_model=first, verbose_eval=False
+    )
+    second.load_model(bytearray(first.save_raw("ubj")))
+    second.update(train, 3)
+    history.model(second)
+    part = second[:2]
+    part.update(train, 2)
+    history.truth(part, train, X)
+    history.model(part)
+
+
+@scenario
+def leaves_of_an_old_model_are_refreshed(history: History) -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(3):
+        booster.update(train, i)
+        history.values(booster.eval(other).encode())
+    booster.set_param({"process_type": "update", "updater": "refresh", "refresh_leaf": True})
+    for i in range(3):
+        booster.update(other, i)
+    history.values(booster.predict(xgb.DMatrix(X)))  # of `train` XGBoost may still know what it was before
+    history.model(booster)
+
+
+@scenario
+def binned_matrices(history: History) -> None:
+    train = xgb.QuantileDMatrix(X, LABEL)
+    other = xgb.QuantileDMatrix(V, VLABEL, ref=train)
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(4):
+        booster.update(train, i)
+        history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+    history.model(booster)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_both_ways_see_the_same(name: str) -> None:
+    through_ours, through_theirs = History(), History()
+    SCENARIOS[name](through_ours)
+    with xgboosts_own_functions():
+        SCENARIOS[name](through_theirs)
+    assert len(through_ours.seen) > 0
+    assert through_ours.seen == through_theirs.seen
+
+
+def test_an_error_in_a_round_leaves_the_booster_as_it_was() -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(3):
+        booster.update(train, i)
+    before, model = booster.eval_set([(train, "t"), (other, "v")]), raw(booster)
+    train.set_label(LABEL + 2)
+    with pytest.raises(xgb.core.XGBoostError, match="label must be in \\[0,1\\] for logistic regression"):
+        booster.update(train, 3)
+    train.set_label(LABEL)
+    assert raw(booster) == model
+    assert booster.eval_set([(train, "t"), (other, "v")]) == before
+    booster.update(train, 3)
+    history = History()
+    history.truth(booster, train, X)
+
+
+@pytest.mark.parametrize(
+    ("objective", "label", "words"),
+    [
+        ("binary:logistic", 1.5, "label must be in \\[0,1\\] for logistic regression"),
+        ("reg:squaredlogerror", -1.0, "label must be greater than -1 for rmsle"),
+        ("count:poisson", -1.0, "label must be nonnegative"),
+        ("reg:gamma", -0.5, "label must be positive"),
+        ("reg:tweedie", -0.5, "label must be nonnegative"),
+        ("multi:softprob", 3.0, "label must be in \\[0, num_class\\)"),
+        ("multi:softprob", -1.0, "label must be in \\[0, num_class\\)"),
+    ],
+)
+def test_bad_labels_are_named(objective: str, label: float, words: str) -> None:
+    labels = np.ones_like(LABEL)
+    labels[1234] = label
+    others = {"num_class": 3} if objective.startswith("multi") else {}
+    with pytest.raises(xgb.core.XGBoostError, match=words) as caught:
+        xgb.train(params(objective=objective, **others), data(labels), 2)
+    if OURS:
+        assert "1234" in str(caught.value)
+
+
+# Each prediction differs from stock's by the rounding of a few float operations, at most 4 units in the last place: of a
+# probability that is 2^-22, and a loss is not steeper than 1 / probability here (checked: no probability below 2^-7).
+@only_ours
+@pytest.mark.parametrize("objective", METRICS)
+def test_histories_are_those_of_stock(objective: str) -> None:
+    labels = {"binary:logistic": (LABEL, VLABEL), "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY)))}
+    label, vlabel = labels.get(objective, (CLASSES, VCLASSES))
+    others = {"num_class": 3} if objective.startswith("multi") else {}
+    metrics = METRICS[objective]
+    train, other = data(label), valid(vlabel)
+    seen: Dict[str, Any] = {}
+    settings = dict(objective=objective, max_depth=3, eval_metric=metrics, **others)
+    booster = xgb.train(params(**settings), train, 5, evals=[(train, "t"), (other, "v")], evals_result=seen, verbose_eval=False)
+    assert booster.predict(other).min() > 2.0**-7
+    # The saved model in a booster without gpu_hist: stock transforms and stock metrics.
+    stock = fresh(booster)
+    stock.set_param([("eval_metric", metric) for metric in metrics])
+    for item in stock.eval_set([(xgb.DMatrix(X, label), "t"), (xgb.DMatrix(V, vlabel), "v")], 4).split("\t")[1:]:
+        name, value = item.rsplit(":", 1)
+        which, metric = name.split("-", 1)
+        assert seen[which][metric][-1] == pytest.approx(float(value), rel=2.0**-15, nan_ok=True), name
