@@ -93,8 +93,9 @@ std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::Predi
 
 }  // namespace
 
-Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::GenericParameter const* ctx)
-    : GradientBooster{ctx}, kind_{kind}, inner_{std::move(inner)} {}
+Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
+                 xgboost::GenericParameter const* ctx)
+    : GradientBooster{ctx}, kind_{kind}, inner_{std::move(inner)}, on_device_{model} {}
 
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
@@ -169,6 +170,7 @@ bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaIn
   }
   if (!resident) {
     own.rounds.reset();
+    training.has_gradients_ahead = false;
     if (own.rows == nullptr || own.rows->outputs() != outputs) {
       own = {};  // before the new one needs memory
       own.rows = training.trainer->MakeResidentRows(outputs);
@@ -177,9 +179,9 @@ bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaIn
     own.rounds = Rounds();
   }
   own.SetTargets(targets, mark);
-  own.rows->ComputeGradients(objective);
+  training.ComputeGradients(objective, mark);
   out->HostVector().clear();
-  pending_ = {&training, out, predicted.data};
+  pending_ = {&training, out, predicted.data, objective, mark};
   return true;
 }
 
@@ -187,7 +189,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
                       xgboost::PredictionCacheEntry* cache, xgboost::ObjFunction const* objective) {
   Pending const pending = std::exchange(pending_, {});
   if (!config_.Trains()) {
-    trainers_.ForgetMargins();
+    ModelChanges();
     inner_->DoBoost(data, gradients, cache, objective);
     return;
   }
@@ -208,11 +210,23 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     RoundScope scope{&round};
     if (on_device) {
       round.rows = training.own.rows.get();
+      round.starts_ahead = config_.device().gpu_trace.empty();
+      RoundPlan plan{pending.objective, pending.targets, round.params};
+      // A plan that has served two rounds will serve the next: what is set anew in each round is not started ahead.
+      bool const lasting = training.last_plan && training.last_plan->SameGradients(plan.objective, plan.targets) &&
+                           training.last_plan->params == plan.params;
+      training.last_plan = std::move(plan);
+      if (lasting) {
+        round.look_ahead = [&](TrainParams const& params) {
+          training.LookAhead(training.last_plan->objective, params, round.iteration + 1);
+        };
+      }
       StandIn stand_in{round.rows->outputs()};
       inner_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
       training.own.rounds = Rounds();
       Clear(cache);  // what it holds is a round behind
     } else {
+      training.last_plan.reset();
       std::uint64_t const rows = data->Info().num_row_;
       if (gradients->Size() > rows) CheckFinite(View(*gradients), gradients->Size() / rows);
       CacheGuard guard{cache};
@@ -280,7 +294,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
     LastPrediction().resident = resident;
     return true;
   }
-  inner_->PredictBatch(data, out, false, 0, 0);
+  PredictAnew(data, out, false, 0, 0);
   training->Admit(OwnerOf(data, *out), out->predictions.ConstHostVector(), Rounds());
   return true;
 }
@@ -292,7 +306,19 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());
   bool const served = all_rounds && OwnsRounds() &&
                       AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });
-  if (!served) inner_->PredictBatch(data, out, training, layer_begin, layer_end);
+  if (!served) PredictAnew(data, out, training, layer_begin, layer_end);
+}
+
+void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
+                          unsigned layer_begin, unsigned layer_end) {
+  bool const done = AtBoundary("predicting", [&] {
+    if (kind_ != Kind::kGBTree || !config_.MayPredictOnDevice() || Rounds() == 0) return false;
+    if (!on_device_.IsWorthwhile(*data, Rounds())) return false;
+    Place const place = PlaceIfThere(config_.device());
+    return place.backend == BackendKind::kCuda &&
+           on_device_.Predict(*inner_, Rounds(), data, place.device, ctx_->Threads(), layer_begin, layer_end, out);
+  });
+  if (!done) inner_->PredictBatch(data, out, training, layer_begin, layer_end);
 }
 
 bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,

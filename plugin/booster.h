@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "booster_config.h"
+#include "device_prediction.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
 #include "trainer_pool.h"
@@ -26,7 +27,8 @@ class Booster : public xgboost::GradientBooster {
  public:
   enum class Kind { kGBTree, kDart };
 
-  Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::GenericParameter const* ctx);
+  Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
+          xgboost::GenericParameter const* ctx);
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;
@@ -61,12 +63,12 @@ class Booster : public xgboost::GradientBooster {
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
   void LoadModel(xgboost::Json const& in) override {
-    trainers_.ForgetMargins();
+    ModelChanges();
     inner_->LoadModel(in);
   }
   void SaveModel(xgboost::Json* out) const override { inner_->SaveModel(out); }
   void Load(dmlc::Stream* in) override {
-    trainers_.ForgetMargins();
+    ModelChanges();
     inner_->Load(in);
   }
   void Save(dmlc::Stream* out) const override { inner_->Save(out); }
@@ -110,6 +112,14 @@ class Booster : public xgboost::GradientBooster {
   std::uint32_t Rounds() const { return static_cast<std::uint32_t>(inner_->BoostedRounds()); }
   /// Trees are grown by our updater and margins are the sum of their leaves: nothing that stock code has to see.
   bool OwnsRounds() const { return config_.Trains() && kind_ == Kind::kGBTree && config_.Sequence() == kUpdater; }
+  /// By others than us: nothing that we have made of it is true any more.
+  void ModelChanges() {
+    trainers_.ForgetMargins();
+    on_device_.Forget();
+  }
+  /// Without resident rows: on a device if that is worth the way, else on the host.
+  void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
+                   unsigned layer_end);
   /// The trainer for `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// The margins of `resident` are those of the model.
@@ -138,6 +148,8 @@ class Booster : public xgboost::GradientBooster {
     Training* training{nullptr};
     xgboost::HostDeviceVector<xgboost::GradientPair> const* gradients{nullptr};  ///< XGBoost's vector, left empty
     xgboost::DMatrix const* data{nullptr};
+    ObjectiveParams objective{};
+    TargetMark targets{};
   };
 
   Kind kind_;
@@ -145,6 +157,7 @@ class Booster : public xgboost::GradientBooster {
   BoosterConfig config_;
   bool configure_failed_{false};
   TrainerPool trainers_;
+  DevicePrediction on_device_;
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   bool must_fill_{false};     ///< another objective may be in force, one that reads the host's margins unasked

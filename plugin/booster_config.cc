@@ -80,8 +80,8 @@ Args BoosterConfig::Configure(Args const& args) {
   bool const was_in_charge = InCharge();
   Absorb(args);
   if (InCharge()) Parse();
-  if (gpu_predictor_) {
-    WarnOnce("predictor", "parameter predictor=gpu_predictor: this version predicts on the host.");
+  if (gpu_predictor_ && InCharge() && device_.gpu_backend == "host") {
+    WarnOnce("predictor", "parameter predictor=gpu_predictor: gpu_backend is host, so predictions are made there.");
   }
 
   Args out;
@@ -112,6 +112,7 @@ void BoosterConfig::Absorb(Args const& args) {
       process_type = &value;
     } else if (name == "predictor") {
       gpu_predictor_ = value == "gpu_predictor";
+      cpu_predictor_ = value == "cpu_predictor";
     } else if (IsTreeParam(name)) {
       tree_values_[CanonicalName(name)] = value;
     } else if (IsDeviceParam(name)) {
@@ -189,6 +190,7 @@ void BoosterConfig::Load(Json* gbtree) {
     }
   }
   gpu_predictor_ = Text(train, "predictor") == "gpu_predictor";
+  cpu_predictor_ = Text(train, "predictor") == "cpu_predictor";
   if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
 
   gpu_hist_ = Text(train, "tree_method") == "gpu_hist";

@@ -40,6 +40,10 @@ class BoosterConfig {
   bool InCharge() const { return gpu_hist_ || NamesOurs(); }
   /// New trees are grown by our updater.
   bool Trains() const { return updaters_.empty() ? gpu_hist_ : NamesOurs(); }
+  /// Large predictions may be made on a device, if there is one.
+  bool MayPredictOnDevice() const {
+    return !cpu_predictor_ && (gpu_predictor_ || InCharge()) && device_.gpu_backend != "host";
+  }
   /// The user named no updater but ours, so XGBoost's warning about hand-made sequences is out of place.
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().
@@ -59,6 +63,7 @@ class BoosterConfig {
   bool gpu_hist_{false};               ///< tree_method=gpu_hist
   std::vector<std::string> updaters_;  ///< updater=…, with ours under its public name; empty if tree_method chooses
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
+  bool cpu_predictor_{false};          ///< predictor=cpu_predictor
   ParamValues tree_values_;
   ParamValues device_values_;
   ParamValues dropped_values_;

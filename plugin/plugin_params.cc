@@ -170,4 +170,10 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
   return {BackendKind::kCuda, device};
 }
 
+Place PlaceIfThere(DeviceParam const& param) {
+  int const devices = param.gpu_backend == "host" ? 0 : CudaDeviceCount();
+  if (devices == 0) return {BackendKind::kHost, 0};
+  return {BackendKind::kCuda, param.gpu_id < 0 ? 0 : param.gpu_id % devices};
+}
+
 }  // namespace xgbgpu::plugin

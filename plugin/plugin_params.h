@@ -116,6 +116,9 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed);
 /// Throws Unsupported if this machine or this version cannot serve `param`, InvalidArgument (gpu_id).
 Place ToPlace(DeviceParam const& param, bool must_exist);
 
+/// The same for work that any place can do: the host where there is no device, without a word. May start the driver.
+Place PlaceIfThere(DeviceParam const& param);
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_PLUGIN_PARAMS_H_

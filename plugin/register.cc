@@ -32,7 +32,7 @@ void Decorate(char const* name, Booster::Kind kind) {
   auto const make_stock = entry.body;
   entry.set_body([=](xgboost::LearnerModelParam const* model, xgboost::GenericParameter const* ctx) {
     std::unique_ptr<xgboost::GradientBooster> inner{make_stock(model, ctx)};
-    return new Booster{kind, std::move(inner), ctx};
+    return new Booster{kind, std::move(inner), model, ctx};
   });
 }
 

@@ -3,6 +3,7 @@
 #define XGBGPU_PLUGIN_ROUND_H_
 
 #include <cstdint>
+#include <functional>
 
 #include "xgbgpu/params.h"
 #include "xgbgpu/trainer.h"
@@ -20,6 +21,9 @@ struct Round {
   std::uint32_t trees{0};   ///< trees grown in this round so far
   bool wants_positions;     ///< the objective will change leaves and asks which rows are in them
   bool cache_is_current;    ///< the cached predictions are those of the model before this round
+  bool starts_ahead;        ///< with resident rows: a tree may be started before the one before it is stored
+  /// Called with the parameters of its trees after the last of them; may be empty. Starts the next round ahead.
+  std::function<void(TrainParams const&)> look_ahead;
 
   /// The round in progress on this thread, or null.
   static Round*& Current() {

@@ -47,8 +47,26 @@ void Resident::SetTargets(TargetView const& view, TargetMark const& mark) {
   targets = mark;
 }
 
+void Training::ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark) {
+  bool const ahead = std::exchange(has_gradients_ahead, false);
+  if (ahead && last_plan && last_plan->SameGradients(objective, mark)) return;
+  trainer->Abandon();
+  own.rows->ComputeGradients(objective);
+}
+
+void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round) {
+  try {
+    own.rows->ComputeGradients(objective);
+    trainer->StartAhead(tree_params, own.rows.get(), 0, {round, 0});
+    has_gradients_ahead = true;
+  } catch (Error const&) {
+    has_gradients_ahead = false;
+  }
+}
+
 void Training::BeginRound(std::uint32_t round, bool keeps) {
   own.rounds.reset();
+  has_gradients_ahead = false;
   if (keeps && kept_until != round) {
     trainer->ForgetTrees();
     kept_from = round;

@@ -42,6 +42,17 @@ struct Resident {
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
 
+/// What a round with resident rows is made with, beside the rows.
+struct RoundPlan {
+  ObjectiveParams objective;
+  TargetMark targets;
+  TrainParams params;
+
+  bool SameGradients(ObjectiveParams const& other, TargetMark const& mark) const {
+    return objective == other && targets == mark;
+  }
+};
+
 /// A trainer, and what stays with it between rounds.
 struct Training {
   struct Evaluation {
@@ -53,10 +64,18 @@ struct Training {
   int threads{1};
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<MemoryBoard::Note> memory;
-  Resident own;                             ///< the training matrix, once an objective has asked for it
-  std::list<Evaluation> evaluations;        ///< other matrices; trees are kept while there are any
-  std::uint32_t kept_from{0};               ///< the round of the first tree kept
+  Resident own;                        ///< the training matrix, once an objective has asked for it
+  std::list<Evaluation> evaluations;   ///< other matrices; trees are kept while there are any
+  std::optional<RoundPlan> last_plan;  ///< of the round before; nothing: it was none with resident rows
+  bool has_gradients_ahead{false};     ///< the rows have the gradients of the coming round already, after last_plan
+  std::uint32_t kept_from{0};          ///< the round of the first tree kept
   std::optional<std::uint32_t> kept_until;  ///< the model's rounds when the last was kept; nothing: some is missing
+
+  /// Gradients for the coming round, unless they are there.
+  void ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark);
+  /// The coming round's gradients and first tree, enqueued while the host is busy with the round before. Throws
+  /// nothing: what is wrong will be met again when that round comes.
+  void LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round);
 
   /// Before a round of the model and after it. Every tree of a round is kept if `keeps`.
   void BeginRound(std::uint32_t round, bool keeps);

@@ -4,9 +4,25 @@
 #include "adapt_tree.h"
 #include "boundary.h"
 #include "round.h"
+#include "rounds/resident_rows.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
+
+namespace {
+
+/// While the host stores a tree, a device may grow the next: of this round, or the first of the round to come.
+void StartNext(Round const& round, TrainParams const& params, bool is_last_of_output) {
+  if (round.rows == nullptr || !round.starts_ahead) return;
+  std::uint32_t const output = round.outputs + (is_last_of_output ? 1 : 0);
+  if (output < round.rows->outputs()) {
+    round.trainer->StartAhead(params, round.rows, output, {round.iteration, round.trees});
+  } else if (round.look_ahead) {
+    round.look_ahead(params);
+  }
+}
+
+}  // namespace
 
 void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradients, xgboost::DMatrix* data,
                          xgboost::common::Span<xgboost::HostDeviceVector<xgboost::bst_node_t>> out_position,
@@ -27,8 +43,9 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
                                                : trainer.Grow(params, View(*gradients), key);
       if (round->rows != nullptr) trainer.AddLeafValues(tree.leaf_value, round->rows, round->outputs);
       if (round->keeps_trees) trainer.KeepTree(tree, round->outputs);
-      CopyTree(tree, trees[i]);
       ++round->trees;
+      StartNext(*round, params, i + 1 == trees.size());
+      CopyTree(tree, trees[i]);
       if (round->wants_positions) CopyPositions(trainer, &out_position[i]);
     }
     ++round->outputs;

@@ -34,6 +34,8 @@ struct TrainParams {
   void Validate() const;
 };
 
+bool operator==(TrainParams const& a, TrainParams const& b);
+
 /// The largest `max_bin`: a bin of one feature fits 16 bits, with one symbol left for "missing".
 constexpr int kMaxBinLimit = 65535;
 

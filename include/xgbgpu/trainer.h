@@ -75,6 +75,7 @@ struct TreeKey {
   std::uint32_t iteration{0};  ///< boosting round, counted over continuations
   std::uint32_t index{0};      ///< tree inside the round: class × num_parallel_tree + tree
 };
+inline bool operator==(TreeKey a, TreeKey b) { return a.iteration == b.iteration && a.index == b.index; }
 
 /// Memory that a trainer holds where it trains, beside its dataset.
 struct MemoryReport {
@@ -123,6 +124,11 @@ class Trainer {
   std::size_t kept_trees() const;
   /// As above, with the gradients that `rows` computed last and its margins. `rows` is of this trainer.
   Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
+  /// Enqueues the start of a tree, on a device in most cases all of it, for the Grow with the same arguments that comes
+  /// next. If another call comes instead, the tree is abandoned: nothing of it ever shows.
+  void StartAhead(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
+  /// Ends a tree that was started ahead: of what its gradients were made is about to change.
+  void Abandon();
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output);
 
   /// From the next tree on, appends what every stage of every tree took to `file`, in Chrome's trace format; an empty
@@ -138,6 +144,16 @@ class Trainer {
   std::shared_ptr<Dataset const> data_;
   BackendKind backend_;
   std::unique_ptr<TreeBuilder> builder_;
+
+  /// What a tree that has been started ahead was started with.
+  struct Ahead {
+    TrainParams params;
+    ResidentRows const* rows;
+    std::uint32_t output;
+    TreeKey key;
+  };
+  std::unique_ptr<Ahead> ahead_;
+  std::string trace_file_;
 };
 
 /// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason

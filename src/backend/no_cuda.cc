@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "core/message.h"
+#include "predict/predictor.h"
 
 namespace xgbgpu {
 
@@ -33,5 +34,6 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<flo
   ThrowNoCuda();
 }
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
+std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }
 
 }  // namespace xgbgpu

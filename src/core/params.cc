@@ -1,6 +1,7 @@
 #include "xgbgpu/params.h"
 
 #include <limits>
+#include <tuple>
 
 #include "core/message.h"
 
@@ -44,6 +45,15 @@ void ValidateMaxBin(std::int64_t max_bin) {
   if (max_bin < 2 || max_bin > kMaxBinLimit) {
     Throw<InvalidArgument>("Parameter max_bin is ", max_bin, "; allowed: 2 to ", kMaxBinLimit);
   }
+}
+
+bool operator==(TrainParams const& a, TrainParams const& b) {
+  auto const fields = [](TrainParams const& p) {
+    return std::tie(p.learning_rate, p.min_split_loss, p.max_depth, p.max_leaves, p.grow_policy, p.min_child_weight,
+                    p.reg_lambda, p.reg_alpha, p.max_delta_step, p.subsample, p.colsample_bytree, p.colsample_bylevel,
+                    p.colsample_bynode, p.feature_weights, p.seed);
+  };
+  return fields(a) == fields(b);
 }
 
 }  // namespace xgbgpu

@@ -4,13 +4,13 @@ namespace xgbgpu {
 
 Tree GrowHistTree(TreeBuilder* builder, TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   builder->Begin(params, gradients, key);
-  return GrowBegunTree(builder);
+  GrowLevels(builder);
+  return builder->Finish();
 }
 
-Tree GrowBegunTree(TreeBuilder* builder) {
+void GrowLevels(TreeBuilder* builder) {
   builder->BuildRoot();
   while (builder->SelectNodes()) builder->ExpandNodes();
-  return builder->Finish();
 }
 
 }  // namespace xgbgpu

@@ -8,6 +8,7 @@
 #include "matrix/matrix.h"
 #include "quantile/quantile.h"
 #include "rounds/resident_rows.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu {
 
@@ -73,10 +74,11 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     builder_ = MakeCudaTreeBuilder(std::move(matrix), threads);
   }
 }
-Trainer::~Trainer() = default;
+Trainer::~Trainer() { Abandon(); }
 
 Tree Trainer::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   params.Validate();
+  Abandon();
   return GrowHistTree(builder_.get(), params, gradients, key);
 }
 
@@ -95,9 +97,29 @@ void Trainer::ForgetTrees() { builder_->rounds()->ForgetTrees(); }
 std::size_t Trainer::kept_trees() const { return builder_->rounds()->kept_trees(); }
 
 Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
+  bool const started = ahead_ != nullptr && ahead_->rows == rows && ahead_->output == output && ahead_->key == key &&
+                       ahead_->params == params;
+  if (!started) StartAhead(params, rows, output, key);
+  ahead_.reset();
+  return builder_->Finish();
+}
+
+void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
   params.Validate();
+  Abandon();
   builder_->rounds()->Begin(params, rows, output, key);
-  return GrowBegunTree(builder_.get());
+  GrowLevels(builder_.get());
+  ahead_ = std::make_unique<Ahead>(Ahead{params, rows, output, key});
+}
+
+void Trainer::Abandon() {
+  if (ahead_ == nullptr) return;
+  ahead_.reset();
+  try {
+    builder_->Finish();
+  } catch (Error const&) {
+    // Whatever was wrong with it, nobody has asked for this tree.
+  }
 }
 
 void Trainer::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
@@ -112,7 +134,13 @@ void Trainer::AddLeafValues(Span<float const> node_values, float* margins, std::
   builder_->AddLeafValues(node_values, margins, stride);
 }
 
-void Trainer::Trace(std::string const& file) { builder_->Trace(file); }
+void Trainer::Trace(std::string const& file) {
+  if (file == trace_file_) return;
+  Abandon();
+  trace_file_.clear();  // if it cannot be written
+  builder_->Trace(file);
+  trace_file_ = file;
+}
 
 MemoryReport Trainer::memory() const { return builder_->memory(); }
 

@@ -41,6 +41,7 @@ ResidentRows::ResidentRows(RowSource const& source, std::uint32_t outputs, KeptT
 ResidentRows::~ResidentRows() {
   try {
     DeviceScope scope{limits_.device};
+    stream_.Wait("freeing rows");  // a tree that was started ahead may still read them
     for (auto* buffer : {&margins_, &labels_, &weights_, &lower_, &upper_, &predictions_}) *buffer = {};
     gradients_ = {};
     tree_gradients_ = {};

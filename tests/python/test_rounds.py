@@ -298,10 +298,29 @@ def parameters_change(history: History) -> None:
 
 
 @scenario
+def learning_rate_by_round(history: History) -> None:
+    train = data()
+    schedule = xgb.callback.LearningRateScheduler(lambda i: 0.5 / (1 + i // 3))
+    history.model(xgb.train(logistic(), train, 9, callbacks=[schedule]))
+
+
+@scenario
+def boosters_that_die_in_mid_training(history: History) -> None:
+    train = data(CLASSES)
+    for rounds in range(1, 6):
+        booster = xgb.Booster(params(objective="multi:softprob", num_class=3, max_depth=4), [train])
+        for i in range(rounds):
+            booster.update(train, i)
+        history.model(booster)
+        del booster
+        gc.collect()
+
+
+@scenario
 def labels_and_weights_change(history: History) -> None:
     train, other = data(), valid()
     booster = xgb.Booster(logistic(), [train])
-    for i in range(3):
+    for i in range(4):  # the library has begun the next round, with the labels that there are
         booster.update(train, i)
         history.values(booster.eval(other).encode())
     train.set_label(1 - LABEL)

@@ -1,0 +1,50 @@
+#include "model_forest.h"
+
+#include <xgboost/json.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+template <typename Array>
+auto const& Values(xgboost::Json const& tree, char const* name) {
+  return xgboost::get<Array const>(tree[name]);
+}
+
+/// Split features are stored in 32 bits, or in 64 for very wide data.
+std::vector<FeatureIndex> Features(xgboost::Json const& tree) {
+  xgboost::Json const& array = tree["split_indices"];
+  if (xgboost::IsA<xgboost::I64Array>(array)) {
+    auto const& wide = xgboost::get<xgboost::I64Array const>(array);
+    return {wide.cbegin(), wide.cend()};
+  }
+  auto const& narrow = xgboost::get<xgboost::I32Array const>(array);
+  return {narrow.cbegin(), narrow.cend()};
+}
+
+}  // namespace
+
+std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree) {
+  xgboost::Json saved{xgboost::Object{}};
+  gbtree.SaveModel(&saved);
+  xgboost::Json const& model = saved["model"];
+  auto const& trees = xgboost::get<xgboost::Array const>(model["trees"]);
+  auto const& outputs = xgboost::get<xgboost::Array const>(model["tree_info"]);
+  Forest forest;
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    xgboost::Json const& tree = trees[i];
+    auto const& types = Values<xgboost::U8Array>(tree, "split_type");
+    if (std::any_of(types.cbegin(), types.cend(), [](std::uint8_t type) { return type != 0; })) return {};
+    forest.Add(Values<xgboost::I32Array>(tree, "left_children"), Values<xgboost::I32Array>(tree, "right_children"),
+               Features(tree), Values<xgboost::F32Array>(tree, "split_conditions"),
+               Values<xgboost::U8Array>(tree, "default_left"),
+               static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])));
+  }
+  return forest;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,19 @@
+/// A stock booster's trees as the engine's predictors take them.
+#ifndef XGBGPU_PLUGIN_MODEL_FOREST_H_
+#define XGBGPU_PLUGIN_MODEL_FOREST_H_
+
+#include <xgboost/gbm.h>
+
+#include <optional>
+
+#include "predict/forest.h"
+
+namespace xgbgpu::plugin {
+
+/// All trees of a gbtree, in their order; nothing if one of them splits on categories. Cost: the model saved as JSON,
+/// which is the one public way to its trees.
+std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_MODEL_FOREST_H_

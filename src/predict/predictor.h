@@ -1,0 +1,30 @@
+/// Stage 9 for whole models where a device predicts: the seam.
+#ifndef XGBGPU_PREDICT_PREDICTOR_H_
+#define XGBGPU_PREDICT_PREDICTOR_H_
+
+#include <cstddef>
+#include <memory>
+
+#include "objective/row_views.h"
+#include "predict/forest.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu {
+
+/// A forest on a device, which rows of the host are predicted with. Not thread-safe.
+class DevicePredictor {
+ public:
+  virtual ~DevicePredictor() = default;
+  virtual std::size_t trees() const = 0;
+  /// As host::PredictMargins (forest.h); rows are streamed through the device. Waits.
+  /// Throws  as cuda::PredictMarginsStreamed; DeviceError. Margins of some rows may then be final and others not.
+  virtual void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
+                              OutputView<float> margins) = 0;
+};
+
+/// On a CUDA device; `threads` for what the host does. Throws Unsupported, DeviceError, OutOfDeviceMemory.
+std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device, int threads);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PREDICT_PREDICTOR_H_

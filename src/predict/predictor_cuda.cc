@@ -1,0 +1,46 @@
+#include "core/device.h"
+#include "predict/forest_cuda.h"
+#include "predict/predictor.h"
+
+namespace xgbgpu {
+
+namespace {
+
+class CudaPredictor final : public DevicePredictor {
+ public:
+  CudaPredictor(Forest const& forest, int device, int threads) : device_{device}, threads_{threads} {
+    DeviceScope scope{device_};
+    forest_ = std::make_unique<cuda::DeviceForest>(&arena_);
+    Stream const stream;
+    forest_->Append(forest, 0, forest.trees(), stream);
+    stream.Wait("copying a model");
+  }
+  ~CudaPredictor() override {
+    try {
+      DeviceScope scope{device_};
+      forest_.reset();
+    } catch (DeviceError const&) {
+      // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+    }
+  }
+
+  std::size_t trees() const override { return forest_->trees(); }
+  void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
+                      OutputView<float> margins) override {
+    cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_);
+  }
+
+ private:
+  int device_;
+  int threads_;
+  DeviceArena arena_{"Predicting on the GPU"};
+  std::unique_ptr<cuda::DeviceForest> forest_;
+};
+
+}  // namespace
+
+std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device, int threads) {
+  return std::make_unique<CudaPredictor>(forest, device, threads);
+}
+
+}  // namespace xgbgpu
