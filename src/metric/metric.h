@@ -59,9 +59,6 @@ enum class Metric : std::uint8_t {
   kMap
 };
 
-/// Of (ln time - prediction) / scale.
-enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
-
 struct MetricParams {
   Metric kind;
   float threshold{0.5f};               ///< kError: predictions above it count as positive

@@ -32,6 +32,7 @@ constexpr NamedObjective kNames[] = {
     {"reg:pseudohubererror", Objective::kPseudoHuber},
     {"multi:softmax", Objective::kSoftmax},
     {"multi:softprob", Objective::kSoftmax},
+    {"survival:aft", Objective::kAft},
 };
 
 /// A NaN is outside every range.
@@ -52,6 +53,7 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
     case Objective::kSquaredError:
     case Objective::kHinge:
     case Objective::kPseudoHuber:
+    case Objective::kAft:
       break;
   }
   return true;
@@ -76,6 +78,7 @@ char const* WordsOfRange(Objective kind) {
     case Objective::kSquaredError:
     case Objective::kHinge:
     case Objective::kPseudoHuber:
+    case Objective::kAft:
       break;
   }
   return "";
@@ -96,6 +99,7 @@ char const* WordsOfShape(Objective kind) {
     case Objective::kLogistic:
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
+    case Objective::kAft:
       break;
   }
   return "Invalid shape of labels";
@@ -111,6 +115,16 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
     Throw<InvalidArgument>(words, ". A row has ", targets.label_columns, " labels and ", outputs,
                            " outputs (num_class or targets); this objective takes ",
                            kind == Objective::kSoftmax ? "one label for each row" : "one label for each output");
+  }
+}
+
+void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
+  if (outputs != 1) Throw<InvalidArgument>("Rows have ", outputs, " outputs (targets); survival:aft takes 1");
+  for (bool const lower : {true, false}) {
+    if (rows == 0 || (lower ? targets.lower : targets.upper) != nullptr) continue;
+    char const* const name = lower ? "label_lower_bound" : "label_upper_bound";
+    Throw<InvalidArgument>("survival:aft needs ", name, ", and ", rows, " rows have none. Size of ", name,
+                           " must equal to number of rows.");
   }
 }
 
@@ -142,6 +156,7 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
                   int threads) {
   if (params.kind == Objective::kPseudoHuber && params.huber_slope == 0.0f)
     Throw<InvalidArgument>("huber_slope is 0; allowed: any other number. slope for pseudo huber cannot be 0.");
+  if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs);
   CheckShape(params.kind, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;
   std::uint64_t const bad = FirstNotAllowed(params.kind, targets.labels, count, outputs, threads);

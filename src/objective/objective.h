@@ -1,7 +1,8 @@
 /// Objectives: margins of rows → gradients of the loss, and margins → predictions.
 ///
-/// The element-wise objectives of XGBoost 1.7.4 and softmax. The formulas, and where they round to float, are stock's;
-/// e^x and ln(1 + x) are the portable ones of core/portable_float.h, within 0.5003 units of the last place.
+/// The element-wise objectives of XGBoost 1.7.4, softmax, and accelerated failure times. The formulas, and where they
+/// round to float, are stock's; e^x and ln(1 + x) are the portable ones of core/portable_float.h, within 0.5003 units
+/// of the last place.
 #ifndef XGBGPU_OBJECTIVE_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_OBJECTIVE_H_
 
@@ -26,6 +27,7 @@ enum class Objective : std::uint8_t {
   kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
   kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
+  kAft,  ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
 };
 
 /// XGBoost checks the ranges of these when it reads them.
@@ -35,6 +37,8 @@ struct ObjectiveParams {
   float max_delta_step{0.7f};          ///< kPoisson: the hessian is e^(F + max_delta_step)
   float tweedie_variance_power{1.5f};  ///< rho, [1, 2)
   float huber_slope{1};
+  AftDistribution aft_distribution{AftDistribution::kNormal};
+  float aft_scale{1};  ///< aft_loss_distribution_scale
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
@@ -50,7 +54,8 @@ std::optional<Objective> ObjectiveByName(std::string const& name);
 /// In      labels and weights in host memory; `rows` rows, `outputs` margins for each
 /// Cost    one pass over the labels
 /// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
-///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0
+///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0. kAft
+///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1.
 void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
                   int threads);
 

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "core/grid.h"
+#include "objective/aft_ops.h"
 #include "objective/objective_cuda.h"
 #include "objective/objective_ops.h"
 
@@ -62,6 +63,16 @@ __global__ void __launch_bounds__(kThreads)
     SoftmaxGradients(margins, row, targets.labels[row], WeightOf(targets, row), gradients);
 }
 
+template <typename Loss>
+__global__ void __launch_bounds__(kThreads)
+    AftGradientKernel(Loss loss, TargetView targets, OutputView<float const> margins,
+                      OutputView<GradientPair> gradients) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) {
+    gradients.at(row, 0) = loss(margins.at(row, 0), targets.lower[row], targets.upper[row], WeightOf(targets, row));
+  }
+}
+
 template <typename F>
 __global__ void __launch_bounds__(kThreads)
     TransformKernel(F transform, OutputView<float const> margins, OutputView<float> out) {
@@ -97,6 +108,10 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
   if (params.kind == Objective::kSoftmax) {
     unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
     SoftmaxGradientKernel<<<blocks, kThreads, 0, stream>>>(targets, margins, gradients);
+  } else if (params.kind == Objective::kAft) {
+    unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
+    VisitAft(params,
+             [&](auto loss) { AftGradientKernel<<<blocks, kThreads, 0, stream>>>(loss, targets, margins, gradients); });
   } else if (IsRun(margins) && IsRun(gradients) && IsAligned(targets.labels) && IsAligned(targets.weights)) {
     unsigned const blocks = Blocks(margins.rows, kThreads * kRunRows, limits, kResident);
     VisitLoss(params, [&](auto loss) {

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "core/parallel.h"
+#include "objective/aft_ops.h"
 #include "objective/objective.h"
 #include "objective/objective_ops.h"
 
@@ -43,6 +44,17 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row)
         SoftmaxGradients(margins, row, targets.labels[row], WeightOf(targets, row), gradients);
+    });
+    return;
+  }
+  if (params.kind == Objective::kAft) {
+    VisitAft(params, [&](auto loss) {
+      ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+          gradients.at(row, 0) =
+              loss(margins.at(row, 0), targets.lower[row], targets.upper[row], WeightOf(targets, row));
+        }
+      });
     });
     return;
   }

@@ -109,7 +109,7 @@ struct PseudoHuberLoss {
   }
 };
 
-/// f(loss) with the loss of an objective of one output; nothing for kSoftmax.
+/// f(loss) with the loss of an objective of one output and one label; nothing for others.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
   switch (params.kind) {
@@ -131,6 +131,7 @@ void VisitLoss(ObjectiveParams const& params, F&& f) {
     case Objective::kPseudoHuber:
       return f(PseudoHuberLoss{params.huber_slope});
     case Objective::kSoftmax:
+    case Objective::kAft:
       return;
   }
 }
@@ -158,6 +159,7 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kSquaredLogError:
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
+    case Objective::kAft:
       return f(SameAsMargin{});
     case Objective::kLogistic:
       return f(SigmoidOfMargin{});

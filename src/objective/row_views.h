@@ -36,6 +36,9 @@ OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
 }
 
+/// Of (ln time - prediction) / scale, for survival times.
+enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
+
 /// What the objective is told about rows. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major

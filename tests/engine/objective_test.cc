@@ -97,6 +97,7 @@ Derivatives Reference(ObjectiveParams const& params, double f, double y, double 
       return {d / root * w, slope * slope / ((slope * slope + d * d) * root) * w};
     }
     case Objective::kSoftmax:
+    case Objective::kAft:
       break;
   }
   ADD_FAILURE() << "no objective of one output";
@@ -281,7 +282,7 @@ TEST(ObjectiveNameTest, Known) {
   EXPECT_EQ(ObjectiveByName("reg:pseudohubererror"), Objective::kPseudoHuber);
   EXPECT_EQ(ObjectiveByName("multi:softmax"), Objective::kSoftmax);
   EXPECT_EQ(ObjectiveByName("multi:softprob"), Objective::kSoftmax);
-  for (char const* name : {"rank:pairwise", "survival:cox", "reg:absoluteerror", "", "softmax"})
+  for (char const* name : {"survival:cox", "rank:pair", "reg:absoluteerror", "", "softmax"})
     EXPECT_EQ(ObjectiveByName(name), std::nullopt) << name;
 }
 

@@ -64,6 +64,7 @@ inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) 
     case Objective::kTweedie:
       return random->Below(2) == 0 ? 0.0f : random->Between(0, 10);
     case Objective::kSoftmax:
+    case Objective::kAft:
       break;
   }
   return static_cast<float>(random->Below(outputs));
