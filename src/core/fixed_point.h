@@ -47,6 +47,13 @@ struct GradientFormat {
   int hess_shift{0};
 };
 
+/// The least b with n <= 2^b.
+XGBGPU_HD int CeilLog2(std::uint64_t n) {
+  int bits = 0;
+  while (bits < 63 && (std::uint64_t{1} << bits) < n) ++bits;
+  return bits;
+}
+
 /// value · 2^k for |k| <= 2000, in two steps: 2^k itself may not be a normal number.
 XGBGPU_HD double ScaleByPowerOfTwo(double value, int k) {
   int const half = k / 2;

@@ -16,7 +16,8 @@ enum class RandomPurpose : std::uint32_t {
   kRowSample,
   kFeaturesOfTree,
   kFeaturesOfLevel,
-  kFeaturesOfNode
+  kFeaturesOfNode,
+  kRankPairs  ///< 6 of at most 7: see RandomStream::Block
 };
 
 /// Four independent uniform 32-bit words.

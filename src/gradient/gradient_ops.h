@@ -47,12 +47,6 @@ XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hes
   return {RoundToNearest(v.grad, grad_scale), RoundToNearest(v.hess, hess_scale)};
 }
 
-XGBGPU_HD int CeilLog2(std::uint64_t n) {
-  int bits = 0;
-  while (bits < 63 && (std::uint64_t{1} << bits) < n) ++bits;
-  return bits;
-}
-
 /// True if mean|v| >= max|v| / kNarrowPeak, given the sum of CoarseMagnitude over `rows` rows.
 XGBGPU_HD bool NoneTowers(std::int64_t coarse_sum, std::uint64_t rows) {
   return coarse_sum >= static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);

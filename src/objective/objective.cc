@@ -33,6 +33,9 @@ constexpr NamedObjective kNames[] = {
     {"multi:softmax", Objective::kSoftmax},
     {"multi:softprob", Objective::kSoftmax},
     {"survival:aft", Objective::kAft},
+    {"rank:pairwise", Objective::kRankPairwise},
+    {"rank:ndcg", Objective::kRankNdcg},
+    {"rank:map", Objective::kRankMap},
 };
 
 /// A NaN is outside every range.
@@ -50,6 +53,11 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
       return label > 0.0f;
     case Objective::kSoftmax:
       return label >= 0.0f && label < static_cast<float>(outputs);
+    case Objective::kRankNdcg:
+      return label >= 0.0f && label < 31.0f;
+    case Objective::kRankPairwise:
+    case Objective::kRankMap:
+      return label == label;
     case Objective::kSquaredError:
     case Objective::kHinge:
     case Objective::kPseudoHuber:
@@ -75,6 +83,11 @@ char const* WordsOfRange(Objective kind) {
       return "GammaRegression: label must be positive.";
     case Objective::kSoftmax:
       return "SoftmaxMultiClassObj: label must be in [0, num_class).";
+    case Objective::kRankNdcg:
+      return "rank:ndcg: label must be in [0, 31): the gain of a row is 2^label - 1.";
+    case Objective::kRankPairwise:
+    case Objective::kRankMap:
+      return "Ranking: label must be a number.";
     case Objective::kSquaredError:
     case Objective::kHinge:
     case Objective::kPseudoHuber:
@@ -94,6 +107,10 @@ char const* WordsOfShape(Objective kind) {
     case Objective::kGamma:
     case Objective::kTweedie:
       return "labels are not correctly provided";
+    case Objective::kRankPairwise:
+    case Objective::kRankNdcg:
+    case Objective::kRankMap:
+      return "label size predict size not match";
     case Objective::kSquaredError:
     case Objective::kSquaredLogError:
     case Objective::kLogistic:
@@ -128,6 +145,25 @@ void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t ou
   }
 }
 
+void CheckGroups(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
+  constexpr std::uint64_t kMostRows = 0x7FFFFFFF;
+  constexpr char const* kWords = "group structure not consistent with #rows";
+  if (params.num_pairsample == 0) Throw<InvalidArgument>("num_pairsample is 0; allowed: 1 and more");
+  if (outputs != 1) Throw<InvalidArgument>("Rows have ", outputs, " outputs (targets); ranking takes 1");
+  if (rows > kMostRows) Throw<InvalidArgument>("There are ", rows, " rows to rank; allowed: up to ", kMostRows);
+  if (targets.groups == 0) return;
+  std::uint32_t const* const at = targets.group_ptr;
+  if (at[0] != 0) Throw<InvalidArgument>(kWords, ": the first group begins at row ", at[0], ", not at row 0");
+  for (std::uint32_t g = 0; g < targets.groups; ++g) {
+    if (at[g + 1] < at[g])
+      Throw<InvalidArgument>(kWords, ": group ", g, " begins at row ", at[g], " and ends before row ", at[g + 1]);
+  }
+  if (at[targets.groups] != rows) {
+    Throw<InvalidArgument>(kWords, ": the ", targets.groups, " groups have ", at[targets.groups],
+                           " rows together, and there are ", rows);
+  }
+}
+
 /// The first of `count` labels that is out of range; `count` if none is.
 std::uint64_t FirstNotAllowed(Objective kind, float const* labels, std::uint64_t count, std::uint32_t outputs,
                               int threads) {
@@ -158,6 +194,7 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
     Throw<InvalidArgument>("huber_slope is 0; allowed: any other number. slope for pseudo huber cannot be 0.");
   if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs);
   CheckShape(params.kind, targets, rows, outputs);
+  if (IsRanking(params.kind)) CheckGroups(params, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;
   std::uint64_t const bad = FirstNotAllowed(params.kind, targets.labels, count, outputs, threads);
   if (bad == count) return;

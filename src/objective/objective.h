@@ -1,8 +1,8 @@
 /// Objectives: margins of rows → gradients of the loss, and margins → predictions.
 ///
-/// The element-wise objectives of XGBoost 1.7.4, softmax, and accelerated failure times. The formulas, and where they
-/// round to float, are stock's; e^x and ln(1 + x) are the portable ones of core/portable_float.h, within 0.5003 units
-/// of the last place.
+/// The element-wise objectives of XGBoost 1.7.4, softmax, accelerated failure times, and ranking. The formulas, and
+/// where they round to float, are stock's; e^x and ln(1 + x) are the portable ones of core/portable_float.h, within
+/// 0.5003 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_OBJECTIVE_H_
 
@@ -27,8 +27,13 @@ enum class Objective : std::uint8_t {
   kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
   kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
-  kAft,  ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
+  kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
+  kRankPairwise,  ///< rank:pairwise: ln(1 + e^(F_b - F_a)) for pairs of rows of a group, a with the larger label
+  kRankNdcg,      ///< rank:ndcg: the same, times what the pair's exchange would change of the group's NDCG
+  kRankMap,       ///< rank:map: the same, times what it would change of the average precision
 };
+
+inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
 
 /// XGBoost checks the ranges of these when it reads them.
 struct ObjectiveParams {
@@ -38,12 +43,19 @@ struct ObjectiveParams {
   float tweedie_variance_power{1.5f};  ///< rho, [1, 2)
   float huber_slope{1};
   AftDistribution aft_distribution{AftDistribution::kNormal};
-  float aft_scale{1};  ///< aft_loss_distribution_scale
+  float aft_scale{1};               ///< aft_loss_distribution_scale
+  std::uint32_t num_pairsample{1};  ///< pairs that every row draws, 1 and more: ranking
+  float fix_list_weight{0};         ///< weight of all pairs of a group; 0: a group weighs as many as it has
+  std::uint32_t iteration{0};       ///< rounds that the model has: with the seed it decides which pairs are drawn
+  std::uint64_t seed{0};
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   return a.kind == b.kind && a.scale_pos_weight == b.scale_pos_weight && a.max_delta_step == b.max_delta_step &&
-         a.tweedie_variance_power == b.tweedie_variance_power && a.huber_slope == b.huber_slope;
+         a.tweedie_variance_power == b.tweedie_variance_power && a.huber_slope == b.huber_slope &&
+         a.aft_distribution == b.aft_distribution && a.aft_scale == b.aft_scale &&
+         a.num_pairsample == b.num_pairsample && a.fix_list_weight == b.fix_list_weight && a.iteration == b.iteration &&
+         a.seed == b.seed;
 }
 
 /// By XGBoost's name; nothing if it is none of these.
@@ -55,7 +67,8 @@ std::optional<Objective> ObjectiveByName(std::string const& name);
 /// Cost    one pass over the labels
 /// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
 ///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0. kAft
-///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1.
+///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1. For
+///         ranking: groups that do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample 0.
 void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
                   int threads);
 
@@ -64,11 +77,18 @@ namespace host {
 /// Gradients of every row and output, times the row's weight.
 ///
 /// In      what CheckTargets has passed; margins and gradients have the same rows and outputs, any strides
+///         Ranking: weights are those of groups; where targets have no groups, all rows are one.
 /// Out     Hessians have stock's lower bounds, before the weight is applied or after it as there. Finite margins give
 ///         finite gradients where the formula does; where it overflows (e^F of kPoisson, kGamma and kTweedie beyond
 ///         F = 88) the result is infinite or NaN, as in stock XGBoost. kSoftmax never overflows: every row is taken
 ///         relative to its largest margin.
+///         Ranking: every row draws num_pairsample rows of its group that have another label, uniformly, by (seed,
+///         iteration, row). Stock draws from a generator of each thread: the same distribution, other pairs. Before the
+///         factor of the group, what a pair adds is off by 2^-45 at most (rank_ops.h), on top of the rounding of p;
+///         margins have to be finite: a NaN's pairs are left out.
 /// Cost    one pass; kSoftmax reads the margins twice, writes twice, and takes one e^x for each. No allocation.
+///         Ranking: one sort of each group by labels, for kRankNdcg and kRankMap another by margins; parallel over
+///         groups, with memory of 56 bytes for each row of a thread's largest group.
 /// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ)
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                       OutputView<GradientPair> gradients, int threads);

@@ -104,7 +104,9 @@ dim3 GridOf(OutputView<T> const& view, DeviceLimits const& limits) {
 }  // namespace
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream) {
+                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream,
+                      RankScratch* ranking) {
+  if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, ranking, limits, stream);
   if (params.kind == Objective::kSoftmax) {
     unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
     SoftmaxGradientKernel<<<blocks, kThreads, 0, stream>>>(targets, margins, gradients);

@@ -4,6 +4,7 @@
 
 #include "core/device.h"
 #include "objective/objective.h"
+#include "objective/rank_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -11,9 +12,12 @@ namespace xgbgpu::cuda {
 ///
 /// Cost  One output: 16 bytes a row, 20 with weights. Fastest where every array without gaps begins at a multiple of 16
 ///       bytes, as device memory does. Several: fastest with views by output (OutputMajor).
+///       Ranking: a radix sort by group and label, for kRankNdcg and kRankMap another by group and margin; memory in
+///       `ranking`, which only ranking needs and whose first use allocates.
 /// Same  bit-equal to the host (a NaN is a NaN)
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream);
+                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream,
+                      RankScratch* ranking = nullptr);
 
 /// As host::Transform; both arrays are on the device. Only enqueues.
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,

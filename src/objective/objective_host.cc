@@ -5,6 +5,7 @@
 #include "objective/aft_ops.h"
 #include "objective/objective.h"
 #include "objective/objective_ops.h"
+#include "objective/rank.h"
 
 namespace xgbgpu::host {
 
@@ -58,6 +59,7 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
     });
     return;
   }
+  if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, threads);
   bool const one_run = IsOneRun(margins) && IsOneRun(gradients);
   VisitLoss(params, [&](auto loss) {
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {

@@ -132,6 +132,9 @@ void VisitLoss(ObjectiveParams const& params, F&& f) {
       return f(PseudoHuberLoss{params.huber_slope});
     case Objective::kSoftmax:
     case Objective::kAft:
+    case Objective::kRankPairwise:
+    case Objective::kRankNdcg:
+    case Objective::kRankMap:
       return;
   }
 }
@@ -160,6 +163,9 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
     case Objective::kAft:
+    case Objective::kRankPairwise:
+    case Objective::kRankNdcg:
+    case Objective::kRankMap:
       return f(SameAsMargin{});
     case Objective::kLogistic:
       return f(SigmoidOfMargin{});

@@ -98,6 +98,9 @@ Derivatives Reference(ObjectiveParams const& params, double f, double y, double 
     }
     case Objective::kSoftmax:
     case Objective::kAft:
+    case Objective::kRankPairwise:
+    case Objective::kRankNdcg:
+    case Objective::kRankMap:
       break;
   }
   ADD_FAILURE() << "no objective of one output";

@@ -1,0 +1,14 @@
+/// Gradients of the ranking objectives on the host: host::ComputeGradients for them.
+#ifndef XGBGPU_OBJECTIVE_RANK_H_
+#define XGBGPU_OBJECTIVE_RANK_H_
+
+#include "objective/objective.h"
+
+namespace xgbgpu::host {
+
+void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                          OutputView<GradientPair> gradients, int threads);
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_OBJECTIVE_RANK_H_

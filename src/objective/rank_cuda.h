@@ -1,0 +1,31 @@
+/// Gradients of the ranking objectives on a CUDA device: cuda::ComputeGradients for them.
+#ifndef XGBGPU_OBJECTIVE_RANK_CUDA_H_
+#define XGBGPU_OBJECTIVE_RANK_CUDA_H_
+
+#include "core/device.h"
+#include "objective/objective.h"
+
+namespace xgbgpu::cuda {
+
+/// Memory of ranking, kept from one round to the next: 60 bytes a row and what the sort needs, nothing that later calls
+/// read. `arena` must outlive it.
+struct RankScratch {
+  explicit RankScratch(DeviceArena* owner) : arena{owner} {}
+
+  DeviceArena* arena;
+  DeviceBuffer<std::uint64_t> keys[2];
+  DeviceBuffer<std::uint32_t> order[2];
+  DeviceBuffer<std::uint32_t> group_of, label_keys, by_label, places, hits;
+  DeviceBuffer<std::int64_t> sums;   ///< gradient and hessian of each row
+  DeviceBuffer<std::int64_t> ideal;  ///< of each group
+  DeviceBuffer<double> weight_sum;
+  DeviceBuffer<char> sort;
+};
+
+void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                          OutputView<GradientPair> gradients, RankScratch* scratch, DeviceLimits const& limits,
+                          cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_OBJECTIVE_RANK_CUDA_H_

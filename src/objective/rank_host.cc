@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/parallel.h"
+#include "objective/rank.h"
+#include "objective/rank_ops.h"
+
+namespace xgbgpu::host {
+
+namespace {
+
+double SumOfWeights(float const* weights, std::uint32_t groups) {
+  if (weights == nullptr) return groups;
+  std::array<double, kWeightSums> sums{};
+  for (std::uint32_t g = 0; g < groups; ++g) sums[g % kWeightSums] += static_cast<double>(weights[g]);
+  double sum = 0.0;
+  for (double const part : sums) sum += part;
+  return sum;
+}
+
+/// One group at a time; its memory is used again for the next one.
+class GroupRanker {
+ public:
+  void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, double factor,
+           TargetView const& targets, OutputView<float const> const& margins,
+           OutputView<GradientPair> const& gradients) {
+    std::uint32_t const first = groups.First(group), rows = groups.Size(group);
+    if (rows == 0) return;
+    float const* const labels = targets.labels + first;
+    Sort(rows, [&](std::uint32_t row) { return labels[row]; });
+    Reserve(rows);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      label_keys_[i] = static_cast<std::uint32_t>(sorted_[i] >> 32);
+      by_label_[i] = static_cast<std::uint32_t>(sorted_[i]);
+    }
+    RankOrder const order{first, rows, label_keys_.data(), by_label_.data()};
+    PairDraws const draws{params.seed, params.iteration, params.num_pairsample};
+    std::fill_n(sums_.begin(), rows, RankSum{0, 0});
+    if (params.kind == Objective::kRankPairwise) {
+      AddAll(order, margins, draws, EqualPairs{});
+    } else {
+      Sort(rows, [&](std::uint32_t row) { return margins.at(first + row, 0); });
+      for (std::uint32_t i = 0; i < rows; ++i) places_[static_cast<std::uint32_t>(sorted_[i])] = i;
+      if (params.kind == Objective::kRankNdcg) AddAll(order, margins, draws, Ndcg(order, labels));
+      if (params.kind == Objective::kRankMap) AddAll(order, margins, draws, Map(rows, labels));
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) gradients.at(first + row, 0) = GradientOf(sums_[row], factor);
+  }
+
+ private:
+  void Reserve(std::uint32_t rows) {
+    if (sums_.size() >= rows) return;
+    for (auto* array : {&label_keys_, &by_label_, &places_, &hits_}) array->resize(rows);
+    for (auto* array : {&precision_, &inverse_}) array->resize(rows);
+    sums_.resize(rows);
+  }
+
+  /// Rows with the largest value first, equal ones in their order.
+  template <typename ValueOf>
+  void Sort(std::uint32_t rows, ValueOf const& value_of) {
+    sorted_.resize(rows);
+    for (std::uint32_t row = 0; row < rows; ++row) sorted_[row] = (std::uint64_t{RankKey(value_of(row))} << 32) | row;
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+
+  NdcgPairs Ndcg(RankOrder const& order, float const* labels) const {
+    int const shift = GainShift(labels[order.by_label[0]], order.rows);
+    std::int64_t ideal = 0;
+    for (std::uint32_t i = 0; i < order.rows; ++i) ideal += DiscountedGain(labels[order.by_label[i]], i, shift);
+    return {labels, places_.data(), ideal, shift};
+  }
+
+  MapPairs Map(std::uint32_t rows, float const* labels) {
+    double const unit = detail::PowerOfTwo(MapShift(rows));
+    std::uint32_t hits = 0;
+    std::uint64_t precision = 0, inverse = 0;
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      if (labels[static_cast<std::uint32_t>(sorted_[i])] > 0.0f) {
+        ++hits;
+        precision += PrecisionTerm(hits, i, unit);
+        inverse += PrecisionTerm(1, i, unit);
+      }
+      hits_[i] = hits;
+      precision_[i] = precision;
+      inverse_[i] = inverse;
+    }
+    return {labels, places_.data(), {hits_.data(), precision_.data(), inverse_.data(), 0, 0}, rows};
+  }
+
+  template <typename WeightOf>
+  void AddAll(RankOrder const& order, OutputView<float const> const& margins, PairDraws const& draws,
+              WeightOf const& weight_of) {
+    for (std::uint32_t place = 0; place < order.rows; ++place) {
+      AddPairs(order, place, margins, draws, weight_of, [&](std::uint32_t row, RankSum const& sum) {
+        sums_[row].grad += sum.grad;
+        sums_[row].hess += sum.hess;
+      });
+    }
+  }
+
+  std::vector<std::uint64_t> sorted_;  ///< key, row
+  std::vector<std::uint32_t> label_keys_, by_label_, places_, hits_;
+  std::vector<std::uint64_t> precision_, inverse_;
+  std::vector<RankSum> sums_;
+};
+
+}  // namespace
+
+void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                          OutputView<GradientPair> gradients, int threads) {
+  RankGroups const groups{targets, margins.rows};
+  double const weight_sum = SumOfWeights(targets.weights, groups.groups);
+  std::vector<GroupRanker> rankers(static_cast<std::size_t>(std::max(threads, 1)));
+  ParallelTasks(threads, groups.groups, [&](std::size_t task, int thread) {
+    auto const group = static_cast<std::uint32_t>(task);
+    double const weight = targets.weights == nullptr ? 1.0 : targets.weights[group];
+    double const factor = FactorOfGroup(params, groups.Size(group), groups.groups, weight, weight_sum);
+    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, factor, targets, margins, gradients);
+  });
+}
+
+}  // namespace xgbgpu::host

@@ -1,0 +1,248 @@
+/// Maths of the ranking objectives: which rows make pairs, and what a pair adds to the gradients of its two rows.
+///
+/// Every row draws partners among the rows of its group that have another label. The draw is a function of seed,
+/// iteration, row and number of the draw. What a pair adds is rounded to an integer multiple of 2^-shift
+/// (PairShift), so that sums are exact whatever the order in which threads add: a row that many others draw would need
+/// long chains of additions if floats were to be added in a fixed order.
+///
+/// From  Burges, "From RankNet to LambdaRank to LambdaMART: an overview", Microsoft Research, 2010
+#ifndef XGBGPU_OBJECTIVE_RANK_OPS_H_
+#define XGBGPU_OBJECTIVE_RANK_OPS_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/fixed_point.h"
+#include "core/hd.h"
+#include "core/portable_math.h"
+#include "core/random.h"
+#include "objective/objective.h"
+#include "objective/objective_ops.h"
+
+namespace xgbgpu {
+
+/// The rows of each ranking group; all rows are one group if there are none.
+struct RankGroups {
+  std::uint32_t const* group_ptr;
+  std::uint32_t groups;
+  std::uint32_t rows;
+
+  RankGroups(TargetView const& targets, std::uint64_t rows_of_data)
+      : group_ptr{targets.groups == 0 ? nullptr : targets.group_ptr},
+        groups{group_ptr == nullptr ? 1 : targets.groups},
+        rows{static_cast<std::uint32_t>(rows_of_data)} {}
+
+  XGBGPU_HD std::uint32_t First(std::uint32_t group) const { return group_ptr == nullptr ? 0 : group_ptr[group]; }
+  XGBGPU_HD std::uint32_t Size(std::uint32_t group) const {
+    return group_ptr == nullptr ? rows : group_ptr[group + 1] - group_ptr[group];
+  }
+  /// The group of a row.
+  XGBGPU_HD std::uint32_t Of(std::uint32_t row) const {
+    std::uint32_t low = 0, high = groups;  // First(low) <= row < First(high)
+    while (high - low > 1) {
+      std::uint32_t const middle = low + (high - low) / 2;
+      if (First(middle) <= row) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// Smaller for larger values; equal for equal ones, 0 and -0 too. A NaN goes to one end.
+XGBGPU_HD std::uint32_t RankKey(float value) {
+  float const one_zero = value + 0.0f;
+  std::uint32_t bits;
+  std::memcpy(&bits, &one_zero, sizeof(bits));
+  return (bits >> 31) != 0 ? bits : ~(bits | 0x80000000U);
+}
+
+/// Nearest integer, ties to even; |x| <= 2^51.
+XGBGPU_HD std::int64_t ToInteger(double x) {
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: adding it leaves no room for a fraction
+  return static_cast<std::int64_t>((x + kMagic) - kMagic);
+}
+
+/// Gradients of pairs in units of 2^-shift. A pair adds at most 1 to either sum, rounded up to one unit, and a row is
+/// in at most rows · samples pairs: sums stay below 2^63. Up to 2^17 pairs a row this is 2^-45: half of that, and 2^-45
+/// for a hessian, is how far what a pair adds may be off, relative to a pair whose weight is 1.
+XGBGPU_HD int PairShift(std::uint32_t rows, std::uint32_t samples) {
+  int const room = 62 - CeilLog2(std::uint64_t{rows} * samples);
+  return room < 45 ? room : 45;
+}
+
+struct RankSum {
+  std::int64_t grad, hess;
+};
+
+/// A group's rows in order of labels, the largest first. Rows are counted from the group's first row.
+struct RankOrder {
+  std::uint32_t first;  ///< row of the data
+  std::uint32_t rows;
+  std::uint32_t const* label_keys;  ///< [rows] RankKey of the labels, ascending
+  std::uint32_t const* by_label;    ///< [rows] the row at each place; equal labels in order of rows
+};
+
+/// How many of the keys are below `key`, or, with `equal_too`, not above it.
+XGBGPU_HD std::uint32_t KeysBelow(std::uint32_t const* keys, std::uint32_t n, std::uint32_t key, bool equal_too) {
+  std::uint32_t begin = 0, end = n;
+  while (begin < end) {
+    std::uint32_t const middle = begin + (end - begin) / 2;
+    if (keys[middle] < key || (equal_too && keys[middle] == key)) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+struct PairDraws {
+  std::uint64_t seed;
+  std::uint32_t iteration;
+  std::uint32_t samples;  ///< of each row
+
+  /// Uniform among 0 … n - 1: each has 1 / n, give or take 2^-32.
+  XGBGPU_HD std::uint32_t Below(std::uint32_t n, std::uint32_t row, std::uint32_t sample) const {
+    RandomStream const stream{seed, RandomPurpose::kRankPairs, iteration, sample / 4};
+    return static_cast<std::uint32_t>((std::uint64_t{stream.Block(row).word[sample % 4]} * n) >> 32);
+  }
+};
+
+/// The pairs that the row at `place` of the order draws. weight_of(high, low) is at most 1: the weight of a pair of
+/// rows of which `high` has the larger label. add(row, sum) is called for each partner and for the row itself. A pair
+/// with a margin that is NaN adds nothing.
+template <typename WeightOf, typename Add>
+XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
+                        PairDraws const& draws, WeightOf const& weight_of, Add const& add) {
+  std::uint32_t const key = order.label_keys[place];
+  std::uint32_t const larger = KeysBelow(order.label_keys, order.rows, key, false);
+  std::uint32_t const same = KeysBelow(order.label_keys, order.rows, key, true) - larger;
+  if (same == order.rows) return;
+  double const unit = detail::PowerOfTwo(PairShift(order.rows, draws.samples));
+  std::uint32_t const own = order.by_label[place];
+  RankSum mine{0, 0};
+  for (std::uint32_t sample = 0; sample < draws.samples; ++sample) {
+    std::uint32_t const drawn = draws.Below(order.rows - same, order.first + own, sample);
+    bool const own_is_high = drawn >= larger;
+    std::uint32_t const other = order.by_label[own_is_high ? drawn + same : drawn];
+    std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
+    double const weight = weight_of(high, low);
+    float const p = Sigmoid(margins.at(order.first + high, 0) - margins.at(order.first + low, 0));
+    if (!(weight > 0.0) || p != p) continue;
+    std::int64_t const grad = ToInteger(static_cast<double>(p - 1.0f) * weight * unit);
+    std::int64_t const rounded = ToInteger(2.0 * AtLeast(p * (1.0f - p), 1e-16f) * weight * unit);
+    std::int64_t const hess = rounded > 0 ? rounded : 1;  // above 0, as stock's
+    mine.grad += own_is_high ? grad : -grad;
+    mine.hess += hess;
+    add(other, RankSum{own_is_high ? -grad : grad, hess});
+  }
+  add(own, mine);
+}
+
+/// What the sums of a group's rows are to be multiplied by. Weights of groups count relative to their mean.
+XGBGPU_HD double FactorOfGroup(ObjectiveParams const& params, std::uint32_t rows, std::uint32_t groups, double weight,
+                               double weight_sum) {
+  double factor = weight * (groups / weight_sum) / params.num_pairsample;
+  if (params.fix_list_weight != 0.0f) factor *= static_cast<double>(params.fix_list_weight) / rows;
+  return factor * (1.0 / detail::PowerOfTwo(PairShift(rows, params.num_pairsample)));
+}
+
+XGBGPU_HD GradientPair GradientOf(RankSum const& sum, double factor) {
+  return {static_cast<float>(static_cast<double>(sum.grad) * factor),
+          static_cast<float>(static_cast<double>(sum.hess) * factor)};
+}
+
+/// Weights are summed in double, in this many sums one after another, which are added in their order.
+constexpr std::uint32_t kWeightSums = 1024;
+
+// Weights of pairs.
+
+/// rank:pairwise
+struct EqualPairs {
+  XGBGPU_HD double operator()(std::uint32_t, std::uint32_t) const { return 1.0; }
+};
+
+/// 1 / log2(place + 2), for place 0 … 2^32 - 1
+XGBGPU_HD double DiscountOf(std::uint32_t place) { return 0.6931471805599453 / PortableLog(place + 2.0); }
+/// 2^label - 1 of the integer part, 0 <= label < 31
+XGBGPU_HD double GainOf(float label) { return static_cast<double>((1U << static_cast<unsigned>(label)) - 1U); }
+
+/// Discounted gains of a group, in units of 2^-shift: below 2^50 each, and rows · 2^label below 2^62 together.
+XGBGPU_HD int GainShift(float largest_label, std::uint32_t rows) {
+  int const bits = CeilLog2(rows);
+  return (bits > 12 ? 62 - bits : 50) - static_cast<int>(largest_label);
+}
+XGBGPU_HD std::int64_t DiscountedGain(float label, std::uint32_t place, int shift) {
+  return ToInteger(GainOf(label) * DiscountOf(place) * ScaleByPowerOfTwo(1.0, shift));
+}
+
+/// rank:ndcg: by how much the group's NDCG changes if the two rows change places.
+struct NdcgPairs {
+  float const* labels;          ///< [rows] of the group
+  std::uint32_t const* places;  ///< [rows] in order of margins, the largest first
+  double inverse_ideal;         ///< 1 / discounted gains of the best order; 0 if there are none
+
+  XGBGPU_HD NdcgPairs(float const* labels_of, std::uint32_t const* places_of, std::int64_t ideal, int shift)
+      : labels{labels_of},
+        places{places_of},
+        inverse_ideal{ideal == 0 ? 0.0 : ScaleByPowerOfTwo(1.0 / static_cast<double>(ideal), shift)} {}
+
+  XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
+    double const change = DiscountOf(places[high]) - DiscountOf(places[low]);
+    return (GainOf(labels[high]) - GainOf(labels[low])) * (change < 0.0 ? -change : change) * inverse_ideal;
+  }
+};
+
+/// Sums over the relevant rows (label above 0) of a group up to each place in order of margins: their number h at a
+/// place, h / (place + 1), and 1 / (place + 1), the latter two in units of 2^-MapShift. They may have any start: only
+/// differences count, modulo 2^64.
+struct MapSums {
+  std::uint32_t const* hits;
+  std::uint64_t const* precision;
+  std::uint64_t const* inverse;
+  std::uint32_t hits_before;
+  std::uint64_t precision_before;
+};
+/// Terms are at most 1, sums at most 2 · rows: below 2^62.
+XGBGPU_HD int MapShift(std::uint32_t rows) {
+  int const bits = CeilLog2(rows);
+  return bits > 11 ? 61 - bits : 50;
+}
+
+/// hits / (place + 1) as an integer; unit = 2^MapShift
+XGBGPU_HD std::uint64_t PrecisionTerm(std::uint32_t hits, std::uint32_t place, double unit) {
+  return static_cast<std::uint64_t>(ToInteger(hits / (place + 1.0) * unit));
+}
+
+/// rank:map: by how much the group's average precision changes if the two rows change places.
+struct MapPairs {
+  float const* labels;
+  std::uint32_t const* places;
+  MapSums sums;
+  std::uint32_t rows;
+
+  XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
+    if (!(labels[high] > 0.0f) || labels[low] > 0.0f) return 0.0;
+    std::uint32_t const from = places[high], to = places[low];  // of the relevant row
+    bool const down = from < to;
+    std::uint32_t const a = down ? from : to, b = down ? to : from;
+    std::uint64_t const before = a == 0 ? sums.precision_before : sums.precision[a - 1];
+    // Between the two places every relevant row has one relevant row less before it, or one more.
+    std::uint64_t const kept = sums.precision[b - 1] - sums.precision[a];
+    std::uint64_t const inverse = sums.inverse[b - 1] - sums.inverse[a];
+    auto const change =
+        static_cast<std::int64_t>((down ? kept - inverse : kept + inverse) - (sums.precision[b] - before));
+    std::uint32_t const end = down ? sums.hits[b] - sums.hits_before : sums.hits[a] - sums.hits_before + 1;
+    double const term = static_cast<double>(end) / ((down ? b : a) + 1.0);
+    double const total = sums.hits[rows - 1] - sums.hits_before;
+    double const difference = (static_cast<double>(change) / detail::PowerOfTwo(MapShift(rows)) + term) / total;
+    return difference < 0.0 ? -difference : difference;
+  }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_OBJECTIVE_RANK_OPS_H_

@@ -1,0 +1,61 @@
+/// Rows in groups for tests of the ranking objectives.
+#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_RANK_CASE_H_
+#define XGBGPU_TESTS_ENGINE_SUPPORT_RANK_CASE_H_
+
+#include <vector>
+
+#include "objective/objective.h"
+#include "support/data.h"
+
+namespace xgbgpu::testing {
+
+constexpr Objective kRankings[] = {Objective::kRankPairwise, Objective::kRankNdcg, Objective::kRankMap};
+
+inline ObjectiveParams RankParams(Objective kind, std::uint32_t samples, float fix_list_weight = 0) {
+  ObjectiveParams params{kind};
+  params.num_pairsample = samples;
+  params.fix_list_weight = fix_list_weight;
+  params.iteration = 5;
+  params.seed = 0x123456789ABCDEFU;
+  return params;
+}
+
+struct RankRows {
+  std::vector<std::uint32_t> group_ptr{0};
+  std::vector<float> margins, labels, weights;
+
+  /// Labels 0 … levels - 1, halves among them; margins with ties, of both signs.
+  RankRows(std::vector<std::uint32_t> const& sizes, std::size_t levels, std::uint64_t seed) {
+    Random random{seed};
+    for (std::uint32_t const size : sizes) {
+      for (std::uint32_t i = 0; i < size; ++i) {
+        float const half = random.Below(4) == 0 ? 0.5f : 0.0f;
+        labels.push_back(static_cast<float>(random.Below(levels)) + half);
+        margins.push_back(random.Below(3) == 0 ? static_cast<float>(random.Below(5)) - 2 : random.Between(-20, 20));
+        if (random.Below(16) == 0) margins.back() = -0.0f;
+      }
+      group_ptr.push_back(group_ptr.back() + size);
+      weights.push_back(random.Between(0.1f, 4));
+    }
+  }
+
+  std::uint64_t rows() const { return labels.size(); }
+  TargetView Targets(bool weighted) const {
+    TargetView view;
+    view.labels = labels.data();
+    view.weights = weighted ? weights.data() : nullptr;
+    view.group_ptr = group_ptr.data();
+    view.groups = static_cast<std::uint32_t>(group_ptr.size() - 1);
+    return view;
+  }
+  std::vector<GradientPair> Gradients(ObjectiveParams const& params, TargetView const& targets, int threads) const {
+    std::vector<GradientPair> out(rows());
+    host::ComputeGradients(params, targets, RowMajor<float const>(margins.data(), rows(), 1),
+                           RowMajor(out.data(), rows(), 1), threads);
+    return out;
+  }
+};
+
+}  // namespace xgbgpu::testing
+
+#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_RANK_CASE_H_
