@@ -21,7 +21,8 @@ std::optional<ObjectiveParams> ParamsOf(xgboost::ObjFunction const& objective) {
   xgboost::Json config{xgboost::Object{}};
   objective.SaveConfig(&config);
   auto const kind = ObjectiveByName(xgboost::get<xgboost::String const>(config["name"]));
-  if (!kind) return {};
+  // XGBoost computes survival:aft and ranking: their parameters, bounds, weights of groups and seed are not read here.
+  if (!kind || *kind == Objective::kAft || IsRanking(*kind)) return {};
   ObjectiveParams params{*kind};
   params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
   params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);

@@ -25,7 +25,13 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
 
 ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
                            DeviceLimits const& limits)
-    : rows_{rows}, outputs_{outputs}, arena_{arena}, stream_{stream}, limits_{limits}, metrics_{arena} {
+    : rows_{rows},
+      outputs_{outputs},
+      arena_{arena},
+      stream_{stream},
+      limits_{limits},
+      metrics_{arena},
+      ranking_{arena} {
   DeviceScope scope{limits_.device};
   margins_ = {arena_, "margins", outputs_ * stride()};
 }
@@ -48,6 +54,7 @@ ResidentRows::~ResidentRows() {
     group_ptr_ = {};
     values_.reset();
     metrics_ = MetricScratch{arena_};
+    ranking_ = RankScratch{arena_};
   } catch (DeviceError const&) {
     // A device that has failed: nothing is left to be freed there.
   }
@@ -120,7 +127,7 @@ void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
-                         stream_);
+                         stream_, &ranking_);
 }
 
 GradientPair const* ResidentRows::gradients(std::uint32_t output) {

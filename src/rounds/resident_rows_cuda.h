@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "metric/metric_cuda.h"
+#include "objective/rank_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/raw_matrix_cuda.h"
 #include "rounds/resident_rows.h"
@@ -83,6 +84,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> predictions_;
   std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of these margins
   MetricScratch metrics_;
+  RankScratch ranking_;
 };
 
 }  // namespace xgbgpu::cuda
