@@ -101,6 +101,14 @@ TargetView ViewTargets(xgboost::MetaInfo const& info) {
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs) {
   std::size_t const columns = objective.kind == Objective::kSoftmax ? 1 : outputs;
   std::size_t const weights = info.weights_.Size();
+  TargetView const view = ViewTargets(info);
+  if (objective.kind == Objective::kAft) {
+    return view.lower != nullptr && view.upper != nullptr && outputs == 1 && (weights == 0 || weights == info.num_row_);
+  }
+  if (IsRanking(objective.kind)) {
+    bool const groups_fit = view.group_ptr != nullptr || (info.group_ptr_.empty() && weights == 0);
+    return info.labels.Size() == info.num_row_ && outputs == 1 && groups_fit;
+  }
   return info.labels.Shape(0) == info.num_row_ && info.labels.Size() == info.num_row_ * columns &&
          (weights == 0 || weights == info.num_row_);
 }

@@ -54,8 +54,8 @@ std::vector<float> RowWeights(xgboost::MetaInfo const& info);
 /// of them, or if they do not cover the rows.
 TargetView ViewTargets(xgboost::MetaInfo const& info);
 
-/// True if there is a label for every margin (or row, for kSoftmax) and a weight for every row or none. Else stock code
-/// has the words for what is wrong.
+/// True if there is a label for every margin (or row, for kSoftmax), or bounds for kAft, and a weight for every row (or
+/// ranking group) or none. Else stock code has the words for what is wrong.
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
 /// The same for a metric: what it compares predictions with is there, once for each, and the weights are of the rows or

@@ -143,9 +143,11 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   return trainers_.Get(data, config_.tree().max_bin, place, ctx_->Threads());
 }
 
-bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
                                xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
   pending_ = {};
+  objective.iteration = Rounds();
+  objective.seed = static_cast<std::uint64_t>(ctx_->seed);
   Predicted const& predicted = LastPrediction();
   if (!OwnsRounds() || &predicted.data->Info() != &info) return false;
   Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));

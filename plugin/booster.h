@@ -46,7 +46,7 @@ class Booster : public xgboost::GradientBooster {
   static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins);
   /// Gradients of the margins predicted last, kept where the booster trains: `out` is filled on the host backend,
   /// emptied else. False if stock code has to do it: other methods, or labels that XGBoost has something to say about.
-  bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
                         xgboost::HostDeviceVector<xgboost::GradientPair>* out);
   /// Brings the margins predicted last to the host, if they are not there.
   void FillMargins();

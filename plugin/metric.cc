@@ -21,9 +21,7 @@ std::optional<MetricParams> ParamsOf(xgboost::Metric const& metric) {
   xgboost::Json config{xgboost::Object{}};
   metric.SaveConfig(&config);
   params->huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params->huber_slope);
-  std::string const distribution = SavedText(config, "aft_loss_param", "aft_loss_distribution");
-  if (distribution == "logistic") params->aft_distribution = AftDistribution::kLogistic;
-  if (distribution == "extreme") params->aft_distribution = AftDistribution::kExtreme;
+  params->aft_distribution = SavedDistribution(config);
   params->aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params->aft_scale);
   return params;
 }

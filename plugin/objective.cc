@@ -21,14 +21,19 @@ std::optional<ObjectiveParams> ParamsOf(xgboost::ObjFunction const& objective) {
   xgboost::Json config{xgboost::Object{}};
   objective.SaveConfig(&config);
   auto const kind = ObjectiveByName(xgboost::get<xgboost::String const>(config["name"]));
-  // XGBoost computes survival:aft and ranking: their parameters, bounds, weights of groups and seed are not read here.
-  if (!kind || *kind == Objective::kAft || IsRanking(*kind)) return {};
+  if (!kind) return {};
   ObjectiveParams params{*kind};
   params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
   params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);
   params.tweedie_variance_power =
       SavedNumber(config, "tweedie_regression_param", "tweedie_variance_power", params.tweedie_variance_power);
   params.huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params.huber_slope);
+  params.aft_distribution = SavedDistribution(config);
+  params.aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params.aft_scale);
+  params.fix_list_weight = SavedNumber(config, "lambda_rank_param", "fix_list_weight", params.fix_list_weight);
+  std::string const pairs = SavedText(config, "lambda_rank_param", "num_pairsample");
+  if (pairs.size() > 9) return {};  // XGBoost may try
+  if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
   return params;
 }
 

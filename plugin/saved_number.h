@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "objective/row_views.h"
+
 namespace xgbgpu::plugin {
 
 /// A parameter in a section of a saved configuration, as text; "" if it is not there.
@@ -23,6 +25,13 @@ inline std::string SavedText(xgboost::Json const& config, char const* section, c
 inline float SavedNumber(xgboost::Json const& config, char const* section, char const* name, float fallback) {
   std::string const text = SavedText(config, section, name);
   return text.empty() ? fallback : std::strtof(text.c_str(), nullptr);
+}
+
+/// aft_loss_distribution of survival:aft and aft-nloglik.
+inline AftDistribution SavedDistribution(xgboost::Json const& config) {
+  std::string const name = SavedText(config, "aft_loss_param", "aft_loss_distribution");
+  if (name == "logistic") return AftDistribution::kLogistic;
+  return name == "extreme" ? AftDistribution::kExtreme : AftDistribution::kNormal;
 }
 
 }  // namespace xgbgpu::plugin

@@ -15,7 +15,8 @@ namespace xgbgpu::plugin {
 namespace {
 
 /// Of an array's bits and their places. No two places count alike, and the sum does not depend on threads.
-std::uint64_t Checksum(float const* values, std::size_t n, int threads) {
+template <typename T>
+std::uint64_t Checksum(T const* values, std::size_t n, int threads) {
   constexpr std::size_t kGrain = 1 << 16;
   std::atomic<std::uint64_t> sum{n};
   if (values == nullptr) return 0;
@@ -23,6 +24,7 @@ std::uint64_t Checksum(float const* values, std::size_t n, int threads) {
     std::uint64_t part = 0;
     for (std::size_t i = begin; i < end; ++i) {
       std::uint32_t bits;
+      static_assert(sizeof(T) == sizeof(bits));
       std::memcpy(&bits, values + i, sizeof(bits));
       std::uint64_t mixed = (bits + 1ULL) * (2 * i + 0x9E3779B97F4A7C15ULL);
       part += mixed ^ (mixed >> 29);
@@ -36,8 +38,12 @@ std::uint64_t Checksum(float const* values, std::size_t n, int threads) {
 
 TargetMark TargetMark::Of(TargetView const& targets, std::uint64_t rows, Objective objective, int threads) {
   if (CurrentApiCall() != ApiCall::kOther) return {true, MetaInfoEpoch(), objective};
-  std::uint64_t const labels = Checksum(targets.labels, rows * targets.label_columns, threads);
-  return {false, labels * 31 + Checksum(targets.weights, rows, threads), objective};
+  std::uint64_t sum = Checksum(targets.labels, rows * targets.label_columns, threads);
+  sum = sum * 31 + Checksum(targets.weights, targets.groups != 0 ? targets.groups : rows, threads);
+  sum = sum * 31 + Checksum(targets.lower, rows, threads);
+  sum = sum * 31 + Checksum(targets.upper, rows, threads);
+  if (targets.groups != 0) sum = sum * 31 + Checksum(targets.group_ptr, targets.groups + std::size_t{1}, threads);
+  return {false, sum, objective};
 }
 
 void Resident::SetTargets(TargetView const& view, TargetMark const& mark) {
@@ -56,7 +62,9 @@ void Training::ComputeGradients(ObjectiveParams const& objective, TargetMark con
 
 void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round) {
   try {
-    own.rows->ComputeGradients(objective);
+    ObjectiveParams next = objective;
+    next.iteration = round;
+    own.rows->ComputeGradients(next);
     trainer->StartAhead(tree_params, own.rows.get(), 0, {round, 0});
     has_gradients_ahead = true;
   } catch (Error const&) {

@@ -48,7 +48,9 @@ struct RoundPlan {
   TargetMark targets;
   TrainParams params;
 
-  bool SameGradients(ObjectiveParams const& other, TargetMark const& mark) const {
+  /// Gradients of one round after the other are made in the same way.
+  bool SameGradients(ObjectiveParams other, TargetMark const& mark) const {
+    other.iteration = objective.iteration;
     return objective == other && targets == mark;
   }
 };
