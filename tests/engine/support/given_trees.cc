@@ -55,6 +55,28 @@ GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, R
   return tree;
 }
 
+std::vector<float> RandomCovers(GivenTree const& tree, Random* random) {
+  std::vector<NodeIndex> order{0};  // parents first
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    auto const n = static_cast<std::size_t>(order[i]);
+    if (tree.left[n] != kNoNode) order.insert(order.end(), {tree.left[n], tree.right[n]});
+  }
+  std::vector<float> covers(tree.size(), 1.0f);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    auto const n = static_cast<std::size_t>(order[i]);
+    covers[n] = tree.left[n] == kNoNode
+                    ? random->Between(0.01f, 50.0f)
+                    : covers[static_cast<std::size_t>(tree.left[n])] + covers[static_cast<std::size_t>(tree.right[n])];
+  }
+  return covers;
+}
+
+PathForest MakePathForest(std::vector<GivenTree> const& trees, Random* random) {
+  PathForest forest;
+  for (GivenTree const& tree : trees) tree.AddTo(&forest, RandomCovers(tree, random));
+  return forest;
+}
+
 void AddByHand(std::vector<GivenTree> const& trees, std::size_t first, std::size_t last,
                reference::Values const& values, std::uint32_t outputs, std::vector<float>* margins) {
   for (std::size_t t = first; t < last; ++t) {

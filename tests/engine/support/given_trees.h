@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "predict/contributions.h"
 #include "predict/forest.h"
 #include "reference/matrix.h"
 #include "support/data.h"
@@ -25,6 +26,9 @@ struct GivenTree {
   std::size_t size() const { return left.size(); }
   void Resize(std::size_t nodes);
   void AddTo(Forest* forest) const { forest->Add(left, right, feature, value, default_left, output, weight); }
+  void AddTo(PathForest* forest, std::vector<float> const& covers) const {
+    forest->Add(left, right, feature, value, default_left, covers, output, weight);
+  }
   /// The leaf of a row; a feature that the values do not have is missing.
   NodeIndex Leaf(reference::Values const& values, std::size_t row) const;
 };
@@ -39,6 +43,10 @@ struct GivenShape {
 /// Thresholds are values of the data, or beyond them; numbers of nodes have no order; some belong to nobody, as after
 /// pruning.
 GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, Random* random);
+
+/// Sums of hessians of a tree's nodes: leaves random, the others the sum of their children, rounded to float.
+std::vector<float> RandomCovers(GivenTree const& tree, Random* random);
+PathForest MakePathForest(std::vector<GivenTree> const& trees, Random* random);
 
 /// Margins [rows × outputs], row-major: one float addition for each tree first … last - 1, in order.
 void AddByHand(std::vector<GivenTree> const& trees, std::size_t first, std::size_t last,

@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include "core/grid.h"
+#include "predict/contributions_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr unsigned kMostBlockRows = 128;
+constexpr std::size_t kWeightBytes = kChunkEntries * sizeof(ElementWeights);
+constexpr unsigned kMostGridRows = 65535;  // CUDA's limit of a grid's second dimension
+
+/// What a thread's row has: values, and sums of all tested features.
+struct OwnRow {
+  float const* values;
+  double* sums;
+  std::size_t stride;  ///< from one feature's sum to the next
+
+  __device__ float operator()(FeatureIndex f) const { return __ldg(values + std::uint64_t{f} * kTileRows); }
+  __device__ float operator()(FeatureIndex f, int) const { return (*this)(f); }
+  __device__ double& sum(FeatureIndex f) const { return sums[f * stride]; }
+};
+
+/// The weights of a chunk's paths: a warp for each.
+__device__ void MakeChunkWeights(PathsView const& paths, PathChunk const& chunk, ElementWeights* weights) {
+  std::uint32_t const lane = threadIdx.x % kTileRows, warps = blockDim.x / kTileRows;
+  for (std::uint32_t p = threadIdx.x / kTileRows; p < chunk.paths; p += warps) {
+    Path const path = paths.paths[chunk.first + p];
+    std::uint32_t const entries = path.groups() * path.elements;
+    for (std::uint32_t e = lane; e < entries; e += kTileRows) {
+      weights[path.entry + e] = MakeWeights(paths.elements[path.first + e % path.elements],
+                                            paths.groups[path.first_group + e / path.elements]);
+    }
+  }
+}
+
+__device__ void AddChunk(PathsView const& paths, PathChunk const& chunk, ElementWeights const* weights,
+                         OwnRow const& row) {
+  auto const add = [&row](FeatureIndex f, int, float what) { row.sum(f) = row.sum(f) + what; };
+  for (std::uint32_t p = 0; p < chunk.paths; ++p) {
+    Path const path = paths.paths[chunk.first + p];
+    PathElement const* const elements = paths.elements + path.first;
+    QuadratureGroup const* const groups = paths.groups + path.first_group;
+    if (chunk.entries != 0) {
+      auto const made = [&](std::uint32_t i, std::uint32_t g) { return weights[path.entry + g * path.elements + i]; };
+      AddPath<1>(elements, path, groups, made, row, add);
+    } else {
+      auto const make = [&](std::uint32_t i, std::uint32_t g) { return MakeWeights(elements[i], groups[g]); };
+      AddPath<1>(elements, path, groups, make, row, add);
+    }
+  }
+}
+
+/// Every thread of the block comes here.
+__device__ void AddExact(PathsView const& paths, std::uint32_t output, bool active, ElementWeights* weights,
+                         OwnRow const& row) {
+  for (std::uint64_t c = paths.chunk_ptr[output]; c < paths.chunk_ptr[output + 1]; ++c) {
+    PathChunk const chunk = paths.chunks[c];
+    if (chunk.entries != 0) MakeChunkWeights(paths, chunk, weights);
+    __syncthreads();
+    if (active) AddChunk(paths, chunk, weights, row);
+    __syncthreads();  // the weights may be made anew
+  }
+}
+
+__device__ void AddApproximate(PathsView const& paths, std::uint32_t output, OwnRow const& row) {
+  auto const add = [&row](FeatureIndex f, double what) { row.sum(f) = row.sum(f) + what; };
+  for (std::uint64_t i = paths.tree_ptr[output]; i < paths.tree_ptr[output + 1]; ++i) {
+    ForestTree const tree = paths.forest.trees[paths.trees[i]];
+    ForestWord const* const words = paths.forest.words + tree.first;
+    float const* const means = paths.node_means + tree.first;
+    if (tree.wide()) {
+      AddSteps<WideNodes>(words, means, row, add);
+    } else {
+      AddSteps<NarrowNodes>(words, means, row, add);
+    }
+  }
+}
+
+/// A warp writes a row at a time.
+__device__ void Store(PathsView const& paths, ContributionsView const& out, std::uint32_t output,
+                      std::uint64_t first_row, double const* sums, std::size_t stride, bool staged) {
+  std::uint32_t const lane = threadIdx.x % kTileRows, warps = blockDim.x / kTileRows;
+  for (std::uint32_t r = threadIdx.x / kTileRows; r < blockDim.x && first_row + r < out.rows; r += warps) {
+    float* const to = out.at(first_row + r, output);
+    // Sums of a block are one array in shared memory; in device memory each tile has its own.
+    double const* const from =
+        staged ? sums + r : sums + std::size_t{r / kTileRows} * paths.features * kTileRows + r % kTileRows;
+    for (std::size_t f = lane; f < out.features; f += kTileRows) {
+      to[f] = f < paths.features ? static_cast<float>(from[f * stride]) : 0.0f;
+    }
+    if (lane == 0) to[out.features] = paths.means[output];
+  }
+}
+
+/// Block (x, y): rows x · blockDim.x and on, one a thread; outputs y, y + gridDim.y, …
+template <bool kApproximate>
+__global__ void __launch_bounds__(kMostBlockRows)
+    ContributionsKernel(RawView matrix, PathsView paths, ContributionsView out, double* scratch) {
+  extern __shared__ uint4 shared[];
+  auto* const weights = reinterpret_cast<ElementWeights*>(shared);
+  std::uint64_t const first_row = std::uint64_t{blockIdx.x} * blockDim.x;
+  std::uint64_t const row = first_row + threadIdx.x;
+  std::uint32_t const lane = threadIdx.x % kTileRows;
+  bool const active = row < matrix.rows;
+  bool const staged = scratch == nullptr;
+  // A tile of scratch for each warp, also for those that have no row.
+  std::size_t const output_scratch = std::size_t{gridDim.x} * blockDim.x * paths.features;
+  std::size_t const stride = staged ? blockDim.x : kTileRows;
+  for (std::uint32_t o = blockIdx.y; o < out.outputs; o += gridDim.y) {
+    double* const sums = staged ? reinterpret_cast<double*>(reinterpret_cast<char*>(shared) + kWeightBytes)
+                                : scratch + blockIdx.y * output_scratch + first_row * paths.features;
+    double* const own = staged ? sums + threadIdx.x : sums + std::size_t{threadIdx.x - lane} * paths.features + lane;
+    OwnRow const values{matrix.tiles + (row - lane) * matrix.features + lane, own, stride};
+    for (FeatureIndex f = 0; f < paths.features; ++f) values.sum(f) = 0.0;
+    if constexpr (kApproximate) {
+      if (active) AddApproximate(paths, o, values);
+    } else {
+      AddExact(paths, o, active, weights, values);
+    }
+    __syncthreads();
+    Store(paths, out, o, first_row, sums, stride, staged);
+    __syncthreads();  // the sums may be made anew
+  }
+}
+
+template <bool kApproximate>
+void Launch(RawView const& matrix, PathsView const& paths, ContributionsView const& out, ContributionPlan const& plan,
+            double* scratch, DeviceLimits const& limits, cudaStream_t stream) {
+  auto* const kernel = &ContributionsKernel<kApproximate>;
+  // The limit belongs to the kernel, not to the launch: all set the same.
+  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(limits.block_bytes)),
+            "asking for shared memory");
+  dim3 const grid{static_cast<unsigned>((matrix.rows + plan.block_rows - 1) / plan.block_rows),
+                  std::min(out.outputs, kMostGridRows)};
+  kernel<<<grid, plan.block_rows, plan.bytes, stream>>>(matrix, paths, out, plan.scratch == 0 ? nullptr : scratch);
+  CheckLaunch("computing contributions");
+}
+
+}  // namespace
+
+ContributionPlan PlanContributions(std::uint64_t rows, std::uint32_t outputs, FeatureIndex tested,
+                                   DeviceLimits const& limits) {
+  constexpr std::size_t kResident = 4;  // blocks of a multiprocessor, so that one may wait for its weights
+  constexpr std::size_t kOverhead = 1 << 10;
+  for (unsigned block_rows = kMostBlockRows; block_rows >= kTileRows; block_rows /= 2) {
+    std::size_t const bytes = kWeightBytes + std::size_t{block_rows} * tested * sizeof(double);
+    bool const last = block_rows == kTileRows;
+    if (bytes <= limits.block_bytes && (last || kResident * (bytes + kOverhead) <= limits.processor_bytes)) {
+      return {block_rows, bytes, 0};
+    }
+  }
+  std::uint64_t const padded = (rows + kMostBlockRows - 1) / kMostBlockRows * kMostBlockRows;
+  return {kMostBlockRows, kWeightBytes, padded * tested * std::min(outputs, kMostGridRows)};
+}
+
+void PredictContributions(RawView const& tiles, DevicePaths const& paths, ContributionsView const& out, double* scratch,
+                          DeviceLimits const& limits, cudaStream_t stream) {
+  if (tiles.rows == 0 || out.outputs == 0) return;
+  ContributionPlan const plan = PlanContributions(tiles.rows, out.outputs, paths.view().features, limits);
+  if (paths.approximate()) {
+    Launch<true>(tiles, paths.view(), out, plan, scratch, limits, stream);
+  } else {
+    Launch<false>(tiles, paths.view(), out, plan, scratch, limits, stream);
+  }
+}
+
+}  // namespace xgbgpu::cuda

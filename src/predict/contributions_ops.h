@@ -1,0 +1,153 @@
+/// What one path of a tree adds to the contributions of a row's features. The derivation is in contributions.h.
+#ifndef XGBGPU_PREDICT_CONTRIBUTIONS_OPS_H_
+#define XGBGPU_PREDICT_CONTRIBUTIONS_OPS_H_
+
+#include <cstdint>
+
+#include "core/hd.h"
+#include "predict/forest_ops.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// All that a path asks of one feature.
+struct alignas(16) PathElement {
+  float lower;        ///< values below do not go this way
+  float upper;        ///< nor do values from here on; NaN: no bound
+  float zero;         ///< share of the training rows that go this way, by hessians, where the feature is not known
+  std::uint32_t key;  ///< 1 bit: rows without the feature go this way; 31 bits feature
+
+  XGBGPU_HD FeatureIndex feature() const { return key & 0x7FFFFFFFU; }
+  XGBGPU_HD bool Has(float x) const {
+    bool const inside = static_cast<bool>(!(x < lower) & !(x >= upper));
+    return x != x ? key >> 31 != 0 : inside;
+  }
+};
+
+constexpr std::uint32_t kGroupNodes = 4;
+
+/// Up to four nodes of a quadrature rule.
+struct alignas(16) QuadratureGroup {
+  float at[kGroupNodes];            ///< t
+  float rest[kGroupNodes];          ///< 1 - t
+  float weight[kGroupNodes];        ///< 0 for nodes that the rule does not have
+  float inverse_rest[kGroupNodes];  ///< 1 / (1 - t)
+};
+
+/// What rows that go an element's way share: the element's factor at the nodes of a group, and its inverse.
+struct alignas(16) ElementWeights {
+  float one[kGroupNodes];
+  float inverse[kGroupNodes];
+};
+
+XGBGPU_HD ElementWeights MakeWeights(PathElement const& element, QuadratureGroup const& group) {
+  ElementWeights weights;
+  for (std::uint32_t n = 0; n < kGroupNodes; ++n) {
+    weights.one[n] = group.at[n] + group.rest[n] * element.zero;
+    weights.inverse[n] = 1.0f / weights.one[n];
+  }
+  return weights;
+}
+
+/// A leaf and how a row gets there.
+struct Path {
+  std::uint64_t first;        ///< of its elements, one for each feature
+  std::uint32_t elements;     ///< > 0
+  float value;                ///< of the leaf
+  std::uint32_t first_group;  ///< of its quadrature rule
+  std::uint32_t entry;        ///< of its weights [groups, elements] among those of its chunk
+
+  XGBGPU_HD std::uint32_t nodes() const { return (elements + 1) / 2; }
+  XGBGPU_HD std::uint32_t groups() const { return (nodes() + kGroupNodes - 1) / kGroupNodes; }
+};
+
+/// Paths whose weights are made together.
+struct PathChunk {
+  std::uint64_t first;
+  std::uint32_t paths;
+  std::uint32_t entries;  ///< weights; 0: of one path that has too many, they are made where they are needed
+};
+
+/// Adds a path's sum over kNodes nodes for kRows rows. weights(i) of element i; value(feature, row), NaN if missing;
+/// add(feature, row, what).
+template <int kNodes, int kRows, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, QuadratureGroup const& group,
+                        Weights const& weights, Values const& value, Add const& add) {
+  constexpr std::uint32_t kKept = 32;  // elements whose answers are kept
+  float product[kNodes][kRows], others[kRows];
+  std::uint32_t kept[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    kept[r] = 0;
+    for (int n = 0; n < kNodes; ++n) product[n][r] = path.value * group.weight[n];
+  }
+  for (std::uint32_t i = 0; i < path.elements; ++i) {
+    PathElement const element = elements[i];
+    ElementWeights const weight = weights(i);
+    float zero[kNodes];
+    for (int n = 0; n < kNodes; ++n) zero[n] = group.rest[n] * element.zero;
+    for (int r = 0; r < kRows; ++r) {
+      bool const has = element.Has(value(element.feature(), r));
+      kept[r] |= static_cast<std::uint32_t>(has) << i % kKept;
+      for (int n = 0; n < kNodes; ++n) product[n][r] = product[n][r] * (has ? weight.one[n] : zero[n]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    others[r] = product[0][r] * group.inverse_rest[0];
+    for (int n = 1; n < kNodes; ++n) others[r] = others[r] + product[n][r] * group.inverse_rest[n];
+  }
+  for (std::uint32_t i = 0; i < path.elements; ++i) {
+    PathElement const element = elements[i];
+    ElementWeights const weight = weights(i);
+    for (int r = 0; r < kRows; ++r) {
+      bool const has = path.elements <= kKept ? (kept[r] >> i & 1) != 0 : element.Has(value(element.feature(), r));
+      float sum = product[0][r] * weight.inverse[0];
+      for (int n = 1; n < kNodes; ++n) sum = sum + product[n][r] * weight.inverse[n];
+      add(element.feature(), r, has ? (1.0f - element.zero) * sum : -others[r]);
+    }
+  }
+}
+
+/// Adds a path's contributions for kRows rows. `elements` and `groups` are its own; weights(i, g) of element i at the
+/// nodes of group g.
+template <int kRows, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddPath(PathElement const* elements, Path const& path, QuadratureGroup const* groups,
+                       Weights const& weights, Values const& value, Add const& add) {
+  std::uint32_t left = path.nodes();
+  for (std::uint32_t g = 0; left != 0; ++g) {
+    auto const of_group = [&](std::uint32_t i) { return weights(i, g); };
+    std::uint32_t const nodes = left < kGroupNodes ? left : kGroupNodes;
+    switch (nodes) {
+      case 1:
+        AddGroup<1, kRows>(elements, path, groups[g], of_group, value, add);
+        break;
+      case 2:
+        AddGroup<2, kRows>(elements, path, groups[g], of_group, value, add);
+        break;
+      case 3:
+        AddGroup<3, kRows>(elements, path, groups[g], of_group, value, add);
+        break;
+      default:
+        AddGroup<4, kRows>(elements, path, groups[g], of_group, value, add);
+    }
+    left -= nodes;
+  }
+}
+
+/// Adds what one tree does to a row's approximate contributions: at each step from node to child the difference of
+/// their means, to the feature that was tested. means[n · words of a node] is that of node n.
+template <typename Nodes, typename Values, typename Add>
+XGBGPU_HD void AddSteps(ForestWord const* tree, float const* means, Values const& value, Add const& add) {
+  ForestNode node = Nodes::Load(tree, 0);
+  double before = means[0];
+  while (!node.leaf()) {
+    std::uint32_t const next = node.Next(value(node.feature));
+    double const after = means[std::uint64_t{next} * Nodes::kWords];
+    add(node.feature, after - before);
+    before = after;
+    node = Nodes::Load(tree, next);
+  }
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PREDICT_CONTRIBUTIONS_OPS_H_

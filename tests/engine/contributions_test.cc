@@ -1,0 +1,426 @@
+// predict: contributions are Shapley values, by their definition and by sums of long doubles; rows sum to margins.
+#include "predict/contributions.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <ostream>
+
+#include "predict/quadrature.h"
+#include "support/given_trees.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::GivenTree;
+using testing::MemorySource;
+using testing::Random;
+using testing::WhatIsWrong;
+
+constexpr double kUnit = 0x1p-24;  // rounding of a float
+
+TEST(QuadratureTest, IntegratesPolynomials) {
+  for (int const n : {1, 2, 3, 4, 5, 8, 16, 31, 64, 300}) {
+    auto const nodes = GaussLegendre(n);
+    ASSERT_EQ(nodes.size(), static_cast<std::size_t>(n));
+    for (int degree = 0; degree < 2 * n; ++degree) {
+      double sum = 0;
+      for (QuadratureNode const& node : nodes) sum += node.weight * std::pow(node.at, degree);
+      // Zeros are right to a few 2^-53, which the weights' derivative, of about n^2, and the power, t^degree, enlarge.
+      double const bound = (n * n + 2.0 * degree + 16) * 0x1p-52;
+      ASSERT_NEAR(sum, 1.0 / (degree + 1), bound) << n << " nodes, degree " << degree;
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      EXPECT_GT(nodes[i].at, i == 0 ? 0.0 : nodes[i - 1].at);
+      EXPECT_EQ(nodes[i].at, nodes[nodes.size() - 1 - i].rest);
+      EXPECT_GT(nodes[i].weight, 0.0);
+    }
+  }
+}
+
+/// A tree with the covers of its nodes.
+struct CoveredTree {
+  GivenTree tree;
+  std::vector<float> covers;
+
+  double Leaf(std::size_t n) const {
+    return tree.weight == 1.0f ? tree.value[n] : (0.0f + tree.value[n]) * tree.weight;
+  }
+  double Share(std::size_t parent, std::size_t child) const {
+    return covers[parent] > 0 ? double{covers[child]} / covers[parent] : 0.5;
+  }
+  bool GoesLeft(std::size_t n, reference::Values const& values, std::size_t row) const {
+    float const x = tree.feature[n] < values.features ? values(row, tree.feature[n]) : reference::kMissing;
+    return std::isnan(x) ? tree.default_left[n] != 0 : x < tree.value[n];
+  }
+};
+
+/// The mean of the leaves where only features in `known` are known.
+double MeanKnowing(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t known,
+                   std::size_t n = 0) {
+  if (t.tree.left[n] == kNoNode) return t.Leaf(n);
+  auto const left = static_cast<std::size_t>(t.tree.left[n]), right = static_cast<std::size_t>(t.tree.right[n]);
+  if (known >> t.tree.feature[n] & 1) {
+    return MeanKnowing(t, values, row, known, t.GoesLeft(n, values, row) ? left : right);
+  }
+  return t.Share(n, left) * MeanKnowing(t, values, row, known, left) +
+         t.Share(n, right) * MeanKnowing(t, values, row, known, right);
+}
+
+/// Shapley values by their definition: over all sets of `features` features.
+std::vector<double> ShapleyByDefinition(CoveredTree const& t, reference::Values const& values, std::size_t row,
+                                        std::uint32_t features) {
+  std::vector<double> worth(std::size_t{1} << features), phi(features);
+  for (std::uint32_t set = 0; set < worth.size(); ++set) worth[set] = MeanKnowing(t, values, row, set);
+  for (std::uint32_t set = 0; set < worth.size(); ++set) {
+    int size = 0;
+    for (std::uint32_t i = 0; i < features; ++i) size += static_cast<int>(set >> i & 1);
+    for (std::uint32_t i = 0; i < features; ++i) {
+      if (set >> i & 1) continue;
+      double const weight = std::tgamma(size + 1) * std::tgamma(features - size) / std::tgamma(features + 1);
+      phi[i] += weight * (worth[set | 1U << i] - worth[set]);
+    }
+  }
+  return phi;
+}
+
+/// Sums for one row, and how far floats may be from them.
+struct Expected {
+  std::vector<double> phi;
+  std::vector<double> error;
+
+  explicit Expected(std::size_t features) : phi(features), error(features) {}
+};
+
+struct Player {
+  double one{1};
+  double zero{1};
+};
+
+/// Adds a path whose features are `players`: sets by their size, all terms positive, so that sums of long doubles lose
+/// nothing.
+void AddPathByHand(std::map<FeatureIndex, Player> const& players, double value, Expected* to) {
+  std::size_t const d = players.size();
+  for (auto const& [feature, own] : players) {
+    std::vector<long double> sets{1};  // [size] sum over sets of the others
+    for (auto const& [other, player] : players) {
+      if (other == feature) continue;
+      sets.push_back(0);
+      for (std::size_t s = sets.size(); s-- > 0;) {
+        sets[s] = sets[s] * player.zero + (s == 0 ? 0 : sets[s - 1] * player.one);
+      }
+    }
+    long double sum = 0, choices = 1;  // (d - 1 over s)
+    for (std::size_t s = 0; s < d; ++s) {
+      sum += sets[s] / choices / static_cast<long double>(d);
+      choices = choices * static_cast<long double>(d - 1 - s) / static_cast<long double>(s + 1);
+    }
+    double const terms = std::abs(value) * static_cast<double>(sum);
+    to->phi[feature] += value * static_cast<double>(sum) * (own.one - own.zero);
+    // As derived in contributions.h. Below 2^-126 an error is absolute: 2^-150 for each of at most 4 d products,
+    // enlarged by inverses of 1 / min t, which is below 4 d^2.
+    double const tiny = 16.0 * std::pow(static_cast<double>(d), 3.0) * 0x1p-150;
+    to->error[feature] += (6.0 * static_cast<double>(d) + 12) * kUnit * terms * std::max(own.one, own.zero) + tiny;
+  }
+}
+
+/// All paths of a tree; a stack, because trees may be deep.
+void AddTreeByHand(CoveredTree const& t, reference::Values const& values, std::size_t row, Expected* to) {
+  struct Visit {
+    std::size_t node;
+    std::map<FeatureIndex, Player> players;
+  };
+  std::vector<Visit> stack{{0, {}}};
+  while (!stack.empty()) {
+    Visit const visit = stack.back();
+    stack.pop_back();
+    std::size_t const n = visit.node;
+    if (t.tree.left[n] == kNoNode) {
+      AddPathByHand(visit.players, t.Leaf(n), to);
+      continue;
+    }
+    for (bool const left : {true, false}) {
+      auto const child = static_cast<std::size_t>(left ? t.tree.left[n] : t.tree.right[n]);
+      Visit next{child, visit.players};
+      Player& player = next.players[t.tree.feature[n]];
+      player.zero *= t.Share(n, child);
+      if (t.GoesLeft(n, values, row) != left) player.one = 0;
+      stack.push_back(std::move(next));
+    }
+  }
+}
+
+double Mean(CoveredTree const& t) { return MeanKnowing(t, reference::Values{1, 0}, 0, 0); }
+
+struct Model {
+  std::vector<CoveredTree> trees;
+
+  PathForest Forest() const {
+    PathForest forest;
+    for (CoveredTree const& t : trees) t.tree.AddTo(&forest, t.covers);
+    return forest;
+  }
+};
+
+Model RandomModel(std::vector<std::size_t> const& leaves, FeatureIndex features, std::uint32_t outputs, bool chains,
+                  reference::Values const& values, std::uint64_t seed) {
+  Random random{seed};
+  Model model;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    auto const output = static_cast<std::uint32_t>(i % outputs);
+    GivenTree tree = testing::RandomTree({leaves[i], features, output, chains}, values, &random);
+    if (i % 3 == 2) tree.weight = 0.7f;
+    auto covers = testing::RandomCovers(tree, &random);
+    model.trees.push_back({std::move(tree), std::move(covers)});
+  }
+  return model;
+}
+
+struct Shape {
+  std::uint32_t outputs;
+  FeatureIndex features;
+};
+
+std::vector<float> Predict(Model const& model, RowSource const& source, Shape const& shape, bool approximate = false,
+                           int threads = 1, std::size_t first = 0) {
+  std::vector<float> out(source.rows() * shape.outputs * (std::size_t{shape.features} + 1), -77.0f);
+  host::PredictContributions(source, model.Forest(), first, model.trees.size(), approximate,
+                             {out.data(), source.rows(), shape.outputs, shape.features}, threads);
+  return out;
+}
+
+/// Expected sums of trees `first` and later, of an output.
+Expected SumByHand(Model const& model, std::size_t first, reference::Values const& values, std::size_t row,
+                   std::uint32_t output, FeatureIndex features) {
+  Expected sum{features};
+  for (std::size_t t = first; t < model.trees.size(); ++t) {
+    if (model.trees[t].tree.output == output) AddTreeByHand(model.trees[t], values, row, &sum);
+  }
+  return sum;
+}
+
+void ExpectNear(std::vector<float> const& out, Model const& model, std::size_t first, reference::Values const& values,
+                Shape const& shape) {
+  std::size_t const columns = std::size_t{shape.features} + 1;
+  for (std::size_t row = 0; row < values.rows; ++row) {
+    for (std::uint32_t o = 0; o < shape.outputs; ++o) {
+      float const* const got = out.data() + (row * shape.outputs + o) * columns;
+      Expected const sum = SumByHand(model, first, values, row, o, shape.features);
+      double margin = 0, mean = 0, total = 0, error = 0;
+      for (FeatureIndex f = 0; f < shape.features; ++f) {
+        double const bound = sum.error[f] + kUnit * std::abs(sum.phi[f]);  // and the last rounding
+        ASSERT_NEAR(got[f], sum.phi[f], bound) << "row " << row << ", output " << o << ", feature " << f;
+        total += got[f];
+        error += bound;
+      }
+      for (std::size_t t = first; t < model.trees.size(); ++t) {
+        CoveredTree const& tree = model.trees[t];
+        if (tree.tree.output != o) continue;
+        margin += tree.Leaf(static_cast<std::size_t>(tree.tree.Leaf(values, row)));
+        mean += Mean(tree);
+      }
+      // A sum of doubles, rounded once; means of deep trees are sums of more of them.
+      ASSERT_NEAR(got[shape.features], mean, 2 * kUnit * (1 + std::abs(mean)));
+      ASSERT_NEAR(total + got[shape.features], margin, error + 2 * kUnit * (1 + std::abs(mean)));
+    }
+  }
+}
+
+struct ShapCase {
+  char const* name;
+  testing::DataShape data;
+  FeatureIndex tested;
+  std::vector<std::size_t> leaves;
+  std::uint32_t outputs{1};
+  bool chains{false};
+};
+
+void PrintTo(ShapCase const& c, std::ostream* os) { *os << c.name; }
+
+class ContributionsTest : public ::testing::TestWithParam<ShapCase> {
+ protected:
+  reference::Values values_{testing::RandomValues(GetParam().data, 80)};
+  Model model_{RandomModel(GetParam().leaves, GetParam().tested, GetParam().outputs, GetParam().chains, values_, 81)};
+  Shape shape_{GetParam().outputs, std::max(GetParam().tested, static_cast<FeatureIndex>(GetParam().data.features))};
+};
+
+TEST_P(ContributionsTest, AreShapleyValuesAndSumToMargins) {
+  ExpectNear(Predict(model_, MemorySource{values_}, shape_), model_, 0, values_, shape_);
+  std::size_t const half = model_.trees.size() / 2;
+  ExpectNear(Predict(model_, MemorySource{values_, 5}, shape_, false, 2, half), model_, half, values_, shape_);
+}
+
+TEST_P(ContributionsTest, DoNotDependOnThreadsOrBatches) {
+  for (bool const approximate : {false, true}) {
+    auto const expected = testing::Bits(Predict(model_, MemorySource{values_}, shape_, approximate));
+    for (int const threads : {2, 3, 7}) {
+      MemorySource const source{values_, 3U + static_cast<std::size_t>(threads)};
+      ASSERT_EQ(testing::Bits(Predict(model_, source, shape_, approximate, threads)), expected) << threads;
+    }
+  }
+}
+
+TEST_P(ContributionsTest, ApproximateOnesAreStepsBetweenMeans) {
+  auto const out = Predict(model_, MemorySource{values_}, shape_, true);
+  for (std::size_t row = 0; row < values_.rows; ++row) {
+    for (std::uint32_t o = 0; o < shape_.outputs; ++o) {
+      std::vector<double> sum(std::size_t{shape_.features} + 1);
+      double error = kUnit;
+      for (CoveredTree const& t : model_.trees) {
+        if (t.tree.output != o) continue;
+        sum.back() += Mean(t);
+        for (std::size_t n = 0; t.tree.left[n] != kNoNode;) {
+          auto const next = static_cast<std::size_t>(t.GoesLeft(n, values_, row) ? t.tree.left[n] : t.tree.right[n]);
+          // Leaves are within [-1, 1], so are means, rounded to float: two for each step.
+          sum[t.tree.feature[n]] += MeanKnowing(t, values_, row, 0, next) - MeanKnowing(t, values_, row, 0, n);
+          error += 2 * kUnit;
+          n = next;
+        }
+      }
+      for (std::size_t f = 0; f < sum.size(); ++f) {
+        ASSERT_NEAR(out[(row * shape_.outputs + o) * sum.size() + f], sum[f], error + kUnit * std::abs(sum[f]));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ContributionsTest,
+    ::testing::Values(
+        ShapCase{"Stumps", {40, 3, 0.2}, 3, {2, 2, 2, 2}}, ShapCase{"Leaves", {20, 3}, 3, {1, 1}},
+        ShapCase{"LeafAmongTrees", {20, 3, 0.2}, 3, {9, 1, 9}}, ShapCase{"OneFeatureOften", {40, 1, 0.2}, 1, {30, 7}},
+        ShapCase{"FewFeaturesOften", {40, 3, 0.2}, 3, {60, 64}}, ShapCase{"Wide", {33, 12, 0.3}, 12, {64, 64, 64}},
+        ShapCase{"ManyOutputs", {18, 6, 0.1}, 6, {20, 30, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 5},
+        ShapCase{"FeaturesBeyondTheData", {20, 4}, 7, {40, 40}},
+        ShapCase{"FeaturesBeyondTheTrees", {20, 40}, 3, {40, 40}}, ShapCase{"NothingStored", {17, 4, 1.0}, 4, {20, 20}},
+        ShapCase{"DeepChains", {19, 90, 0.1}, 90, {61, 61, 40}, 1, true},
+        ShapCase{"DeepChainOfFewFeatures", {19, 5, 0.1}, 5, {61, 61}, 1, true},
+        ShapCase{"LongerThanAChunk", {3, 400, 0.1}, 400, {120, 9, 120}, 1, true}),
+    [](auto const& c) { return c.param.name; });
+
+class DefinitionTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(DefinitionTest, IsMet) {
+  constexpr FeatureIndex kFeatures = 6;
+  auto const seed = static_cast<std::uint64_t>(GetParam());
+  auto const values = testing::RandomValues({12, kFeatures, 0.25}, 90 + seed);
+  Model const model = RandomModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed);
+  auto const out = Predict(model, MemorySource{values}, {1, kFeatures});
+  for (std::size_t row = 0; row < values.rows; ++row) {
+    auto const phi = ShapleyByDefinition(model.trees[0], values, row, kFeatures);
+    Expected const sum = SumByHand(model, 0, values, row, 0, kFeatures);
+    for (FeatureIndex f = 0; f < kFeatures; ++f) {
+      // 2^6 sets of means in [-1, 1], each a sum of doubles: far below 2^-40.
+      EXPECT_NEAR(sum.phi[f], phi[f], 0x1p-40);
+      EXPECT_NEAR(out[row * (kFeatures + 1) + f], phi[f], sum.error[f] + kUnit * std::abs(phi[f]) + 0x1p-40);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Trees, DefinitionTest, ::testing::Range(0, 12));
+
+/// Feature 0 below `threshold`: 1, else 2.
+CoveredTree Stump(float threshold, bool default_left, std::vector<float> covers = {4, 3, 1}) {
+  GivenTree tree;
+  tree.Resize(3);
+  tree.left[0] = 1;
+  tree.right[0] = 2;
+  tree.value = {threshold, 1.0f, 2.0f};
+  tree.default_left[0] = default_left ? 1 : 0;
+  return {tree, std::move(covers)};
+}
+
+std::vector<float> OfOneValue(CoveredTree const& tree, std::vector<Entry> const& row, bool approximate) {
+  return Predict({{tree}}, MemorySource{{row}, 1}, {1, 1}, approximate);
+}
+
+TEST(ContributionsSplitTest, ComparesAsForests) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  for (bool const approximate : {false, true}) {
+    auto const expect = [&](CoveredTree const& tree, std::vector<Entry> const& row, float phi) {
+      EXPECT_EQ(OfOneValue(tree, row, approximate), (std::vector<float>{phi, 1.25f}));
+    };
+    float const left = -0.25f, right = 0.75f;
+    expect(Stump(0.5f, true), {{0, 0.5f}}, right);
+    expect(Stump(0.5f, true), {{0, std::nextafter(0.5f, 0.0f)}}, left);
+    expect(Stump(0.5f, true), {{0, kInf}}, right);
+    expect(Stump(kInf, true), {{0, kInf}}, right);
+    expect(Stump(-kInf, true), {{0, -kInf}}, right);
+    expect(Stump(0.5f, false), {{0, -kInf}}, left);
+    expect(Stump(nan, true), {{0, -kInf}}, right);
+    expect(Stump(nan, true), {{0, kInf}}, right);
+    for (bool const default_left : {false, true}) {
+      expect(Stump(0.5f, default_left), {}, default_left ? left : right);
+      expect(Stump(0.5f, default_left), {{0, nan}}, default_left ? left : right);
+    }
+    expect(Stump(0.5f, true), {{0, 0.0f}, {0, 1.0f}}, right);  // the last counts
+  }
+}
+
+TEST(ContributionsCoverTest, MayBeZeroAndNeedNotAddUp) {
+  for (bool const approximate : {false, true}) {
+    EXPECT_EQ(OfOneValue(Stump(0.5f, true, {0, 0, 0}), {{0, 0.0f}}, approximate), (std::vector<float>{-0.5f, 1.5f}));
+    EXPECT_EQ(OfOneValue(Stump(0.5f, true, {2, 0, 2}), {{0, 0.0f}}, approximate), (std::vector<float>{-1.0f, 2.0f}));
+    EXPECT_EQ(OfOneValue(Stump(0.5f, true, {2, 0, 2}), {{0, 1.0f}}, approximate), (std::vector<float>{0.0f, 2.0f}));
+    // Shares of 1/2 and 1/4, as XGBoost takes them: the mean is 1, and the row still sums to its margin.
+    EXPECT_EQ(OfOneValue(Stump(0.5f, true, {4, 2, 1}), {{0, 1.0f}}, approximate), (std::vector<float>{1.0f, 1.0f}));
+  }
+}
+
+TEST(ContributionsAddTest, RefusesWrongCovers) {
+  PathForest forest;
+  CoveredTree const good = Stump(0.5f, true);
+  good.tree.AddTo(&forest, good.covers);
+  auto const refused = [&](CoveredTree const& t, std::vector<std::string> const& parts) {
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { t.tree.AddTo(&forest, t.covers); }, parts), "");
+    EXPECT_EQ(forest.trees(), 1U);
+    EXPECT_EQ(forest.paths().size(), 2U);
+  };
+  refused(Stump(0.5f, true, {4, 3}), {"tree 1", "3 and (sum_hess) 2"});
+  refused(Stump(0.5f, true, {4, -3, 1}), {"sum_hess of node 1 of tree 1 is -3", "0 or more"});
+  refused(Stump(0.5f, true, {4, 3, std::numeric_limits<float>::infinity()}), {"node 2 of tree 1 is inf"});
+  refused(Stump(0.5f, true, {std::numeric_limits<float>::quiet_NaN(), 3, 1}), {"node 0 of tree 1 is nan"});
+  CoveredTree twice = good;
+  twice.tree.right[0] = 1;
+  refused(twice, {"Node 1 of tree 1", "more than one parent"});
+}
+
+TEST(ContributionsRangeTest, RefusesWhatIsNotThere) {
+  CoveredTree tree = Stump(0.5f, true);
+  tree.tree.output = 1;
+  tree.tree.feature[0] = 2;
+  PathForest forest;
+  tree.tree.AddTo(&forest, tree.covers);
+  MemorySource const source{testing::RandomValues({4, 1}, 1)};
+  std::vector<float> out(4 * 2 * 4);
+  auto const wrong = [&](std::size_t last, ContributionsView const& view, std::vector<std::string> const& parts) {
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { host::PredictContributions(source, forest, 0, last, false, view, 1); },
+                                           parts),
+              "");
+  };
+  wrong(2, {out.data(), 4, 2, 3}, {"Trees 0 to 2", "of a forest of 1"});
+  wrong(1, {out.data(), 3, 2, 3}, {"3 rows", "data have 4"});
+  wrong(1, {out.data(), 4, 1, 3}, {"1 outputs", "are for 2"});
+  wrong(1, {out.data(), 4, 2, 2}, {"2 features", "data have 1", "test 3"});
+  MemorySource const beyond{{{{5, 1.0f}}}, 1};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>(
+                [&] {
+                  host::PredictContributions(beyond, forest, 0, 1, false, {out.data(), 1, 2, 3}, 1);
+                },
+                {"Row 0", "feature 5", "0 to 2"}),
+            "");
+}
+
+TEST(ContributionsRangeTest, NoTreesAreNothing) {
+  std::vector<float> out(8, 5.0f);
+  host::PredictContributions(MemorySource{testing::RandomValues({2, 3}, 1)}, {}, 0, 0, false, {out.data(), 2, 1, 3}, 1);
+  EXPECT_EQ(out, std::vector<float>(8, 0.0f));
+}
+
+}  // namespace
+}  // namespace xgbgpu
