@@ -9,8 +9,8 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr int kTile = 16;          // rows that share weights, and vector instructions
-constexpr std::size_t kGrain = 8;  // tiles per task
+constexpr int kTile = 32;          // rows that share weights, and vector instructions
+constexpr std::size_t kGrain = 4;  // tiles per task
 
 /// What a thread works with.
 struct Tile {
@@ -38,8 +38,10 @@ void MakeChunkWeights(PathForest const& forest, PathChunk const& chunk, ElementW
   }
 }
 
-XGBGPU_VECTOR void AddChunk(PathElement const* all_elements, Path const* paths, QuadratureGroup const* all_groups,
-                            PathChunk const& chunk, ElementWeights const* weights, float const* values, double* sums) {
+/// Flattened: what is not inlined is compiled for the oldest processors.
+XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElement const* all_elements, Path const* paths,
+                                                     QuadratureGroup const* all_groups, PathChunk const& chunk,
+                                                     ElementWeights const* weights, float const* values, double* sums) {
   auto const value = [values](FeatureIndex f, int r) {
     return values[f * std::size_t{kTile} + static_cast<std::size_t>(r)];
   };

@@ -3,6 +3,7 @@
 #define XGBGPU_PREDICT_CONTRIBUTIONS_OPS_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/hd.h"
 #include "predict/forest_ops.h"
@@ -19,8 +20,9 @@ struct alignas(16) PathElement {
 
   XGBGPU_HD FeatureIndex feature() const { return key & 0x7FFFFFFFU; }
   XGBGPU_HD bool Has(float x) const {
+    // Without a branch. Comparisons with NaN are false: a missing value is inside.
     bool const inside = static_cast<bool>(!(x < lower) & !(x >= upper));
-    return x != x ? key >> 31 != 0 : inside;
+    return static_cast<bool>(inside & ((x == x) | (key >> 31 != 0)));
   }
 };
 
@@ -68,6 +70,18 @@ struct PathChunk {
   std::uint32_t entries;  ///< weights; 0: of one path that has too many, they are made where they are needed
 };
 
+/// a where the mask is ~0, b where it is 0. Not a choice that compilers make a branch of, on which they give up
+/// vectors.
+XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
+  std::uint32_t a_bits, b_bits;
+  std::memcpy(&a_bits, &a, sizeof(a));
+  std::memcpy(&b_bits, &b, sizeof(b));
+  std::uint32_t const bits = (a_bits & mask) | (b_bits & ~mask);
+  float chosen;
+  std::memcpy(&chosen, &bits, sizeof(bits));
+  return chosen;
+}
+
 /// Adds a path's sum over kNodes nodes for kRows rows. weights(i) of element i; value(feature, row), NaN if missing;
 /// add(feature, row, what).
 template <int kNodes, int kRows, typename Weights, typename Values, typename Add>
@@ -76,34 +90,46 @@ XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, Quadratur
   constexpr std::uint32_t kKept = 32;  // elements whose answers are kept
   float product[kNodes][kRows], others[kRows];
   std::uint32_t kept[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    kept[r] = 0;
-    for (int n = 0; n < kNodes; ++n) product[n][r] = path.value * group.weight[n];
+  for (int r = 0; r < kRows; ++r) kept[r] = 0;
+  for (int n = 0; n < kNodes; ++n) {
+    for (int r = 0; r < kRows; ++r) product[n][r] = path.value * group.weight[n];
   }
   for (std::uint32_t i = 0; i < path.elements; ++i) {
     PathElement const element = elements[i];
     ElementWeights const weight = weights(i);
-    float zero[kNodes];
-    for (int n = 0; n < kNodes; ++n) zero[n] = group.rest[n] * element.zero;
+    std::uint32_t has[kRows];  // ~0 or 0
     for (int r = 0; r < kRows; ++r) {
-      bool const has = element.Has(value(element.feature(), r));
-      kept[r] |= static_cast<std::uint32_t>(has) << i % kKept;
-      for (int n = 0; n < kNodes; ++n) product[n][r] = product[n][r] * (has ? weight.one[n] : zero[n]);
+      auto const inside = static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
+      has[r] = 0U - inside;
+      kept[r] |= inside << i % kKept;
+    }
+    for (int n = 0; n < kNodes; ++n) {
+      float const zero = group.rest[n] * element.zero;
+      for (int r = 0; r < kRows; ++r) product[n][r] = product[n][r] * Select(has[r], weight.one[n], zero);
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    others[r] = product[0][r] * group.inverse_rest[0];
-    for (int n = 1; n < kNodes; ++n) others[r] = others[r] + product[n][r] * group.inverse_rest[n];
+  for (int r = 0; r < kRows; ++r) others[r] = product[0][r] * group.inverse_rest[0];
+  for (int n = 1; n < kNodes; ++n) {
+    for (int r = 0; r < kRows; ++r) others[r] = others[r] + product[n][r] * group.inverse_rest[n];
   }
   for (std::uint32_t i = 0; i < path.elements; ++i) {
     PathElement const element = elements[i];
     ElementWeights const weight = weights(i);
-    for (int r = 0; r < kRows; ++r) {
-      bool const has = path.elements <= kKept ? (kept[r] >> i & 1) != 0 : element.Has(value(element.feature(), r));
-      float sum = product[0][r] * weight.inverse[0];
-      for (int n = 1; n < kNodes; ++n) sum = sum + product[n][r] * weight.inverse[n];
-      add(element.feature(), r, has ? (1.0f - element.zero) * sum : -others[r]);
+    std::uint32_t has[kRows];  // ~0 or 0
+    if (path.elements <= kKept) {
+      for (int r = 0; r < kRows; ++r) has[r] = 0U - (kept[r] >> i & 1);
+    } else {
+      for (int r = 0; r < kRows; ++r) {
+        has[r] = 0U - static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
+      }
     }
+    float sum[kRows];
+    for (int r = 0; r < kRows; ++r) sum[r] = product[0][r] * weight.inverse[0];
+    for (int n = 1; n < kNodes; ++n) {
+      for (int r = 0; r < kRows; ++r) sum[r] = sum[r] + product[n][r] * weight.inverse[n];
+    }
+    float const known = 1.0f - element.zero;
+    for (int r = 0; r < kRows; ++r) add(element.feature(), r, Select(has[r], known * sum[r], -others[r]));
   }
 }
 
