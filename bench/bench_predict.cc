@@ -1,5 +1,5 @@
 /// Prediction with a forest on raw values, on a device: rows that are there, rows that come from the host, and one more
-/// tree for rows that are there, as after every round of a training.
+/// tree for rows that are there, as after every round of a training; contributions of features.
 ///
 ///   build/cuda/bin/bench_predict --rows=10500000 --features=28 --trees=500 --depth=8 --threads=16
 ///       [--evaluated_rows=500000] [Google Benchmark's options]
@@ -14,6 +14,7 @@
 
 #include "complete_rows.h"
 #include "options.h"
+#include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
 
 namespace xgbgpu::bench {
@@ -28,21 +29,22 @@ struct Setup {
   int threads{16};
   std::unique_ptr<CompleteRows> source;
   std::unique_ptr<CompleteRows> evaluated;
-  Forest forest;
+  PathForest paths;
 
+  Forest const& forest() const { return paths.forest(); }
   void Make();
   double steps(std::uint64_t n_rows, std::size_t n_trees) const {
     return static_cast<double>(n_rows) * static_cast<double>(n_trees) * depth;
   }
 };
 
-/// A tree whose leaves are all at `depth`, with thresholds from where the values are.
-void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, Forest* forest) {
+/// A tree whose leaves are all at `depth`, with thresholds from where the values are; one row of the training in each.
+void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, PathForest* forest) {
   RandomStream const stream{2, RandomPurpose::kRounding, number, 0};
   std::size_t const inner = (std::size_t{1} << depth) - 1, nodes = 2 * inner + 1;
   std::vector<NodeIndex> left(nodes, kNoNode), right(nodes, kNoNode);
   std::vector<FeatureIndex> feature(nodes);
-  std::vector<float> value(nodes);
+  std::vector<float> value(nodes), covers(nodes, 1.0f);
   std::vector<std::uint8_t> default_left(nodes);
   for (std::size_t n = 0; n < nodes; ++n) {
     std::uint32_t const word = stream.Word(static_cast<std::uint32_t>(n));
@@ -56,13 +58,14 @@ void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, For
     feature[n] = (word & 0xFFFU) % features;
     default_left[n] = word >> 11 & 1U;
   }
-  forest->Add(left, right, feature, value, default_left, 0);
+  for (std::size_t n = inner; n-- > 0;) covers[n] = covers[2 * n + 1] + covers[2 * n + 2];
+  forest->Add(left, right, feature, value, default_left, covers, 0);
 }
 
 void Setup::Make() {
   source = std::make_unique<CompleteRows>(rows, features, threads);
   evaluated = std::make_unique<CompleteRows>(evaluated_rows, features, threads);
-  for (std::uint32_t t = 0; t < trees; ++t) AddCompleteTree(t, depth, features, &forest);
+  for (std::uint32_t t = 0; t < trees; ++t) AddCompleteTree(t, depth, features, &paths);
 }
 
 Setup& Data() {
@@ -74,7 +77,7 @@ Setup& Data() {
 struct Resident {
   explicit Resident(CompleteRows const& source)
       : matrix{source, &arena, stream, Data().threads}, forest{&arena}, margins{&arena, "margins", source.rows()} {
-    forest.Append(Data().forest, 0, Data().trees, stream);
+    forest.Append(Data().forest(), 0, Data().trees, stream);
     FillBytes(margins.data(), 0, margins.size(), stream, "clearing margins");
     stream.Wait("copying trees");
   }
@@ -104,7 +107,7 @@ void StreamedRows(benchmark::State& state) {
   DeviceArena arena{"The benchmark"};
   Stream const stream;
   cuda::DeviceForest forest{&arena};
-  forest.Append(d.forest, 0, d.trees, stream);
+  forest.Append(d.forest(), 0, d.trees, stream);
   std::vector<float> margins(d.rows);
   for (auto _ : state) {
     cuda::PredictMarginsStreamed(*d.source, &forest, 0, d.trees, RowMajor(margins.data(), d.rows, 1), 0, d.threads);
@@ -118,7 +121,7 @@ void StreamedRowsOneTree(benchmark::State& state) {
   DeviceArena arena{"The benchmark"};
   Stream const stream;
   cuda::DeviceForest forest{&arena};
-  forest.Append(d.forest, 0, 1, stream);
+  forest.Append(d.forest(), 0, 1, stream);
   std::vector<float> margins(d.rows);
   for (auto _ : state) {
     cuda::PredictMarginsStreamed(*d.source, &forest, 0, 1, RowMajor(margins.data(), d.rows, 1), 0, d.threads);
@@ -172,12 +175,23 @@ void OneNewTree(benchmark::State& state) {
       on_device.forest.Clear();
       t = 0;
     }
-    on_device.forest.Append(d.forest, t, t + 1, on_device.stream);
+    on_device.forest.Append(d.forest(), t, t + 1, on_device.stream);
     on_device.Predict(t, t + 1);
     on_device.stream.Wait("predicting");
     ++t;
   }
   Report(state, d.evaluated_rows, 1, ValueBytes(d.evaluated_rows) + 8.0 * static_cast<double>(d.evaluated_rows));
+}
+
+/// Rows on the host, contributions on the host; `steps` are the elements of paths, if no path tests a feature twice.
+void StreamedContributions(benchmark::State& state, bool approximate) {
+  Setup& d = Data();
+  std::vector<float> out(d.evaluated_rows * (std::size_t{d.features} + 1));
+  ContributionsView const view{out.data(), d.evaluated_rows, 1, d.features};
+  for (auto _ : state) {
+    cuda::PredictContributionsStreamed(*d.evaluated, d.paths, 0, d.trees, approximate, view, 0, d.threads);
+  }
+  Report(state, d.evaluated_rows, approximate ? d.trees : d.trees << d.depth, 2 * ValueBytes(d.evaluated_rows));
 }
 
 BENCHMARK(StreamedRows)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -186,6 +200,8 @@ BENCHMARK(UploadRows)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(AllTrees)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(OneTree)->Unit(benchmark::kMicrosecond)->UseManualTime();
 BENCHMARK(OneNewTree)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(StreamedContributions, Exact, false)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(StreamedContributions, Approximate, true)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace xgbgpu::bench
