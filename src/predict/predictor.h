@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "objective/row_views.h"
+#include "predict/contributions.h"
 #include "predict/forest.h"
 #include "xgbgpu/rows.h"
 
@@ -24,6 +25,11 @@ class DevicePredictor {
 
 /// On a CUDA device; `threads` for what the host does. Throws Unsupported, DeviceError, OutOfDeviceMemory.
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device, int threads);
+
+/// As host::PredictContributions (contributions.h), rows streamed through a CUDA device. Throws the same, and
+/// Unsupported, DeviceError, OutOfDeviceMemory; contributions of some rows may then be there already.
+void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
+                                  std::size_t last, bool approximate, ContributionsView out, int device, int threads);
 
 }  // namespace xgbgpu
 

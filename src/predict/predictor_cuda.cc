@@ -1,4 +1,5 @@
 #include "core/device.h"
+#include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/predictor.h"
 
@@ -41,6 +42,11 @@ class CudaPredictor final : public DevicePredictor {
 
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device, int threads) {
   return std::make_unique<CudaPredictor>(forest, device, threads);
+}
+
+void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
+                                  std::size_t last, bool approximate, ContributionsView out, int device, int threads) {
+  cuda::PredictContributionsStreamed(source, forest, first, last, approximate, out, device, threads);
 }
 
 }  // namespace xgbgpu

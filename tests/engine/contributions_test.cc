@@ -9,9 +9,11 @@
 #include <map>
 #include <ostream>
 
+#include "predict/predictor.h"
 #include "predict/quadrature.h"
 #include "support/given_trees.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu {
 namespace {
@@ -414,6 +416,18 @@ TEST(ContributionsRangeTest, RefusesWhatIsNotThere) {
                 },
                 {"Row 0", "feature 5", "0 to 2"}),
             "");
+}
+
+TEST(ContributionsRangeTest, NoDeviceIsAnError) {
+  std::string why_not;
+  if (CudaAvailable(&why_not)) GTEST_SKIP() << "this test is for builds without a usable CUDA device";
+  std::vector<float> out(8, 5.0f);
+  auto const predict = [&] {
+    MemorySource const source{testing::RandomValues({2, 3}, 1)};
+    PredictContributionsOnDevice(source, {}, 0, 0, false, {out.data(), 2, 1, 3}, 0, 1);
+  };
+  EXPECT_EQ(WhatIsWrong<Error>(predict, {}), "");
+  EXPECT_EQ(out, std::vector<float>(8, 5.0f));
 }
 
 TEST(ContributionsRangeTest, NoTreesAreNothing) {
