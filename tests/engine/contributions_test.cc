@@ -61,12 +61,12 @@ struct CoveredTree {
   }
 };
 
-/// The mean of the leaves where only features in `known` are known.
+/// The mean of the leaves where only features in `known`, of the first 32, are known.
 double MeanKnowing(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t known,
                    std::size_t n = 0) {
   if (t.tree.left[n] == kNoNode) return t.Leaf(n);
   auto const left = static_cast<std::size_t>(t.tree.left[n]), right = static_cast<std::size_t>(t.tree.right[n]);
-  if (known >> t.tree.feature[n] & 1) {
+  if (t.tree.feature[n] < 32 && (known >> t.tree.feature[n] & 1) != 0) {
     return MeanKnowing(t, values, row, known, t.GoesLeft(n, values, row) ? left : right);
   }
   return t.Share(n, left) * MeanKnowing(t, values, row, known, left) +
