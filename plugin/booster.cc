@@ -95,7 +95,7 @@ std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::Predi
 
 Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
                  xgboost::GenericParameter const* ctx)
-    : GradientBooster{ctx}, kind_{kind}, inner_{std::move(inner)}, on_device_{model} {}
+    : GradientBooster{ctx}, kind_{kind}, inner_{std::move(inner)}, on_device_{model}, explanation_{model} {}
 
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
@@ -376,9 +376,21 @@ void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& prediction
   BeginEvaluation(last.objective, last.evaluated);
 }
 
+void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
+                                  unsigned layer_end, bool approximate, int condition, unsigned feature) {
+  bool const done = AtBoundary("computing contributions", [&] {
+    if (!config_.InCharge() || kind_ != Kind::kGBTree || layer_begin != 0 || condition != 0) return false;
+    bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(*data, Rounds());
+    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
+    return explanation_.Predict(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, approximate, out);
+  });
+  if (!done) inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
+}
+
 void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
                     bool* out_of_bound) const {
   auto* const decorated = dynamic_cast<Booster*>(out);
+  if (decorated != nullptr) decorated->ModelChanges();
   inner_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->inner_.get(), out_of_bound);
 }
 

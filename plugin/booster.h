@@ -13,6 +13,7 @@
 
 #include "booster_config.h"
 #include "device_prediction.h"
+#include "explanation.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
 #include "trainer_pool.h"
@@ -89,9 +90,7 @@ class Booster : public xgboost::GradientBooster {
     inner_->PredictLeaf(data, out, layer_begin, layer_end);
   }
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                           unsigned layer_end, bool approximate, int condition, unsigned feature) override {
-    inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
-  }
+                           unsigned layer_end, bool approximate, int condition, unsigned feature) override;
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
                                        unsigned layer_begin, unsigned layer_end, bool approximate) override {
     inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
@@ -116,6 +115,7 @@ class Booster : public xgboost::GradientBooster {
   void ModelChanges() {
     trainers_.ForgetMargins();
     on_device_.Forget();
+    explanation_.Forget();
   }
   /// Without resident rows: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
@@ -158,6 +158,7 @@ class Booster : public xgboost::GradientBooster {
   bool configure_failed_{false};
   TrainerPool trainers_;
   DevicePrediction on_device_;
+  Explanation explanation_;
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   bool must_fill_{false};     ///< another objective may be in force, one that reads the host's margins unasked

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace xgbgpu::plugin {
@@ -26,25 +27,42 @@ std::vector<FeatureIndex> Features(xgboost::Json const& tree) {
   return {narrow.cbegin(), narrow.cend()};
 }
 
-}  // namespace
-
-std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree) {
+/// visit(tree, output) for each tree of a gbtree in order, until there is one that splits on categories: then false.
+template <typename Visit>
+bool VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
   xgboost::Json saved{xgboost::Object{}};
   gbtree.SaveModel(&saved);
   xgboost::Json const& model = saved["model"];
   auto const& trees = xgboost::get<xgboost::Array const>(model["trees"]);
   auto const& outputs = xgboost::get<xgboost::Array const>(model["tree_info"]);
-  Forest forest;
   for (std::size_t i = 0; i < trees.size(); ++i) {
-    xgboost::Json const& tree = trees[i];
-    auto const& types = Values<xgboost::U8Array>(tree, "split_type");
-    if (std::any_of(types.cbegin(), types.cend(), [](std::uint8_t type) { return type != 0; })) return {};
+    auto const& types = Values<xgboost::U8Array>(trees[i], "split_type");
+    if (std::any_of(types.cbegin(), types.cend(), [](std::uint8_t type) { return type != 0; })) return false;
+    visit(trees[i], static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree) {
+  Forest forest;
+  bool const complete = VisitTrees(gbtree, [&](xgboost::Json const& tree, std::uint32_t output) {
     forest.Add(Values<xgboost::I32Array>(tree, "left_children"), Values<xgboost::I32Array>(tree, "right_children"),
                Features(tree), Values<xgboost::F32Array>(tree, "split_conditions"),
-               Values<xgboost::U8Array>(tree, "default_left"),
-               static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])));
-  }
-  return forest;
+               Values<xgboost::U8Array>(tree, "default_left"), output);
+  });
+  return complete ? std::optional<Forest>{std::move(forest)} : std::nullopt;
+}
+
+std::optional<PathForest> PathForestOf(xgboost::GradientBooster const& gbtree) {
+  PathForest forest;
+  bool const complete = VisitTrees(gbtree, [&](xgboost::Json const& tree, std::uint32_t output) {
+    forest.Add(Values<xgboost::I32Array>(tree, "left_children"), Values<xgboost::I32Array>(tree, "right_children"),
+               Features(tree), Values<xgboost::F32Array>(tree, "split_conditions"),
+               Values<xgboost::U8Array>(tree, "default_left"), Values<xgboost::F32Array>(tree, "sum_hessian"), output);
+  });
+  return complete ? std::optional<PathForest>{std::move(forest)} : std::nullopt;
 }
 
 }  // namespace xgbgpu::plugin

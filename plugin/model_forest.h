@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "predict/contributions.h"
 #include "predict/forest.h"
 
 namespace xgbgpu::plugin {
@@ -13,6 +14,8 @@ namespace xgbgpu::plugin {
 /// All trees of a gbtree, in their order; nothing if one of them splits on categories. Cost: the model saved as JSON,
 /// which is the one public way to its trees.
 std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree);
+/// The same, for contributions of features.
+std::optional<PathForest> PathForestOf(xgboost::GradientBooster const& gbtree);
 
 }  // namespace xgbgpu::plugin
 

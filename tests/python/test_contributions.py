@@ -1,0 +1,99 @@
+"""Contributions of features, which the library computes, beside stock XGBoost's for the same model."""
+
+from typing import Any, Dict
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import fresh, make_data, params
+
+X, Y = make_data(600, 7, missing=0.1)
+CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
+
+CASES: Dict[str, Any] = {
+    "regression": (Y, {}),
+    "logistic": ((Y > 0).astype(np.float32), dict(objective="binary:logistic", base_score=0.2)),
+    "classes": (CLASSES, dict(objective="multi:softprob", num_class=3)),
+    "forest": (Y, dict(num_parallel_tree=3, subsample=0.7)),
+    "lossguide": (Y, dict(grow_policy="lossguide", max_depth=0, max_leaves=40)),
+    "stumps": (Y, dict(max_depth=1)),
+    "no split": (Y, dict(gamma=1e9)),
+    "dart": (Y, dict(booster="dart", rate_drop=0.3)),
+}
+
+
+def booster_for(case: str, base_margin: Any = None):
+    label, settings = CASES[case]
+    data = xgb.DMatrix(X, label, base_margin=base_margin)
+    return xgb.train({**params(max_depth=5), **settings}, data, 8), data
+
+
+# What stock rounds: for each tree float32 sums over its paths, of magnitudes up to the tree's largest leaf, at most 64
+# paths here and 24 trees: 24 · 64 · 2^-24 of the largest |contribution|, and the same for ours.
+TOLERANCE = 2 * 24 * 64 * 2.0**-24
+
+
+def assert_close(ours: np.ndarray, stock: np.ndarray) -> None:
+    assert ours.shape == stock.shape
+    assert np.abs(ours - stock).max() <= TOLERANCE * max(1.0, np.abs(stock).max())
+
+
+@pytest.mark.parametrize("approximate", [False, True], ids=["exact", "approximate"])
+@pytest.mark.parametrize("case", CASES)
+def test_as_stock(case: str, approximate: bool) -> None:
+    booster, data = booster_for(case)
+    ours = booster.predict(data, pred_contribs=True, approx_contribs=approximate)
+    stock = fresh(booster).predict(xgb.DMatrix(X), pred_contribs=True, approx_contribs=approximate)
+    assert_close(ours, stock)
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name != "dart"])
+def test_they_add_up_to_the_margin(case: str) -> None:
+    booster, data = booster_for(case)
+    margins = booster.predict(data, output_margin=True)
+    sums = booster.predict(data, pred_contribs=True).sum(axis=-1, dtype=np.float64)
+    assert np.abs(sums.reshape(margins.shape) - margins).max() <= TOLERANCE * max(1.0, np.abs(margins).max())
+
+
+def test_margins_of_the_user_are_in_the_last_column() -> None:
+    margin = np.sin(np.arange(len(X), dtype=np.float32))
+    booster, data = booster_for("regression", base_margin=margin)
+    ours = booster.predict(data, pred_contribs=True)
+    assert_close(ours, fresh(booster).predict(xgb.DMatrix(X, base_margin=margin), pred_contribs=True))
+
+
+def test_of_the_first_rounds() -> None:
+    booster, data = booster_for("regression")
+    for end in (1, 5, 8):
+        ours = booster.predict(data, pred_contribs=True, iteration_range=(0, end))
+        stock = fresh(booster).predict(xgb.DMatrix(X), pred_contribs=True, iteration_range=(0, end))
+        assert_close(ours, stock)
+    with pytest.raises(xgb.core.XGBoostError, match="supports only iteration end"):
+        booster.predict(data, pred_contribs=True, iteration_range=(2, 5))
+
+
+def test_they_follow_the_model() -> None:
+    booster, data = booster_for("regression")
+    before = booster.predict(data, pred_contribs=True)
+    booster.update(data, 8)
+    after = booster.predict(data, pred_contribs=True)
+    assert not np.array_equal(before, after)
+    assert_close(after, fresh(booster).predict(xgb.DMatrix(X), pred_contribs=True))
+    other, _ = booster_for("stumps")
+    booster.load_model(bytearray(other.save_raw("ubj")))
+    assert_close(booster.predict(data, pred_contribs=True), other.predict(data, pred_contribs=True))
+
+
+def test_any_number_of_threads_gives_the_same() -> None:
+    booster, data = booster_for("classes")
+    seen = []
+    for threads in (1, 3):
+        booster.set_param({"nthread": threads})
+        seen.append(booster.predict(data, pred_contribs=True))
+    assert np.array_equal(seen[0], seen[1])
+
+
+def test_interactions_are_stocks() -> None:
+    booster, data = booster_for("regression")
+    ours = booster.predict(data, pred_interactions=True)
+    assert np.array_equal(ours, fresh(booster).predict(xgb.DMatrix(X), pred_interactions=True))
