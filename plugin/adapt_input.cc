@@ -139,6 +139,11 @@ bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::u
   }
 }
 
+bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs) {
+  auto const& margin = info.base_margin_;
+  return margin.Size() == 0 || (margin.Shape(0) == info.num_row_ && margin.Shape(1) == outputs);
+}
+
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info) {
   auto const& weights = info.feature_weights.ConstHostVector();
   if (!weights.empty() && weights.size() != info.num_col_) {

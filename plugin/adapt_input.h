@@ -62,6 +62,9 @@ bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, 
 /// groups over which it is a mean.
 bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
+/// The user gave no margins, or one for each row and output.
+bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
+
 /// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
 

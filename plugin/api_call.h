@@ -7,7 +7,7 @@
 namespace xgbgpu::plugin {
 
 /// Known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for all others.
-/// It only ever saves work: no result depends on it.
+/// It saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
   kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients

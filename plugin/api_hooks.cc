@@ -25,10 +25,16 @@ class CallScope {
   ApiCall outer_;
 };
 
-/// The function of this name in the next library, which is XGBoost: ours needs it, so it is there.
+/// The function of this name in XGBoost: in a library after ours, or, where XGBoost was loaded first, in the one that
+/// has a function which we do not stand in front of.
 template <typename F>
 F* Next(char const* name) {
-  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+  void* found = dlsym(RTLD_NEXT, name);
+  Dl_info where{};
+  if (found == nullptr && dladdr(reinterpret_cast<void*>(&XGBoostVersion), &where) != 0) {
+    if (void* const xgboost = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(xgboost, name);
+  }
+  return reinterpret_cast<F*>(found);
 }
 
 /// Before and after: another thread must not take the old labels for the new ones.

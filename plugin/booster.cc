@@ -102,8 +102,11 @@ void Booster::Configure(xgboost::Args const& args) {
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
-    must_fill_ =
-        must_fill_ || std::any_of(args.cbegin(), args.cend(), [](auto const& a) { return a.first == "objective"; });
+    auto const is_set = [&](char const* name) {
+      return std::any_of(args.cbegin(), args.cend(), [&](auto const& a) { return a.first == name; });
+    };
+    if (is_set("objective")) must_fill_ = true;
+    if (is_set("process_type") || is_set("updater")) ModelChanges();  // XGBoost may take trees out of the model
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
@@ -153,6 +156,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));
   Resident& own = training.own;
   bool const resident = IsCurrent(own);
+  if (!resident) FillMargins();  // another trainer may have them
   auto const& margins = predicted.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
   auto const outputs = static_cast<std::uint32_t>(resident ? own.rows->outputs() : margins.size() / rows);
@@ -160,9 +164,8 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
 
   TargetView const targets = ViewTargets(info);
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
-  if (own.targets != mark) CheckTargets(objective, targets, rows, outputs, training.threads);
+  training.Check(objective, targets, mark, outputs);
   if (training.trainer->backend() == BackendKind::kHost) {
-    own.targets = mark;
     auto& gradients = out->HostVector();
     gradients.resize(rows * outputs);
     host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
@@ -174,6 +177,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
     own.rounds.reset();
     training.has_gradients_ahead = false;
     if (own.rows == nullptr || own.rows->outputs() != outputs) {
+      training.trainer->Abandon();
       own = {};  // before the new one needs memory
       own.rows = training.trainer->MakeResidentRows(outputs);
     }
@@ -204,6 +208,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.params.feature_weights = FeatureWeights(data->Info());
     round.iteration = Rounds();
     round.wants_positions = objective != nullptr && objective->Task().UpdateTreeLeaf();
+    wanted_positions_ = round.wants_positions;
     round.keeps_trees = OwnsRounds() && !round.wants_positions && !training.evaluations.empty();
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
@@ -249,15 +254,14 @@ Booster::Predicted& Booster::LastPrediction() {
   return last;
 }
 
-Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins) {
-  Predicted const& last = LastPrediction();
-  auto const by = last.by.lock();
-  return by != nullptr && last.margins == &margins ? *by : nullptr;
+Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins,
+                                 xgboost::GenericParameter const* ctx) {
+  return LastPrediction().margins == &margins ? WhichPredictedLast(ctx) : nullptr;
 }
 
-Booster* Booster::WhichPredictedLast() {
+Booster* Booster::WhichPredictedLast(xgboost::GenericParameter const* ctx) {
   auto const by = LastPrediction().by.lock();
-  return by == nullptr ? nullptr : *by;
+  return by != nullptr && (*by)->ctx_ == ctx ? *by : nullptr;
 }
 
 void Booster::FillMargins() {
@@ -279,23 +283,43 @@ void Booster::CopyMargins(Resident const& resident, xgboost::PredictionCacheEntr
 bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out) {
   Training* const training = trainers_.FindMargins(data, Rounds());
   if (training == nullptr || !IsCurrent(training->own)) return false;
-  bool const must_fill = std::exchange(must_fill_, false);
-  if (CurrentApiCall() == ApiCall::kEvaluate) {
+  ApiCall const call = CurrentApiCall();
+  if (call == ApiCall::kEvaluate) {
     LastPrediction().resident = &training->own;
-  } else if (CurrentApiCall() != ApiCall::kUpdate || must_fill) {
-    CopyMargins(training->own, out);
+    return true;
   }
-  return true;
+  if (call == ApiCall::kUpdate && !must_fill_.exchange(false)) return true;
+  try {
+    CopyMargins(training->own, out);
+    return true;
+  } catch (DeviceError const&) {
+    if (call == ApiCall::kUpdate) throw;
+    training->own.rounds.reset();  // in a process forked from this one, for instance: the host can predict anew
+    Clear(out);
+    return false;
+  }
 }
 
 bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out) {
-  Training* const training = CurrentApiCall() == ApiCall::kEvaluate ? trainers_.Newest() : nullptr;
-  if (training == nullptr || Rounds() == 0) return false;
-  if (Resident* const resident = training->Advance(data, Rounds())) {
+  Training* const training = trainers_.Newest();
+  bool const evaluates = CurrentApiCall() == ApiCall::kEvaluate;
+  // A matrix of training whose margins are not resident (own objectives) has them in XGBoost's cache.
+  if (training == nullptr || Rounds() == 0 || wanted_positions_ || trainers_.TrainsOn(data)) return false;
+  Resident* resident = nullptr;
+  {
+    std::lock_guard<std::mutex> lock{margins_mutex_};
+    resident = training->Advance(data, Rounds());
+  }
+  if (resident != nullptr && evaluates) {
     Clear(out);
     LastPrediction().resident = resident;
     return true;
   }
+  if (resident != nullptr) {
+    CopyMargins(*resident, out);
+    return true;
+  }
+  if (!evaluates) return false;
   PredictAnew(data, out, false, 0, 0);
   training->Admit(OwnerOf(data, *out), out->predictions.ConstHostVector(), Rounds());
   return true;
@@ -365,8 +389,13 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
     return host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
                           ctx_->Threads());
   }
-  last.resident->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, ctx_->Threads()));
-  return last.resident->rows->Evaluate(last.objective, metric);
+  try {
+    last.resident->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, ctx_->Threads()));
+    return last.resident->rows->Evaluate(last.objective, metric);
+  } catch (OutOfDeviceMemory const&) {
+    FillPredictions(predictions);  // the host has room
+    return Evaluate(metric, predictions, info);
+  }
 }
 
 void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& predictions) {

@@ -4,6 +4,7 @@
 
 #include <xgboost/gbm.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -43,8 +44,8 @@ class Booster : public xgboost::GradientBooster {
   void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
              bool* out_of_bound) const override;
 
-  /// The booster that predicted into `margins` last on this thread, to train on them; or null.
-  static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins);
+  /// The booster of the learner with this context, if it predicted into `margins` last on this thread; or null.
+  static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, xgboost::GenericParameter const* ctx);
   /// Gradients of the margins predicted last, kept where the booster trains: `out` is filled on the host backend,
   /// emptied else. False if stock code has to do it: other methods, or labels that XGBoost has something to say about.
   bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
@@ -52,8 +53,9 @@ class Booster : public xgboost::GradientBooster {
   /// Brings the margins predicted last to the host, if they are not there.
   void FillMargins();
 
-  /// The booster that predicted last on this thread, or null.
-  static Booster* WhichPredictedLast();
+  /// The booster of the learner with this context, if it predicted last on this thread; or null. Objective, metrics and
+  /// booster of a learner have one context; those of a learner with another kind of booster must not meet ours.
+  static Booster* WhichPredictedLast(xgboost::GenericParameter const* ctx);
   /// The margins predicted last, of which `predictions` is a copy, become what metrics are given, where they are: on a
   /// device they stay there and `predictions` is left empty. False if stock code has to do it; then they are here.
   bool BeginEvaluation(std::optional<ObjectiveParams> const& objective, xgboost::HostDeviceVector<float>* predictions);
@@ -161,8 +163,10 @@ class Booster : public xgboost::GradientBooster {
   Explanation explanation_;
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
-  bool must_fill_{false};     ///< another objective may be in force, one that reads the host's margins unasked
-  std::mutex margins_mutex_;  ///< predictions may run at the same time
+  /// Another objective may be in force, and one that was registered after ours reads the host's margins unasked.
+  std::atomic<bool> must_fill_{false};
+  bool wanted_positions_{false};  ///< the last round's objective set leaves on the host: no tree was kept
+  std::mutex margins_mutex_;      ///< predictions may run at the same time
 };
 
 }  // namespace xgbgpu::plugin

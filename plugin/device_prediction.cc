@@ -19,7 +19,7 @@ constexpr std::uint64_t kWorthwhile = std::uint64_t{1} << 24;
 bool FillBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model, std::vector<float>* margins) {
   std::size_t const size = info.num_row_ * model.num_output_group;
   auto const& given = info.base_margin_.Data()->ConstHostVector();
-  if (!given.empty() && given.size() != size) return false;
+  if (!BaseMarginFits(info, model.num_output_group)) return false;
   if (given.empty()) {
     margins->assign(size, model.BaseScore(xgboost::GenericParameter::kCpuId)(0));
   } else {
@@ -68,10 +68,11 @@ bool DevicePrediction::Predict(xgboost::GradientBooster const& gbtree, std::uint
                                RowMajor(margins.data(), info.num_row_, model_->num_output_group));
     out->version = layer_begin == 0 ? end : 0;
     return true;
-  } catch (DeviceError const& e) {  // out of memory, too
+  } catch (Error const& e) {  // of the device: out of memory, gone in a forked process, without code for it
     impossible_ = true;
     predictor_.reset();
     out->predictions.HostVector().clear();
+    out->version = 0;
     WarnOnce("prediction", std::string{"predictions are made on the host, because the device cannot: "} + e.what());
     return false;
   }

@@ -53,9 +53,8 @@ bool Explanation::Predict(xgboost::GradientBooster const& gbtree, std::uint32_t 
                           xgboost::HostDeviceVector<float>* out) {
   xgboost::MetaInfo const& info = data->Info();
   std::uint32_t const outputs = model_->num_output_group;
-  std::size_t const margins = info.base_margin_.Size();
   if (rounds == 0 || layers > rounds || info.num_row_ < kFewRows || IsBinned(*data)) return false;
-  if (info.num_col_ > model_->num_feature || (margins != 0 && margins != info.num_row_ * outputs)) return false;
+  if (info.num_col_ > model_->num_feature || !BaseMarginFits(info, outputs)) return false;
   auto const paths = Paths(gbtree, rounds);
   if (paths == nullptr || paths->trees() % rounds != 0 || paths->features() > model_->num_feature) return false;
 

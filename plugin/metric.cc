@@ -52,7 +52,7 @@ std::optional<MetricParams> const& DecoratedMetric::params() {
 
 double DecoratedMetric::Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) {
   auto const value = AtBoundary("evaluating", [&]() -> std::optional<double> {
-    Booster* const booster = Booster::WhichPredictedLast();
+    Booster* const booster = Booster::WhichPredictedLast(tparam_);
     if (booster == nullptr) return {};
     if (params()) {
       if (auto const ours = booster->Evaluate(*params(), predictions, info)) return ours;

@@ -64,7 +64,7 @@ std::optional<ObjectiveParams> const& DecoratedObjective::params() {
 void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                                      int iteration, xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
   bool const done = AtBoundary("computing gradients", [&] {
-    Booster* const booster = Booster::WhichPredicted(margins);
+    Booster* const booster = Booster::WhichPredicted(margins, ctx_);
     if (booster == nullptr) return false;
     if (params() && booster->ComputeGradients(*params(), info, out)) return true;
     booster->FillMargins();
@@ -75,7 +75,7 @@ void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& mar
 
 void DecoratedObjective::EvalTransform(xgboost::HostDeviceVector<float>* predictions) {
   bool const done = AtBoundary("evaluating", [&] {
-    Booster* const booster = Booster::WhichPredictedLast();
+    Booster* const booster = Booster::WhichPredictedLast(ctx_);
     return booster != nullptr && booster->BeginEvaluation(params(), predictions);
   });
   if (!done) inner()->EvalTransform(predictions);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adapt_input.h"
+#include "api_call.h"
 
 namespace xgbgpu::plugin {
 
@@ -32,10 +33,14 @@ std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatr
                                                   Place place) {
   bool const binned = IsBinned(*data);
   auto const& weights = data->Info().weights_.ConstHostVector();
-  auto const groups = WeightGroups(data->Info());
-  for (auto const& slot : slots_) {
+  bool const hinted = CurrentApiCall() != ApiCall::kOther;
+  for (auto& slot : slots_) {
     if (!SameObject(slot.owner, data) || !SamePlace(slot.place, place)) continue;
-    if (!binned && (slot.max_bin != max_bin || slot.weights != weights || slot.groups != groups)) continue;
+    if (!binned && slot.max_bin != max_bin) continue;
+    bool const unchanged = binned || (hinted && slot.epoch == MetaInfoEpoch()) ||
+                           (slot.weights == weights && slot.groups == WeightGroups(data->Info()));
+    if (!unchanged) continue;
+    if (hinted) slot.epoch = MetaInfoEpoch();
     if (auto dataset = slot.dataset.lock()) return dataset;
   }
   return nullptr;
@@ -51,7 +56,7 @@ std::shared_ptr<Dataset const> DatasetCache::Get(std::shared_ptr<xgboost::DMatri
   auto dataset = MakeDataset(data.get(), max_bin, threads, place);
   std::lock_guard<std::mutex> lock{mutex_};
   slots_.push_back(
-      {data, max_bin, place, data->Info().weights_.ConstHostVector(), WeightGroups(data->Info()), dataset});
+      {data, max_bin, place, data->Info().weights_.ConstHostVector(), WeightGroups(data->Info()), {}, dataset});
   last_owner_ = data;
   last_ = dataset;
   return dataset;
@@ -103,6 +108,11 @@ Training* TrainerPool::FindMargins(xgboost::DMatrix const* data, std::uint32_t r
 Training* TrainerPool::Newest() {
   std::lock_guard<std::mutex> lock{mutex_};
   return slots_.empty() ? nullptr : slots_.front().training.get();
+}
+
+bool TrainerPool::TrainsOn(xgboost::DMatrix const* data) {
+  std::lock_guard<std::mutex> lock{mutex_};
+  return std::any_of(slots_.cbegin(), slots_.cend(), [&](Slot const& slot) { return slot.owner.lock().get() == data; });
 }
 
 void TrainerPool::ForgetMargins() {

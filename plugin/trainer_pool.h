@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "training.h"
@@ -33,6 +34,7 @@ class DatasetCache {
     Place place;
     std::vector<float> weights;                ///< as in the matrix when the dataset was made
     std::vector<xgboost::bst_group_t> groups;  ///< the same: WeightGroups
+    std::optional<std::uint64_t> epoch;        ///< in which both were found unchanged (api_call.h)
     std::weak_ptr<Dataset const> dataset;
   };
 
@@ -56,6 +58,9 @@ class TrainerPool {
 
   /// The one used last, or null.
   Training* Newest();
+
+  /// One of the trainers is for this matrix.
+  bool TrainsOn(xgboost::DMatrix const* data);
 
   /// No margins are those of the model any more: it was changed by others.
   void ForgetMargins();

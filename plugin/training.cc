@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "adapt_input.h"
@@ -53,6 +54,15 @@ void Resident::SetTargets(TargetView const& view, TargetMark const& mark) {
   targets = mark;
 }
 
+void Training::Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs) {
+  objective.iteration = 0;  // is never wrong
+  auto const both = std::make_pair(objective, mark);
+  if (checked == both) return;
+  checked.reset();
+  CheckTargets(objective, view, dataset->rows(), outputs, threads);
+  checked = both;
+}
+
 void Training::ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark) {
   bool const ahead = std::exchange(has_gradients_ahead, false);
   if (ahead && last_plan && last_plan->SameGradients(objective, mark)) return;
@@ -67,7 +77,7 @@ void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tr
     own.rows->ComputeGradients(next);
     trainer->StartAhead(tree_params, own.rows.get(), 0, {round, 0});
     has_gradients_ahead = true;
-  } catch (Error const&) {
+  } catch (std::exception const&) {
     has_gradients_ahead = false;
   }
 }
@@ -75,6 +85,7 @@ void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tr
 void Training::BeginRound(std::uint32_t round, bool keeps) {
   own.rounds.reset();
   has_gradients_ahead = false;
+  evaluations.remove_if([](Evaluation const& e) { return e.owner.expired(); });
   if (keeps && kept_until != round) {
     trainer->ForgetTrees();
     kept_from = round;
@@ -96,7 +107,7 @@ void Training::Forget() {
 Resident* Training::Advance(xgboost::DMatrix const* data, std::uint32_t rounds) {
   evaluations.remove_if([](Evaluation const& e) { return e.owner.expired(); });
   for (auto& [owner, resident] : evaluations) {
-    if (owner.lock().get() != data || !resident.rounds) continue;
+    if (owner.lock().get() != data || !resident.rounds || *resident.rounds > rounds) continue;
     if (resident.rounds == rounds) return &resident;
     if (kept_until != rounds || *resident.rounds < kept_from) return nullptr;
     std::size_t const trees = trainer->kept_trees();
@@ -116,18 +127,18 @@ void Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, Span<float c
   if (trainer->backend() == BackendKind::kHost || rows <= kFewRows || IsBinned(*data)) return;
   auto const same = [&](Evaluation const& e) { return e.owner.lock() == data; };
   auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
-  if (found == evaluations.end()) {
-    Resident made;
-    try {
+  try {
+    if (found == evaluations.end()) {
+      Resident made;
       made.rows = trainer->MakeResidentRows(DMatrixRows{data.get()}, static_cast<std::uint32_t>(margins.size() / rows));
-    } catch (OutOfDeviceMemory const&) {
-      return;  // it is evaluated on the host
+      found = evaluations.insert(evaluations.end(), Evaluation{data, std::move(made)});
     }
-    found = evaluations.insert(evaluations.end(), Evaluation{data, std::move(made)});
+    found->resident.rounds.reset();
+    found->resident.rows->SetMargins(margins);
+    found->resident.rounds = rounds;
+  } catch (OutOfDeviceMemory const&) {
+    // It is evaluated on the host.
   }
-  found->resident.rounds.reset();
-  found->resident.rows->SetMargins(margins);
-  found->resident.rounds = rounds;
 }
 
 }  // namespace xgbgpu::plugin

@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "memory_board.h"
 #include "objective/objective.h"
@@ -36,7 +37,7 @@ struct TargetMark {
 struct Resident {
   std::unique_ptr<ResidentRows> rows;   ///< null until they are needed
   std::optional<std::uint32_t> rounds;  ///< of the model that are in the margins; nothing: none is known
-  std::optional<TargetMark> targets;    ///< of the labels and weights copied last (host backend: checked last)
+  std::optional<TargetMark> targets;    ///< of the labels and weights copied last
 
   /// Copies labels and weights unless those of `mark` are there.
   void SetTargets(TargetView const& view, TargetMark const& mark);
@@ -57,6 +58,10 @@ struct RoundPlan {
 
 /// A trainer, and what stays with it between rounds.
 struct Training {
+  ~Training() {
+    if (trainer != nullptr) trainer->Abandon();  // a tree that was started ahead reads what goes before the trainer
+  }
+
   struct Evaluation {
     std::weak_ptr<xgboost::DMatrix> owner;
     Resident resident;
@@ -66,13 +71,16 @@ struct Training {
   int threads{1};
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<MemoryBoard::Note> memory;
-  Resident own;                        ///< the training matrix, once an objective has asked for it
-  std::list<Evaluation> evaluations;   ///< other matrices; trees are kept while there are any
+  Resident own;                       ///< the training matrix, once an objective has asked for it
+  std::list<Evaluation> evaluations;  ///< other matrices; trees are kept while there are any
+  std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< by Check, last
   std::optional<RoundPlan> last_plan;  ///< of the round before; nothing: it was none with resident rows
   bool has_gradients_ahead{false};     ///< the rows have the gradients of the coming round already, after last_plan
   std::uint32_t kept_from{0};          ///< the round of the first tree kept
   std::optional<std::uint32_t> kept_until;  ///< the model's rounds when the last was kept; nothing: some is missing
 
+  /// CheckTargets, unless the same was checked before.
+  void Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs);
   /// Gradients for the coming round, unless they are there.
   void ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark);
   /// The coming round's gradients and first tree, enqueued while the host is busy with the round before. Throws

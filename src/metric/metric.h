@@ -13,8 +13,7 @@
 ///                     All in double; exp, log and erf are off by what core/portable_math.h says. -ln of a difference
 ///                     of probabilities d is off by 2^-48 / d more, at most 2^-8 for the smallest d, 1e-12.
 ///   auc, aucpr        Weights are rounded to multiples of 2^-w of the largest, w = min(45, 62 - ceil(log2 rows));
-///   labels
-///                     0 and 1 without weights are exact. Areas are summed in double.
+///                     labels 0 and 1 without weights are exact. Areas are summed in double.
 ///
 ///   pre, ndcg, map, auc over groups
 ///                     Counts are exact; sums within a group and over groups are in double.

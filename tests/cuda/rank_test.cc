@@ -51,15 +51,9 @@ class DeviceRanking {
   cuda::RankScratch scratch_{&arena_};
 };
 
-TEST(CudaRankTest, EqualsTheHost) {
-  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+/// Every kind of ranking, weights or not, groups or all rows as one.
+void ExpectAll(std::vector<std::vector<std::uint32_t>> const& sizes) {
   DeviceRanking device;
-  std::vector<std::uint32_t> many(20000);
-  Random random{3};
-  for (auto& size : many) size = static_cast<std::uint32_t>(random.Below(60));
-  // A large set between small ones: what is kept is used for less, and grows.
-  std::vector<std::uint32_t> const sizes[] = {
-      {1}, {2, 0, 1, 33, 0, 64}, {100000, 1, 1000, 0, 31, 32}, {5, 5, 5}, many, {300000}};
   for (auto const& of_groups : sizes) {
     for (std::size_t const levels : {2, 31}) {
       RankRows rows{of_groups, levels, 7};
@@ -71,6 +65,20 @@ TEST(CudaRankTest, EqualsTheHost) {
       }
     }
   }
+}
+
+TEST(CudaRankTest, SmallGroupsEqualTheHosts) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  ExpectAll({{1}, {2, 0, 1, 33, 0, 64}, {5, 5, 5}});
+}
+
+TEST(CudaRankTest, EqualsTheHost) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  std::vector<std::uint32_t> many(20000);
+  Random random{3};
+  for (auto& size : many) size = static_cast<std::uint32_t>(random.Below(60));
+  // A large set between small ones: what is kept is used for less, and grows.
+  ExpectAll({{1}, {100000, 1, 1000, 0, 31, 32}, {5, 5, 5}, many, {300000}});
 }
 
 TEST(CudaRankTest, NeedsMemoryOfItsCaller) {

@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xgboost as xgb
+from xgboost.libpath import find_lib_path
 
 from helpers import booster, in_threads, make_regression, trees
 
@@ -22,6 +24,8 @@ values = np.random.default_rng(0).normal(size=(50, 3))
 booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "host"}, xgb.DMatrix(values, values[:, 0]), 2)
 print(len(booster.get_dump()))
 """
+XGBOOST = os.path.realpath(find_lib_path()[0])
+WITH_PACKAGE = {"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "python")}
 LOAD = "import ctypes, os; ctypes.CDLL(os.environ['XGBGPU_LIBRARY'])\n"
 
 
@@ -94,8 +98,9 @@ def test_build_info():
         ("import xgboost as xgb\n" + LOAD + TRAIN, {}),
         (LOAD + LOAD + "import xgboost as xgb" + TRAIN, {}),
         ("import xgboost as xgb" + TRAIN, {"LD_PRELOAD": LIBRARY}),
+        ("import xgboost as xgb\nimport xgboost_gpu" + TRAIN, {"LD_PRELOAD": f"{XGBOOST} {LIBRARY}", **WITH_PACKAGE}),
     ],
-    ids=["before xgboost", "after xgboost", "twice", "LD_PRELOAD"],
+    ids=["before xgboost", "after xgboost", "twice", "LD_PRELOAD", "LD_PRELOAD after XGBoost"],
 )
 def test_ways_to_load(code, environment):
     done = python(code, **environment)
@@ -160,6 +165,7 @@ def test_predictions_in_several_threads():
 def test_distributed_training_is_refused():
     code = LOAD + """
 import xgboost as xgb
+from xgboost.libpath import find_lib_path
 from xgboost import collective
 from xgboost.tracker import RabitTracker
 tracker = RabitTracker(host_ip="127.0.0.1", n_workers=1)

@@ -375,6 +375,44 @@ def labels_and_weights_change(history: History) -> None:
 
 
 @scenario
+def another_trainer_takes_over(history: History) -> None:
+    cases = {"multi:softprob": dict(num_class=3), "rank:ndcg": {}, "reg:gamma": {}}
+    for objective, others in cases.items():
+        label = CLASSES + 1 if objective == "reg:gamma" else CLASSES
+        train = data(label, group=GROUPS if objective.startswith("rank") else None)
+        booster = xgb.Booster(params(objective=objective, max_depth=4, **others), [train])
+        changes: List[Callable[[], Any]] = [
+            lambda: booster.set_param({"max_bin": 32}),
+            lambda: booster.set_param({"nthread": 3}),
+            lambda: train.set_weight(WEIGHT[: len(GROUPS)] if objective.startswith("rank") else WEIGHT),
+        ]
+        for i, change in enumerate(changes):
+            for j in range(3):
+                booster.update(train, 3 * i + j)
+            change()
+        booster.update(train, 9)
+        history.truth(booster, train, X)
+        history.model(booster)
+
+
+@scenario
+def trees_taken_out_of_the_model(history: History) -> None:
+    train, other = data(), valid()
+    booster = xgb.Booster(logistic(), [train])
+    for i in range(3):
+        booster.update(train, i)
+        history.values(booster.eval_set([(train, "t"), (other, "v")]).encode())
+    booster.set_param({"process_type": "update"})
+    booster.num_boosted_rounds()
+    booster.set_param({"process_type": "default", "max_depth": 2})
+    fresh_train, fresh_other = data(), valid()
+    for i in range(3):
+        booster.update(fresh_train, i)
+        history.values(booster.eval_set([(fresh_train, "t"), (fresh_other, "v")]).encode())
+    history.model(booster)
+
+
+@scenario
 def two_boosters_on_one_matrix(history: History) -> None:
     train, other = data(), valid()
     boosters = [xgb.Booster(logistic(max_depth=d, seed=d), [train]) for d in (2, 5)]
@@ -530,6 +568,41 @@ def test_an_error_in_a_round_leaves_the_booster_as_it_was() -> None:
     booster.update(train, 3)
     history = History()
     history.truth(booster, train, X)
+
+
+def test_labels_are_checked_after_an_evaluation() -> None:
+    train = data()
+    booster = xgb.Booster(logistic(), [train])
+    booster.update(train, 0)
+    train.set_label(LABEL + 2)
+    booster.eval(train)
+    with pytest.raises(xgb.core.XGBoostError, match="label must be in \\[0,1\\] for logistic regression"):
+        booster.update(train, 1)
+
+
+def test_parameters_of_an_objective_are_checked_when_they_change() -> None:
+    train = data(Y)
+    booster = xgb.Booster(params(objective="reg:pseudohubererror"), [train])
+    booster.update(train, 0)
+    booster.set_param({"huber_slope": 0})
+    with pytest.raises(xgb.core.XGBoostError, match="slope for pseudo huber cannot be 0"):
+        booster.update(train, 1)
+
+
+def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
+    """Its objective and metrics are decorated, too, but it is not."""
+    settings = dict(objective="multi:softprob", num_class=3, eval_metric=["mlogloss", "merror"])
+    linear_data, train = xgb.DMatrix(np.nan_to_num(X[:600]), CLASSES[:600]), data(CLASSES)
+    linear = xgb.train({"booster": "gblinear", "nthread": 1, **settings}, linear_data, 2)
+    before = linear.eval(linear_data)
+    ours = xgb.Booster(params(**settings), [train])
+    ours.update(train, 0)
+    ours.eval(train)
+    assert linear.eval(linear_data) == before
+    ours.predict(train)
+    del train
+    gc.collect()
+    assert linear.eval(linear_data) == before
 
 
 @pytest.mark.parametrize(
