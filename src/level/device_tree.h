@@ -132,9 +132,11 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
 
 // The same by paths.
 
-/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job.
+/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job. With
+/// rows sampled, those of the others are zero, and `sampled` (else null) gets those of the wide format.
 /// (level/row_paths_cuda.cu)
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, GradientPair* sampled, DeviceLimits const& limits,
+                cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream);
@@ -144,8 +146,8 @@ void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 /// Histograms of all path jobs.
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-/// The leaf of every row of the matrix. `from_start`: rows have been moved.
-void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream);
+/// The leaf of every row of the matrix. `from_start`: rows have been moved. `sampled`: only some are in the sample.
+void WalkRows(DeviceTree const& tree, bool from_start, bool sampled, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -140,7 +140,8 @@ bool LevelBuilder::CanRunUnattended(FeatureSampler const& features) const {
 bool LevelBuilder::CanUsePaths() const {
   LevelPolicy const policy;
   DeviceMatrixView const& m = matrix_.view;
-  if (!unattended_ || Sampled() || !SumsFitShared(m, bounds_.symbols, limits_)) return false;
+  if (!unattended_ || params_.subsample < policy.least_path_sample) return false;
+  if (!SumsFitShared(m, bounds_.symbols, limits_)) return false;
   return m.tiles <= policy.most_path_tiles;
 }
 
@@ -165,7 +166,7 @@ void LevelBuilder::ReserveUnattended() {
     host_memory_ = PinnedBuffer<std::uint8_t>{tree_memory_.size()};
   }
   if (by_paths_) {
-    if (paths_.Reserve(params_.max_depth, stream_)) DropGraph();
+    if (paths_.Reserve(params_.max_depth, Sampled(), stream_)) DropGraph();
   } else {
     ReserveLists();
     Grow(&move_jobs_, "nodes", widest);
@@ -223,7 +224,7 @@ DeviceTree LevelBuilder::View() const {
   tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
   tree.feature_words = (matrix_.view.features + 31) / 32;
   tree.sets_by_depth = sets_by_depth_;
-  if (by_paths_) tree.paths = paths_.View(gradients_);
+  if (by_paths_) tree.paths = paths_.View(Sampled() ? paths_.sampled() : gradients_);
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
   std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
@@ -306,12 +307,12 @@ void LevelBuilder::EnqueueStart() {
   CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
   FillBytes(tree_memory_.data(), 0, sizeof(Header), stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
-  if (Sampled()) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
+  if (Sampled() && !by_paths_) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
   timer_.Run(kGradients, level_,
              [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_); });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
-      StartPaths(tree, paths_.narrow(), limits_, stream_);
+      StartPaths(tree, paths_.narrow(), Sampled() ? paths_.sampled() : nullptr, limits_, stream_);
     } else {
       ListRootRows(tree, Sampled(), limits_, stream_);
     }
@@ -338,7 +339,7 @@ void LevelBuilder::EnqueueListTree() {
 void LevelBuilder::EnqueueTree() {
   EnqueueStart();
   if (by_paths_) {
-    paths_.EnqueueLevels(View(), params_.max_depth, bounds_, timer_, limits_, stream_);
+    paths_.EnqueueLevels(View(), params_.max_depth, Sampled(), bounds_, timer_, limits_, stream_);
   } else {
     EnqueueListTree();
   }
@@ -462,7 +463,7 @@ LevelBuilder::Result LevelBuilder::Finish() {
         HeaderOf(host_memory_.data())->state.no_room != 0) {  // the first tree of the wide format on moved rows
       paths_.SetMoveWide(true);
       try {
-        if (paths_.Reserve(params_.max_depth, stream_)) DropGraph();
+        if (paths_.Reserve(params_.max_depth, Sampled(), stream_)) DropGraph();
       } catch (OutOfDeviceMemory const&) {
         paths_.SetMoveWide(false);  // narrow trees still fit
         DropGraph();

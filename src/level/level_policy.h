@@ -23,9 +23,12 @@ struct LevelPolicy {
   /// Rows that a warp divides at a time: at most 1024, fewer where that would leave multiprocessors idle.
   std::uint32_t most_item_rows{1024};
   std::uint32_t least_item_rows{64};
-  /// Rows keep their place and carry a path (row_paths.h) in unattended trees on all rows of matrices of at most this
-  /// many tiles. With more, a second copy of them is not worth its memory.
+  /// Rows keep their place and carry a path (row_paths.h) in unattended trees on matrices of at most this many tiles.
+  /// With more, a second copy of them is not worth its memory.
   std::uint32_t most_path_tiles{4};
+  /// From this part of the rows on those outside the sample go along, with gradients of zero: it costs less than to
+  /// list the others and to look for the leaves of these at the end.
+  float least_path_sample{0.4f};
   /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are
   /// looked at once for each node of the level. Less stays in the second-level cache, and is moved only to keep paths
   /// in a byte.

@@ -8,7 +8,7 @@
 
 namespace xgbgpu::cuda {
 
-bool PathGrowth::Reserve(int max_depth, cudaStream_t stream) {
+bool PathGrowth::Reserve(int max_depth, bool sampled, cudaStream_t stream) {
   LevelPolicy const policy;
   std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (max_depth - 1);
   std::size_t const bins = matrix_.view.tiles * rows * matrix_.view.record_bytes();
@@ -29,6 +29,7 @@ bool PathGrowth::Reserve(int max_depth, cudaStream_t stream) {
   };
   constexpr std::size_t kSlack = 128;  // paths are read in words
   for (auto& path : path_) grow(&path, "row paths", rows + kSlack);
+  if (sampled) grow(&sampled_, "sampled gradients", rows + 3);
   for (int store = 0; store <= std::min(moves, 2); ++store) {
     if (may_be_narrow) grow(&narrow_[store], "narrow gradients", rows + 3);
     if (store == 0) continue;
@@ -79,8 +80,8 @@ void PathGrowth::Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits 
   paths.depth = 0;
 }
 
-void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
-                               DeviceLimits const& limits, cudaStream_t stream) const {
+void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, bool sampled, LevelBounds bounds,
+                               StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
   bool moved = false;
   bounds.families = 1;
@@ -102,7 +103,7 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bound
   }
   paths.start = start_.data();
   paths.start_nodes = start_nodes_.data();
-  timer.Run(kWalk, max_depth, [&] { WalkRows(tree, moved, limits, stream); });
+  timer.Run(kWalk, max_depth, [&] { WalkRows(tree, moved, sampled, limits, stream); });
 }
 
 }  // namespace xgbgpu::cuda

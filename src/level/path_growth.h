@@ -8,21 +8,24 @@
 
 namespace xgbgpu::cuda {
 
-/// Memory  per row: 2 bytes of paths, and from 65,536 rows on 4 bytes of gradient; if rows are moved, as much again as
+/// Memory  per row: 2 bytes of paths, and from 65,536 rows on 4 bytes of gradient; 8 if rows are sampled; if rows are
+/// moved, as much again as
 ///         their bins and gradients, once for the first move and once for the second; and some per node.
 class PathGrowth {
  public:
   PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena) : matrix_{matrix}, arena_{arena} {}
 
-  /// Makes room for trees of this depth. True if a buffer is another now.
-  bool Reserve(int max_depth, cudaStream_t stream);
+  /// Makes room for trees of this depth, with rows sampled or not. True if a buffer is another now.
+  bool Reserve(int max_depth, bool sampled, cudaStream_t stream);
   /// From the next Reserve on: is there room for moved gradients of the wide format?
   void SetMoveWide(bool room) { move_wide_ = room; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
+  /// [rows], for gradients of the wide format that are zero outside the sample.
+  GradientPair* sampled() const { return sampled_.data(); }
   /// The view of the root's level.
   RowPaths View(GradientPair const* gradients) const;
   /// Everything from the root's histogram to the leaf of every row.
-  void EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
+  void EnqueueLevels(DeviceTree tree, int max_depth, bool sampled, LevelBounds bounds, StageTimer const& timer,
                      DeviceLimits const& limits, cudaStream_t stream) const;
 
   /// Are the rows moved when this level is made?
@@ -39,6 +42,7 @@ class PathGrowth {
   int move_every_{0};  ///< levels; 0: rows are not moved
 
   DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
+  DeviceBuffer<GradientPair> sampled_;
   DeviceBuffer<GradientPair> moved_wide_[2];
   DeviceBuffer<std::uint8_t> moved_records_[2];
   DeviceBuffer<std::uint8_t> path_[2];

@@ -3,6 +3,7 @@
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
+#include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -14,7 +15,10 @@ constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kItemSteps = kPathItemRows / kThreads;
 constexpr int kMostPaths = 128;  // of one group at one level
 
-__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out) {
+/// kSample: gradients of rows outside the sample count as zero; those of the wide format go to `sampled`.
+template <bool kSample>
+__global__ void __launch_bounds__(kThreads)
+    QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out, GradientPair* sampled) {
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
   TreeSettings const& settings = *tree.settings;
@@ -34,11 +38,21 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     } else {
       for (std::uint64_t i = 0; first + i < rows; ++i) v[i] = tree.gradients[first + i];
     }
+    bool in[kLaneRows] = {true, true, true, true};
+    if (kSample) {
+      RandomBlock const draws = RandomStream{settings.seed, RandomPurpose::kRowSample, settings.tree, 0}.Block(
+          static_cast<std::uint32_t>(first / 4));
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) in[i] = IsSampled(draws.word[i], settings.sample_threshold);
+    }
     if (!narrow) {
-      for (GradientPair const& g : v) {
-        GradientSum const q = QuantiseWide(g, gradient.grad_scale, gradient.hess_scale);
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) {
+        if (!in[i]) v[i] = {0.0f, 0.0f};
+        GradientSum const q = QuantiseWide(v[i], gradient.grad_scale, gradient.hess_scale);
         sum.grad += q.grad;
         sum.hess += q.hess;
+        if (kSample) sampled[first + i] = v[i];  // the array has room for whole fours
       }
       continue;
     }
@@ -47,8 +61,9 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     NarrowGradient q[kLaneRows];
 #pragma unroll
     for (int i = 0; i < kLaneRows; ++i) {
-      q[i] = first + i < rows ? QuantiseNarrow(v[i], gradient.grad_scale, gradient.hess_scale, rounding.word[i])
-                              : NarrowGradient{0, 0};
+      q[i] = first + i < rows && in[i]
+                 ? QuantiseNarrow(v[i], gradient.grad_scale, gradient.hess_scale, rounding.word[i])
+                 : NarrowGradient{0, 0};
       sum.grad += q[i].grad;
       sum.hess += q[i].hess;
     }
@@ -318,6 +333,8 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanGroups(tree);
 }
 
+/// kSample: rows outside the sample get the complement of their leaf.
+template <bool kSample>
 __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool from_start) {
   DeviceMatrixView const& m = tree.matrix;
   RowPaths const& paths = tree.paths;
@@ -339,6 +356,14 @@ __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool
       bool const left = symbol < node.split.bin || symbol == node.split.missing_left;
       n = node.left + (left ? 0 : 1);
     }
+    if (kSample) {
+      TreeSettings const& settings = *tree.settings;
+      RandomBlock const draws = RandomStream{settings.seed, RandomPurpose::kRowSample, settings.tree, 0}.Block(
+          static_cast<std::uint32_t>(row / 4));
+      std::uint32_t const upper = row % 2 == 0 ? draws.word[2] : draws.word[3];
+      std::uint32_t const lower = row % 2 == 0 ? draws.word[0] : draws.word[1];
+      if (!IsSampled(row % 4 < 2 ? lower : upper, settings.sample_threshold)) n = ~n;
+    }
     tree.positions[row] = n;
   }
 }
@@ -351,9 +376,14 @@ unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 
 }  // namespace
 
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, GradientPair* sampled, DeviceLimits const& limits,
+                cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident);
-  QuantiseRowsKernel<<<blocks, kThreads, 0, stream>>>(tree, narrow);
+  if (sampled != nullptr) {
+    QuantiseRowsKernel<true><<<blocks, kThreads, 0, stream>>>(tree, narrow, sampled);
+  } else {
+    QuantiseRowsKernel<false><<<blocks, kThreads, 0, stream>>>(tree, narrow, nullptr);
+  }
   CheckLaunch("quantising gradients");
 }
 
@@ -373,8 +403,13 @@ void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
   CheckLaunch("moving rows");
 }
 
-void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream) {
-  WalkRowsKernel<<<Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from_start);
+void WalkRows(DeviceTree const& tree, bool from_start, bool sampled, DeviceLimits const& limits, cudaStream_t stream) {
+  unsigned const blocks = Blocks(tree.matrix.rows, kThreads, limits, kResident);
+  if (sampled) {
+    WalkRowsKernel<true><<<blocks, kThreads, 0, stream>>>(tree, from_start);
+  } else {
+    WalkRowsKernel<false><<<blocks, kThreads, 0, stream>>>(tree, from_start);
+  }
   CheckLaunch("looking for the leaves of rows");
 }
 

@@ -132,6 +132,10 @@ constexpr Corner kCorners[] = {
     {300000, 28, 1, 256, {kDepthWise, 8, 0}, "_moved"},
     {300000, 28, 0.9, 100, {kDepthWise, 10, 0}, "_moved"},
     {100000, 100, 1, 64, {kDepthWise, 9, 0}, "_moved"},
+    {300000, 28, 1, 256, {kDepthWise, 9, 0}, "_moved_sampled"},
+    {300000, 28, 0.9, 100, {kDepthWise, 10, 0}, "_moved_sampled_wideformat"},
+    {70001, 9, 0.9, 64, {kDepthWise, 6, 0}, "_sampled"},
+    {70001, 9, 0.9, 64, {kDepthWise, 6, 0}, "_sampled_wideformat"},
     {1000, 5, 0.9, 64, {kDepthWise, 6, 1}, "_oneleaf"},
     {1000, 5, 0, 64, {kDepthWise, 6, 0}, "_novalues"},
     {65535, 4, 0.9, 64, {kDepthWise, 6, 0}, "_lastwide"},
@@ -147,7 +151,9 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     c.density = corner.density;
     c.values = Values::kContinuous;
     c.max_bin = corner.max_bin;
-    c.loss = Loss::kLogistic;
+    std::string const name = corner.name;
+    c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
+    if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
     c.stride = 1;
     c.variants = corner.name;
     c.params.grow_policy = corner.growth.policy;
