@@ -16,9 +16,14 @@ namespace {
 /// Rows of the group in descending order of value(row), equal ones as they lie.
 template <typename Value>
 void SortRows(RankingGroup const& group, std::uint32_t* rows, Value&& value) {
-  for (std::uint64_t i = 0; i < group.size; ++i) rows[group.begin + i] = static_cast<std::uint32_t>(group.begin + i);
-  std::stable_sort(rows + group.begin, rows + group.begin + group.size,
-                   [&](std::uint32_t a, std::uint32_t b) { return DescendingKey(value(a)) < DescendingKey(value(b)); });
+  thread_local std::vector<std::uint64_t> keyed;  // key and row in one number: nothing else is looked at
+  keyed.resize(group.size);
+  for (std::uint64_t i = 0; i < group.size; ++i) {
+    auto const row = static_cast<std::uint32_t>(group.begin + i);
+    keyed[i] = std::uint64_t{DescendingKey(value(row))} << 32 | row;
+  }
+  std::sort(keyed.begin(), keyed.end());
+  for (std::uint64_t i = 0; i < group.size; ++i) rows[group.begin + i] = static_cast<std::uint32_t>(keyed[i]);
 }
 
 }  // namespace

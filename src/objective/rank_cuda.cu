@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kThreads) IdealKernel(RankData data, std::int6
     RankOrder const order = data.Order(group);
     std::uint32_t const place = here ? i - order.first : 0;
     float const label = data.labels[order.first + order.by_label[place]];
-    std::int64_t const gain = here ? DiscountedGain(label, place, data.ShiftOfGains(order)) : 0;
+    std::int64_t const gain = here ? DiscountedGain(label, DiscountOf(place), data.ShiftOfGains(order)) : 0;
     if (__all_sync(kAllLanes, group == __shfl_sync(kAllLanes, group, 0))) {
       std::int64_t const sum = WarpSum(gain);
       if (threadIdx.x % 32 == 0 && sum != 0) AtomicAdd(&ideal[group], sum);

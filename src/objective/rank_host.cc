@@ -64,11 +64,16 @@ class GroupRanker {
     std::sort(sorted_.begin(), sorted_.end());
   }
 
-  NdcgPairs Ndcg(RankOrder const& order, float const* labels) const {
+  NdcgPairs Ndcg(RankOrder const& order, float const* labels) {
+    for (auto place = static_cast<std::uint32_t>(discounts_.size()); place < order.rows; ++place) {
+      discounts_.push_back(DiscountOf(place));
+    }
     int const shift = GainShift(labels[order.by_label[0]], order.rows);
     std::int64_t ideal = 0;
-    for (std::uint32_t i = 0; i < order.rows; ++i) ideal += DiscountedGain(labels[order.by_label[i]], i, shift);
-    return {labels, places_.data(), ideal, shift};
+    for (std::uint32_t i = 0; i < order.rows; ++i) {
+      ideal += DiscountedGain(labels[order.by_label[i]], discounts_[i], shift);
+    }
+    return {labels, places_.data(), ideal, shift, discounts_.data()};
   }
 
   MapPairs Map(std::uint32_t rows, float const* labels) {
@@ -102,6 +107,7 @@ class GroupRanker {
   std::vector<std::uint64_t> sorted_;  ///< key, row
   std::vector<std::uint32_t> label_keys_, by_label_, places_, hits_;
   std::vector<std::uint64_t> precision_, inverse_;
+  std::vector<double> discounts_;  ///< of the first places; longer after every larger group
   std::vector<RankSum> sums_;
 };
 

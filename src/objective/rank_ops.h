@@ -175,8 +175,8 @@ XGBGPU_HD int GainShift(float largest_label, std::uint32_t rows) {
   int const bits = CeilLog2(rows);
   return (bits > 12 ? 62 - bits : 50) - static_cast<int>(largest_label);
 }
-XGBGPU_HD std::int64_t DiscountedGain(float label, std::uint32_t place, int shift) {
-  return ToInteger(GainOf(label) * DiscountOf(place) * ScaleByPowerOfTwo(1.0, shift));
+XGBGPU_HD std::int64_t DiscountedGain(float label, double discount, int shift) {
+  return ToInteger(GainOf(label) * discount * ScaleByPowerOfTwo(1.0, shift));
 }
 
 /// rank:ndcg: by how much the group's NDCG changes if the two rows change places.
@@ -184,14 +184,20 @@ struct NdcgPairs {
   float const* labels;          ///< [rows] of the group
   std::uint32_t const* places;  ///< [rows] in order of margins, the largest first
   double inverse_ideal;         ///< 1 / discounted gains of the best order; 0 if there are none
+  double const* discounts;      ///< DiscountOf every place of the group, or null: computed when needed
 
-  XGBGPU_HD NdcgPairs(float const* labels_of, std::uint32_t const* places_of, std::int64_t ideal, int shift)
+  XGBGPU_HD NdcgPairs(float const* labels_of, std::uint32_t const* places_of, std::int64_t ideal, int shift,
+                      double const* discounts_of = nullptr)
       : labels{labels_of},
         places{places_of},
-        inverse_ideal{ideal == 0 ? 0.0 : ScaleByPowerOfTwo(1.0 / static_cast<double>(ideal), shift)} {}
+        inverse_ideal{ideal == 0 ? 0.0 : ScaleByPowerOfTwo(1.0 / static_cast<double>(ideal), shift)},
+        discounts{discounts_of} {}
 
+  XGBGPU_HD double Discount(std::uint32_t place) const {
+    return discounts == nullptr ? DiscountOf(place) : discounts[place];
+  }
   XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
-    double const change = DiscountOf(places[high]) - DiscountOf(places[low]);
+    double const change = Discount(places[high]) - Discount(places[low]);
     return (GainOf(labels[high]) - GainOf(labels[low])) * (change < 0.0 ? -change : change) * inverse_ideal;
   }
 };
