@@ -152,10 +152,11 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   objective.iteration = Rounds();
   objective.seed = static_cast<std::uint64_t>(ctx_->seed);
   Predicted const& predicted = LastPrediction();
-  if (!OwnsRounds() || &predicted.data->Info() != &info) return false;
+  if (!config_.Trains() || &predicted.data->Info() != &info) return false;
   Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));
   Resident& own = training.own;
-  bool const resident = IsCurrent(own);
+  bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
+  bool const resident = !on_host && IsCurrent(own);
   if (!resident) FillMargins();  // another trainer may have them
   auto const& margins = predicted.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
@@ -165,7 +166,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   TargetView const targets = ViewTargets(info);
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
   training.Check(objective, targets, mark, outputs);
-  if (training.trainer->backend() == BackendKind::kHost) {
+  if (on_host) {
     auto& gradients = out->HostVector();
     gradients.resize(rows * outputs);
     host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),

@@ -46,8 +46,9 @@ class Booster : public xgboost::GradientBooster {
 
   /// The booster of the learner with this context, if it predicted into `margins` last on this thread; or null.
   static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, xgboost::GenericParameter const* ctx);
-  /// Gradients of the margins predicted last, kept where the booster trains: `out` is filled on the host backend,
-  /// emptied else. False if stock code has to do it: other methods, or labels that XGBoost has something to say about.
+  /// Gradients of the margins predicted last, kept where the margins are: `out` is filled on the host (the host
+  /// backend, dart, mixed updaters), emptied else. False if stock code has to do it: other methods, or labels that
+  /// XGBoost has something to say about.
   bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
                         xgboost::HostDeviceVector<xgboost::GradientPair>* out);
   /// Brings the margins predicted last to the host, if they are not there.

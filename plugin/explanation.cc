@@ -67,7 +67,7 @@ bool Explanation::Predict(xgboost::GradientBooster const& gbtree, std::uint32_t 
     try {
       PredictContributionsOnDevice(rows, *paths, 0, trees, approximate, view, place.device, threads);
       done = true;
-    } catch (DeviceError const& e) {
+    } catch (Error const& e) {  // of the device, or there is no code for it
       WarnOnce("contributions",
                std::string{"contributions are computed on the host, because the device cannot: "} + e.what());
     }

@@ -21,10 +21,10 @@
 /// unwound, a subtraction at each step loses digits. For o_i = 0 the factor z_i cancels: all such features of a path
 /// share one value. For o_i = 1 the factor and its inverse depend on the path alone; rows share them.
 ///
-/// Error   With u = 2^-24, of one path: a factor is right to 4 u (z, t, 1 - t rounded, a product, a sum), the product
-/// of
-///         D factors to 5 D u, and what follows (weight, leaf, inverse, at most D/2 additions, 1 - z, two products) to
-///         (D/2 + 12) u more. Together (6 D + 12) u |v| max(o_i, z_i) ∫…, the path's terms before o_i - z_i is taken.
+/// Error   With u = 2^-24, of one path: a factor is right to 4 u (z, t, 1 - t rounded, a product, a sum), the
+///         product of D factors to 5 D u, and what follows (weight, leaf, inverse, at most D/2 additions, 1 - z, two
+///         products) to (D/2 + 12) u more. Together (6 D + 12) u |v| max(o_i, z_i) ∫…, the path's terms before o_i -
+///         z_i is taken.
 ///
 /// From  Lundberg, Erion, Lee, "Consistent Individualized Feature Attribution for Tree Ensembles", arXiv:1802.03888
 ///       (2018): the game; Mitchell, Frank, Holmes, "GPUTreeShap", PeerJ CS 8:e880 (2022): paths taken out of the trees

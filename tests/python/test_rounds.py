@@ -628,11 +628,15 @@ def test_bad_labels_are_named(objective: str, label: float, words: str) -> None:
 
 
 @only_ours
+@pytest.mark.parametrize("boosting", ["gbtree", "dart"])
 @pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg", "rank:map"])
-def test_ranking_does_not_depend_on_threads(objective: str) -> None:
+def test_ranking_does_not_depend_on_threads(objective: str, boosting: str) -> None:
     models = []
     for threads in (1, 2, 5):
-        booster = xgb.train(params(objective=objective, nthread=threads, max_depth=4), data(LABEL, group=GROUPS), 4)
+        settings = params(objective=objective, booster=boosting, rate_drop=0.3, nthread=threads, max_depth=4)
+        if boosting == "gbtree":
+            del settings["rate_drop"]
+        booster = xgb.train(settings, data(LABEL, group=GROUPS), 4)
         models.append(raw(booster))
     assert models[0] == models[1] == models[2]
 
