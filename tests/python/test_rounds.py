@@ -6,40 +6,34 @@ for bit. On the host backend both ways are one; on CUDA (XGBGPU_TEST_BACKEND=cud
 """
 
 import gc
-from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, List
 
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import OURS, binary_labels, fresh, make_data, only_ours, params, raw
+from round_scenarios import (
+    CLASSES,
+    FUNCTIONS,
+    GROUPS,
+    LABEL,
+    SCENARIOS,
+    VCLASSES,
+    VLABEL,
+    VWEIGHT,
+    VY,
+    WEIGHT,
+    History,
+    V,
+    X,
+    Y,
+    data,
+    logistic,
+    scenario,
+    valid,
+    xgboosts_own_functions,
+)
+from support import OURS, only_ours, params, raw
 from xgboost.core import _LIB
-
-# More rows than are left to the host in any case (plugin/training.cc).
-X, Y = make_data(3000, 6, missing=0.1)
-V, VY = make_data(1500, 6, seed=1, missing=0.1)
-LABEL, VLABEL = binary_labels(Y), binary_labels(VY)
-CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
-VCLASSES = np.digitize(VY, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
-WEIGHT = np.random.default_rng(5).random(len(X)).astype(np.float32) + np.float32(0.1)
-VWEIGHT = np.random.default_rng(6).random(len(V)).astype(np.float32) + np.float32(0.1)
-
-GROUPS = [1, 2, 997, 0, 500, 1100, 400]
-
-FUNCTIONS = ("XGBoosterUpdateOneIter", "XGBoosterEvalOneIter", "XGDMatrixSetInfoFromInterface")
-
-
-@contextmanager
-def xgboosts_own_functions() -> Iterator[None]:
-    """As for a program that knows nothing of the library's functions."""
-    ours = {name: getattr(_LIB, name) for name in FUNCTIONS}
-    for name in FUNCTIONS:
-        setattr(_LIB, name, _LIB[name])  # by index: a new object for the function in XGBoost's own library
-    try:
-        yield
-    finally:
-        for name, function in ours.items():
-            setattr(_LIB, name, function)
 
 
 @only_ours
@@ -48,193 +42,6 @@ def test_the_library_stands_in_front() -> None:
         own = {name: getattr(_LIB, name) for name in FUNCTIONS}
     for name in FUNCTIONS:
         assert getattr(_LIB, name) is not own[name]
-
-
-class History:
-    """What a scenario saw, to be compared bit for bit."""
-
-    def __init__(self) -> None:
-        self.seen: List[Any] = []
-
-    def model(self, booster: xgb.Booster) -> None:
-        self.seen.append(raw(booster))
-
-    def values(self, values: Any) -> None:
-        self.seen.append(np.asarray(values).tobytes())
-
-    def truth(self, booster: xgb.Booster, data: xgb.DMatrix, x: np.ndarray) -> None:
-        """The booster's own predictions are those of its saved model for new data."""
-        seen = booster.predict(data, output_margin=True)
-        assert np.array_equal(seen, fresh(booster).predict(xgb.DMatrix(x), output_margin=True))
-        self.values(seen)
-
-
-Scenario = Callable[[History], None]
-SCENARIOS: Dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
-
-
-def data(label: np.ndarray = LABEL, **others: Any) -> xgb.DMatrix:
-    return xgb.DMatrix(X, label, **others)
-
-
-def valid(label: np.ndarray = VLABEL, **others: Any) -> xgb.DMatrix:
-    return xgb.DMatrix(V, label, **others)
-
-
-def logistic(**others: Any) -> Dict[str, Any]:
-    return params(**{"objective": "binary:logistic", "max_depth": 4, **others})
-
-
-@scenario
-def plain_training(history: History) -> None:
-    train = data()
-    booster = xgb.Booster(logistic(), [train])
-    for i in range(6):
-        booster.update(train, i)
-    history.truth(booster, train, X)
-    history.model(booster)
-
-
-@scenario
-def looking_in_between(history: History) -> None:
-    train, other = data(), valid()
-    booster = xgb.Booster(logistic(), [train, other])
-    for i in range(6):
-        booster.update(train, i)
-        if i % 2 == 0:
-            history.truth(booster, train, X)
-            history.truth(booster, other, V)
-        history.values(booster.predict(train, iteration_range=(0, max(1, i // 2))))
-    history.model(booster)
-
-
-def objective_scenarios() -> None:
-    positive = np.exp(Y)
-    cases = {
-        "reg:squarederror": (Y, {}),
-        "reg:squaredlogerror": (positive, {}),
-        "reg:logistic": (LABEL, {"scale_pos_weight": 1.7}),
-        "binary:logistic": (LABEL, {"scale_pos_weight": 0.4}),
-        "binary:logitraw": (LABEL, {}),
-        "binary:hinge": (LABEL, {}),
-        "count:poisson": (np.floor(positive), {"max_delta_step": 0.9}),
-        "reg:gamma": (positive, {}),
-        "reg:tweedie": (np.floor(positive), {"tweedie_variance_power": 1.3}),
-        "reg:pseudohubererror": (Y, {"huber_slope": 0.8}),
-        "reg:absoluteerror": (Y, {}),
-        "multi:softmax": (CLASSES, {"num_class": 3}),
-        "multi:softprob": (CLASSES, {"num_class": 3}),
-        "rank:pairwise": (CLASSES, {}),
-        "rank:ndcg": (CLASSES, {"num_pairsample": 3, "seed": 7}),
-        "rank:map": (LABEL, {}),
-        "survival:cox": (np.where(LABEL > 0, 1, -1) * positive, {}),
-    }
-    for name, (label, others) in cases.items():
-        for weighted in (False, True):
-
-            def run(history: History, name=name, label=label, others=others, weighted=weighted) -> None:
-                ranks = name.startswith("rank")
-                weight = (WEIGHT[: len(GROUPS)] if ranks else WEIGHT) if weighted else None
-                train = data(label.astype(np.float32), weight=weight, group=GROUPS if ranks else None)
-                booster = xgb.Booster(params(objective=name, max_depth=4, **others), [train])
-                for i in range(4):
-                    booster.update(train, i)
-                    history.values(booster.eval(train).encode())
-                history.truth(booster, train, X)
-                history.model(booster)
-
-            run.__name__ = f"{name}{' weighted' if weighted else ''}"
-            scenario(run)
-
-
-objective_scenarios()
-
-
-@scenario
-def survival_times(history: History) -> None:
-    for distribution in ("normal", "logistic", "extreme"):
-        train = xgb.DMatrix(X, weight=WEIGHT if distribution == "normal" else None)
-        train.set_float_info("label_lower_bound", np.where(CLASSES == 0, 0, np.exp(Y)).astype(np.float32))
-        train.set_float_info("label_upper_bound", np.where(CLASSES == 1, np.inf, np.exp(Y)).astype(np.float32))
-        settings = {"aft_loss_distribution": distribution, "aft_loss_distribution_scale": 1.3}
-        metrics = ["aft-nloglik", "interval-regression-accuracy"]
-        booster = xgb.Booster(params(objective="survival:aft", max_depth=4, eval_metric=metrics, **settings), [train])
-        for i in range(4):
-            booster.update(train, i)
-            history.values(booster.eval(train).encode())
-        history.truth(booster, train, X)
-        history.model(booster)
-
-
-@scenario
-def ranking_metrics(history: History) -> None:
-    train, other = data(CLASSES, group=GROUPS), valid(VCLASSES, group=[300, 1200])
-    metrics = ["ndcg", "ndcg@5-", "map@3", "pre@2", "auc"]
-    seen: Dict[str, Any] = {}
-    booster = xgb.train(
-        params(objective="rank:pairwise", max_depth=3, eval_metric=metrics),
-        train,
-        4,
-        evals=[(train, "t"), (other, "v")],
-        evals_result=seen,
-        verbose_eval=False,
-    )
-    history.values([seen[name][metric] for name in ("t", "v") for metric in metrics])
-    history.model(booster)
-
-
-@scenario
-def several_targets(history: History) -> None:
-    train = data(np.stack([Y, -2 * Y, LABEL], axis=1))
-    booster = xgb.Booster(params(objective="reg:squarederror", max_depth=3), [train])
-    for i in range(4):
-        booster.update(train, i)
-        history.values(booster.eval(train).encode())
-    history.truth(booster, train, X)
-    history.model(booster)
-
-
-METRICS = {
-    "binary:logistic": ["rmse", "mae", "logloss", "error", "error@0.3", "auc", "aucpr", "map", "ndcg@10", "mape"],
-    "count:poisson": ["poisson-nloglik", "rmse", "rmsle", "mphe", "gamma-deviance", "tweedie-nloglik@1.2"],
-    "multi:softprob": ["mlogloss", "merror", "auc"],
-}
-
-
-def metric_scenarios() -> None:
-    for objective, metrics in METRICS.items():
-        for weighted in (False, True):
-
-            def run(history: History, objective=objective, metrics=metrics, weighted=weighted) -> None:
-                labels = {"binary:logistic": (LABEL, VLABEL), "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY)))}
-                label, vlabel = labels.get(objective, (CLASSES, VCLASSES))
-                others = {"num_class": 3} if objective.startswith("multi") else {}
-                train = data(label, weight=WEIGHT if weighted else None)
-                other = valid(vlabel, weight=VWEIGHT if weighted else None)
-                seen: Dict[str, Any] = {}
-                booster = xgb.train(
-                    params(objective=objective, max_depth=4, eval_metric=metrics, **others),
-                    train,
-                    5,
-                    evals=[(train, "train"), (other, "valid")],
-                    evals_result=seen,
-                    verbose_eval=False,
-                )
-                for name in ("train", "valid"):
-                    for metric in metrics:
-                        history.values(seen[name][metric])
-                history.model(booster)
-
-            run.__name__ = f"metrics of {objective}{' weighted' if weighted else ''}"
-            scenario(run)
-
-
-metric_scenarios()
 
 
 @scenario
@@ -603,82 +410,3 @@ def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
     del train
     gc.collect()
     assert linear.eval(linear_data) == before
-
-
-@pytest.mark.parametrize(
-    ("objective", "label", "words"),
-    [
-        ("binary:logistic", 1.5, "label must be in \\[0,1\\] for logistic regression"),
-        ("reg:squaredlogerror", -1.0, "label must be greater than -1 for rmsle"),
-        ("count:poisson", -1.0, "label must be nonnegative"),
-        ("reg:gamma", -0.5, "label must be positive"),
-        ("reg:tweedie", -0.5, "label must be nonnegative"),
-        ("multi:softprob", 3.0, "label must be in \\[0, num_class\\)"),
-        ("multi:softprob", -1.0, "label must be in \\[0, num_class\\)"),
-    ],
-)
-def test_bad_labels_are_named(objective: str, label: float, words: str) -> None:
-    labels = np.ones_like(LABEL)
-    labels[1234] = label
-    others = {"num_class": 3} if objective.startswith("multi") else {}
-    with pytest.raises(xgb.core.XGBoostError, match=words) as caught:
-        xgb.train(params(objective=objective, **others), data(labels), 2)
-    if OURS:
-        assert "1234" in str(caught.value)
-
-
-@only_ours
-@pytest.mark.parametrize("boosting", ["gbtree", "dart"])
-@pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg", "rank:map"])
-def test_ranking_does_not_depend_on_threads(objective: str, boosting: str) -> None:
-    models = []
-    for threads in (1, 2, 5):
-        settings = params(objective=objective, booster=boosting, rate_drop=0.3, nthread=threads, max_depth=4)
-        if boosting == "gbtree":
-            del settings["rate_drop"]
-        booster = xgb.train(settings, data(LABEL, group=GROUPS), 4)
-        models.append(raw(booster))
-    assert models[0] == models[1] == models[2]
-
-
-@only_ours
-@pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg", "rank:map"])
-def test_ranking_learns_as_much_as_stock(objective: str) -> None:
-    """Stock draws other pairs: each side is one draw of many. Of what is learned from no model on, both learn as much, but
-    for a twentieth, twice the largest difference that was seen between seeds."""
-    groups = [50] * 60
-    scores, untrained = {}, 0.0
-    for name, method in (("ours", params()), ("stock", {"tree_method": "hist"})):
-        seen: Dict[str, Any] = {}
-        train, other = data(CLASSES, group=groups), valid(VCLASSES, group=[50] * 30)
-        settings = dict(objective=objective, max_depth=4, eval_metric="ndcg@10", eta=0.2, **method)
-        untrained = float(xgb.train(settings, train, 0).eval(other).rsplit(":", 1)[1])
-        if objective == "rank:map":
-            train.set_label(LABEL)
-        xgb.train(settings, train, 30, evals=[(other, "v")], evals_result=seen, verbose_eval=False)
-        scores[name] = seen["v"]["ndcg@10"]
-    learned = {name: history[-1] - untrained for name, history in scores.items()}
-    assert learned["ours"] == pytest.approx(learned["stock"], rel=0.05), learned
-
-
-# Each prediction differs from stock's by the rounding of a few float operations, at most 4 units in the last place: of a
-# probability that is 2^-22, and a loss is not steeper than 1 / probability here (checked: no probability below 2^-7).
-@only_ours
-@pytest.mark.parametrize("objective", METRICS)
-def test_histories_are_those_of_stock(objective: str) -> None:
-    labels = {"binary:logistic": (LABEL, VLABEL), "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY)))}
-    label, vlabel = labels.get(objective, (CLASSES, VCLASSES))
-    others = {"num_class": 3} if objective.startswith("multi") else {}
-    metrics = METRICS[objective]
-    train, other = data(label), valid(vlabel)
-    seen: Dict[str, Any] = {}
-    settings = dict(objective=objective, max_depth=3, eval_metric=metrics, **others)
-    booster = xgb.train(params(**settings), train, 5, evals=[(train, "t"), (other, "v")], evals_result=seen, verbose_eval=False)
-    assert booster.predict(other).min() > 2.0**-7
-    # The saved model in a booster without gpu_hist: stock transforms and stock metrics.
-    stock = fresh(booster)
-    stock.set_param([("eval_metric", metric) for metric in metrics])
-    for item in stock.eval_set([(xgb.DMatrix(X, label), "t"), (xgb.DMatrix(V, vlabel), "v")], 4).split("\t")[1:]:
-        name, value = item.rsplit(":", 1)
-        which, metric = name.split("-", 1)
-        assert seen[which][metric][-1] == pytest.approx(float(value), rel=2.0**-15, nan_ok=True), name
