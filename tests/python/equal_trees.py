@@ -21,30 +21,42 @@ def node_gain(tree: Tree, node: int, reg_lambda: float) -> float:
 
 
 def compare(
-    ours: Tree, stock: Tree, x: np.ndarray, reg_lambda: float = 1.0, gamma: float = 0.0, ordered: bool = False
+    ours: Tree,
+    stock: Tree,
+    x: np.ndarray,
+    reg_lambda: float = 1.0,
+    gamma: float = 0.0,
+    ordered: bool = False,
+    gradient_error: float = 0.0,
 ) -> Comparison:
     """Trees from the same gradients. `ordered`: an unequal split elsewhere may change what is grown (max_leaves).
 
     Both know the sums of a node exactly or to about 2^-50; what is rounded is float32: sums and leaves once or twice,
     a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
+    `gradient_error`: how far a row's gradient or hessian may be from stock's, where each computes its own; a sum of n
+    rows is then off by n times that, a leaf by as much over H + lambda, a node's gain by 2|w| + w² times as much.
     """
     result = Comparison()
     pending = [(0, 0, np.arange(len(x)))]
     while pending:
         a, b, rows = pending.pop()
         where = f"node {a}/{b} with {len(rows)} rows"
-        if not np.isclose(ours.hess[a], stock.hess[b], rtol=2 * FLOAT_EPS, atol=0):
+        sum_error = len(rows) * gradient_error
+        if not np.isclose(ours.hess[a], stock.hess[b], rtol=2 * FLOAT_EPS, atol=sum_error):
             result.wrong.append(f"{where}: hessian {ours.hess[a]!r}, stock {stock.hess[b]!r}")
             continue
         leaves = (ours.left[a] == -1, stock.left[b] == -1)
         if all(leaves):
             # -eta·G/(H + lambda): up to 4 roundings; where G nearly cancels, also 2^-40 absolute.
-            if np.isclose(ours.threshold[a], stock.threshold[b], rtol=4 * FLOAT_EPS, atol=2.0**-40):
+            slack = 2.0**-40 + sum_error / (float(stock.hess[b]) + reg_lambda)
+            if np.isclose(ours.threshold[a], stock.threshold[b], rtol=4 * FLOAT_EPS, atol=slack):
                 result.same += 1
             else:
                 result.wrong.append(f"{where}: leaf {ours.threshold[a]!r}, stock {stock.threshold[b]!r}")
             continue
         tolerance = max(split_tolerance(tree, node, reg_lambda) for tree, node in ((ours, a), (stock, b)))
+        weights = np.abs([stock.weight[node] for node in (b, stock.left[b], stock.right[b]) if node != -1])
+        tolerance += sum_error * float(np.sum(2 * weights + weights**2))
         if any(leaves):
             gain = float(stock.gain[b] if leaves[0] else ours.gain[a])
             if ordered or abs(gain - max(gamma, SMALLEST_GAIN)) <= tolerance:
