@@ -218,15 +218,14 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     RoundScope scope{&round};
     if (on_device) {
       round.rows = training.own.rows.get();
-      round.starts_ahead = config_.device().gpu_trace.empty();
       RoundPlan plan{pending.objective, pending.targets, round.params};
       // A plan that has served two rounds will serve the next: what is set anew in each round is not started ahead.
       bool const lasting = training.last_plan && training.last_plan->SameGradients(plan.objective, plan.targets) &&
                            training.last_plan->params == plan.params;
       training.last_plan = std::move(plan);
-      if (lasting) {
-        round.look_ahead = [&](TrainParams const& params) {
-          training.LookAhead(training.last_plan->objective, params, round.iteration + 1);
+      if (lasting && config_.device().gpu_trace.empty()) {
+        round.look_ahead = [&](TrainParams const& params, std::size_t trees_per_output) {
+          training.LookAhead(training.last_plan->objective, params, round.iteration + 1, trees_per_output);
         };
       }
       StandIn stand_in{round.rows->outputs()};

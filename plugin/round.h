@@ -4,26 +4,41 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "xgbgpu/params.h"
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/tree.h"
 
 namespace xgbgpu::plugin {
+
+/// The trees of a round, in XGBoost's order: those of an output one after the other.
+inline std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output) {
+  std::vector<RoundTree> trees;
+  for (std::uint32_t output = 0; output < outputs; ++output) {
+    for (std::size_t i = 0; i < per_output; ++i) {
+      trees.push_back({output, {iteration, static_cast<std::uint32_t>(trees.size())}});
+    }
+  }
+  return trees;
+}
 
 /// One call of GradientBooster::DoBoost, which calls TreeUpdater::Update once per class on the same thread.
 struct Round {
   Trainer* trainer;             ///< on the training matrix
   ResidentRows* rows{nullptr};  ///< what holds gradients and margins; null: XGBoost's host vectors do
   bool keeps_trees;             ///< evaluation sets on the device wait for the round's trees
-  std::uint32_t outputs{0};     ///< classes or targets whose trees have been grown so far
+  std::uint32_t outputs{0};     ///< classes or targets whose trees XGBoost has got so far
   TrainParams params;
   std::uint32_t iteration;  ///< rounds the model has already, those of earlier trainings included
-  std::uint32_t trees{0};   ///< trees grown in this round so far
+  std::uint32_t trees{0};   ///< trees of this round that XGBoost has got so far
   bool wants_positions;     ///< the objective will change leaves and asks which rows are in them
   bool cache_is_current;    ///< the cached predictions are those of the model before this round
-  bool starts_ahead;        ///< with resident rows: a tree may be started before the one before it is stored
-  /// Called with the parameters of its trees after the last of them; may be empty. Starts the next round ahead.
-  std::function<void(TrainParams const&)> look_ahead;
+  /// With resident rows: all trees of the round. They are grown when XGBoost asks for the first of them.
+  std::vector<Tree> grown{};
+  /// Called when all trees have been grown, with their parameters and how many there are of each output; may be empty.
+  /// Starts the next round ahead.
+  std::function<void(TrainParams const&, std::size_t)> look_ahead;
 
   /// The round in progress on this thread, or null.
   static Round*& Current() {

@@ -9,6 +9,7 @@
 #include "adapt_input.h"
 #include "api_call.h"
 #include "core/parallel.h"
+#include "round.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -70,12 +71,13 @@ void Training::ComputeGradients(ObjectiveParams const& objective, TargetMark con
   own.rows->ComputeGradients(objective);
 }
 
-void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round) {
+void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
+                         std::size_t trees_per_output) {
   try {
     ObjectiveParams next = objective;
     next.iteration = round;
     own.rows->ComputeGradients(next);
-    trainer->StartAhead(tree_params, own.rows.get(), 0, {round, 0});
+    trainer->StartAhead(tree_params, own.rows.get(), TreesOfRound(round, own.rows->outputs(), trees_per_output));
     has_gradients_ahead = true;
   } catch (std::exception const&) {
     has_gradients_ahead = false;

@@ -83,9 +83,10 @@ struct Training {
   void Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs);
   /// Gradients for the coming round, unless they are there.
   void ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark);
-  /// The coming round's gradients and first tree, enqueued while the host is busy with the round before. Throws
+  /// The coming round's gradients and first trees, enqueued while the host is busy with the round before. Throws
   /// nothing: what is wrong will be met again when that round comes.
-  void LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round);
+  void LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
+                 std::size_t trees_per_output);
 
   /// Before a round of the model and after it. Every tree of a round is kept if `keeps`.
   void BeginRound(std::uint32_t round, bool keeps);

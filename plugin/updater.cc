@@ -1,5 +1,7 @@
 #include "updater.h"
 
+#include <utility>
+
 #include "adapt_input.h"
 #include "adapt_tree.h"
 #include "boundary.h"
@@ -11,15 +13,19 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// While the host stores a tree, a device may grow the next: of this round, or the first of the round to come.
-void StartNext(Round const& round, TrainParams const& params, bool is_last_of_output) {
-  if (round.rows == nullptr || !round.starts_ahead) return;
-  std::uint32_t const output = round.outputs + (is_last_of_output ? 1 : 0);
-  if (output < round.rows->outputs()) {
-    round.trainer->StartAhead(params, round.rows, output, {round.iteration, round.trees});
-  } else if (round.look_ahead) {
-    round.look_ahead(params);
+/// All trees of a round whose gradients and margins are on a device. What the device does next, it does while the host
+/// stores them.
+void GrowAll(Round* round, TrainParams const& params, std::size_t per_output) {
+  Trainer& trainer = *round->trainer;
+  auto const trees = TreesOfRound(round->iteration, round->rows->outputs(), per_output);
+  trainer.StartAhead(params, round->rows, trees);
+  for (auto const& [output, key] : trees) {
+    round->grown.push_back(trainer.Grow(params, round->rows, output, key));
+    Tree const& tree = round->grown.back();
+    trainer.AddLeafValues(tree.leaf_value, round->rows, output);
+    if (round->keeps_trees) trainer.KeepTree(tree, output);
   }
+  if (round->look_ahead) round->look_ahead(params, per_output);
 }
 
 }  // namespace
@@ -38,13 +44,15 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
     TrainParams params = round->params;
     params.learning_rate /= static_cast<float>(trees.size());
     for (std::size_t i = 0; i < trees.size(); ++i) {
-      TreeKey const key{round->iteration, round->trees};
-      Tree const tree = round->rows != nullptr ? trainer.Grow(params, round->rows, round->outputs, key)
-                                               : trainer.Grow(params, View(*gradients), key);
-      if (round->rows != nullptr) trainer.AddLeafValues(tree.leaf_value, round->rows, round->outputs);
-      if (round->keeps_trees) trainer.KeepTree(tree, round->outputs);
+      Tree tree;
+      if (round->rows != nullptr) {
+        if (round->trees == 0) GrowAll(round, params, trees.size());
+        tree = std::move(round->grown.at(round->trees));
+      } else {
+        tree = trainer.Grow(params, View(*gradients), {round->iteration, round->trees});
+        if (round->keeps_trees) trainer.KeepTree(tree, round->outputs);
+      }
       ++round->trees;
-      StartNext(*round, params, i + 1 == trees.size());
       CopyTree(tree, trees[i]);
       if (round->wants_positions) CopyPositions(trainer, &out_position[i]);
     }

@@ -77,6 +77,13 @@ struct TreeKey {
 };
 inline bool operator==(TreeKey a, TreeKey b) { return a.iteration == b.iteration && a.index == b.index; }
 
+/// A tree that is grown on the gradients of one output of resident rows.
+struct RoundTree {
+  std::uint32_t output;
+  TreeKey key;
+};
+inline bool operator==(RoundTree const& a, RoundTree const& b) { return a.output == b.output && a.key == b.key; }
+
 /// Memory that a trainer holds where it trains, beside its dataset.
 struct MemoryReport {
   struct Part {
@@ -124,10 +131,12 @@ class Trainer {
   std::size_t kept_trees() const;
   /// As above, with the gradients that `rows` computed last and its margins. `rows` is of this trainer.
   Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
-  /// Enqueues the start of a tree, on a device in most cases all of it, for the Grow with the same arguments that comes
-  /// next. If another call comes instead, the tree is abandoned: nothing of it ever shows.
-  void StartAhead(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
-  /// Ends a tree that was started ahead: of what its gradients were made is about to change.
+  /// Starts trees, at least one, for the Grows with the same arguments that come next, in this order. A device grows
+  /// several at the same time where it can. Leaf values may be added to the margins in between; if another Grow comes
+  /// instead, what is left of them is abandoned: nothing of it ever shows. Does nothing if just these trees are
+  /// started.
+  void StartAhead(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees);
+  /// Ends trees that were started ahead: of what their gradients were made is about to change.
   void Abandon();
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output);
 
@@ -145,12 +154,12 @@ class Trainer {
   BackendKind backend_;
   std::unique_ptr<TreeBuilder> builder_;
 
-  /// What a tree that has been started ahead was started with.
+  /// Trees that have been started ahead.
   struct Ahead {
     TrainParams params;
     ResidentRows const* rows;
-    std::uint32_t output;
-    TreeKey key;
+    std::vector<RoundTree> trees;
+    std::size_t finished;  ///< of them
   };
   std::unique_ptr<Ahead> ahead_;
   std::string trace_file_;

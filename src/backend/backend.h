@@ -3,6 +3,7 @@
 #define XGBGPU_BACKEND_BACKEND_H_
 
 #include <memory>
+#include <vector>
 
 #include "matrix/matrix.h"
 #include "xgbgpu/params.h"
@@ -29,9 +30,17 @@ class DeviceRounds {
   virtual void KeepTree(Tree const& tree, std::uint32_t output) = 0;
   virtual void ForgetTrees() = 0;
   virtual std::size_t kept_trees() const = 0;
-  /// As TreeBuilder::Begin, with the gradients that `rows`, made above, computed last.
-  virtual void Begin(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) = 0;
-  /// As TreeBuilder::AddLeafValues, to the margins of `rows`; enqueued.
+
+  /// Begins trees, one or more, on the gradients that `rows`, made above, computed last: as many at the same time as is
+  /// good for the device, the others as these are finished. Trees begun before are abandoned.
+  /// docs/adr/0009-trees-in-lanes.md
+  virtual void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) = 0;
+  /// Waits for the next of them, in their order: call it once for each. After an error the others can only be
+  /// abandoned.
+  virtual Tree FinishNext() = 0;
+  /// Waits for what is left of them, and forgets it.
+  virtual void Abandon() noexcept = 0;
+  /// As TreeBuilder::AddLeafValues, of the tree that was finished last, to the margins of `rows`; enqueued.
   virtual void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) = 0;
 };
 

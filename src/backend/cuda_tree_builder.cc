@@ -7,7 +7,6 @@
 #include "core/parallel.h"
 #include "gradient/gradient.h"
 #include "predict/predict.h"
-#include "predict/predict_cuda.h"
 #include "tree/leaf.h"
 
 namespace xgbgpu {
@@ -16,8 +15,10 @@ namespace {
 constexpr std::size_t kGrain = 1 << 14;  // rows per task
 }
 
-CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads)
-    : matrix_{std::move(matrix)}, threads_{threads}, device_{matrix_->device}, level_{*matrix_, &arena_, stream_} {
+CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes)
+    : matrix_{std::move(matrix)}, threads_{threads}, policy_{lanes}, device_{matrix_->device} {
+  lanes_.push_back(std::make_unique<TreeLane>(*matrix_, &arena_, &stream_, histogram_budget_));
+  last_ = lanes_[0].get();
   device_.Leave();
 }
 
@@ -35,51 +36,55 @@ void CudaTreeBuilder::Begin(TrainParams const& params, Span<GradientPair const> 
     Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", rows, " rows");
   }
   tree_.reset();
-  Run([&] {
-    if (gradients_.size() == 0) gradients_ = {&arena_, "gradients", rows};
-    CopyToDevice(gradients_.data(), gradients.data(), rows, stream_, "copying gradients");
+  GradientPair* const room = Run([&] {
+    GradientPair* const to = lanes_[0]->GradientRoom();
+    CopyToDevice(to, gradients.data(), rows, stream_, "copying gradients");
+    return to;
   });
-  BeginOnDevice(params, gradients_.data(), key);
+  BeginOnDevice(params, room, key);
 }
 
 void CudaTreeBuilder::BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) {
   ProfilerRange range{"xgbgpu tree"};
   tree_.reset();
-  positions_are_current_ = false;
   train_ = params;
-  used_gradients_ = gradients;
-  std::uint32_t const tree = TreeNumber(key);
-  features_.emplace(params, matrix_->view.features, tree);
-  Run([&] { level_.Begin(params, *features_, gradients, tree); });
+  Run([&] {
+    lanes_[0]->level().SetShare(1);
+    lanes_[0]->Begin(params, gradients, TreeNumber(key));
+  });
 }
 
 void CudaTreeBuilder::BuildRoot() {
-  Run([&] { level_.BuildRoot(); });
+  Run([&] { lanes_[0]->level().BuildRoot(); });
 }
 
-bool CudaTreeBuilder::SelectNodes() { return level_.SelectNodes(); }
+bool CudaTreeBuilder::SelectNodes() { return lanes_[0]->level().SelectNodes(); }
 
 void CudaTreeBuilder::ExpandNodes() {
-  Run([&] { level_.ExpandNodes(); });
+  Run([&] { lanes_[0]->level().ExpandNodes(); });
 }
 
-Tree CudaTreeBuilder::Finish() {
+Tree CudaTreeBuilder::Finish() { return FinishIn(lanes_[0].get()); }
+
+Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
+  positions_are_current_ = false;
   auto const result = Run([&] {
-    auto finished = level_.Finish();
+    auto finished = lane->level().Finish();
     if (timeline_) timeline_->AppendTo(trace_file_);
-    if (!finished.finite) ThrowNotFinite();
+    if (!finished.finite) ThrowNotFinite(*lane);
     return finished;
   });
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate);
+  last_ = lane;
   tree_ = tree.size();
   return tree;
 }
 
 /// The host names the row and its value.
-void CudaTreeBuilder::ThrowNotFinite() {
+void CudaTreeBuilder::ThrowNotFinite(TreeLane const& lane) {
   std::vector<GradientPair> gradients(matrix_->view.rows);
-  CopyToHost(gradients.data(), used_gradients_, gradients.size(), stream_, "reading gradients");
-  stream_.Wait("reading gradients");
+  CopyToHost(gradients.data(), lane.gradients(), gradients.size(), lane.stream(), "reading gradients");
+  lane.stream().Wait("reading gradients");
   host::ChooseGradientFormat(gradients, threads_);
   Throw<DeviceError>(
       "The device found a gradient that is NaN or infinite, the host found none: its memory may be faulty");
@@ -90,8 +95,8 @@ NodeIndex const* CudaTreeBuilder::HostPositions() const {
   Run([&] {
     std::size_t const rows = matrix_->view.rows;
     if (host_positions_.size() == 0) host_positions_ = PinnedBuffer<NodeIndex>{rows};
-    CopyToHost(host_positions_.data(), level_.positions(), rows, stream_, "reading leaf positions");
-    stream_.Wait("reading leaf positions");
+    CopyToHost(host_positions_.data(), last_->level().positions(), rows, last_->stream(), "reading leaf positions");
+    last_->stream().Wait("reading leaf positions");
   });
   positions_are_current_ = true;
   return host_positions_.data();
@@ -118,29 +123,24 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, float* margin
 void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride) {
   CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
   Run([&] {
-    if (node_values_.size() < node_values.size()) {
-      host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
-      node_values_ = {};
-      node_values_ = {&arena_, "nodes", 2 * node_values.size()};
-    }
-    stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
-    std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
-    CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
-    cuda::AddLeafValues(level_.positions(), matrix_->view.rows, node_values_.data(), margins, stride, level_.limits(),
-                        stream_);
+    bool const alone = lanes_.size() == 1;
+    // Trees of one output are added in their order, whatever lanes they are in.
+    if (!alone) added_.HoldUp(last_->stream());
+    last_->AddLeafValues(node_values, margins, stride, limits_);
+    if (!alone) added_.Record(last_->stream());
+    if (last_ != lanes_[0].get()) added_.HoldUp(stream_);
   });
 }
 
 std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(std::uint32_t outputs) {
-  return Run([&] {
-    return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, level_.limits());
-  });
+  return Run(
+      [&] { return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, limits_); });
 }
 
 std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
-    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, stream_, level_.limits(), threads_);
+    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, stream_, limits_, threads_);
   });
 }
 
@@ -155,8 +155,117 @@ void CudaTreeBuilder::ForgetTrees() {
   if (trees_) trees_->Clear();
 }
 
-void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
-  BeginOnDevice(params, static_cast<cuda::ResidentRows*>(rows)->gradients(output), key);
+void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
+  Abandon();
+  train_ = params;
+  round_ = {static_cast<cuda::ResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
+  try {
+    BeginLanes();
+  } catch (OutOfDeviceMemory const&) {
+    if (!KeepOneLane()) throw;
+    BeginLanes();
+  }
+}
+
+Tree CudaTreeBuilder::FinishNext() {
+  tree_.reset();
+  std::size_t const next = round_.finished;
+  auto const finish = [&] {
+    if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) BeginTree();
+    round_.finished = next + 1;
+    return FinishIn(lanes_[(next - round_.restarted) % round_.lanes].get());
+  };
+  try {
+    return finish();
+  } catch (OutOfDeviceMemory const&) {
+    if (!KeepOneLane()) throw;
+    round_.finished = next;
+    BeginLanes();
+    return finish();
+  }
+}
+
+void CudaTreeBuilder::Abandon() noexcept {
+  for (std::size_t i = round_.finished; i < round_.begun; ++i) {
+    try {
+      FinishIn(lanes_[(i - round_.restarted) % round_.lanes].get());
+    } catch (std::exception const&) {
+      // Whatever was wrong with it, nobody has asked for this tree.
+    }
+  }
+  tree_.reset();
+  round_ = {};
+}
+
+/// How many of so many trees grow at the same time.
+std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) {
+  cuda::LevelBuilder const& level = lanes_[0]->level();
+  if (level.has_timeline() || !level.CanRunUnattended(train_)) return 1;
+  std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / matrix_->view.rows);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
+}
+
+bool CudaTreeBuilder::HasRoomForLane() const {
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<double>(free) >= policy_.least_free * static_cast<double>(total);
+}
+
+/// Begins the first of the trees that are not finished, one in each lane.
+void CudaTreeBuilder::BeginLanes() {
+  round_.restarted = round_.begun = round_.finished;
+  round_.lanes = LanesFor(round_.trees.size() - round_.finished);
+  Run([&] {
+    if (round_.lanes > 1) ready_.Record(stream_);
+    for (std::uint32_t lane = 0; lane < round_.lanes; ++lane) {
+      if (lane == lanes_.size() && !HasRoomForLane()) {
+        round_.lanes = policy_.most_lanes = lane;
+        break;
+      }
+      if (lane == lanes_.size()) {
+        lanes_.push_back(std::make_unique<TreeLane>(*matrix_, &arena_, nullptr, histogram_budget_));
+      }
+      if (lane > 0) ready_.HoldUp(lanes_[lane]->stream());
+      BeginTree();
+    }
+  });
+}
+
+/// The next tree, in a lane that is free.
+void CudaTreeBuilder::BeginTree() {
+  ProfilerRange range{"xgbgpu tree"};
+  RoundTree const& tree = round_.trees[round_.begun];
+  TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
+  std::uint32_t const outputs = round_.rows->outputs();
+  // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
+  // that is where they are; else they are copied to one place of the lane.
+  bool const in_place = outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
+  Run([&] {
+    GradientPair const* gradients = round_.rows->gradients(tree.output);
+    if (!in_place) {
+      GradientPair* const room = lane.GradientRoom();
+      CheckCuda(cudaMemcpyAsync(room, gradients, matrix_->view.rows * sizeof(GradientPair), cudaMemcpyDeviceToDevice,
+                                lane.stream()),
+                "copying gradients");
+      gradients = room;
+    }
+    lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes));
+    lane.Begin(train_, gradients, TreeNumber(tree.key));
+    lane.GrowLevels();
+    ++round_.begun;
+  });
+}
+
+/// Gives back what several lanes hold beside the first. False if there were not several.
+bool CudaTreeBuilder::KeepOneLane() {
+  if (round_.lanes == 1) return false;
+  Run([&] {
+    stream_.Wait("giving up lanes");
+    last_ = lanes_[0].get();
+    lanes_.resize(1);
+  });
+  policy_.most_lanes = 1;
+  return true;
 }
 
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
@@ -166,7 +275,7 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows*
 void CudaTreeBuilder::Trace(std::string const& file) {
   if (file == trace_file_) return;
   DeviceScope scope{matrix_->device};
-  level_.SetTimeline(nullptr);
+  SetTimeline(nullptr);
   timeline_.reset();
   trace_file_.clear();
   if (file.empty()) return;
@@ -178,7 +287,7 @@ void CudaTreeBuilder::Trace(std::string const& file) {
     throw;
   }
   trace_file_ = file;
-  level_.SetTimeline(&*timeline_);
+  SetTimeline(&*timeline_);
 }
 
 MemoryReport CudaTreeBuilder::memory() const {

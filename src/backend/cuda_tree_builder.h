@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/lane_policy.h"
+#include "backend/tree_lane.h"
 #include "core/device.h"
 #include "core/work_sizes.h"
-#include "level/level_cuda.h"
 #include "matrix/device_matrix.h"
 #include "rounds/resident_rows_cuda.h"
 
@@ -20,7 +21,7 @@ namespace xgbgpu {
 /// sizes of the training.
 class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
  public:
-  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes = {});
   ~CudaTreeBuilder() override;
 
   /// Gradients on the host: copied to the device first.
@@ -45,19 +46,28 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   void KeepTree(Tree const& tree, std::uint32_t output) override;
   void ForgetTrees() override;
   std::size_t kept_trees() const override { return trees_ ? trees_->size() : 0; }
-  void Begin(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) override;
+  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
+  Tree FinishNext() override;
+  void Abandon() noexcept override;
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
-  /// See cuda::LevelBuilder.
-  void SetTimeline(Timeline* timeline) { level_.SetTimeline(timeline); }
+  /// See cuda::LevelBuilder. With a timeline trees grow one after the other.
+  void SetTimeline(Timeline* timeline) { lanes_[0]->level().SetTimeline(timeline); }
 
+  /// Of the first lane, and of all that is not a tree. Margins are ready here once leaf values were added.
   Stream const& stream() const { return stream_; }
   DeviceArena const& arena() const { return arena_; }
 
  private:
   NodeIndex const* HostPositions() const;
   void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const;
-  [[noreturn]] void ThrowNotFinite();
+  [[noreturn]] void ThrowNotFinite(TreeLane const& lane);
+  Tree FinishIn(TreeLane* lane);
+  std::uint32_t LanesFor(std::size_t trees);
+  bool HasRoomForLane() const;
+  void BeginLanes();
+  void BeginTree();
+  bool KeepOneLane();
 
   /// body() on the matrix's device.
   template <typename Body>
@@ -83,24 +93,34 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
     std::optional<DeviceScope> scope_;
   };
 
+  /// Trees of a round, in lanes: tree i grows in lane (i - restarted) modulo `lanes`.
+  struct Round {
+    cuda::ResidentRows* rows;
+    std::vector<RoundTree> trees;
+    std::size_t restarted, begun, finished;
+    std::uint32_t lanes;
+  };
+
   std::shared_ptr<DeviceMatrix const> matrix_;
   int threads_;
+  LanePolicy policy_;
   OnDevice device_;
+  DeviceLimits limits_{CurrentDeviceLimits()};
+  std::size_t histogram_budget_{HistogramBudget()};
   DeviceArena arena_{"Training on the GPU"};
   Stream stream_;
-  cuda::LevelBuilder level_;
-  DeviceBuffer<GradientPair> gradients_;
+  Event ready_;                                   ///< the gradients of the round
+  Event added_;                                   ///< the leaf values added last
+  std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream_
+  TreeLane* last_;                                ///< where a tree was finished last
+  Round round_{};
   std::optional<cuda::KeptTrees> trees_;
-  DeviceBuffer<float> node_values_;
-  PinnedBuffer<float> host_node_values_;
   mutable PinnedBuffer<NodeIndex> host_positions_;
   mutable bool positions_are_current_{false};
   TrainParams train_;
-  GradientPair const* used_gradients_{nullptr};  ///< on the device
   std::string trace_file_;
   std::optional<Timeline> timeline_;  ///< of `trace_file_`
-  std::optional<FeatureSampler> features_;
-  std::optional<std::size_t> tree_;  ///< nodes of the last tree, if it was finished
+  std::optional<std::size_t> tree_;   ///< nodes of the last tree, if it was finished
 };
 
 }  // namespace xgbgpu

@@ -10,8 +10,6 @@ namespace xgbgpu {
 ///
 /// From  Mitchell, Adinets, Rao, Frank, "XGBoost: Scalable GPU Accelerated Learning", arXiv:1806.11248, section 2
 Tree GrowHistTree(TreeBuilder* builder, TrainParams const& params, Span<GradientPair const> gradients, TreeKey key);
-/// The loop alone, after a Begin of either kind (backend/backend.h). Finish is left to be called.
-void GrowLevels(TreeBuilder* builder);
 
 }  // namespace xgbgpu
 

@@ -97,29 +97,40 @@ void Trainer::ForgetTrees() { builder_->rounds()->ForgetTrees(); }
 std::size_t Trainer::kept_trees() const { return builder_->rounds()->kept_trees(); }
 
 Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
-  bool const started = ahead_ != nullptr && ahead_->rows == rows && ahead_->output == output && ahead_->key == key &&
-                       ahead_->params == params;
-  if (!started) StartAhead(params, rows, output, key);
-  ahead_.reset();
-  return builder_->Finish();
+  RoundTree const wanted{output, key};
+  bool const started = ahead_ != nullptr && ahead_->rows == rows && ahead_->params == params &&
+                       ahead_->trees[ahead_->finished] == wanted;
+  if (!started) StartAhead(params, rows, {wanted});
+  try {
+    Tree tree = builder_->rounds()->FinishNext();
+    if (++ahead_->finished == ahead_->trees.size()) ahead_.reset();
+    return tree;
+  } catch (...) {
+    Abandon();
+    throw;
+  }
 }
 
-void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
+void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees) {
+  if (ahead_ != nullptr && ahead_->finished == 0 && ahead_->rows == rows && ahead_->params == params &&
+      ahead_->trees == trees) {
+    return;
+  }
   params.Validate();
   Abandon();
-  builder_->rounds()->Begin(params, rows, output, key);
-  GrowLevels(builder_.get());
-  ahead_ = std::make_unique<Ahead>(Ahead{params, rows, output, key});
+  ahead_ = std::make_unique<Ahead>(Ahead{params, rows, trees, 0});
+  try {
+    builder_->rounds()->Begin(params, rows, trees);
+  } catch (...) {
+    Abandon();
+    throw;
+  }
 }
 
 void Trainer::Abandon() {
   if (ahead_ == nullptr) return;
   ahead_.reset();
-  try {
-    builder_->Finish();
-  } catch (Error const&) {
-    // Whatever was wrong with it, nobody has asked for this tree.
-  }
+  builder_->rounds()->Abandon();
 }
 
 void Trainer::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {

@@ -51,19 +51,17 @@ void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_
   CheckLaunch("preparing a batch of splits");
 }
 
-LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream)
+LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream,
+                           std::size_t histogram_budget)
     : matrix_{matrix},
       arena_{arena},
       stream_{stream},
+      histogram_budget_{histogram_budget},
       limits_{CurrentDeviceLimits()},
+      processors_{limits_.processors},
       groups_{MakeSplitGroups(matrix)},
       paths_{matrix, arena} {
   std::size_t const rows = matrix.view.rows;
-  LevelPolicy const policy;
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  histogram_budget_ = std::min(static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free)),
-                               policy.most_histogram_bytes);
   for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
   settings_ = {arena, "state", 1};
   positions_ = {arena, "positions", rows};
@@ -128,11 +126,11 @@ void LevelBuilder::DropGraph() {
   graph_ = nullptr;
 }
 
-bool LevelBuilder::CanRunUnattended(FeatureSampler const& features) const {
+bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   LevelPolicy const policy;
-  if (params_.grow_policy != GrowPolicy::kDepthWise || features.per_node()) return false;
-  if (params_.max_depth == 0 || params_.max_depth > policy.most_levels) return false;
-  std::size_t const slots = std::size_t{1} << (params_.max_depth - 1);
+  if (params.grow_policy != GrowPolicy::kDepthWise || params.colsample_bynode < 1.0f) return false;
+  if (params.max_depth == 0 || params.max_depth > policy.most_levels) return false;
+  std::size_t const slots = std::size_t{1} << (params.max_depth - 1);
   return slots * HistogramBytes() <= histogram_budget_ &&
          slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes;
 }
@@ -280,7 +278,7 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   features_ = &features;
   gradients_ = gradients;
   level_ = 0;
-  unattended_ = CanRunUnattended(features);
+  unattended_ = CanRunUnattended(params);
   by_paths_ = CanUsePaths();
   unattended_ ? ReserveUnattended() : ReserveAttended();
   UploadFeatures();
@@ -356,9 +354,10 @@ void LevelBuilder::RunUnattended() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth, Sampled(), by_paths_, has_tree_set_, has_node_sets_, used_slots_, gradients_};
+  GraphKey const key{params_.max_depth, Sampled(),   by_paths_,  has_tree_set_,
+                     has_node_sets_,    used_slots_, gradients_, limits_.processors};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.sampled, k.by_paths, k.tree_set, k.node_sets, k.slots, k.gradients);
+    return std::tie(k.max_depth, k.sampled, k.by_paths, k.tree_set, k.node_sets, k.slots, k.gradients, k.processors);
   };
   if (graph_ == nullptr || fields(key) != fields(graph_key_)) {
     DropGraph();

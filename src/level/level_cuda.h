@@ -2,6 +2,7 @@
 #ifndef XGBGPU_LEVEL_LEVEL_CUDA_H_
 #define XGBGPU_LEVEL_LEVEL_CUDA_H_
 
+#include <algorithm>
 #include <vector>
 
 #include "core/device.h"
@@ -21,8 +22,8 @@ namespace xgbgpu::cuda {
 /// (batch_growth.h), waits for its children's splits, and chooses again.
 class LevelBuilder {
  public:
-  /// `arena` and `stream` must outlive it.
-  LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream);
+  /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
+  LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
   ~LevelBuilder();
   LevelBuilder(LevelBuilder const&) = delete;
   LevelBuilder& operator=(LevelBuilder const&) = delete;
@@ -42,15 +43,19 @@ class LevelBuilder {
   /// Waits for the tree.
   Result Finish();
 
+  /// Would a tree of these parameters be grown unattended?
+  bool CanRunUnattended(TrainParams const& params) const;
+  /// From the next tree on kernels are fitted to this part of the device: other trees grow on the rest of it.
+  void SetShare(double part) { limits_.processors = std::max(1, static_cast<int>(part * processors_)); }
+
   /// From the next tree on stages are timed; nullptr ends that.
   void SetTimeline(Timeline* timeline) { timer_.SetTimeline(timeline); }
+  bool has_timeline() const { return timer_.timeline() != nullptr; }
 
-  DeviceLimits const& limits() const { return limits_; }
   /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device.
   NodeIndex const* positions() const { return positions_.data(); }
 
  private:
-  bool CanRunUnattended(FeatureSampler const& features) const;
   bool CanUsePaths() const;
   template <typename T>
   void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
@@ -75,10 +80,11 @@ class LevelBuilder {
   DeviceMatrix const& matrix_;
   DeviceArena* arena_;
   Stream const& stream_;
+  std::size_t histogram_budget_;
   DeviceLimits limits_;
+  int processors_;  ///< of the whole device
   std::vector<SplitGroup> groups_;
   LevelBounds bounds_{1, 1};
-  std::size_t histogram_budget_{0};  ///< bytes of histograms at most
 
   TrainParams params_;
   FeatureSampler const* features_{nullptr};
@@ -101,6 +107,7 @@ class LevelBuilder {
     bool sampled, by_paths, tree_set, node_sets;
     std::uint32_t slots;
     GradientPair const* gradients;
+    int processors;
   };
   cudaGraphExec_t graph_{nullptr};
   GraphKey graph_key_{};

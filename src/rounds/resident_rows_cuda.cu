@@ -47,10 +47,9 @@ ResidentRows::ResidentRows(RowSource const& source, std::uint32_t outputs, KeptT
 ResidentRows::~ResidentRows() {
   try {
     DeviceScope scope{limits_.device};
-    stream_.Wait("freeing rows");  // a tree that was started ahead may still read them
+    CheckCuda(cudaDeviceSynchronize(), "freeing rows");  // trees that were started ahead may still read them
     for (auto* buffer : {&margins_, &labels_, &weights_, &lower_, &upper_, &predictions_}) *buffer = {};
     gradients_ = {};
-    tree_gradients_ = {};
     group_ptr_ = {};
     values_.reset();
     metrics_ = MetricScratch{arena_};
@@ -128,16 +127,6 @@ void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
                          stream_, &ranking_);
-}
-
-GradientPair const* ResidentRows::gradients(std::uint32_t output) {
-  if (outputs_ == 1) return gradients_.data();
-  DeviceScope scope{limits_.device};
-  if (tree_gradients_.size() == 0) tree_gradients_ = {arena_, "gradients", stride()};
-  CheckCuda(cudaMemcpyAsync(tree_gradients_.data(), gradients_.data() + output * stride(), rows_ * sizeof(GradientPair),
-                            cudaMemcpyDeviceToDevice, stream_),
-            "copying gradients");
-  return tree_gradients_.data();
 }
 
 void ResidentRows::AddTrees(std::size_t first, std::size_t last) {

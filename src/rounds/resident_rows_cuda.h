@@ -55,9 +55,8 @@ class ResidentRows : public xgbgpu::ResidentRows {
     predictions_of_.reset();
     return margins_.data() + output * stride();
   }
-  /// The same, valid until the next call: all outputs' gradients appear in one place, so that a recorded tree can be
-  /// used for each of them.
-  GradientPair const* gradients(std::uint32_t output);
+  /// [rows] of one output, on the device, as computed last.
+  GradientPair const* gradients(std::uint32_t output) const { return gradients_.data() + output * stride(); }
 
  private:
   std::size_t stride() const { return (rows_ + 31) / 32 * 32; }
@@ -75,7 +74,6 @@ class ResidentRows : public xgbgpu::ResidentRows {
   DeviceLimits limits_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<GradientPair> gradients_;
-  DeviceBuffer<GradientPair> tree_gradients_;  ///< those of one output, if there are several
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
   TargetView targets_;  ///< on the device

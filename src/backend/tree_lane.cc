@@ -1,0 +1,54 @@
+#include "backend/tree_lane.h"
+
+#include <algorithm>
+
+#include "level/level_policy.h"
+#include "predict/predict_cuda.h"
+
+namespace xgbgpu {
+
+std::size_t HistogramBudget() {
+  LevelPolicy const policy;
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return std::min(static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free)),
+                  policy.most_histogram_bytes);
+}
+
+TreeLane::TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget)
+    : matrix_{matrix},
+      arena_{arena},
+      own_stream_{stream == nullptr ? std::make_unique<Stream const>() : nullptr},
+      stream_{stream == nullptr ? *own_stream_ : *stream},
+      level_{matrix, arena, stream_, histogram_budget} {}
+
+GradientPair* TreeLane::GradientRoom() {
+  Reserve(&gradient_room_, arena_, "gradients", matrix_.view.rows);
+  return gradient_room_.data();
+}
+
+void TreeLane::Begin(TrainParams const& params, GradientPair const* gradients, std::uint32_t tree_number) {
+  features_.emplace(params, matrix_.view.features, tree_number);
+  gradients_ = gradients;
+  level_.Begin(params, *features_, gradients, tree_number);
+}
+
+void TreeLane::GrowLevels() {
+  level_.BuildRoot();
+  while (level_.SelectNodes()) level_.ExpandNodes();
+}
+
+void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride,
+                             DeviceLimits const& limits) {
+  if (node_values_.size() < node_values.size()) {
+    host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
+    node_values_ = {};
+    node_values_ = {arena_, "nodes", 2 * node_values.size()};
+  }
+  stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
+  std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
+  CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
+  cuda::AddLeafValues(level_.positions(), matrix_.view.rows, node_values_.data(), margins, stride, limits, stream_);
+}
+
+}  // namespace xgbgpu

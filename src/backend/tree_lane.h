@@ -1,0 +1,68 @@
+/// One tree at a time, on one stream of a CUDA device. docs/adr/0009-trees-in-lanes.md
+#ifndef XGBGPU_BACKEND_TREE_LANE_H_
+#define XGBGPU_BACKEND_TREE_LANE_H_
+
+#include <memory>
+#include <optional>
+
+#include "core/device.h"
+#include "level/level_cuda.h"
+#include "sample/sample.h"
+
+namespace xgbgpu {
+
+/// A point on a stream that other streams can wait for.
+class Event {
+ public:
+  Event() { CheckCuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(Event const&) = delete;
+  Event& operator=(Event const&) = delete;
+
+  void Record(cudaStream_t stream) const { CheckCuda(cudaEventRecord(event_, stream), "recording an event"); }
+  /// What is enqueued on `stream` from now on waits for the last Record; for nothing if there was none.
+  void HoldUp(cudaStream_t stream) const { CheckCuda(cudaStreamWaitEvent(stream, event_, 0), "ordering streams"); }
+
+ private:
+  cudaEvent_t event_{nullptr};
+};
+
+/// Memory for the histograms of one tree, by what is free now on the current device.
+std::size_t HistogramBudget();
+
+/// All that a growing tree has to itself on the device. The device must be current.
+class TreeLane {
+ public:
+  /// On `stream`; on a stream of its own if that is null. The other arguments as for cuda::LevelBuilder.
+  TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget);
+
+  Stream const& stream() const { return stream_; }
+  cuda::LevelBuilder& level() { return level_; }
+
+  /// Room for gradients [rows] that trees of this lane may be begun with.
+  GradientPair* GradientRoom();
+  /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::LevelBuilder).
+  void Begin(TrainParams const& params, GradientPair const* gradients, std::uint32_t tree_number);
+  /// Every level of it.
+  void GrowLevels();
+  GradientPair const* gradients() const { return gradients_; }  ///< of the last tree
+
+  /// margins[i * stride] += node_values[leaf of row i in the last tree], enqueued; margins are on the device.
+  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride, DeviceLimits const& limits);
+
+ private:
+  DeviceMatrix const& matrix_;
+  DeviceArena* arena_;
+  std::unique_ptr<Stream const> own_stream_;
+  Stream const& stream_;
+  DeviceBuffer<GradientPair> gradient_room_;
+  DeviceBuffer<float> node_values_;
+  PinnedBuffer<float> host_node_values_;
+  std::optional<FeatureSampler> features_;
+  GradientPair const* gradients_{nullptr};
+  cuda::LevelBuilder level_;  ///< goes first, and waits for the stream
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_BACKEND_TREE_LANE_H_
