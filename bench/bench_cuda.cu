@@ -1,17 +1,20 @@
 /// Rounds of the engine on a CUDA device, without XGBoost: from gradients on the device to updated margins on the
 /// device.
 ///
-///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F] [--stages]
+///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F] [--lanes=N,…] [--share=F]
+///                             [--stages]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
 /// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
-/// also a table of the stages, timed one by one without a graph.
+/// also a table of the stages, timed one by one without a graph. Sets of several classes are trained with each number
+/// of trees at the same time that --lanes names (default: 1, and as many as the library takes).
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,7 +31,7 @@ struct Set {
   char const* name;
   std::uint64_t rows;
   FeatureIndex features;
-  std::uint32_t continuous;  ///< features of 256 bins; the others have 3, in `cover` 2
+  std::uint32_t continuous;  ///< features of 256 bins; the others have 3, or 2 where there are classes
   int classes;
   std::vector<int> depths;
 };
@@ -39,6 +42,8 @@ std::vector<Set> const kSets{{"higgs", 10500000, 28, 24, 1, {6, 8, 12}},
                              {"mid", 100000, 28, 24, 1, {6}},
                              {"small", 10000, 28, 24, 1, {6}},
                              {"cover", 464000, 54, 10, 7, {8}},
+                             {"classes", 10000, 28, 24, 10, {6}},
+                             {"many", 10000, 28, 24, 100, {6}},
                              {"wide", 100000, 500, 500, 1, {6}}};
 
 __device__ std::uint32_t Mix(std::uint64_t x) {
@@ -49,7 +54,7 @@ __device__ std::uint32_t Mix(std::uint64_t x) {
 }
 
 /// One record of each tile per thread, and the row's label: a sum of effects and interactions of its first bins.
-__global__ void MakeRows(DeviceMatrixView m, std::uint8_t* records, float* labels, std::uint32_t continuous) {
+__global__ void MakeRows(DeviceMatrixView m, std::uint8_t* records, float* labels, int classes) {
   for (std::uint64_t row = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; row < m.rows;
        row += std::uint64_t{gridDim.x} * blockDim.x) {
     float score = 0, before = 0;
@@ -62,22 +67,23 @@ __global__ void MakeRows(DeviceMatrixView m, std::uint8_t* records, float* label
       before = x;
     }
     float const noise = static_cast<float>(Mix(row * 1024 + 1023)) * 0x1p-32f - 0.5f;
-    labels[row] = score + 2.0f * noise > 0 ? 1.0f : 0.0f;
+    score += 2.0f * noise;
+    float const place = fminf(fmaxf(score / 12.0f + 0.5f, 0.0f), 0.999f);
+    labels[row] = classes == 1 ? (score > 0 ? 1.0f : 0.0f) : floorf(place * static_cast<float>(classes));
   }
 }
 
-__global__ void LogisticGradients(float const* margins, float const* labels, std::uint64_t rows, int stride,
-                                  GradientPair* out) {
+__global__ void LogisticGradients(float const* margins, float const* labels, std::uint64_t rows, GradientPair* out) {
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < rows;
        i += std::uint64_t{gridDim.x} * blockDim.x) {
-    float const p = 1.0f / (1.0f + __expf(-margins[i * stride]));
+    float const p = 1.0f / (1.0f + __expf(-margins[i]));
     out[i] = {p - labels[i], fmaxf(p * (1.0f - p), 1e-16f)};
   }
 }
 
 class Rounds {
  public:
-  explicit Rounds(Set const& set) : set_{set} {
+  Rounds(Set const& set, LanePolicy const& lanes) : set_{set} {
     auto matrix = std::make_shared<DeviceMatrix>(0);
     matrix->cuts.ptr.push_back(0);
     for (FeatureIndex f = 0; f < set.features; ++f) {
@@ -102,33 +108,50 @@ class Rounds {
     view.cut_ptr = matrix->cut_ptr.data();
     view.tile = matrix->tile_array.data();
     labels_ = {&arena_, "labels", set.rows};
-    margins_ = {&arena_, "margins", set.rows * static_cast<std::size_t>(set.classes)};
-    gradients_ = {&arena_, "gradients", set.rows};
-    MakeRows<<<2048, 256>>>(view, matrix->records.data(), labels_.data(), set.continuous);
+    MakeRows<<<2048, 256>>>(view, matrix->records.data(), labels_.data(), set.classes);
     CheckCuda(cudaDeviceSynchronize(), "making rows");
     matrix_ = matrix;
-    builder_ = std::make_unique<CudaTreeBuilder>(matrix_, 16);
+    builder_ = std::make_unique<CudaTreeBuilder>(matrix_, 16, lanes);
+    if (set.classes == 1) {
+      margins_ = {&arena_, "margins", set.rows};
+      gradients_ = {&arena_, "gradients", set.rows};
+    } else {
+      std::vector<float> labels(set.rows);
+      CheckCuda(cudaMemcpy(labels.data(), labels_.data(), labels_.bytes(), cudaMemcpyDeviceToHost), "labels");
+      rows_ = builder_->MakeResidentRows(static_cast<std::uint32_t>(set.classes));
+      rows_->SetTargets({labels.data()});
+    }
     Restart();
   }
 
   void Restart() {
     round_ = 0;
-    CheckCuda(cudaMemset(margins_.data(), 0, margins_.bytes()), "margins");
-    CheckCuda(cudaDeviceSynchronize(), "margins");
+    if (rows_ != nullptr) {
+      rows_->SetMargins(std::vector<float>(set_.rows * static_cast<std::size_t>(set_.classes)));
+    } else {
+      CheckCuda(cudaMemset(margins_.data(), 0, margins_.bytes()), "margins");
+      CheckCuda(cudaDeviceSynchronize(), "margins");
+    }
   }
-  void EnqueueGradients(int c) {
-    LogisticGradients<<<2048, 256, 0, builder_->stream()>>>(margins_.data() + c, labels_.data(), set_.rows,
-                                                            set_.classes, gradients_.data());
+  void EnqueueGradients() {
+    if (rows_ != nullptr) {
+      rows_->ComputeGradients({Objective::kSoftmax});
+    } else {
+      LogisticGradients<<<2048, 256, 0, builder_->stream()>>>(margins_.data(), labels_.data(), set_.rows,
+                                                              gradients_.data());
+    }
   }
   void Round(TrainParams const& params) {
-    for (int c = 0; c < set_.classes; ++c) {
-      EnqueueGradients(c);
-      builder_->BeginOnDevice(params, gradients_.data(), {round_, static_cast<std::uint32_t>(c)});
+    EnqueueGradients();
+    if (rows_ != nullptr) {
+      GrowClasses(params);
+    } else {
+      builder_->BeginOnDevice(params, gradients_.data(), {round_, 0});
       builder_->BuildRoot();
       while (builder_->SelectNodes()) builder_->ExpandNodes();
       Tree const tree = builder_->Finish();
       nodes_ = tree.size();
-      builder_->AddLeafValuesOnDevice(tree.leaf_value, margins_.data() + c, static_cast<std::size_t>(set_.classes));
+      builder_->AddLeafValuesOnDevice(tree.leaf_value, margins_.data(), 1);
     }
     ++round_;
   }
@@ -138,12 +161,24 @@ class Rounds {
   std::size_t matrix_bytes() const { return matrix_->arena.bytes(); }
 
  private:
+  void GrowClasses(TrainParams const& params) {
+    std::vector<RoundTree> trees;
+    for (std::uint32_t c = 0; c < rows_->outputs(); ++c) trees.push_back({c, {round_, c}});
+    builder_->Begin(params, rows_.get(), trees);
+    for (RoundTree const& begun : trees) {
+      Tree const tree = builder_->FinishNext();
+      nodes_ = tree.size();
+      builder_->AddLeafValues(tree.leaf_value, rows_.get(), begun.output);
+    }
+  }
+
   Set set_;
   std::shared_ptr<DeviceMatrix const> matrix_;
   DeviceArena arena_{"The benchmark"};
   DeviceBuffer<float> labels_, margins_;
   DeviceBuffer<GradientPair> gradients_;
   std::unique_ptr<CudaTreeBuilder> builder_;
+  std::unique_ptr<ResidentRows> rows_;  ///< of several classes
   std::uint32_t round_{0};
   std::size_t nodes_{0};
 };
@@ -183,8 +218,8 @@ void PrintStages(Rounds* rounds, TrainParams const& params) {
   }
 }
 
-void Run(Set const& set, int depth, int rounds, float subsample, bool stages) {
-  Rounds training{set};
+void Run(Set const& set, int depth, int rounds, float subsample, LanePolicy const& lanes, bool stages) {
+  Rounds training{set, lanes};
   for (int d : set.depths) {
     if (depth != 0 && d != depth) continue;
     TrainParams params;
@@ -200,14 +235,15 @@ void Run(Set const& set, int depth, int rounds, float subsample, bool stages) {
       training.Wait();
     });
     double const gradients = MedianMs(rounds, [&] {
-      for (int c = 0; c < set.classes; ++c) training.EnqueueGradients(c);
+      training.EnqueueGradients();
       training.Wait();
     });
     std::printf(
-        "%-8s %9llu x %3u d%-2d  subsample %g  round %.3f ms  tree construction %.3f ms  %zu nodes  arena %.0f MB, "
-        "matrix %.0f MB\n",
-        set.name, static_cast<unsigned long long>(set.rows), set.features, d, static_cast<double>(subsample), round,
-        round - gradients, training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
+        "%-8s %9llu x %3u d%-2d  subsample %g  %3d trees, %2u lanes at most  round %.3f ms  tree construction %.3f ms  "
+        "%zu nodes  arena %.0f MB, matrix %.0f MB\n",
+        set.name, static_cast<unsigned long long>(set.rows), set.features, d, static_cast<double>(subsample),
+        set.classes, lanes.most_lanes, round, round - gradients, training.nodes(),
+        1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
         1e-6 * static_cast<double>(training.matrix_bytes()));
     if (stages) PrintStages(&training, params);
   }
@@ -217,27 +253,35 @@ void Run(Set const& set, int depth, int rounds, float subsample, bool stages) {
 }  // namespace xgbgpu::bench
 
 int main(int argc, char** argv) {
-  std::string sets = "higgs,airline,m1,mid,small,cover,wide";
+  std::string sets = "higgs,airline,m1,mid,small,cover,classes,many,wide";
   int depth = 0, rounds = 30;
   float subsample = 1;
+  xgbgpu::LanePolicy policy;
+  std::string lanes = "1," + std::to_string(policy.most_lanes);
   bool stages = false;
-  auto const rest =
-      xgbgpu::bench::TakeOptions(argc, argv,
-                                 {{"set", [&](std::string const& v) { sets = v; }},
-                                  {"depth", [&](std::string const& v) { depth = std::stoi(v); }},
-                                  {"rounds", [&](std::string const& v) { rounds = std::stoi(v); }},
-                                  {"subsample", [&](std::string const& v) { subsample = std::stof(v); }}});
+  auto const rest = xgbgpu::bench::TakeOptions(argc, argv,
+                                               {{"set", [&](std::string const& v) { sets = v; }},
+                                                {"depth", [&](std::string const& v) { depth = std::stoi(v); }},
+                                                {"rounds", [&](std::string const& v) { rounds = std::stoi(v); }},
+                                                {"subsample", [&](std::string const& v) { subsample = std::stof(v); }},
+                                                {"lanes", [&](std::string const& v) { lanes = v; }},
+                                                {"share", [&](std::string const& v) { policy.share = std::stod(v); }}});
   for (std::size_t i = 1; i < rest.size(); ++i) {
     stages = std::string{rest[i]} == "--stages";
     if (stages) continue;
-    std::fprintf(stderr, "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F --stages\n",
+    std::fprintf(stderr,
+                 "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F --lanes=N,… "
+                 "--share=F --stages\n",
                  rest[i]);
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (auto const& set : xgbgpu::bench::kSets) {
-    if (("," + sets + ",").find("," + std::string{set.name} + ",") != std::string::npos) {
-      xgbgpu::bench::Run(set, depth, rounds, subsample, stages);
+    if (("," + sets + ",").find("," + std::string{set.name} + ",") == std::string::npos) continue;
+    std::istringstream numbers{set.classes == 1 ? "1" : lanes};
+    for (std::string number; std::getline(numbers, number, ',');) {
+      policy.most_lanes = static_cast<std::uint32_t>(std::stoul(number));
+      xgbgpu::bench::Run(set, depth, rounds, subsample, policy, stages);
     }
   }
   return 0;
