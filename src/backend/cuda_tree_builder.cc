@@ -123,11 +123,8 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, float* margin
 void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride) {
   CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
   Run([&] {
-    bool const alone = lanes_.size() == 1;
     // Trees of one output are added in their order, whatever lanes they are in.
-    if (!alone) added_.HoldUp(last_->stream());
-    last_->AddLeafValues(node_values, margins, stride, limits_);
-    if (!alone) added_.Record(last_->stream());
+    last_->AddLeafValues(node_values, margins, stride, limits_, lanes_.size() > 1 ? &added_ : nullptr);
     if (last_ != lanes_[0].get()) added_.HoldUp(stream_);
   });
 }
@@ -171,7 +168,7 @@ Tree CudaTreeBuilder::FinishNext() {
   tree_.reset();
   std::size_t const next = round_.finished;
   auto const finish = [&] {
-    if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) BeginTree();
+    if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) Run([&] { BeginTree(); });
     round_.finished = next + 1;
     return FinishIn(lanes_[(next - round_.restarted) % round_.lanes].get());
   };
@@ -198,7 +195,7 @@ void CudaTreeBuilder::Abandon() noexcept {
 }
 
 /// How many of so many trees grow at the same time.
-std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) {
+std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::LevelBuilder const& level = lanes_[0]->level();
   if (level.has_timeline() || !level.CanRunUnattended(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / matrix_->view.rows);
@@ -240,20 +237,18 @@ void CudaTreeBuilder::BeginTree() {
   // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
   // that is where they are; else they are copied to one place of the lane.
   bool const in_place = outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
-  Run([&] {
-    GradientPair const* gradients = round_.rows->gradients(tree.output);
-    if (!in_place) {
-      GradientPair* const room = lane.GradientRoom();
-      CheckCuda(cudaMemcpyAsync(room, gradients, matrix_->view.rows * sizeof(GradientPair), cudaMemcpyDeviceToDevice,
-                                lane.stream()),
-                "copying gradients");
-      gradients = room;
-    }
-    lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes));
-    lane.Begin(train_, gradients, TreeNumber(tree.key));
-    lane.GrowLevels();
-    ++round_.begun;
-  });
+  GradientPair const* gradients = round_.rows->gradients(tree.output);
+  if (!in_place) {
+    GradientPair* const room = lane.GradientRoom();
+    CheckCuda(cudaMemcpyAsync(room, gradients, matrix_->view.rows * sizeof(GradientPair), cudaMemcpyDeviceToDevice,
+                              lane.stream()),
+              "copying gradients");
+    gradients = room;
+  }
+  lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes));
+  lane.Begin(train_, gradients, TreeNumber(tree.key));
+  lane.GrowLevels();
+  ++round_.begun;
 }
 
 /// Gives back what several lanes hold beside the first. False if there were not several.

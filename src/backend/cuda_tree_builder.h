@@ -63,7 +63,7 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const;
   [[noreturn]] void ThrowNotFinite(TreeLane const& lane);
   Tree FinishIn(TreeLane* lane);
-  std::uint32_t LanesFor(std::size_t trees);
+  std::uint32_t LanesFor(std::size_t trees) const;
   bool HasRoomForLane() const;
   void BeginLanes();
   void BeginTree();

@@ -39,7 +39,7 @@ void TreeLane::GrowLevels() {
 }
 
 void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride,
-                             DeviceLimits const& limits) {
+                             DeviceLimits const& limits, Event const* order) {
   if (node_values_.size() < node_values.size()) {
     host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
     node_values_ = {};
@@ -48,7 +48,9 @@ void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std:
   stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
   std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
   CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
+  if (order != nullptr) order->HoldUp(stream_);
   cuda::AddLeafValues(level_.positions(), matrix_.view.rows, node_values_.data(), margins, stride, limits, stream_);
+  if (order != nullptr) order->Record(stream_);
 }
 
 }  // namespace xgbgpu

@@ -289,6 +289,22 @@ def forests(history: History) -> None:
 
 
 @scenario
+def classes_by_the_dozen(history: History) -> None:
+    classes = np.floor(np.argsort(np.argsort(Y)) / len(Y) * 12).astype(np.float32)
+    train, other = data(classes), valid()
+    booster = xgb.Booster(params(objective="multi:softmax", num_class=12, subsample=0.8, max_depth=3), [train])
+    for i in range(7):
+        if i == 4:
+            booster.set_param("max_depth", 5)
+        if i == 6:
+            booster.set_param({"grow_policy": "lossguide", "max_leaves": 9})
+        booster.update(train, i)
+        history.values(booster.eval(train).encode())
+    history.truth(booster, other, V)
+    history.model(booster)
+
+
+@scenario
 def dart(history: History) -> None:
     train, other = data(), valid()
     booster = xgb.Booster(logistic(booster="dart", rate_drop=0.5, seed=4), [train])
