@@ -2,12 +2,13 @@
 /// device.
 ///
 ///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F] [--lanes=N,…] [--share=F]
-///                             [--stages]
+///                             [--stages] [--prefer-shared]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
 /// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
 /// also a table of the stages, timed one by one without a graph. Sets of several classes are trained with each number
-/// of trees at the same time that --lanes names (default: 1, and as many as the library takes).
+/// of trees at the same time that --lanes names (default: 1, and as many as the library takes). --prefer-shared divides
+/// every multiprocessor's first-level cache alike for all kernels, so that different ones can share it at any time.
 
 #include <algorithm>
 #include <chrono>
@@ -267,13 +268,18 @@ int main(int argc, char** argv) {
                                                 {"lanes", [&](std::string const& v) { lanes = v; }},
                                                 {"share", [&](std::string const& v) { policy.share = std::stod(v); }}});
   for (std::size_t i = 1; i < rest.size(); ++i) {
-    stages = std::string{rest[i]} == "--stages";
-    if (stages) continue;
-    std::fprintf(stderr,
-                 "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F --lanes=N,… "
-                 "--share=F --stages\n",
-                 rest[i]);
-    return 2;
+    std::string const flag = rest[i];
+    if (flag == "--stages") {
+      stages = true;
+    } else if (flag == "--prefer-shared") {
+      xgbgpu::CheckCuda(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared), "dividing the first-level cache");
+    } else {
+      std::fprintf(stderr,
+                   "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F --lanes=N,… --share=F "
+                   "--stages --prefer-shared\n",
+                   rest[i]);
+      return 2;
+    }
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (auto const& set : xgbgpu::bench::kSets) {

@@ -38,18 +38,23 @@ void TreeLane::GrowLevels() {
   while (level_.SelectNodes()) level_.ExpandNodes();
 }
 
-void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride,
-                             DeviceLimits const& limits, Event const* order) {
+float* TreeLane::UploadNodeValues(Span<float const> node_values) {
   if (node_values_.size() < node_values.size()) {
     host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
     node_values_ = {};
     node_values_ = {arena_, "nodes", 2 * node_values.size()};
   }
-  stream_.Wait("adding leaf values");  // the last copy from the pinned buffer
+  stream_.Wait("copying leaf values");  // the last copy from the pinned buffer
   std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
-  CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "adding leaf values");
+  CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "copying leaf values");
+  return node_values_.data();
+}
+
+void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride,
+                             DeviceLimits const& limits, Event const* order) {
+  float const* const values = UploadNodeValues(node_values);
   if (order != nullptr) order->HoldUp(stream_);
-  cuda::AddLeafValues(level_.positions(), matrix_.view.rows, node_values_.data(), margins, stride, limits, stream_);
+  cuda::AddLeafValues(level_.positions(), matrix_.view.rows, values, margins, stride, limits, stream_);
   if (order != nullptr) order->Record(stream_);
 }
 

@@ -47,6 +47,8 @@ class TreeLane {
   void GrowLevels();
   GradientPair const* gradients() const { return gradients_; }  ///< of the last tree
 
+  /// A copy on the device, good until the next call; enqueued.
+  float* UploadNodeValues(Span<float const> node_values);
   /// margins[i * stride] += node_values[leaf of row i in the last tree], enqueued; margins are on the device. If
   /// `order` is not null: after its last Record, and recorded there.
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride, DeviceLimits const& limits,
