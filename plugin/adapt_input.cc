@@ -109,6 +109,7 @@ bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, 
     bool const groups_fit = view.group_ptr != nullptr || (info.group_ptr_.empty() && weights == 0);
     return info.labels.Size() == info.num_row_ && outputs == 1 && groups_fit;
   }
+  if (objective.kind == Objective::kCox && outputs != 1) return false;
   return info.labels.Shape(0) == info.num_row_ && info.labels.Size() == info.num_row_ * columns &&
          (weights == 0 || weights == info.num_row_);
 }
@@ -128,9 +129,10 @@ bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::u
     case Metric::kMap:
       return info.labels.Size() == rows && outputs == 1;
     case Metric::kAuc:
-      return info.labels.Size() == rows && (outputs == 1 || !of_groups);
     case Metric::kAucpr:
-      return info.labels.Size() == rows && !of_groups;
+      return info.labels.Size() == rows && (outputs == 1 || !of_groups);
+    case Metric::kCoxNloglik:
+      return info.labels.Size() == rows && outputs == 1 && (weights == 0 || !of_groups);
     case Metric::kMerror:
     case Metric::kMlogloss:
       return info.labels.Size() == rows && (weights == 0 || !of_groups);

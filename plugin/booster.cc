@@ -163,10 +163,11 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   auto const outputs = static_cast<std::uint32_t>(resident ? own.rows->outputs() : margins.size() / rows);
   if (!LabelsFit(objective, info, outputs)) return false;
 
-  TargetView const targets = ViewTargets(info);
+  TargetView targets = ViewTargets(info);
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
   training.Check(objective, targets, mark, outputs);
   if (on_host) {
+    if (objective.kind == Objective::kCox) targets.by_time = training.ByTime(targets, mark);
     auto& gradients = out->HostVector();
     gradients.resize(rows * outputs);
     host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),

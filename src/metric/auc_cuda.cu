@@ -183,6 +183,10 @@ double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float c
   std::uint64_t const rows = predictions.rows;
   std::uint32_t const outputs = predictions.outputs;
   if (rows == 0) return FinishArea(metric, 0, nullptr, 0);
+  if (targets.weights == nullptr && scratch->may_count) {
+    if (auto const value = EvaluateCountedArea(metric, targets, predictions, scratch, limits, stream)) return *value;
+    scratch->may_count = false;
+  }
   auto* const results = scratch->At<ClassArea>(MetricScratch::kResult, outputs);
   FillBytes(results, 0, outputs, stream, kWhat);
   Work const work = MakeWork(rows, scratch, stream);

@@ -82,18 +82,19 @@ XGBGPU_HD CurvePoint operator+(CurvePoint const& a, CurvePoint const& b) {
   return {a.positive + b.positive, a.negative + b.negative};
 }
 
-/// First i with keys[i] == keys[last]; keys ascend. Cost: log of the distance.
-XGBGPU_HD std::uint64_t RunStart(std::uint32_t const* keys, std::uint64_t last) {
-  std::uint32_t const key = keys[last];
+/// First i with key(i) == key(last); keys ascend. Cost: log of the distance.
+template <typename Key>
+XGBGPU_HD std::uint64_t RunStart(Key const& key, std::uint64_t last) {
+  std::uint32_t const of_last = key(last);
   std::uint64_t high = last, step = 1;
-  while (high >= step && keys[high - step] == key) {
+  while (high >= step && key(high - step) == of_last) {
     high -= step;
     step *= 2;
   }
   std::uint64_t low = high >= step ? high - step + 1 : 0;
   while (low < high) {
     std::uint64_t const middle = low + (high - low) / 2;
-    if (keys[middle] == key) {
+    if (key(middle) == of_last) {
       high = middle;
     } else {
       low = middle + 1;
@@ -124,6 +125,11 @@ XGBGPU_HD double PrecisionRecallStep(CurvePoint const& from, CurvePoint const& t
   return (recall_to - recall_from - rest) / a;
 }
 
+struct KeyAt {
+  std::uint32_t const* keys;
+  XGBGPU_HD std::uint32_t operator()(std::uint64_t i) const { return keys[i]; }
+};
+
 /// Terms of an area: item i is the step that ends at sorted row i.
 struct AreaTerms {
   Metric metric;
@@ -133,7 +139,7 @@ struct AreaTerms {
 
   XGBGPU_HD double operator()(std::uint64_t i) const {
     if (i + 1 < rows && keys[i + 1] == keys[i]) return 0.0;
-    std::uint64_t const start = RunStart(keys, i);
+    std::uint64_t const start = RunStart(KeyAt{keys}, i);
     CurvePoint const from = start == 0 ? CurvePoint{0, 0} : points[start - 1];
     return metric == Metric::kAuc ? RocStep(from, points[i])
                                   : PrecisionRecallStep(from, points[i], points[rows - 1].positive);

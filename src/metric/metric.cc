@@ -38,6 +38,7 @@ constexpr NamedMetric kMetrics[] = {{"rmse", Metric::kRmse},
                                     {"aucpr", Metric::kAucpr},
                                     {"aft-nloglik", Metric::kAftNloglik},
                                     {"interval-regression-accuracy", Metric::kIntervalAccuracy},
+                                    {"cox-nloglik", Metric::kCoxNloglik},
                                     {"pre", Metric::kPre},
                                     {"ndcg", Metric::kNdcg},
                                     {"map", Metric::kMap}};
@@ -99,6 +100,9 @@ void CheckTargetsFit(MetricParams const& params, TargetView const& targets, Outp
   if (targets.labels == nullptr) {
     Throw<InvalidArgument>("Metric ", name, " needs labels; the data have ", predictions.rows, " rows and no label");
   }
+  if (params.kind == Metric::kCoxNloglik && predictions.outputs != 1) {
+    Throw<InvalidArgument>("Metric ", name, ": there are ", predictions.outputs, " predictions a row; allowed: 1");
+  }
   if (IsRanking(params.kind, targets) && predictions.outputs != 1) {
     Throw<InvalidArgument>("Metric ", name, " over ranking groups: there are ", predictions.outputs,
                            " predictions a row; allowed: 1");
@@ -159,10 +163,6 @@ void CheckMetricInput(MetricParams const& params, TargetView const& targets, Out
   if (predictions.rows == 0) return;
   CheckTargetsFit(params, targets, predictions);
   if (targets.group_ptr == nullptr) return;
-  if (params.kind == Metric::kAucpr) {
-    Throw<Unsupported>("Metric ", name, " over ranking groups (the data have ", targets.groups,
-                       ") is not computed here; XGBoost computes it");
-  }
   if (targets.weights != nullptr && !IsRanking(params.kind, targets)) {
     Throw<InvalidArgument>("Metric ", name, " needs weights of rows; the data have weights of ", targets.groups,
                            " ranking groups; allowed: no weights, or metrics of rankings");
@@ -174,7 +174,7 @@ double FinishSum(MetricParams const& params, MetricSum const& sum, std::uint32_t
     Throw<InvalidArgument>(BadLabelText(params, sum), classes - 1, " (num_class is ", classes, ")");
   }
   double value;
-  if (IsOfClasses(params.kind)) {
+  if (IsOfClasses(params.kind) || params.kind == Metric::kCoxNloglik) {
     value = sum.loss / sum.weight;
   } else if (params.kind == Metric::kGammaDeviance) {
     value = 2.0 * sum.loss / (sum.weight <= 0.0 ? static_cast<double>(kDevianceShift) : sum.weight);
@@ -186,7 +186,13 @@ double FinishSum(MetricParams const& params, MetricSum const& sum, std::uint32_t
 }
 
 double FinishRanking(MetricParams const& params, MetricSum const& sum) {
-  if (sum.bad != 0) Throw<InvalidArgument>(BadLabelText(params, sum), kMostRelevant);
+  if (sum.bad != 0) {
+    if (params.kind == Metric::kAucpr) {
+      Throw<InvalidArgument>(BadLabelText(params, sum), 1,
+                             ". PR-AUC supports only binary relevance for learning to rank.");
+    }
+    Throw<InvalidArgument>(BadLabelText(params, sum), kMostRelevant);
+  }
   return OneNaN(sum.loss / sum.weight);
 }
 

@@ -12,10 +12,13 @@
 ///   aft-nloglik, interval-regression-accuracy
 ///                     All in double; exp, log and erf are off by what core/portable_math.h says. -ln of a difference
 ///                     of probabilities d is off by 2^-48 / d more, at most 2^-8 for the smallest d, 1e-12.
+///   cox-nloglik       In double (core/ordered_scan.h). Stock rounds ln p to float, 2^-24 of it, and takes the sum at
+///   risk
+///                     as what is left of the sum over all rows.
 ///   auc, aucpr        Weights are rounded to multiples of 2^-w of the largest, w = min(45, 62 - ceil(log2 rows));
 ///                     labels 0 and 1 without weights are exact. Areas are summed in double.
 ///
-///   pre, ndcg, map, auc over groups
+///   pre, ndcg, map, auc and aucpr over groups
 ///                     Counts are exact; sums within a group and over groups are in double.
 ///
 /// Cost: element-wise one pass over labels, weights and predictions; auc and aucpr a sort for each class, rankings
@@ -53,6 +56,7 @@ enum class Metric : std::uint8_t {
   kAucpr,
   kAftNloglik,
   kIntervalAccuracy,
+  kCoxNloglik,
   kPre,
   kNdcg,
   kMap
@@ -82,7 +86,7 @@ char const* NameOf(Metric metric);
 /// Throws InvalidArgument unless the arrays fit the metric: labels (aft-nloglik, interval-regression-accuracy: bounds)
 /// are there; element-wise metrics have one prediction a label (those of times: a row) and weights of rows, not of
 /// groups; merror, mlogloss, auc and aucpr have one label a row, metrics of rankings (metric/ranking.h) also one
-/// prediction; huber_slope is not 0. Throws Unsupported for aucpr with ranking groups. Looks at no array: that
+/// prediction; huber_slope is not 0. Looks at no array: that
 /// group_ptr ends with the number of rows is the caller's promise.
 void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
 
@@ -90,7 +94,8 @@ namespace host {
 
 /// `predictions` are what the objective makes of margins for evaluation (probabilities, for example). Throws as
 /// CheckMetricInput, and InvalidArgument for labels of merror and mlogloss that are no class, for labels of ndcg
-/// outside 0 to 30, and for labels outside [0, 1] with which an area under a curve has no meaning.
+/// outside 0 to 30 and of aucpr over groups outside [0, 1], and for labels outside [0, 1] with which an area under a
+/// curve has no meaning.
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                 int threads);
 

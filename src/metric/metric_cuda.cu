@@ -34,6 +34,7 @@ double Evaluate(MetricParams const& params, TargetView const& targets, OutputVie
     return EvaluateRanking(params, targets, predictions, scratch, limits, stream);
   }
   if (IsArea(params.kind)) return EvaluateArea(params.kind, targets, predictions, scratch, limits, stream);
+  if (params.kind == Metric::kCoxNloglik) return EvaluateCox(params, targets, predictions, scratch, limits, stream);
   auto* const result = scratch->At<MetricSum>(MetricScratch::kResult, 1);
   std::uint32_t* const finished = scratch->Finished(stream);
   VisitTerms(params, targets, predictions, [&](auto const& terms) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "core/device.h"
 #include "metric/metric.h"
@@ -11,13 +12,27 @@
 namespace xgbgpu::cuda {
 
 /// Device memory of evaluations, one after another: grows with what is asked for and is kept. The arena must outlive
-/// it. Bytes: element-wise 24 for each 2048 labels; auc and aucpr 32 a row, rankings up to 28,
-/// and what cub's radix sort wants.
+/// it. Bytes: element-wise 24 for each 2048 labels; auc and aucpr 32 a row, rankings up to 28 (aucpr 44),
+/// and what cub's radix sort wants; cox-nloglik 8 a row.
 class MetricScratch {
  public:
-  enum Part { kBlockSums, kResult, kKeys, kSortedKeys, kRows, kSortedRows, kRowsByLabel, kPoints, kSort, kParts };
+  enum Part {
+    kBlockSums,
+    kResult,
+    kKeys,
+    kSortedKeys,
+    kRows,
+    kSortedRows,
+    kRowsByLabel,
+    kPoints,
+    kGroupValues,
+    kSort,
+    kParts
+  };
 
   explicit MetricScratch(DeviceArena* arena) : arena_{arena} {}
+
+  bool may_count{true};  ///< EvaluateCountedArea has not met other rows yet; later ones are likely to be such, too
 
   /// Room for n elements; contents are lost if there was less.
   template <typename T>
@@ -45,13 +60,23 @@ class MetricScratch {
 };
 
 /// As host::Evaluate; every array is on the device, whatever its layout. Waits for the stream.
-/// Cost: one kernel and one small copy; for auc and aucpr a sort and four kernels for each output.
+/// Cost: one kernel and one small copy; for auc and aucpr a sort and three or four kernels for each
+/// output; for cox-nloglik three.
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                 MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
 /// As host::EvaluateArea.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
                     MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
+
+/// As host::EvaluateCox; needs `by_time`.
+double EvaluateCox(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                   MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
+
+/// The same for labels 0 and 1 (or classes), no weights and predictions of 0 and larger: fewer bytes are sorted, and
+/// no row is looked up. Nothing if the rows are not so, which is seen at the end only.
+std::optional<double> EvaluateCountedArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
+                                          MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
 /// As host::EvaluateRanking.
 double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,

@@ -170,7 +170,7 @@ struct ClassTerms {
   }
 };
 
-/// Calls `visit` with the metric's terms; not for those that are no sums over rows (metric/auc.h, ranking.h).
+/// Calls `visit` with the metric's terms; not for those that are no sums over rows (metric/auc.h, cox.h, ranking.h).
 template <typename Visit>
 void VisitTerms(MetricParams const& params, TargetView const& targets, OutputView<float const> const& predictions,
                 Visit&& visit) {
@@ -216,6 +216,7 @@ void VisitTerms(MetricParams const& params, TargetView const& targets, OutputVie
       return;
     case Metric::kIntervalAccuracy:
       return times(IntervalLoss{});
+    case Metric::kCoxNloglik:
     case Metric::kAuc:
     case Metric::kAucpr:
     case Metric::kPre:

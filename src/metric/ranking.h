@@ -1,4 +1,4 @@
-/// Metrics of ranking groups: pre, ndcg and map, and auc over groups; for the metric stage alone.
+/// Metrics of ranking groups: pre, ndcg and map, auc and aucpr over groups; for the metric stage alone.
 ///
 /// Rows of a group are ordered by prediction, the largest first, equal ones as they lie. With positions from 1 and a
 /// hit being a label whose integer part is not 0, a group's value is
@@ -10,8 +10,10 @@
 ///   auc      pairs of rows in the order of their labels, the larger first: the share that predictions order so, half
 ///            for equal predictions. Pairs of equal labels count too, as they lie: so does XGBoost 1.7. No value for
 ///            less than three rows.
+///   aucpr    as metric/auc.h has it, of the group alone, where labels are 0 to 1. No value for a group without a
+///            positive or a negative row, or of weight 0.
 /// The metric is the mean over groups that have a value. Without group_ptr pre, ndcg and map see one group. Weights of
-/// groups do not matter but for auc, where a group of weight 0 counts as 0.
+/// groups do not matter but for auc, where a group of weight 0 counts as 0, and aucpr.
 ///
 /// Cost: two sorts at most; on a device a block of threads for each group; auc compares all pairs, as stock does.
 #ifndef XGBGPU_METRIC_RANKING_H_
@@ -25,7 +27,7 @@ namespace xgbgpu {
 /// True if Evaluate below computes it.
 constexpr bool IsRanking(Metric metric, TargetView const& targets) {
   return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap ||
-         (metric == Metric::kAuc && targets.group_ptr != nullptr);
+         ((metric == Metric::kAuc || metric == Metric::kAucpr) && targets.group_ptr != nullptr);
 }
 
 /// From the sums over groups of values, weight 1 for each group that has one. Throws InvalidArgument for a bad label.

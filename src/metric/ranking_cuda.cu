@@ -17,6 +17,11 @@ constexpr int kResident = 8;
 constexpr char const* kWhat = "evaluating a ranking metric";
 
 using HitScan = cub::BlockScan<std::uint32_t, kSumLanes>;
+using PointScan = cub::BlockScan<CurvePoint, kSumLanes>;
+
+struct AddPoints {
+  __device__ CurvePoint operator()(CurvePoint const& a, CurvePoint const& b) const { return a + b; }
+};
 
 /// The group of a row: the last that begins at or before it and is not empty.
 __device__ std::uint32_t GroupOfRow(TargetView const& targets, std::uint64_t row) {
@@ -41,6 +46,26 @@ __global__ void __launch_bounds__(kThreads) GroupKeysKernel(TargetView targets, 
     float const value = by_label ? targets.labels[row] : predictions.at(row, 0);
     keys[row] = std::uint64_t{GroupOfRow(targets, row)} << 32 | DescendingKey(value);
     row_of[row] = static_cast<std::uint32_t>(row);
+  }
+}
+
+/// For aucpr: sums of each group's rows up to each position. A block of threads takes a group.
+__global__ void __launch_bounds__(kSumLanes)
+    GroupPointsKernel(RankingTerms terms, std::uint32_t groups, CurvePoint* points) {
+  __shared__ typename PointScan::TempStorage storage;
+  for (std::uint32_t g = blockIdx.x; g < groups; g += gridDim.x) {
+    RankingGroup const group = GroupOf(terms.targets, terms.predictions.rows, g);
+    CurvePoint before{0, 0};
+    for (std::uint64_t base = 0; base < group.size; base += kSumLanes) {
+      std::uint64_t const position = base + threadIdx.x;
+      bool const there = position < group.size;
+      CurvePoint const own = there ? terms.PointOf(group, position) : CurvePoint{0, 0};
+      CurvePoint sum, all;
+      PointScan{storage}.InclusiveScan(own, sum, AddPoints{}, all);
+      __syncthreads();  // `storage` is used again
+      if (there) points[group.begin + position] = before + sum;
+      before = before + all;
+    }
   }
 }
 
@@ -113,15 +138,22 @@ std::uint32_t const* SortRows(TargetView const& targets, OutputView<float const>
 double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                        MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream) {
   std::uint32_t const groups = targets.group_ptr == nullptr ? 1 : targets.groups;
-  RankingTerms terms{params, targets, predictions, nullptr, nullptr};
+  RankingTerms terms{params, targets, predictions, nullptr, nullptr, nullptr};
   if (params.kind != Metric::kAuc) {
     terms.by_prediction = SortRows(targets, predictions, false, groups, scratch, limits, stream);
   }
   if (params.kind == Metric::kAuc || params.kind == Metric::kNdcg) {
     terms.by_label = SortRows(targets, predictions, true, groups, scratch, limits, stream);
   }
-  auto* const values = scratch->At<MetricSum>(MetricScratch::kPoints, groups);
-  GroupsKernel<<<Blocks(groups, 1, limits, kResident), kSumLanes, 0, stream>>>(terms, groups, values);
+  unsigned const blocks = Blocks(groups, 1, limits, kResident);
+  if (params.kind == Metric::kAucpr) {
+    auto* const points = scratch->At<CurvePoint>(MetricScratch::kPoints, predictions.rows);
+    GroupPointsKernel<<<blocks, kSumLanes, 0, stream>>>(terms, groups, points);
+    CheckLaunch(kWhat);
+    terms.points = points;
+  }
+  auto* const values = scratch->At<MetricSum>(MetricScratch::kGroupValues, groups);
+  GroupsKernel<<<blocks, kSumLanes, 0, stream>>>(terms, groups, values);
   CheckLaunch(kWhat);
   auto* const block_sums = scratch->At<MetricSum>(MetricScratch::kBlockSums, SumBlocks(groups));
   auto* const result = scratch->At<MetricSum>(MetricScratch::kResult, 1);

@@ -4,7 +4,6 @@
 
 #include "core/buffer.h"
 #include "core/parallel.h"
-#include "metric/auc_ops.h"
 #include "metric/ranking.h"
 #include "metric/ranking_ops.h"
 #include "metric/sum_host.h"
@@ -34,7 +33,8 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
   bool const needs_predictions = params.kind != Metric::kAuc;
   bool const needs_labels = params.kind == Metric::kAuc || params.kind == Metric::kNdcg;
   Buffer<std::uint32_t> by_prediction{needs_predictions ? rows : 0}, by_label{needs_labels ? rows : 0};
-  RankingTerms const terms{params, targets, predictions, by_prediction.data(), by_label.data()};
+  Buffer<CurvePoint> points{params.kind == Metric::kAucpr ? rows : 0};
+  RankingTerms const terms{params, targets, predictions, by_prediction.data(), by_label.data(), points.data()};
   std::uint32_t const groups = targets.group_ptr == nullptr ? 1 : targets.groups;
   std::vector<MetricSum> values(groups);
   ParallelTasks(threads, groups, [&](std::size_t g, int) {
@@ -44,6 +44,10 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
       SortRows(group, by_prediction.data(), [&](std::uint32_t row) { return predictions.at(row, 0); });
     }
     if (needs_labels) SortRows(group, by_label.data(), [&](std::uint32_t row) { return targets.labels[row]; });
+    if (params.kind == Metric::kAucpr) {
+      CurvePoint sum{0, 0};
+      for (std::uint64_t i = 0; i < group.size; ++i) points[group.begin + i] = sum = sum + terms.PointOf(group, i);
+    }
     std::uint64_t hits = 0;
     auto const term = [&](std::uint64_t position) {  // called for one position after the other
       if (params.kind == Metric::kMap && terms.IsHit(group, position)) ++hits;

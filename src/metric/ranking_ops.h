@@ -6,6 +6,7 @@
 
 #include "core/hd.h"
 #include "core/portable_math.h"
+#include "metric/auc_ops.h"
 #include "metric/metric.h"
 #include "metric/metric_sum.h"
 
@@ -13,10 +14,10 @@ namespace xgbgpu {
 
 /// Sums over the rows of a group. {} is the sum of none.
 struct GroupSum {
-  double gain;          ///< pre: hits; map: precisions; ndcg: in the order of predictions
+  double gain;          ///< pre: hits; map: precisions; ndcg: in the order of predictions; aucpr: the area
   double best_gain;     ///< ndcg: in the order of labels
   std::uint64_t count;  ///< map: hits; auc: pairs in order, twice, and pairs of equal predictions
-  std::uint64_t bad;    ///< ndcg: as MetricSum's
+  std::uint64_t bad;    ///< ndcg, aucpr: as MetricSum's
 };
 XGBGPU_HD GroupSum Combine(GroupSum const& a, GroupSum const& b) {
   return {a.gain + b.gain, a.best_gain + b.best_gain, a.count + b.count, a.bad > b.bad ? a.bad : b.bad};
@@ -41,6 +42,7 @@ struct RankingTerms {
   OutputView<float const> predictions;
   std::uint32_t const* by_prediction;  ///< rows, group by group, in the order of predictions; null for auc
   std::uint32_t const* by_label;       ///< the same in the order of labels; for ndcg and auc
+  CurvePoint const* points;            ///< for aucpr: sums of the group's rows up to each position
 
   XGBGPU_HD float label(std::uint32_t row) const { return targets.labels[row]; }
 
@@ -48,6 +50,14 @@ struct RankingTerms {
   XGBGPU_HD bool IsHit(RankingGroup const& group, std::uint64_t position) const {
     float const y = label(by_prediction[group.begin + position]);
     return !(y > -1.0f && y < 1.0f);
+  }
+
+  /// aucpr: labels in fixed point. They are 0 to 1, or the metric is an error.
+  XGBGPU_HD CurvePoint PointOf(RankingGroup const& group, std::uint64_t position) const {
+    float const y = label(by_prediction[group.begin + position]);
+    constexpr std::uint32_t kOne = 0x3F800000U;  // bits of 1.0f
+    if (!(y >= 0.0f && y <= 1.0f)) return {0, 0};
+    return ToFixedPoint({y, 1.0f - y}, kOne, ScaleByPowerOfTwo(1.0, CurveShift(kOne, group.size)));
   }
 
   /// hits: up to and with this position; used by map.
@@ -69,6 +79,8 @@ struct RankingTerms {
         if (!counts) return {0.0, 0.0, 0, 0};
         return {Gain(y, position), Gain(label(by_label[group.begin + position]), position), 0, 0};
       }
+      case Metric::kAucpr:
+        return AreaTo(group, position);
       default:
         return {0.0, 0.0, PairsFrom(group, position), 0};
     }
@@ -84,6 +96,12 @@ struct RankingTerms {
         return {sum.count == 0 ? nothing_to_find : sum.gain / static_cast<double>(sum.count), 1.0, 0};
       case Metric::kNdcg:
         return {sum.best_gain == 0.0 ? nothing_to_find : sum.gain / sum.best_gain, 1.0, sum.bad};
+      case Metric::kAucpr: {
+        CurvePoint const total = group.size == 0 ? CurvePoint{0, 0} : points[group.begin + group.size - 1];
+        bool const has_weight = targets.weights == nullptr || targets.weights[index] > 0.0f;
+        if (!has_weight || total.positive <= 0 || total.negative <= 0) return {0.0, 0.0, sum.bad};
+        return {sum.gain < 1.0 ? sum.gain : 1.0, 1.0, sum.bad};  // only rounding lifts it above 1
+      }
       default: {
         if (group.size < 3) return {0.0, 0.0, 0};
         if (targets.weights != nullptr && targets.weights[index] == 0.0f) return {0.0, 1.0, 0};
@@ -94,6 +112,21 @@ struct RankingTerms {
   }
 
  private:
+  /// The step of the curve that ends here; 0 where none ends.
+  XGBGPU_HD GroupSum AreaTo(RankingGroup const& group, std::uint64_t position) const {
+    std::uint32_t const row = by_prediction[group.begin + position];
+    float const y = label(row);
+    if (!(y >= 0.0f && y <= 1.0f)) return {0.0, 0.0, 0, BadLabel(row, y)};
+    auto const key = [&](std::uint64_t at) {
+      return DescendingKey(predictions.at(by_prediction[group.begin + at], 0));
+    };
+    if (position + 1 < group.size && key(position + 1) == key(position)) return {0.0, 0.0, 0, 0};
+    std::uint64_t const start = RunStart(key, position);
+    CurvePoint const* const sums = points + group.begin;
+    CurvePoint const from = start == 0 ? CurvePoint{0, 0} : sums[start - 1];
+    return {PrecisionRecallStep(from, sums[position], sums[group.size - 1].positive), 0.0, 0, 0};
+  }
+
   /// A label outside 0 … kMostRelevant makes the metric an error, whatever this returns.
   static XGBGPU_HD double Gain(float label, std::uint64_t position) {
     if (!(label >= 1.0f && label < static_cast<float>(kMostRelevant + 1))) return 0.0;

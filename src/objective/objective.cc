@@ -33,6 +33,7 @@ constexpr NamedObjective kNames[] = {
     {"multi:softmax", Objective::kSoftmax},
     {"multi:softprob", Objective::kSoftmax},
     {"survival:aft", Objective::kAft},
+    {"survival:cox", Objective::kCox},
     {"rank:pairwise", Objective::kRankPairwise},
     {"rank:ndcg", Objective::kRankNdcg},
     {"rank:map", Objective::kRankMap},
@@ -55,6 +56,7 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
       return label >= 0.0f && label < static_cast<float>(outputs);
     case Objective::kRankNdcg:
       return label >= 0.0f && label < 31.0f;
+    case Objective::kCox:
     case Objective::kRankPairwise:
     case Objective::kRankMap:
       return label == label;
@@ -85,6 +87,9 @@ char const* WordsOfRange(Objective kind) {
       return "SoftmaxMultiClassObj: label must be in [0, num_class).";
     case Objective::kRankNdcg:
       return "rank:ndcg: label must be in [0, 31): the gain of a row is 2^label - 1.";
+    case Objective::kCox:
+      return "CoxRegression: label must be a number: its magnitude is a time, and it is negative if the row is "
+             "censored.";
     case Objective::kRankPairwise:
     case Objective::kRankMap:
       return "Ranking: label must be a number.";
@@ -106,6 +111,7 @@ char const* WordsOfShape(Objective kind) {
     case Objective::kPoisson:
     case Objective::kGamma:
     case Objective::kTweedie:
+    case Objective::kCox:
       return "labels are not correctly provided";
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:
@@ -143,6 +149,12 @@ void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t ou
     Throw<InvalidArgument>("survival:aft needs ", name, ", and ", rows, " rows have none. Size of ", name,
                            " must equal to number of rows.");
   }
+}
+
+void CheckTimes(std::uint64_t rows, std::uint32_t outputs) {
+  constexpr std::uint64_t kMostRows = 0xFFFFFFFF;
+  if (outputs != 1) Throw<InvalidArgument>("Rows have ", outputs, " outputs (targets); survival:cox takes 1");
+  if (rows > kMostRows) Throw<InvalidArgument>("survival:cox: there are ", rows, " rows; allowed: up to ", kMostRows);
 }
 
 void CheckGroups(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
@@ -194,6 +206,7 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
     Throw<InvalidArgument>("huber_slope is 0; allowed: any other number. slope for pseudo huber cannot be 0.");
   if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs);
   CheckShape(params.kind, targets, rows, outputs);
+  if (params.kind == Objective::kCox) CheckTimes(rows, outputs);
   if (IsRanking(params.kind)) CheckGroups(params, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;
   std::uint64_t const bad = FirstNotAllowed(params.kind, targets.labels, count, outputs, threads);

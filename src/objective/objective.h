@@ -1,6 +1,6 @@
 /// Objectives: margins of rows → gradients of the loss, and margins → predictions.
 ///
-/// The element-wise objectives of XGBoost 1.7.4, softmax, accelerated failure times, and ranking. The formulas, and
+/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking. The formulas, and
 /// where they round to float, are stock's; e^x and ln(1 + x) are the portable ones of core/portable_float.h, within
 /// 0.5003 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_OBJECTIVE_H_
@@ -28,6 +28,7 @@ enum class Objective : std::uint8_t {
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
   kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
+  kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard (cox_ops.h)
   kRankPairwise,  ///< rank:pairwise: ln(1 + e^(F_b - F_a)) for pairs of rows of a group, a with the larger label
   kRankNdcg,      ///< rank:ndcg: the same, times what the pair's exchange would change of the group's NDCG
   kRankMap,       ///< rank:map: the same, times what it would change of the average precision
@@ -67,7 +68,8 @@ std::optional<Objective> ObjectiveByName(std::string const& name);
 /// Cost    one pass over the labels
 /// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
 ///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0. kAft
-///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1. For
+///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1, which
+///         kCox asks for, too. For
 ///         ranking: groups that do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample 0.
 void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
                   int threads);
@@ -86,7 +88,12 @@ namespace host {
 ///         iteration, row). Stock draws from a generator of each thread: the same distribution, other pairs. Before the
 ///         factor of the group, what a pair adds is off by 2^-45 at most (rank_ops.h), on top of the rounding of p;
 ///         margins have to be finite: a NaN's pairs are left out.
-/// Cost    one pass; kSoftmax reads the margins twice, writes twice, and takes one e^x for each. No allocation.
+///         kCox: sums in double over rows in order of time (core/ordered_scan.h). Stock takes each denominator as what
+///         is left of a sum over all rows, of powers rounded to float: late rows have ours, exact to 2^-46, more
+///         accurately. Where margins differ by more than 300 the smallest count as if they did by 300.
+/// Cost    one pass; kCox five, and a sort unless `by_time` is given; kSoftmax reads the margins twice, writes twice,
+/// and takes one e^x for each. No allocation
+///         but for kCox, 16 bytes a row, and ranking.
 ///         Ranking: one sort of each group by labels, for kRankNdcg and kRankMap another by margins; parallel over
 ///         groups, with memory of 56 bytes for each row of a thread's largest group.
 /// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ)

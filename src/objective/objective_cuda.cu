@@ -105,8 +105,15 @@ dim3 GridOf(OutputView<T> const& view, DeviceLimits const& limits) {
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                       OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream,
-                      RankScratch* ranking) {
-  if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, ranking, limits, stream);
+                      ObjectiveScratch* scratch) {
+  if (IsRanking(params.kind)) {
+    return ComputeRankGradients(params, targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->ranking,
+                                limits, stream);
+  }
+  if (params.kind == Objective::kCox) {
+    return ComputeCoxGradients(targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->cox, limits,
+                               stream);
+  }
   if (params.kind == Objective::kSoftmax) {
     unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
     SoftmaxGradientKernel<<<blocks, kThreads, 0, stream>>>(targets, margins, gradients);

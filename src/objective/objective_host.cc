@@ -3,6 +3,7 @@
 
 #include "core/parallel.h"
 #include "objective/aft_ops.h"
+#include "objective/cox.h"
 #include "objective/objective.h"
 #include "objective/objective_ops.h"
 #include "objective/rank.h"
@@ -59,6 +60,7 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
     });
     return;
   }
+  if (params.kind == Objective::kCox) return ComputeCoxGradients(targets, margins, gradients, threads);
   if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, threads);
   bool const one_run = IsOneRun(margins) && IsOneRun(gradients);
   VisitLoss(params, [&](auto loss) {

@@ -132,6 +132,7 @@ void VisitLoss(ObjectiveParams const& params, F&& f) {
       return f(PseudoHuberLoss{params.huber_slope});
     case Objective::kSoftmax:
     case Objective::kAft:
+    case Objective::kCox:
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:
     case Objective::kRankMap:
@@ -174,6 +175,7 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kPoisson:
     case Objective::kGamma:
     case Objective::kTweedie:
+    case Objective::kCox:
       return f(ExpOfMargin{});
     case Objective::kSoftmax:
       return;

@@ -39,6 +39,12 @@ OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
 /// Of (ln time - prediction) / scale, for survival times.
 enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 
+/// Rows in order of the magnitude of their labels, which are survival times.
+struct TimeOrder {
+  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; equal times in order of rows
+  std::uint32_t const* first{nullptr};  ///< [rows] the first place whose time equals that of each place
+};
+
 /// What the objective is told about rows. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major
@@ -49,6 +55,8 @@ struct TargetView {
   std::uint32_t const* group_ptr{
       nullptr};  ///< [groups + 1]: rows of ranking group g are group_ptr[g] … group_ptr[g + 1] - 1
   std::uint32_t groups{0};
+  TimeOrder by_time;  ///< for survival:cox and cox-nloglik; null: they sort the rows at every
+                      ///< call; on a device they throw
 };
 
 }  // namespace xgbgpu

@@ -12,13 +12,14 @@
 
 namespace xgbgpu::host {
 
-/// Sorts `items` by key(item), three stable passes of 11 bits; passes whose digit is the same everywhere are skipped.
-/// `scratch` is as long as `items`; the sorted items are in the returned span, which is one of the two.
+/// Sorts `items` by key(item), equal ones as they were: three passes of 11 bits; passes whose digit is the same
+/// everywhere are skipped. `scratch` is as long as `items`; the sorted items are in the returned span, which is one of
+/// the two.
 template <typename T, typename Key>
 Span<T> RadixSort(Span<T> items, Span<T> scratch, Key&& key) {
   constexpr std::size_t kSmall = 512;
   if (items.size() <= kSmall) {
-    std::sort(items.begin(), items.end(), [&](T const& a, T const& b) { return key(a) < key(b); });
+    std::stable_sort(items.begin(), items.end(), [&](T const& a, T const& b) { return key(a) < key(b); });
     return items;
   }
   constexpr int kPasses = 3, kBits = 11;

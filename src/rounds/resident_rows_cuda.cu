@@ -2,7 +2,6 @@
 
 #include "core/grid.h"
 #include "core/message.h"
-#include "objective/objective_cuda.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -31,7 +30,7 @@ ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceAren
       stream_{stream},
       limits_{limits},
       metrics_{arena},
-      ranking_{arena} {
+      scratch_{arena} {
   DeviceScope scope{limits_.device};
   margins_ = {arena_, "margins", outputs_ * stride()};
 }
@@ -53,7 +52,8 @@ ResidentRows::~ResidentRows() {
     group_ptr_ = {};
     values_.reset();
     metrics_ = MetricScratch{arena_};
-    ranking_ = RankScratch{arena_};
+    scratch_ = ObjectiveScratch{arena_};
+    times_ = {};
   } catch (DeviceError const&) {
     // A device that has failed: nothing is left to be freed there.
   }
@@ -114,6 +114,7 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   targets_ = targets;
+  targets_.by_time = {};
   targets_.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   targets_.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
   targets_.lower = Put(&lower_, "labels", targets.lower, rows_);
@@ -122,11 +123,19 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   stream_.Wait("copying labels and weights");
 }
 
+void ResidentRows::SortByTime() {
+  if (targets_.by_time.rows != nullptr) return;
+  times_ = {};  // before the new one needs memory
+  times_ = SortTimes(targets_.labels, rows_, arena_, limits_, stream_);
+  targets_.by_time = times_.view();
+}
+
 void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
+  if (objective.kind == Objective::kCox) SortByTime();
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
-                         stream_, &ranking_);
+                         stream_, &scratch_);
 }
 
 void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
@@ -142,6 +151,7 @@ double ResidentRows::Evaluate(ObjectiveParams const& objective, MetricParams con
     Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
     predictions_of_ = objective;
   }
+  if (metric.kind == Metric::kCoxNloglik) SortByTime();
   return cuda::Evaluate(metric, targets_, View<float const>(predictions_.data()), &metrics_, limits_, stream_);
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/device.h"
 #include "metric/metric_cuda.h"
-#include "objective/rank_cuda.h"
+#include "objective/objective_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/raw_matrix_cuda.h"
 #include "rounds/resident_rows.h"
@@ -66,6 +66,8 @@ class ResidentRows : public xgbgpu::ResidentRows {
   }
   template <typename T>
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
+  /// Completes targets_.
+  void SortByTime();
 
   std::uint64_t rows_;
   std::uint32_t outputs_;
@@ -77,12 +79,13 @@ class ResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
   TargetView targets_;  ///< on the device
+  SortedTimes times_;   ///< of the labels, once they are asked for
   std::optional<RawMatrix> values_;
   KeptTrees const* trees_{nullptr};
   DeviceBuffer<float> predictions_;
   std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of these margins
   MetricScratch metrics_;
-  RankScratch ranking_;
+  ObjectiveScratch scratch_;
 };
 
 }  // namespace xgbgpu::cuda

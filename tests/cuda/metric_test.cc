@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/portable_float.h"
 #include "metric/metric_cuda.h"
+#include "objective/cox_cuda.h"
+#include "support/cox_case.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "support/metric_case.h"
@@ -41,6 +44,11 @@ class Device {
     targets.upper = upper.data();
     targets.weights = weights.data();
     targets.group_ptr = groups.data();
+    cuda::SortedTimes times;
+    if (params.kind == Metric::kCoxNloglik && c.rows != 0) {
+      times = cuda::SortTimes(labels.data(), c.rows, &arena_, limits_, stream_);
+      targets.by_time = times.view();
+    }
     return cuda::Evaluate(params, targets, c.View(predictions.data()), &scratch_, limits_, stream_);
   }
   void ForgetMemory() { scratch_ = cuda::MetricScratch{&arena_}; }
@@ -145,6 +153,35 @@ TEST_P(CudaMetricTest, UnusualValues) {
   }
 }
 
+/// An area of whole rows, and of rows that are not: the latter is only seen on the way.
+TEST_P(CudaMetricTest, AreasWithoutWeights) {
+  if (!IsArea()) GTEST_SKIP() << "no area under a curve";
+  Device device;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (std::uint32_t const outputs : {1, 3}) {
+    for (float const value : {0.0f, -0.0f, 1e-45f, 1.0f, 3e38f, kInfinity, -1e-45f, -1.0f, -kInfinity,
+                              std::numeric_limits<float>::quiet_NaN()}) {
+      MetricCase c = Rows(5001, outputs, 1000, false);
+      for (std::size_t i = 4000; i < 4700; ++i) c.predictions[i * outputs] = value;
+      ExpectEqual(c, &device, "prediction " + std::to_string(value));
+      device.ForgetMemory();
+    }
+    // Runs of equal predictions across threads, blocks of threads and all rows.
+    for (std::uint64_t const rows : {2047, 2049, 4097, 1000003}) {
+      for (std::size_t const levels : {std::size_t{1}, std::size_t{2}, std::size_t{40}, std::size_t{1} << 22}) {
+        ExpectEqual(Rows(rows, outputs, levels, false), &device, std::to_string(rows) + " rows");
+      }
+    }
+  }
+  MetricCase c = Rows(5001, 1, 1000, false);
+  c.labels[3000] = 0.5f;
+  ExpectEqual(c, &device, "a label between the classes");
+  ExpectEqual(Rows(5001, 1, 1000, false), &device, "after it");
+  device.ForgetMemory();
+  c.labels.assign(5001, 1.0f);
+  ExpectEqual(c, &device, "one class");
+}
+
 TEST_P(CudaMetricTest, LabelsBetweenClasses) {
   if (Params().kind == Metric::kMerror || Params().kind == Metric::kMlogloss) GTEST_SKIP() << "labels are classes";
   Device device;
@@ -166,7 +203,7 @@ TEST_P(CudaMetricTest, ErrorsAreTheHosts) {
       c.labels[123456] = bad;
       ExpectSameError(c, &device);
     }
-  } else if (Params().kind != Metric::kAuc) {
+  } else if (!IsArea()) {
     c = Rows(5000, 1, 100, true);
     c.groups = {0, 2000, 5000};
     ExpectSameError(c, &device);
@@ -195,6 +232,9 @@ class CudaRankingMetricTest : public ::testing::TestWithParam<char const*> {
       c.labels.push_back(static_cast<float>(random.Below(9) / 2));
       c.predictions.push_back(static_cast<float>(random.Below(500)) * 0.01f - 1);
     }
+    if (MetricByName(GetParam())->kind == Metric::kAucpr) {
+      for (float& label : c.labels) label = label < 4 ? static_cast<float>(static_cast<int>(label) % 2) : 0.3f;
+    }
     return c;
   }
 };
@@ -206,7 +246,7 @@ TEST_P(CudaRankingMetricTest, EqualsTheHosts) {
     MetricCase c = Rows(groups, static_cast<std::size_t>(largest));
     for (bool const grouped : {true, false}) {
       if (!grouped) {
-        if (params.kind == Metric::kAuc) continue;
+        if (params.kind == Metric::kAuc || params.kind == Metric::kAucpr) continue;
         c.groups.clear();
         c.weights.clear();
       }
@@ -220,18 +260,20 @@ TEST_P(CudaRankingMetricTest, EqualsTheHosts) {
 }
 
 TEST_P(CudaRankingMetricTest, ErrorsAreTheHosts) {
-  if (MetricByName(GetParam())->kind != Metric::kNdcg) GTEST_SKIP() << "takes any label";
+  Metric const kind = MetricByName(GetParam())->kind;
+  if (kind != Metric::kNdcg && kind != Metric::kAucpr) GTEST_SKIP() << "takes any label";
   MetricCase c = Rows(3000, 300);
   c.labels[200000] = 31;
   c.labels[123456] = -2;
   Device device;
+  std::string const allowed = kind == Metric::kNdcg ? "0 to 30" : "0 to 1";
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { device.Evaluate(*MetricByName(GetParam()), c); },
-                                         {"row 123456 has label -2; allowed: 0 to 30"}),
+                                         {"row 123456 has label -2; allowed: " + allowed}),
             "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Metrics, CudaRankingMetricTest,
-                         ::testing::Values("pre@5", "map", "map@7-", "ndcg", "ndcg@10", "ndcg@3-", "auc"));
+                         ::testing::Values("pre@5", "map", "map@7-", "ndcg", "ndcg@10", "ndcg@3-", "auc", "aucpr"));
 
 class CudaSurvivalMetricTest : public ::testing::TestWithParam<MetricParams> {
  protected:
@@ -256,6 +298,26 @@ TEST_P(CudaSurvivalMetricTest, EqualsTheHosts) {
       double const expected = c.Evaluate(GetParam(), 2);
       double const found = device.Evaluate(GetParam(), c);
       EXPECT_EQ(Bits(found), Bits(expected)) << rows << " rows: " << found << ", on the host " << expected;
+    }
+  }
+}
+
+TEST(CudaCoxNloglikTest, EqualsTheHosts) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  MetricParams const params{Metric::kCoxNloglik};
+  Device device;
+  EXPECT_EQ(Bits(device.Evaluate(params, MetricCase{0, 1, 1})), Bits(MetricCase(0, 1, 1).Evaluate(params, 1)));
+  for (std::size_t const rows : {1, 2, 2047, 2048, 2049, 524289, 1500001}) {
+    for (std::size_t const times : {std::size_t{1}, std::size_t{100}, std::size_t{100000000}}) {
+      CoxRows const cox{rows, 5, times};
+      MetricCase c{rows, 1, 1};
+      c.labels = cox.labels;
+      for (float const margin : cox.margins) c.predictions.push_back(PortableExpf(margin));
+      double const expected = c.Evaluate(params, 2), found = device.Evaluate(params, c);
+      EXPECT_EQ(Bits(found), Bits(expected))
+          << rows << " rows, " << times << " times: " << found << ", on the host " << expected;
+      for (float& label : c.labels) label = -1;
+      EXPECT_EQ(Bits(device.Evaluate(params, c)), Bits(c.Evaluate(params, 2))) << "no event";
     }
   }
 }

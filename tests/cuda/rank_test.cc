@@ -48,7 +48,7 @@ class DeviceRanking {
   DeviceArena arena_{"This test"};
   Stream stream_;
   DeviceLimits limits_{CurrentDeviceLimits()};
-  cuda::RankScratch scratch_{&arena_};
+  cuda::ObjectiveScratch scratch_{&arena_};
 };
 
 /// Every kind of ranking, weights or not, groups or all rows as one.

@@ -1,9 +1,12 @@
-// Gradients of survival:aft on a device equal the host's, bit for bit.
+// Gradients of survival:aft and survival:cox on a device equal the host's, bit for bit.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "objective/objective_cuda.h"
+#include "support/cox_case.h"
 #include "support/grow.h"
 #include "support/survival_case.h"
 
@@ -47,6 +50,86 @@ TEST(CudaAftTest, EqualTheHosts) {
       }
     }
   }
+}
+
+/// All that a device has of one set of rows, and memory that the next one finds as this one left it.
+class CoxDevice {
+ public:
+  void ExpectTheHosts(CoxRows const& rows, bool weighted, char const* what) {
+    std::size_t const n = rows.labels.size();
+    ObjectiveParams const params{Objective::kCox};
+    std::vector<GradientPair> expected(n), found(n);
+    host::ComputeGradients(params, rows.Targets(weighted), RowMajor<float const>(rows.margins.data(), n, 1),
+                           RowMajor(expected.data(), n, 1), 2);
+    auto const margins = Upload(&arena_, "margins", rows.margins.data(), n);
+    auto const labels = Upload(&arena_, "labels", rows.labels.data(), n);
+    auto const weights = Upload(&arena_, "weights", rows.weights.data(), n);
+    DeviceBuffer<GradientPair> const out{&arena_, "gradients", n};
+    auto const times = cuda::SortTimes(labels.data(), n, &arena_, limits_, stream_);
+    TargetView targets;
+    targets.labels = labels.data();
+    targets.weights = weighted ? weights.data() : nullptr;
+    targets.by_time = times.view();
+    cuda::ComputeGradients(params, targets, OutputMajor<float const>(margins.data(), n, 1),
+                           OutputMajor(out.data(), n, 1), limits_, stream_, &scratch_);
+    CopyToHost(found.data(), out.data(), n, stream_, "copying gradients");
+    stream_.Wait("computing gradients");
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_TRUE(Same(found[i].grad, expected[i].grad) && Same(found[i].hess, expected[i].hess))
+          << what << ", row " << i << " of " << n << ", margin " << rows.margins[i] << ": (" << found[i].grad << ", "
+          << found[i].hess << "), on the host (" << expected[i].grad << ", " << expected[i].hess << ")";
+    }
+  }
+
+ private:
+  static bool Same(float a, float b) {
+    return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b));  // bits of a NaN are no promise
+  }
+
+  DeviceArena arena_{"This test"};
+  Stream stream_;
+  DeviceLimits limits_{CurrentDeviceLimits()};
+  cuda::ObjectiveScratch scratch_{&arena_};
+};
+
+TEST(CudaCoxTest, EqualTheHosts) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  CoxDevice device;
+  // Below, at and above what a block takes, one turn of block sums, and a turn of the grid.
+  for (std::size_t const n : {524289, 1, 2, 8, 9, 2047, 2048, 2049, 100003, 3000001}) {
+    for (std::size_t const times : {std::size_t{1}, std::size_t{500}, std::size_t{100000000}}) {
+      for (bool const weighted : {false, true}) device.ExpectTheHosts({n, 4, times}, weighted, "ordinary margins");
+    }
+  }
+}
+
+TEST(CudaCoxTest, UnusualMargins) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  CoxDevice device;
+  for (float const spread : {800.0f, 3e38f}) device.ExpectTheHosts({30001, spread, 700}, true, "large margins");
+  for (float const value : {0.0f, -0.0f, 1e-40f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(),
+                            -std::numeric_limits<float>::quiet_NaN()}) {
+    CoxRows rows{30001, 4, 700};
+    rows.margins[17] = rows.margins[20000] = value;
+    device.ExpectTheHosts(rows, true, "two unusual margins");
+    rows.margins.assign(30001, value);
+    device.ExpectTheHosts(rows, true, "the same margin everywhere");
+  }
+}
+
+TEST(CudaCoxTest, NeedsOrderAndMemory) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  DeviceArena arena{"This test"};
+  Stream const stream;
+  cuda::ObjectiveScratch scratch{&arena};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>(
+                [&] {
+                  cuda::ComputeGradients({Objective::kCox}, TargetView{}, OutputMajor<float const>(nullptr, 1, 1), {},
+                                         CurrentDeviceLimits(), stream, &scratch);
+                },
+                {"by_time", "null"}),
+            "");
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ Derivatives Reference(ObjectiveParams const& params, double f, double y, double 
     }
     case Objective::kSoftmax:
     case Objective::kAft:
+    case Objective::kCox:
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:
     case Objective::kRankMap:
@@ -285,7 +286,7 @@ TEST(ObjectiveNameTest, Known) {
   EXPECT_EQ(ObjectiveByName("reg:pseudohubererror"), Objective::kPseudoHuber);
   EXPECT_EQ(ObjectiveByName("multi:softmax"), Objective::kSoftmax);
   EXPECT_EQ(ObjectiveByName("multi:softprob"), Objective::kSoftmax);
-  for (char const* name : {"survival:cox", "rank:pair", "reg:absoluteerror", "", "softmax"})
+  for (char const* name : {"survival:", "rank:pair", "reg:absoluteerror", "", "softmax"})
     EXPECT_EQ(ObjectiveByName(name), std::nullopt) << name;
 }
 

@@ -131,6 +131,30 @@ TEST(RankingMetricTest, AucOverGroups) {
   EXPECT_TRUE(std::isnan(c.Evaluate({Metric::kAuc}, 1)));  // no group of three
 }
 
+TEST(RankingMetricTest, AucprOverGroups) {
+  MetricCase c = RandomGroups(300, 12, 3000, 9);
+  Random random{4};
+  for (float& label : c.labels) label = random.Below(3) == 0 ? random.Uniform() : static_cast<float>(random.Below(2));
+  for (std::uint32_t i = c.groups[2]; i < c.groups[3]; ++i) c.labels[i] = 0;  // nothing to find
+  for (std::size_t g = 0; g + 1 < c.groups.size(); ++g) c.weights.push_back(static_cast<float>(g % 4));
+  double sum = 0, valid = 0;
+  for (std::size_t g = 0; g + 1 < c.groups.size(); ++g) {
+    MetricCase one{c.groups[g + 1] - c.groups[g], 1, 1};
+    one.labels.assign(c.labels.begin() + c.groups[g], c.labels.begin() + c.groups[g + 1]);
+    one.predictions.assign(c.predictions.begin() + c.groups[g], c.predictions.begin() + c.groups[g + 1]);
+    double const area = one.rows == 0 ? NAN : one.Evaluate({Metric::kAucpr}, 1);
+    if (c.weights[g] == 0 || std::isnan(area)) continue;
+    sum += area;
+    ++valid;
+  }
+  ASSERT_GT(valid, 100);
+  // Labels are rounded to 2^-45 here and there: an area is a quotient of sums of them. And the order of the last sum.
+  EXPECT_NEAR(c.Evaluate({Metric::kAucpr}, 1), sum / valid, 0x1p-40);
+  for (int threads : {2, 3, 7}) EXPECT_EQ(c.Evaluate({Metric::kAucpr}, threads), c.Evaluate({Metric::kAucpr}, 1));
+  std::fill(c.labels.begin(), c.labels.end(), 1.0f);
+  EXPECT_TRUE(std::isnan(c.Evaluate({Metric::kAucpr}, 1)));  // no group has a negative row
+}
+
 TEST(RankingMetricTest, ThreadsDoNotShow) {
   MetricCase const c = RandomGroups(3000, 40, 3000, 6);
   for (char const* name : {"pre@3", "map@7", "ndcg@7", "ndcg", "map"}) {
@@ -163,10 +187,16 @@ TEST(RankingMetricTest, BadInput) {
   c.labels[150] = 30.5f;
   c.labels[200] = 0;
   EXPECT_GT(c.Evaluate(ndcg, 2), 0.0);
-  EXPECT_EQ(WhatIsWrong<Unsupported>([&] { c.Evaluate({Metric::kAucpr}, 1); }, {"aucpr", "groups", "2"}), "");
+  c.labels[0] = 1;
+  for (float const bad : {1.5f, -0.5f, std::numeric_limits<float>::quiet_NaN()}) {
+    for (std::size_t i = 1; i < c.rows; ++i) c.labels[i] = i < 150 ? 0.0f : i == 150 ? bad : 2.0f;
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate({Metric::kAucpr}, 2); },
+                                           {"aucpr", "row 150", "allowed: 0 to 1", "binary relevance"}),
+              "");
+  }
   c.rows /= 2;
   c.outputs = 2;
-  for (Metric const metric : {Metric::kNdcg, Metric::kMap, Metric::kPre, Metric::kAuc}) {
+  for (Metric const metric : {Metric::kNdcg, Metric::kMap, Metric::kPre, Metric::kAuc, Metric::kAucpr}) {
     EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate({metric}, 1); }, {NameOf(metric), "2 predictions"}), "");
   }
 }

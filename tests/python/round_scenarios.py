@@ -98,6 +98,11 @@ def looking_in_between(history: History) -> None:
     history.model(booster)
 
 
+# Survival times with ties; negative ones are censored.
+TIMES = (np.where(LABEL > 0, 1, -1) * np.ceil(8 * np.exp(Y))).astype(np.float32)
+VTIMES = (np.where(VLABEL > 0, 1, -1) * np.ceil(8 * np.exp(VY))).astype(np.float32)
+
+
 def objective_scenarios() -> None:
     positive = np.exp(Y)
     cases = {
@@ -117,7 +122,7 @@ def objective_scenarios() -> None:
         "rank:pairwise": (CLASSES, {}),
         "rank:ndcg": (CLASSES, {"num_pairsample": 3, "seed": 7}),
         "rank:map": (LABEL, {}),
-        "survival:cox": (np.where(LABEL > 0, 1, -1) * positive, {}),
+        "survival:cox": (TIMES, {}),
     }
     for name, (label, others) in cases.items():
         for weighted in (False, True):
@@ -174,6 +179,22 @@ def ranking_metrics(history: History) -> None:
 
 
 @scenario
+def ranking_of_two_classes(history: History) -> None:
+    train, other = data(LABEL, group=GROUPS), valid(VLABEL, group=[300, 1200])
+    seen: Dict[str, Any] = {}
+    booster = xgb.train(
+        params(objective="rank:map", max_depth=3, eval_metric=["aucpr", "auc"]),
+        train,
+        4,
+        evals=[(train, "t"), (other, "v")],
+        evals_result=seen,
+        verbose_eval=False,
+    )
+    history.values([seen[name][metric] for name in ("t", "v") for metric in ("aucpr", "auc")])
+    history.model(booster)
+
+
+@scenario
 def several_targets(history: History) -> None:
     train = data(np.stack([Y, -2 * Y, LABEL], axis=1))
     booster = xgb.Booster(params(objective="reg:squarederror", max_depth=3), [train])
@@ -188,6 +209,14 @@ METRICS = {
     "binary:logistic": ["rmse", "mae", "logloss", "error", "error@0.3", "auc", "aucpr", "map", "ndcg@10", "mape"],
     "count:poisson": ["poisson-nloglik", "rmse", "rmsle", "mphe", "gamma-deviance", "tweedie-nloglik@1.2"],
     "multi:softprob": ["mlogloss", "merror", "auc"],
+    "survival:cox": ["cox-nloglik", "mae"],
+}
+
+
+METRIC_LABELS = {
+    "binary:logistic": (LABEL, VLABEL),
+    "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY))),
+    "survival:cox": (TIMES, VTIMES),
 }
 
 
@@ -196,8 +225,7 @@ def metric_scenarios() -> None:
         for weighted in (False, True):
 
             def run(history: History, objective=objective, metrics=metrics, weighted=weighted) -> None:
-                labels = {"binary:logistic": (LABEL, VLABEL), "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY)))}
-                label, vlabel = labels.get(objective, (CLASSES, VCLASSES))
+                label, vlabel = METRIC_LABELS.get(objective, (CLASSES, VCLASSES))
                 others = {"num_class": 3} if objective.startswith("multi") else {}
                 train = data(label, weight=WEIGHT if weighted else None)
                 other = valid(vlabel, weight=VWEIGHT if weighted else None)

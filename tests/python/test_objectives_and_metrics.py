@@ -5,8 +5,22 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from round_scenarios import CLASSES, GROUPS, LABEL, METRICS, VCLASSES, VLABEL, VY, V, X, Y, data, valid
-from support import OURS, fresh, only_ours, params, raw
+from round_scenarios import (
+    CLASSES,
+    GROUPS,
+    LABEL,
+    METRIC_LABELS,
+    METRICS,
+    TIMES,
+    VCLASSES,
+    VLABEL,
+    VTIMES,
+    V,
+    X,
+    data,
+    valid,
+)
+from support import OURS, fresh, only_ours, params, raw, stock_params
 
 
 @pytest.mark.parametrize(
@@ -70,8 +84,7 @@ def test_ranking_learns_as_much_as_stock(objective: str) -> None:
 @only_ours
 @pytest.mark.parametrize("objective", METRICS)
 def test_histories_are_those_of_stock(objective: str) -> None:
-    labels = {"binary:logistic": (LABEL, VLABEL), "count:poisson": (1 + np.floor(np.exp(Y)), 1 + np.floor(np.exp(VY)))}
-    label, vlabel = labels.get(objective, (CLASSES, VCLASSES))
+    label, vlabel = METRIC_LABELS.get(objective, (CLASSES, VCLASSES))
     others = {"num_class": 3} if objective.startswith("multi") else {}
     metrics = METRICS[objective]
     train, other = data(label), valid(vlabel)
@@ -86,3 +99,53 @@ def test_histories_are_those_of_stock(objective: str) -> None:
         name, value = item.rsplit(":", 1)
         which, metric = name.split("-", 1)
         assert seen[which][metric][-1] == pytest.approx(float(value), rel=2.0**-15, nan_ok=True), name
+
+
+@only_ours
+@pytest.mark.parametrize("labels", [LABEL, np.where(CLASSES == 1, 0.25, LABEL)], ids=["two classes", "shares"])
+def test_areas_over_groups_are_those_of_stock(labels: np.ndarray) -> None:
+    """Few rows have equal predictions; what both add up, in double, are areas below 1, whose text has six digits."""
+    train, other = data(labels.astype(np.float32), group=GROUPS), valid(VLABEL, group=[300, 1200])
+    seen: Dict[str, Any] = {}
+    settings = dict(objective="rank:pairwise", max_depth=3, eval_metric="aucpr")
+    booster = xgb.train(params(**settings), train, 4, evals=[(train, "t"), (other, "v")], evals_result=seen, verbose_eval=False)
+    stock = fresh(booster)
+    stock.set_param("eval_metric", "aucpr")
+    unseen = [(data(labels.astype(np.float32), group=GROUPS), "t"), (valid(VLABEL, group=[300, 1200]), "v")]
+    for item in stock.eval_set(unseen, 3).split("\t")[1:]:
+        name, value = item.rsplit(":", 1)
+        assert seen[name.split("-")[0]]["aucpr"][-1] == pytest.approx(float(value), abs=1e-6), name
+
+
+@only_ours
+def test_area_over_groups_wants_two_classes() -> None:
+    train = data(CLASSES, group=GROUPS)
+    with pytest.raises(xgb.core.XGBoostError, match="only binary relevance for learning to rank"):
+        xgb.train(params(objective="rank:pairwise", eval_metric="aucpr"), train, 1, evals=[(train, "t")])
+
+
+@only_ours
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_hazards_are_those_of_stock(weighted: bool) -> None:
+    """Both build the same trees. Stock rounds each power to float before it subtracts it from the sum at risk; rows beyond a time
+    are censored here, so that a tenth of the sum is left at the last event, and a gradient, at most ln 10 + 1 large beside its
+    power, is off by 2^-24 · 10 · 4. Where a leaf's sum has cancelled to a 16th its weight is off by less than 2^-14 (weights here
+    are below 1), and eight rounds by 8 · 0.3 times that. A loss changes by no more than twice what all margins do."""
+    x, v = np.round(X, 1), np.round(V, 1)  # few values: the same cuts
+    rng = np.random.default_rng(8)
+    weight, vweight = ((rng.random(len(rows)).astype(np.float32) + np.float32(0.1)) if weighted else None for rows in (X, V))
+    end = np.quantile(np.abs(TIMES), 0.8)
+    times, vtimes = (np.where(np.abs(t) > end, -np.abs(t), t) for t in (TIMES, VTIMES))
+    seen: Dict[str, Any] = {}
+    margins = []
+    for name, method in (("ours", params()), ("stock", stock_params())):
+        train, other = xgb.DMatrix(x, times, weight=weight), xgb.DMatrix(v, vtimes, weight=vweight)
+        settings = dict(objective="survival:cox", max_depth=3, eta=0.3, **method)
+        seen[name] = {}
+        sets = [(train, "t"), (other, "v")]
+        booster = xgb.train(settings, train, 8, evals=sets, evals_result=seen[name], verbose_eval=False)
+        margins.append(booster.predict(other, output_margin=True))
+        assert booster.predict(other) == pytest.approx(np.exp(margins[-1]), rel=2.0**-22)
+    for which in ("t", "v"):
+        assert seen["ours"][which]["cox-nloglik"] == pytest.approx(seen["stock"][which]["cox-nloglik"], abs=2 * 2.4 * 2.0**-14)
+    assert margins[0] == pytest.approx(margins[1], abs=2.4 * 2.0**-14)

@@ -65,6 +65,7 @@ inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) 
       return random->Below(2) == 0 ? 0.0f : random->Between(0, 10);
     case Objective::kSoftmax:
     case Objective::kAft:
+    case Objective::kCox:
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:
     case Objective::kRankMap:

@@ -1,0 +1,70 @@
+/// The host's loops in the order of ordered_scan.h.
+#ifndef XGBGPU_CORE_ORDERED_SCAN_HOST_H_
+#define XGBGPU_CORE_ORDERED_SCAN_HOST_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/ordered_scan.h"
+#include "core/parallel.h"
+
+namespace xgbgpu::host {
+
+/// Lanes' sums → their prefix sums.
+template <typename T>
+void ScanLanes(T* lanes) {
+  for (std::uint32_t d = 1; d < kScanLanes; d *= 2) {
+    for (std::uint32_t l = kScanLanes; l-- > d;) lanes[l] = lanes[l - d] + lanes[l];
+  }
+}
+
+/// Prefix sums of a block's lanes.
+template <typename T, typename Load>
+void ScanBlockLanes(Load const& load, std::uint64_t block, std::uint64_t n, T* lanes) {
+  for (std::uint32_t l = 0; l < kScanLanes; ++l) {
+    std::uint64_t const begin = block * kScanBlock + l * kScanItems;
+    T sum{};
+    for (std::uint64_t i = begin; i < std::min(n, begin + kScanItems); ++i) sum = sum + load(i);
+    lanes[l] = sum;
+  }
+  ScanLanes(lanes);
+}
+
+/// use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item.
+template <typename T, typename Load, typename Use>
+void OrderedScan(std::uint64_t n, int threads, Load const& load, Use const& use) {
+  std::vector<T> before(ScanBlocks(n));  // sums of blocks, then of all blocks up to each
+  ParallelTasks(threads, before.size(), [&](std::size_t block, int) {
+    T lanes[kScanLanes];
+    ScanBlockLanes(load, block, n, lanes);
+    before[block] = lanes[kScanLanes - 1];
+  });
+  T carry{};
+  for (std::size_t base = 0; base < before.size(); base += kScanLanes) {
+    T lanes[kScanLanes]{};
+    std::size_t const here = std::min<std::size_t>(kScanLanes, before.size() - base);
+    std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(base), here, lanes);
+    ScanLanes(lanes);
+    for (std::size_t l = 0; l < here; ++l) before[base + l] = carry + lanes[l];
+    carry = carry + lanes[kScanLanes - 1];
+  }
+  ParallelTasks(threads, before.size(), [&](std::size_t block, int) {
+    T lanes[kScanLanes];
+    ScanBlockLanes(load, block, n, lanes);
+    T const base = block == 0 ? T{} : before[block - 1];
+    for (std::uint32_t l = 0; l < kScanLanes; ++l) {
+      std::uint64_t const begin = block * kScanBlock + l * kScanItems;
+      T sum = base + (l == 0 ? T{} : lanes[l - 1]);
+      for (std::uint64_t i = begin; i < std::min(n, begin + kScanItems); ++i) {
+        sum = sum + load(i);
+        use(i, sum);
+      }
+    }
+  });
+}
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_CORE_ORDERED_SCAN_HOST_H_

@@ -1,0 +1,37 @@
+/// survival:cox on the host, and rows in order of time, for it and for cox-nloglik.
+#ifndef XGBGPU_OBJECTIVE_COX_H_
+#define XGBGPU_OBJECTIVE_COX_H_
+
+#include <cstdint>
+
+#include "core/buffer.h"
+#include "core/ordered_scan_host.h"
+#include "objective/objective.h"
+
+namespace xgbgpu::host {
+
+/// A TimeOrder and its memory.
+struct SortedTimes {
+  Buffer<std::uint32_t> rows, first;
+
+  TimeOrder view() const { return {rows.data(), first.data()}; }
+};
+
+/// Less than 2^32 rows. Cost: a radix sort.
+SortedTimes SortTimes(float const* labels, std::uint64_t rows);
+
+/// out[i]: sum of value(row) over the rows of place i of the order and later, added as core/ordered_scan.h says.
+template <typename Value>
+void SumFromEnd(TimeOrder const& order, std::uint64_t rows, Value const& value, double* out, int threads) {
+  OrderedScan<double>(
+      rows, threads, [&](std::uint64_t i) { return value(order.rows[rows - 1 - i]); },
+      [&](std::uint64_t i, double sum) { out[rows - 1 - i] = sum; });
+}
+
+/// host::ComputeGradients for survival:cox.
+void ComputeCoxGradients(TargetView const& targets, OutputView<float const> margins, OutputView<GradientPair> gradients,
+                         int threads);
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_OBJECTIVE_COX_H_
