@@ -137,14 +137,15 @@ std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(std::uint32_t ou
 std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
-    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, stream_, limits_, threads_);
+    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream_, limits_,
+                                                threads_);
   });
 }
 
 void CudaTreeBuilder::KeepTree(Tree const& tree, std::uint32_t output) {
   Run([&] {
     if (!trees_) trees_.emplace(&arena_);
-    trees_->Add(tree, output, stream_);
+    trees_->Add(tree, output, evaluation_stream_);
   });
 }
 

@@ -109,6 +109,9 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   std::size_t histogram_budget_{HistogramBudget()};
   DeviceArena arena_{"Training on the GPU"};
   Stream stream_;
+  /// Of rows of evaluation and the trees kept for them, which share nothing with the training: metrics need not wait
+  /// for a tree that was started ahead. The host waits for metrics before it asks for that tree: they go first.
+  Stream evaluation_stream_{true};
   Event ready_;                                   ///< the gradients of the round
   Event added_;                                   ///< the leaf values added last
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream_

@@ -22,7 +22,12 @@ DeviceScope::DeviceScope(int device) {
 }
 DeviceScope::~DeviceScope() { cudaSetDevice(before_); }
 
-Stream::Stream() { CheckCuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+Stream::Stream(bool urgent) {
+  int least = 0, greatest = 0;
+  CheckCuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "making a stream");
+  CheckCuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least),
+            "making a stream");
+}
 Stream::~Stream() { cudaStreamDestroy(stream_); }
 void Stream::Wait(char const* what) const { CheckCuda(cudaStreamSynchronize(stream_), what); }
 

@@ -34,10 +34,11 @@ class DeviceScope {
   int before_{0};
 };
 
-/// A stream that does not wait for the default stream.
+/// A stream that does not wait for the default stream. What is enqueued in an urgent one goes before what waits in
+/// others, as far as the device knows priorities.
 class Stream {
  public:
-  Stream();
+  explicit Stream(bool urgent = false);
   ~Stream();
   Stream(Stream const&) = delete;
   Stream& operator=(Stream const&) = delete;

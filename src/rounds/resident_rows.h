@@ -13,8 +13,8 @@
 namespace xgbgpu {
 
 /// Margins, targets and gradients of the rows of one data set, of training or of evaluation. Made by a DeviceRounds
-/// (backend/backend.h), which must outlive it and on whose stream all work is enqueued: calls return at once unless
-/// they say that they wait.
+/// (backend/backend.h), which must outlive it and on one of whose streams all its work is enqueued: calls return at
+/// once unless they say that they wait.
 ///
 /// Throws  DeviceError, OutOfDeviceMemory from any call
 class ResidentRows {
