@@ -30,18 +30,23 @@ void CheckCovers(Span<float const> sum_hess, std::size_t nodes, std::size_t tree
 
 /// The tree that was added last, place for place.
 struct PlacedTree {
+  float weight;
   std::vector<ForestNode> nodes;
   std::vector<std::uint32_t> parents;
   std::vector<double> shares;  ///< of the parent's cover
   std::vector<double> means;
 
   PlacedTree(Forest const& forest, Span<float const> sum_hess);
+  /// What the leaf at a place adds to margins.
+  float Leaf(std::size_t place) const {
+    return weight == 1.0f ? nodes[place].value : WeightedLeaf(nodes[place].value, weight);
+  }
 
  private:
   void SetShares(Forest const& forest, Span<float const> sum_hess, std::uint32_t node_words);
 };
 
-PlacedTree::PlacedTree(Forest const& forest, Span<float const> sum_hess) {
+PlacedTree::PlacedTree(Forest const& forest, Span<float const> sum_hess) : weight{forest.weights().back()} {
   std::size_t const t = forest.trees() - 1;
   bool const wide = forest.tree(t).wide();
   std::uint32_t const node_words = wide ? WideNodes::kWords : NarrowNodes::kWords;
@@ -53,7 +58,7 @@ PlacedTree::PlacedTree(Forest const& forest, Span<float const> sum_hess) {
   means.resize(nodes.size());
   for (std::size_t i = nodes.size(); i-- > 0;) {
     ForestNode const& node = nodes[i];
-    means[i] = node.leaf() ? double{node.value}
+    means[i] = node.leaf() ? double{Leaf(i)}
                            : means[node.left] * shares[node.left] + means[node.left + 1] * shares[node.left + 1];
   }
 }
@@ -140,7 +145,7 @@ void PathForest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Sp
   for (std::uint32_t place = 0; place < tree.nodes.size(); ++place) {
     means_[added.first + place * node_words] = static_cast<float>(tree.means[place]);
     if (!tree.nodes[place].leaf() || place == kRootPlace || place == kGapPlace) continue;
-    AddPath(ElementsOf(tree, place), tree.nodes[place].value, first_path);
+    AddPath(ElementsOf(tree, place), tree.Leaf(place), first_path);
     first_path = false;
   }
   root_means_.push_back(tree.means[kRootPlace]);

@@ -52,9 +52,9 @@ constexpr std::uint32_t kChunkEntries = 512;
 /// 16 L D bytes; a tree of one leaf has no path.
 class PathForest {
  public:
-  /// Adds a tree, as Forest::Add; sum_hess [nodes]. Of a node with sum_hess 0 each child has one half of the rows.
-  /// Throws InvalidArgument: as Forest::Add; sum_hess of another length, negative, infinite or NaN. The forest is then
-  /// as before.
+  /// Adds a tree, as Forest::Add, with its weight for good; sum_hess [nodes]. Of a node with sum_hess 0 each child has
+  /// one half of the rows. Throws InvalidArgument: as Forest::Add; sum_hess of another length, negative, infinite or
+  /// NaN. The forest is then as before.
   void Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
            Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, Span<float const> sum_hess,
            std::uint32_t output, float weight = 1);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/message.h"
 #include "predict/forest_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -50,12 +51,25 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
   CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kWhat);
   CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
   trees_.insert(trees_.end(), added.begin(), added.end());
+  weighted_ = false;
   features_ = std::max(features_, forest.features());
   outputs_ = std::max(outputs_, forest.outputs());
 }
 
+void DeviceForest::SetWeights(Span<float const> weights, cudaStream_t stream) {
+  if (weights.size() != trees()) {
+    Throw<InvalidArgument>("There are ", weights.size(), " weights for ", trees(), " trees; allowed: one for each");
+  }
+  if (weights.size() == 0) return;
+  Grow(&weights_, arena_, 0, weights.size(), stream);
+  CopyToDevice(weights_.data(), weights.data(), weights.size(), stream, kWhat);
+  CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
+  weighted_ = true;
+}
+
 void DeviceForest::Clear() {
   trees_.clear();
+  weighted_ = false;
   features_ = 0;
   outputs_ = 0;
 }

@@ -61,14 +61,14 @@ std::vector<NodeIndex> BreadthFirst(GivenTree const& tree) {
   return order;
 }
 
-std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> const& order, float weight) {
+std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> const& order) {
   std::vector<ForestNode> nodes(order.size(), ForestNode{0.0f, 0, 0, false});
   std::uint32_t children = 2;
   for (std::size_t place = 0; place < order.size(); ++place) {
     if (order[place] == kNobody) continue;
     auto const n = static_cast<std::size_t>(order[place]);
     if (tree.leaf(n)) {
-      nodes[place].value = weight == 1.0f ? tree.value[n] : (0.0f + tree.value[n]) * weight;
+      nodes[place].value = tree.value[n];
       continue;
     }
     if (tree.feature[n] >= WideNodes::kMostFeatures) {
@@ -93,7 +93,7 @@ void Forest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<F
     Throw<InvalidArgument>("Output of tree ", given.number, " is ", output, "; allowed: 0 to ", kMostOutputs - 1);
   }
   auto const order = BreadthFirst(given);
-  auto const nodes = MakeNodes(given, order, weight);
+  auto const nodes = MakeNodes(given, order);
   FeatureIndex features = 0;
   for (ForestNode const& node : nodes) features = std::max(features, node.leaf() ? 0 : node.feature + 1);
 
@@ -115,8 +115,18 @@ void Forest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<F
     }
   }
   trees_.push_back(tree);
+  weights_.push_back(weight);
   features_ = std::max(features_, features);
   outputs_ = std::max(outputs_, output + 1);
+}
+
+void Forest::SetWeight(std::size_t tree, float weight) {
+  if (tree >= trees()) Throw<InvalidArgument>("Tree ", tree, " of a forest of ", trees(), " is to have a weight");
+  weights_[tree] = weight;
+}
+
+bool Forest::weighted() const {
+  return std::any_of(weights_.begin(), weights_.end(), [](float weight) { return weight != 1.0f; });
 }
 
 void CheckTreeRange(std::size_t first, std::size_t last, std::size_t trees) {

@@ -30,13 +30,18 @@ class Forest {
   /// are left out. `threshold_or_leaf` is the threshold of a node that has children and the value of one that has none
   /// (left == kNoNode). The tree has no splits on categories.
   ///
-  /// weight: of a tree of DART. 1: leaf values as they are; else (0 + value) · weight, rounded once, which is what
-  /// XGBoost adds. (For a weight of 1, too, XGBoost's DART adds 0 first: a margin of -0 may become +0 there.)
+  /// weight: as for SetWeight.
   /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;
   /// output or feature from 2^31 on). The forest is then as before.
   void Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
            Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, std::uint32_t output,
            float weight = 1);
+
+  /// The weight of a tree in margins, as DART has it: not 1, and (0 + value) · weight, rounded once, is added in place
+  /// of a leaf's value; that is what XGBoost adds. (For a weight of 1, too, its DART adds 0 first: a margin of -0 may
+  /// become +0 there.) A tree of weight 0 adds nothing: one that DART has dropped. The tree itself stays as it is.
+  /// Throws InvalidArgument (no such tree).
+  void SetWeight(std::size_t tree, float weight);
 
   std::size_t trees() const { return trees_.size(); }
   ForestTree const& tree(std::size_t i) const { return trees_[i]; }
@@ -44,6 +49,11 @@ class Forest {
   FeatureIndex features() const { return features_; }
   /// 1 + the largest output of a tree; 0 without trees.
   std::uint32_t outputs() const { return outputs_; }
+
+  /// Weights of all trees.
+  Span<float const> weights() const { return weights_; }
+  /// A weight is not 1.
+  bool weighted() const;
 
   /// Of tree i: its nodes.
   ForestWord const* words(std::size_t i) const { return words_.data() + trees_[i].first; }
@@ -54,6 +64,7 @@ class Forest {
   std::vector<ForestTree> trees_;
   std::vector<ForestWord> words_;
   std::vector<NodeIndex> ids_;  ///< [words]
+  std::vector<float> weights_;  ///< [trees]
   FeatureIndex features_{0};
   std::uint32_t outputs_{0};
 };

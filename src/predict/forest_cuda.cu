@@ -112,20 +112,29 @@ struct SparseRow {
 
 // What becomes of the leaves of a thread's row.
 
-/// Their values are added to margins: to a register, as long as the output stays the same.
+/// Their values, or those times the trees' weights, are added to margins: to a register, as long as the output stays
+/// the same.
+template <bool kWeighted>
 struct MarginTarget {
   OutputView<float> margins;
+  float const* weights;  ///< of the trees, if kWeighted
 
   class OfRow {
    public:
-    __device__ OfRow(MarginTarget const& target, std::uint64_t row) : margins_{target.margins}, row_{row} {}
-    __device__ void Take(std::uint32_t, ForestTree const& tree, ForestLeaf const& leaf) {
+    __device__ OfRow(MarginTarget const& target, std::uint64_t row)
+        : margins_{target.margins}, weights_{target.weights}, row_{row} {}
+    __device__ void Take(std::uint32_t t, ForestTree const& tree, ForestLeaf const& leaf) {
       if (tree.output() != output_) {
         Finish();
         output_ = tree.output();
         margin_ = margins_.at(row_, output_);
       }
-      margin_ = margin_ + leaf.value;
+      if constexpr (kWeighted) {
+        float const weight = __ldg(weights_ + t);
+        margin_ = margin_ + (weight == 1.0f ? leaf.value : WeightedLeaf(leaf.value, weight));
+      } else {
+        margin_ = margin_ + leaf.value;
+      }
     }
     __device__ void Finish() {
       if (output_ != kNone) margins_.at(row_, output_) = margin_;
@@ -134,6 +143,7 @@ struct MarginTarget {
    private:
     static constexpr std::uint32_t kNone = ~0U;
     OutputView<float> const& margins_;
+    float const* weights_;
     std::uint64_t row_;
     std::uint32_t output_{kNone};
     float margin_{0.0f};
@@ -332,7 +342,12 @@ void PredictMargins(RawView const& matrix, DeviceForest const& forest, std::size
                     OutputView<float> margins, DeviceLimits const& limits, cudaStream_t stream) {
   TreeRange const range = CheckedRange(forest, first_tree, last_tree);
   CheckMargins(margins, matrix.rows, forest.outputs());
-  Predict(matrix, forest, range, MarginTarget{margins}, limits, stream);
+  float const* const weights = forest.view().weights;
+  if (weights == nullptr) {
+    Predict(matrix, forest, range, MarginTarget<false>{margins, nullptr}, limits, stream);
+  } else {
+    Predict(matrix, forest, range, MarginTarget<true>{margins, weights}, limits, stream);
+  }
 }
 
 void PredictLeaves(RawView const& matrix, DeviceForest const& forest, std::size_t first_tree, std::size_t last_tree,

@@ -19,6 +19,7 @@ struct ForestView {
   ForestTree const* trees;
   ForestWord const* words;
   NodeIndex const* ids;  ///< [words], as Forest::ids
+  float const* weights;  ///< [trees], as Forest::weights; null if all are 1
 };
 
 /// Trees on the device. Of the device that is current when it is made. Not thread-safe.
@@ -30,12 +31,16 @@ class DeviceForest {
   DeviceForest(DeviceForest const&) = delete;
   DeviceForest& operator=(DeviceForest const&) = delete;
 
-  /// Enqueues the copy of trees first … last - 1, which become trees trees() … of this forest. Only where the arrays
+  /// Enqueues the copy of trees first … last - 1, which become trees trees() … of this forest; all have the weight 1
+  /// then, until SetWeights is called. Only where the arrays
   /// have to grow (to twice their size) it waits for the stream. A prediction on another stream, other than a streamed
   /// one, must be ordered after this by the caller; so must this after predictions on other streams.
   ///
   /// Throws  InvalidArgument (range), OutOfDeviceMemory; the forest is then as before
   void Append(Forest const& forest, std::size_t first, std::size_t last, cudaStream_t stream);
+  /// Enqueues the copy of weights (forest.h), one for each tree, in their order. Ordered as Append.
+  /// Throws  InvalidArgument (more or fewer weights than trees), OutOfDeviceMemory; the forest is then as before
+  void SetWeights(Span<float const> weights, cudaStream_t stream);
   /// Without trees; the memory is kept.
   void Clear();
 
@@ -46,8 +51,10 @@ class DeviceForest {
   std::uint64_t words(std::size_t first, std::size_t last) const {
     return first == last ? 0 : trees_[last - 1].first + trees_[last - 1].words - trees_[first].first;
   }
-  std::size_t bytes() const { return device_trees_.bytes() + words_.bytes() + ids_.bytes(); }
-  ForestView view() const { return {device_trees_.data(), words_.data(), ids_.data()}; }
+  std::size_t bytes() const { return device_trees_.bytes() + words_.bytes() + ids_.bytes() + weights_.bytes(); }
+  ForestView view() const {
+    return {device_trees_.data(), words_.data(), ids_.data(), weighted_ ? weights_.data() : nullptr};
+  }
   /// Has happened when all trees have arrived.
   cudaEvent_t arrived() const { return arrived_; }
 
@@ -59,6 +66,8 @@ class DeviceForest {
   DeviceBuffer<ForestTree> device_trees_;
   DeviceBuffer<ForestWord> words_;
   DeviceBuffer<NodeIndex> ids_;
+  DeviceBuffer<float> weights_;
+  bool weighted_{false};
   cudaEvent_t arrived_{nullptr};
 };
 

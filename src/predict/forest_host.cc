@@ -45,7 +45,8 @@ void PredictMargins(RowSource const& source, Forest const& forest, std::size_t f
   ForEachRow(source, forest.features(), threads, [&](std::uint64_t r, auto const& row) {
     for (std::size_t t = first; t < last; ++t) {
       float& margin = margins.at(r, forest.tree(t).output());
-      margin = margin + LeafOf(forest, t, row).value;
+      float const weight = forest.weights()[t], leaf = LeafOf(forest, t, row).value;
+      margin = margin + (weight == 1.0f ? leaf : WeightedLeaf(leaf, weight));
     }
   });
 }

@@ -79,6 +79,9 @@ struct ForestLeaf {
   float value;
 };
 
+/// What a leaf adds to a margin if its tree has a weight other than 1.
+XGBGPU_HD float WeightedLeaf(float value, float weight) { return (0.0f + value) * weight; }
+
 /// row(feature): the row's value, NaN if it is missing.
 template <typename Nodes, typename Row>
 XGBGPU_HD ForestLeaf FindLeaf(ForestWord const* tree, Row const& row) {

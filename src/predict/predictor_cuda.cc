@@ -14,6 +14,7 @@ class CudaPredictor final : public DevicePredictor {
     forest_ = std::make_unique<cuda::DeviceForest>(&arena_);
     Stream const stream;
     forest_->Append(forest, 0, forest.trees(), stream);
+    if (forest.weighted()) forest_->SetWeights(forest.weights(), stream);
     stream.Wait("copying a model");
   }
   ~CudaPredictor() override {

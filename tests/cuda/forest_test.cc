@@ -110,6 +110,7 @@ TEST_P(CudaForestTest, MarginsAndLeavesEqualTheHosts) {
   cuda::DeviceForest device{&arena};
   std::size_t const trees = forest_.trees();
   device.Append(forest_, 0, trees, stream);
+  device.SetWeights(forest_.weights(), stream);
   // On a GPU with less shared memory more is read where it lies.
   ForestPlan const plan = MakeForestPlan({rows(), std::max(1U, device.features()), trees, device.words(0, trees),
                                           limits.processors, limits.block_bytes, limits.processor_bytes});
@@ -147,6 +148,7 @@ TEST_P(CudaForestTest, StreamedRowsGiveTheHostsMargins) {
   Stream const stream;
   cuda::DeviceForest device{&arena};
   device.Append(forest_, 0, forest_.trees(), stream);
+  device.SetWeights(forest_.weights(), stream);
   for (bool const by_output : {true, false}) {
     auto expected = RandomMargins(rows() * c.outputs, 75);
     auto margins = expected;
@@ -221,6 +223,31 @@ TEST_F(CudaForestGrowthTest, TreesMayComeFromSeveralForests) {
   host::PredictMargins(source_, later, 1, 2, RowMajor(expected.data(), 700, kOutputs), 2);
   cuda::PredictMarginsStreamed(source_, &device, 0, 5, RowMajor(margins.data(), 700, kOutputs), 0, 2);
   EXPECT_EQ(Bits(margins), Bits(expected));
+}
+
+// As a training with DART does: weights of old trees change with every new one.
+TEST_F(CudaForestGrowthTest, WeightsMayChange) {
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  for (std::size_t const trees : {std::size_t{10}, std::size_t{30}}) {
+    device.Append(forest_, device.trees(), trees, stream);
+    for (bool const weighted : {false, true, true}) {
+      for (std::size_t t = 0; weighted && t < trees; ++t) {
+        forest_.SetWeight(t, t % 3 == 0 ? 0.0f : forest_.weights()[t] * 0.9f);
+      }
+      if (weighted) device.SetWeights(forest_.weights().subspan(0, trees), stream);
+      auto expected = RandomMargins(700 * kOutputs, 81);
+      auto margins = expected;
+      host::PredictMargins(source_, forest_, 0, trees, RowMajor(expected.data(), 700, kOutputs), 2);
+      cuda::PredictMarginsStreamed(source_, &device, 0, trees, RowMajor(margins.data(), 700, kOutputs), 0, 2);
+      ASSERT_EQ(Bits(margins), Bits(expected)) << trees << " trees" << (weighted ? ", weighted" : "");
+    }
+    for (std::size_t t = 0; t < trees; ++t) forest_.SetWeight(t, 1.0f);
+  }
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { device.SetWeights(forest_.weights().subspan(0, 29), stream); },
+                                         {"29 weights for 30 trees"}),
+            "");
 }
 
 TEST_F(CudaForestGrowthTest, RefusesWhatIsNotThere) {
