@@ -16,6 +16,17 @@ enum class ApiCall : std::uint8_t {
 
 ApiCall CurrentApiCall();
 
+/// What an in-place prediction was given, in XGBoost's array interface (JSON).
+struct InPlaceArrays {
+  char const* values;            ///< dense: of two dimensions; CSR: of one
+  char const* indptr{nullptr};   ///< null: dense
+  char const* indices{nullptr};  ///< CSR only
+  std::uint64_t columns{0};      ///< CSR only
+};
+
+/// Of the in-place prediction that runs on this thread; null outside of one, or if it came past our functions.
+InPlaceArrays const* CurrentInPlaceArrays();
+
 /// Changes whenever labels, weights or groups of any matrix may have been set through our functions.
 std::uint64_t MetaInfoEpoch();
 

@@ -12,17 +12,31 @@ namespace xgbgpu::plugin {
 namespace {
 
 thread_local ApiCall current_call = ApiCall::kOther;
+thread_local InPlaceArrays const* current_arrays = nullptr;
 std::atomic<std::uint64_t> epoch{0};
 
-class CallScope {
+/// A variable of this thread has another value for a while.
+template <typename T>
+class Scope {
  public:
-  explicit CallScope(ApiCall call) : outer_{current_call} { current_call = call; }
-  ~CallScope() { current_call = outer_; }
-  CallScope(CallScope const&) = delete;
-  CallScope& operator=(CallScope const&) = delete;
+  Scope(T* variable, T value) : variable_{variable}, outer_{*variable} { *variable = value; }
+  ~Scope() { *variable_ = outer_; }
+  Scope(Scope const&) = delete;
+  Scope& operator=(Scope const&) = delete;
 
  private:
-  ApiCall outer_;
+  T* variable_;
+  T outer_;
+};
+
+class CallScope : public Scope<ApiCall> {
+ public:
+  explicit CallScope(ApiCall call) : Scope{&current_call, call} {}
+};
+
+class ArraysScope : public Scope<InPlaceArrays const*> {
+ public:
+  explicit ArraysScope(InPlaceArrays const* arrays) : Scope{&current_arrays, arrays} {}
 };
 
 /// The function of this name in XGBoost: in a library after ours, or, where XGBoost was loaded first, in the one that
@@ -49,13 +63,16 @@ class EpochScope {
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
+InPlaceArrays const* CurrentInPlaceArrays() { return current_arrays; }
 std::uint64_t MetaInfoEpoch() { return epoch; }
 
 }  // namespace xgbgpu::plugin
 
 using xgbgpu::plugin::ApiCall;
+using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
 using xgbgpu::plugin::EpochScope;
+using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::Next;
 
 extern "C" {
@@ -71,6 +88,24 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
   static auto* const kNext = Next<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
   CallScope scope{ApiCall::kEvaluate};
   return kNext(booster, iteration, data, names, n, out);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
+                                            DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                            float const** out) {
+  static auto* const kNext = Next<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
+  InPlaceArrays const arrays{values};
+  ArraysScope scope{values == nullptr ? nullptr : &arrays};
+  return kNext(booster, values, config, info, shape, dimensions, out);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* indptr, char const* indices,
+                                          char const* values, bst_ulong columns, char const* config, DMatrixHandle info,
+                                          bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
+  static auto* const kNext = Next<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
+  InPlaceArrays const arrays{values, indptr, indices, columns};
+  ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
+  return kNext(booster, indptr, indices, values, columns, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {

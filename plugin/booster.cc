@@ -12,6 +12,7 @@
 
 #include "adapt_input.h"
 #include "api_call.h"
+#include "array_rows.h"
 #include "boundary.h"
 #include "notice.h"
 #include "round.h"
@@ -339,13 +340,43 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
 void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                           unsigned layer_begin, unsigned layer_end) {
   bool const done = AtBoundary("predicting", [&] {
-    if (kind_ != Kind::kGBTree || !config_.MayPredictOnDevice() || Rounds() == 0) return false;
-    if (!on_device_.IsWorthwhile(*data, Rounds())) return false;
-    Place const place = PlaceIfThere(config_.device());
-    return place.backend == BackendKind::kCuda &&
-           on_device_.Predict(*inner_, Rounds(), data, place.device, ctx_->Threads(), layer_begin, layer_end, out);
+    bool const is_dart = kind_ == Kind::kDart;
+    if (is_dart && training) return false;  // trees are drawn to be left out
+    auto const model = WorthADevice(data->Info().num_row_);
+    return model && on_device_.Predict(*model, data, {layer_begin, layer_end}, is_dart, out);
   });
   if (!done) inner_->PredictBatch(data, out, training, layer_begin, layer_end);
+}
+
+std::optional<ModelOnDevice> Booster::WorthADevice(std::uint64_t rows) const {
+  if (!config_.MayPredictOnDevice() || Rounds() == 0 || !DevicePrediction::IsWorthwhile(rows, Rounds())) return {};
+  Place const place = PlaceIfThere(config_.device());
+  if (place.backend != BackendKind::kCuda) return {};
+  return ModelOnDevice{*inner_, Rounds(), place.device, ctx_->Threads()};
+}
+
+void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, xgboost::PredictionCacheEntry* out,
+                             std::uint32_t layer_begin, std::uint32_t layer_end) const {
+  InPlaceArrays const* const arrays = CurrentInPlaceArrays();
+  bool const done = AtBoundary("predicting", [&] {
+    // A stock dart rounds every tree's leaves to what they add to the base score.
+    if (arrays == nullptr || data == nullptr || kind_ != Kind::kGBTree) return false;
+    auto const model = WorthADevice(data->Info().num_row_);
+    auto const rows = model ? MakeArrayRows(*arrays, missing, model->threads) : nullptr;
+    return rows != nullptr && on_device_.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
+                                                        &out->predictions.HostVector());
+  });
+  if (!done) inner_->InplacePredict(data, missing, out, layer_begin, layer_end);
+}
+
+void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
+                          unsigned layer_end) {
+  bool const done = AtBoundary("finding leaves", [&] {
+    if (layer_begin != 0) return false;
+    auto const model = WorthADevice(data->Info().num_row_);
+    return model && on_device_.PredictLeaf(*model, data, {0, layer_end}, &out->HostVector());
+  });
+  if (!done) inner_->PredictLeaf(data, out, layer_begin, layer_end);
 }
 
 bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,

@@ -81,17 +81,13 @@ class Booster : public xgboost::GradientBooster {
   bool UseGPU() const override { return inner_->UseGPU(); }
 
   void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, xgboost::PredictionCacheEntry* out,
-                      std::uint32_t layer_begin, std::uint32_t layer_end) const override {
-    inner_->InplacePredict(data, missing, out, layer_begin, layer_end);
-  }
+                      std::uint32_t layer_begin, std::uint32_t layer_end) const override;
   void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned layer_begin,
                        unsigned layer_end) override {
     inner_->PredictInstance(row, out, layer_begin, layer_end);
   }
   void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                   unsigned layer_end) override {
-    inner_->PredictLeaf(data, out, layer_begin, layer_end);
-  }
+                   unsigned layer_end) override;
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                            unsigned layer_end, bool approximate, int condition, unsigned feature) override;
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
@@ -123,6 +119,8 @@ class Booster : public xgboost::GradientBooster {
   /// Without resident rows: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
                    unsigned layer_end);
+  /// The model on a device, if there is one and it is worth the way for so many rows.
+  std::optional<ModelOnDevice> WorthADevice(std::uint64_t rows) const;
   /// The trainer for `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// The margins of `resident` are those of the model.
@@ -160,7 +158,7 @@ class Booster : public xgboost::GradientBooster {
   BoosterConfig config_;
   bool configure_failed_{false};
   TrainerPool trainers_;
-  DevicePrediction on_device_;
+  mutable DevicePrediction on_device_;
   Explanation explanation_;
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;

@@ -1,19 +1,17 @@
 #include "device_prediction.h"
 
 #include <algorithm>
-#include <vector>
+#include <string>
 
 #include "adapt_input.h"
 #include "model_forest.h"
 #include "notice.h"
+#include "prediction_policy.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-/// Rows times rounds from which a device is worth the way: the model is read through JSON, and rows are packed.
-constexpr std::uint64_t kWorthwhile = std::uint64_t{1} << 24;
 
 /// What every row has before the first tree. False if XGBoost has something to say about it.
 bool FillBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model, std::vector<float>* margins) {
@@ -30,52 +28,94 @@ bool FillBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& m
 
 }  // namespace
 
-bool DevicePrediction::IsWorthwhile(xgboost::DMatrix const& data, std::uint32_t rounds) {
-  return data.Info().num_row_ * rounds >= kWorthwhile && !IsBinned(data);
+bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t rounds) {
+  return rows * rounds >= kPredictionPolicy.device_work;
 }
 
-bool DevicePrediction::HasModel(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, int device, int threads) {
-  if (predictor_ != nullptr && rounds_ == rounds && device_ == device) return true;
+bool DevicePrediction::HasModel(ModelOnDevice const& model) {
+  if (predictor_ != nullptr && rounds_ == model.rounds && device_ == model.device) return true;
   predictor_.reset();
-  auto const forest = ForestOf(gbtree);
-  impossible_ = !forest || forest->trees() % rounds != 0;
-  if (impossible_) return false;
-  predictor_ = MakeDevicePredictor(*forest, device, threads);
-  rounds_ = rounds;
-  device_ = device;
+  impossible_ = true;  // a model that is not for us is read once
+  auto const forest = ForestOf(model.booster);
+  if (!forest || forest->trees() % model.rounds != 0) return false;
+  impossible_ = false;
+  predictor_ = MakeDevicePredictor(*forest, model.device, model.threads);
+  rounds_ = model.rounds;
+  device_ = model.device;
   return true;
 }
 
-bool DevicePrediction::Predict(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, xgboost::DMatrix* data,
-                               int device, int threads, std::uint32_t layer_begin, std::uint32_t layer_end,
-                               xgboost::PredictionCacheEntry* out) {
-  std::lock_guard<std::mutex> lock{mutex_};
-  std::uint32_t const end = layer_end == 0 ? rounds : layer_end;
-  bool const from_cache = layer_begin == 0 && out->version <= end;
-  std::uint32_t const begin = from_cache ? out->version : layer_begin;
-  if (impossible_ || end > rounds || begin >= end || !IsWorthwhile(*data, end - begin)) return false;
-  xgboost::MetaInfo const& info = data->Info();
+template <typename F>
+bool DevicePrediction::OnDevice(ModelOnDevice const& model, std::uint64_t rows, Layers layers, F&& f) {
+  if (impossible_ || layers.last > model.rounds || layers.first >= layers.last) return false;
+  if (!IsWorthwhile(rows, layers.last - layers.first)) return false;
   try {
-    if (!HasModel(gbtree, rounds, device, threads)) return false;
-    auto& margins = out->predictions.HostVector();
-    if (!from_cache || begin == 0) {
-      out->version = 0;
-      if (!FillBase(info, *model_, &margins)) return false;
-    }
-    out->version = 0;
-    std::size_t const trees = predictor_->trees() / rounds;
-    predictor_->PredictMargins(DMatrixRows{data}, begin * trees, end * trees,
-                               RowMajor(margins.data(), info.num_row_, model_->num_output_group));
-    out->version = layer_begin == 0 ? end : 0;
-    return true;
+    return HasModel(model) && f(predictor_->trees() / rounds_);
+  } catch (InvalidArgument const&) {
+    return false;             // rows of the user: stock code has the words, or takes them as they are
   } catch (Error const& e) {  // of the device: out of memory, gone in a forked process, without code for it
     impossible_ = true;
     predictor_.reset();
-    out->predictions.HostVector().clear();
-    out->version = 0;
     WarnOnce("prediction", std::string{"predictions are made on the host, because the device cannot: "} + e.what());
     return false;
   }
+}
+
+bool DevicePrediction::Predict(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers, bool is_dart,
+                               xgboost::PredictionCacheEntry* out) {
+  if (IsBinned(*data)) return false;
+  std::lock_guard<std::mutex> lock{mutex_};
+  if (layers.last == 0) layers.last = model.rounds;
+  bool const from_start = layers.first == 0;
+  bool const from_cache = !is_dart && from_start && out->version <= layers.last;
+  if (from_cache) layers.first = out->version;
+  xgboost::MetaInfo const& info = data->Info();
+  bool touched = false;
+  bool const done = OnDevice(model, info.num_row_, layers, [&](std::size_t trees) {
+    touched = true;
+    auto& margins = out->predictions.HostVector();
+    bool const has_base = from_cache && layers.first != 0;
+    out->version = 0;
+    if (!has_base && !FillBase(info, *model_, &margins)) return false;
+    predictor_->PredictMargins(DMatrixRows{data}, layers.first * trees, layers.last * trees,
+                               RowMajor(margins.data(), info.num_row_, model_->num_output_group));
+    return true;
+  });
+  if (done) {
+    // A dart has its last round there, as stock code: its cached margins never count.
+    out->version = is_dart ? layers.last - 1 : from_start ? layers.last : 0;
+  } else if (touched) {
+    out->predictions.HostVector().clear();
+    out->version = 0;
+  }
+  return done;
+}
+
+bool DevicePrediction::PredictInPlace(ModelOnDevice const& model, RowSource const& rows, xgboost::MetaInfo const& info,
+                                      Layers layers, std::vector<float>* out) {
+  std::lock_guard<std::mutex> lock{mutex_};
+  if (layers.last == 0) layers.last = model.rounds;
+  if (rows.rows() != info.num_row_ || rows.features() != model_->num_feature) return false;
+  return OnDevice(model, rows.rows(), layers, [&](std::size_t trees) {
+    if (!FillBase(info, *model_, out)) return false;
+    predictor_->PredictMargins(rows, layers.first * trees, layers.last * trees,
+                               RowMajor(out->data(), rows.rows(), model_->num_output_group));
+    return true;
+  });
+}
+
+bool DevicePrediction::PredictLeaf(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers,
+                                   std::vector<float>* out) {
+  if (IsBinned(*data)) return false;
+  std::lock_guard<std::mutex> lock{mutex_};
+  if (layers.last == 0) layers.last = model.rounds;
+  std::uint64_t const rows = data->Info().num_row_;
+  return OnDevice(model, rows, layers, [&](std::size_t trees) {
+    std::vector<float> leaves(rows * (layers.last - layers.first) * trees);
+    predictor_->PredictLeaves(DMatrixRows{data}, layers.first * trees, layers.last * trees, leaves.data());
+    *out = std::move(leaves);
+    return true;
+  });
 }
 
 void DevicePrediction::Forget() {

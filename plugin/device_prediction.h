@@ -10,30 +10,56 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "predict/predictor.h"
+#include "xgbgpu/rows.h"
 
 namespace xgbgpu::plugin {
 
-/// One booster's model on a device. A shortcut only: where it does not go, stock code does, with the same bits.
+/// A model as it is now, and where it is to predict.
+struct ModelOnDevice {
+  xgboost::GradientBooster const& booster;  ///< stock gbtree or dart
+  std::uint32_t rounds;
+  int device;
+  int threads;
+};
+
+/// Rounds first … last - 1; last 0: to the end of the model.
+struct Layers {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// One booster's model on a device. A shortcut only: where it does not go, stock code does, with the same bits. May be
+/// used by several threads.
 class DevicePrediction {
  public:
   explicit DevicePrediction(xgboost::LearnerModelParam const* model) : model_{model} {}
 
   /// Whether a device is worth the way for all rounds of a model. Asks for no device.
-  static bool IsWorthwhile(xgboost::DMatrix const& data, std::uint32_t rounds);
+  static bool IsWorthwhile(std::uint64_t rows, std::uint32_t rounds);
 
-  /// What GradientBooster::PredictBatch promises, for the model of `gbtree` with `rounds` rounds. False, and `out` is
-  /// as before or empty, if stock code has to predict: little to do, no raw values, categories, or a device that fails.
-  /// May be called by several threads.
-  bool Predict(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, xgboost::DMatrix* data, int device,
-               int threads, std::uint32_t layer_begin, std::uint32_t layer_end, xgboost::PredictionCacheEntry* out);
+  // Each: false, and `out` is as before or empty, if stock code has to do it: little to do, no raw values, categories,
+  // rounds that there are not, or a device that fails.
+
+  /// What GradientBooster::PredictBatch promises: of gbtree only the rounds are added that `out` does not have yet.
+  bool Predict(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers, bool is_dart,
+               xgboost::PredictionCacheEntry* out);
+  /// What GradientBooster::InplacePredict promises, for a gbtree and rows that `info` has base margins for.
+  bool PredictInPlace(ModelOnDevice const& model, RowSource const& rows, xgboost::MetaInfo const& info, Layers layers,
+                      std::vector<float>* out);
+  /// What GradientBooster::PredictLeaf promises.
+  bool PredictLeaf(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers, std::vector<float>* out);
 
   /// The model was changed.
   void Forget();
 
  private:
-  bool HasModel(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, int device, int threads);
+  bool HasModel(ModelOnDevice const& model);
+  /// f(trees of a round), which says whether it predicted, once the model is on its device and the layers are in it.
+  template <typename F>
+  bool OnDevice(ModelOnDevice const& model, std::uint64_t rows, Layers layers, F&& f);
 
   xgboost::LearnerModelParam const* model_;
   std::mutex mutex_;

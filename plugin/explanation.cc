@@ -7,16 +7,12 @@
 #include "model_forest.h"
 #include "notice.h"
 #include "predict/predictor.h"
+#include "prediction_policy.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-/// Below this the model is not worth reading, which is done through its JSON form.
-constexpr std::uint64_t kFewRows = 256;
-/// Rows times rounds from which a device is worth the way.
-constexpr std::uint64_t kForDevice = std::uint64_t{1} << 20;
 
 /// Adds what every row has before the first tree to the last column.
 void AddBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model, ContributionsView const& view) {
@@ -31,7 +27,7 @@ void AddBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& mo
 }  // namespace
 
 bool Explanation::IsForDevice(xgboost::DMatrix const& data, std::uint32_t rounds) {
-  return data.Info().num_row_ * rounds >= kForDevice;
+  return data.Info().num_row_ * rounds >= kPredictionPolicy.device_explanations;
 }
 
 std::shared_ptr<PathForest const> Explanation::Paths(xgboost::GradientBooster const& gbtree, std::uint32_t rounds) {
@@ -53,7 +49,8 @@ bool Explanation::Predict(xgboost::GradientBooster const& gbtree, std::uint32_t 
                           xgboost::HostDeviceVector<float>* out) {
   xgboost::MetaInfo const& info = data->Info();
   std::uint32_t const outputs = model_->num_output_group;
-  if (rounds == 0 || layers > rounds || info.num_row_ < kFewRows || IsBinned(*data)) return false;
+  if (rounds == 0 || layers > rounds || info.num_row_ < kPredictionPolicy.explained_rows || IsBinned(*data))
+    return false;
   if (info.num_col_ > model_->num_feature || !BaseMarginFits(info, outputs)) return false;
   auto const paths = Paths(gbtree, rounds);
   if (paths == nullptr || paths->trees() % rounds != 0 || paths->features() > model_->num_feature) return false;

@@ -11,8 +11,8 @@
 
 namespace xgbgpu::plugin {
 
-/// All trees of a gbtree, in their order; nothing if one of them splits on categories. Cost: the model saved as JSON,
-/// which is the one public way to its trees.
+/// All trees of a gbtree, or of a dart with their weights, in their order; nothing if one of them splits on categories.
+/// Cost: the model saved as JSON, which is the one public way to its trees.
 std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree);
 /// The same, for contributions of features.
 std::optional<PathForest> PathForestOf(xgboost::GradientBooster const& gbtree);

@@ -16,6 +16,8 @@ XGBOOST_SERIES = "1.7"
 FUNCTIONS_IN_FRONT = (
     "XGBoosterUpdateOneIter",
     "XGBoosterEvalOneIter",
+    "XGBoosterPredictFromDense",
+    "XGBoosterPredictFromCSR",
     "XGDMatrixSetInfoFromInterface",
     "XGDMatrixSetFloatInfo",
     "XGDMatrixSetUIntInfo",

@@ -75,8 +75,8 @@ ContributionPlan PlanContributions(std::uint64_t rows, std::uint32_t outputs, Fe
 void PredictContributions(RawView const& tiles, DevicePaths const& paths, ContributionsView const& out, double* scratch,
                           DeviceLimits const& limits, cudaStream_t stream);
 
-/// As host::PredictContributions, `out` on the host, rows streamed through the device in blocks: while one is worked
-/// on, the next is on its way and the one after is packed by host threads. Waits.
+/// As host::PredictContributions, `out` on the host, rows streamed through the device in blocks
+/// (row_stream_cuda.h). Waits.
 ///
 /// Throws  InvalidArgument (as the host), OutOfDeviceMemory. Contributions of some rows may then be there already.
 void PredictContributionsStreamed(RowSource const& source, PathForest const& forest, std::size_t first,

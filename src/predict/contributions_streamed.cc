@@ -1,11 +1,8 @@
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "core/device.h"
-#include "core/parallel.h"
-#include "core/piece_stream.h"
 #include "predict/contributions_cuda.h"
+#include "predict/row_stream_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -14,83 +11,24 @@ namespace {
 constexpr char const* kWhat = "computing contributions of rows of the host";
 constexpr char const* kPart = "paths";
 
-/// What a computation with streamed rows is made of.
-struct Job {
-  DevicePaths const& paths;
-  ContributionsView out;  ///< of all rows, on the host
-  DeviceLimits limits;
-  int threads;
-};
-
-/// One of the places that blocks of rows take in turn, with a stream of its own: copies of one place run beside the
-/// kernels of the others.
-class Place {
+class ContributionJob final : public RowMajorJob {
  public:
-  Place() = default;
-  ~Place() { cudaStreamSynchronize(stream_); }  // an error on the way here may leave work that needs the memory
-  Place(Place const&) = delete;
-  Place& operator=(Place const&) = delete;
+  ContributionJob(DevicePaths const& paths, ContributionsView const& out, int threads)
+      : RowMajorJob{out.features, out.row_size(), out.data, threads}, paths_{paths}, out_{out} {}
 
-  void Start(Job const& job, RowRun const& run);
-  /// Waits for the block that was started, if there is one, and writes its contributions to the host's.
-  void Finish(Job const& job);
+  std::size_t Scratch(std::uint64_t rows) const override {
+    return PlanContributions(rows, out_.outputs, paths_.view().features, limits_).scratch;
+  }
+  void Enqueue(RawView const& rows, float* results, double* scratch, cudaStream_t stream) const override {
+    ContributionsView const out{results, rows.rows, out_.outputs, out_.features};
+    PredictContributions(rows, paths_, out, scratch, limits_, stream);
+  }
 
  private:
-  RawView Load(Job const& job, RowRun const& run);
-
-  DeviceArena arena_{"Computing contributions on the GPU"};
-  PinnedBuffer<float> values_;
-  PinnedBuffer<float> results_;
-  DeviceBuffer<float> device_values_;
-  DeviceBuffer<float> tiles_;
-  DeviceBuffer<double> scratch_;
-  DeviceBuffer<float> device_results_;
-  std::uint64_t first_row_{0};
-  std::uint64_t rows_{0};  ///< of the block on its way
-  Stream stream_;
+  DevicePaths const& paths_;
+  ContributionsView out_;  ///< of all rows, on the host
+  DeviceLimits limits_{CurrentDeviceLimits()};
 };
-
-void Widen(PinnedBuffer<float>* buffer, std::size_t size) {
-  if (buffer->size() < size) *buffer = PinnedBuffer<float>{size};
-}
-
-RawView Place::Load(Job const& job, RowRun const& run) {
-  FeatureIndex const features = job.out.features;
-  std::size_t const count = run.n * features;
-  Widen(&values_, count);
-  PackDenseRows(run, features, values_.data(), job.threads);
-  Reserve(&device_values_, &arena_, "raw values on their way", count);
-  CopyToDevice(device_values_.data(), values_.data(), count, stream_, kWhat);
-  Reserve(&tiles_, &arena_, "raw values", TiledValues(run.n, features));
-  ClearLastTile(run.n, features, tiles_.data(), stream_);
-  TileRows(device_values_.data(), run.n, features, 0, tiles_.data(), stream_);
-  return {run.n, features, true, tiles_.data(), nullptr, nullptr};
-}
-
-void Place::Start(Job const& job, RowRun const& run) {
-  std::size_t const count = run.n * job.out.row_size();
-  FeatureIndex const tested = job.paths.view().features;
-  Widen(&results_, count);
-  Reserve(&device_results_, &arena_, "contributions", count);
-  Reserve(&scratch_, &arena_, "sums", PlanContributions(run.n, job.out.outputs, tested, job.limits).scratch);
-  RawView const view = Load(job, run);
-  first_row_ = run.first_row();
-  rows_ = run.n;
-  ContributionsView const out{device_results_.data(), run.n, job.out.outputs, job.out.features};
-  PredictContributions(view, job.paths, out, scratch_.data(), job.limits, stream_);
-  CopyToHost(results_.data(), device_results_.data(), count, stream_, kWhat);
-}
-
-void Place::Finish(Job const& job) {
-  constexpr std::size_t kGrain = 1 << 16;  // values per task
-  if (rows_ == 0) return;
-  stream_.Wait(kWhat);
-  float* const to = job.out.data + first_row_ * job.out.row_size();
-  ParallelChunks(job.threads, rows_ * job.out.row_size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    std::copy(results_.data() + begin, results_.data() + end, to + begin);
-  });
-  rows_ = 0;
-}
 
 /// Both offsets of a selection's lists, trees' first.
 std::vector<std::uint64_t> Offsets(PathSelection const& selection) {
@@ -156,18 +94,7 @@ void PredictContributionsStreamed(RowSource const& source, PathForest const& for
   DeviceScope const scope{device};
   DeviceArena arena{"Computing contributions on the GPU"};
   DevicePaths const paths{forest, first, last, out.outputs, approximate, &arena};
-  Job const job{paths, out, CurrentDeviceLimits(), threads};
-  std::array<Place, 3> places;
-  // A block's values and its contributions fill a piece each, at most, unless it has one row.
-  std::size_t const row_bytes = std::max<std::size_t>(out.features, out.row_size()) * sizeof(float);
-  std::uint64_t const most_rows = std::max<std::uint64_t>(1, kPieceBytes / std::max<std::size_t>(1, row_bytes));
-  std::size_t turn = 0;
-  ForEachRun(source, most_rows, UINT64_MAX, [&](RowRun const& run) {
-    Place& place = places[turn++ % places.size()];
-    place.Finish(job);
-    place.Start(job, run);
-  });
-  for (std::size_t i = 0; i < places.size(); ++i) places[(turn + i) % places.size()].Finish(job);
+  StreamRows(source, ContributionJob{paths, out, threads});
 }
 
 }  // namespace xgbgpu::cuda

@@ -91,13 +91,15 @@ inline void PredictLeaves(RawMatrix const& matrix, DeviceForest const& forest, s
   PredictLeaves(matrix.view(), forest, first_tree, last_tree, out, limits, stream);
 }
 
-/// As host::PredictMargins, margins on the host, rows streamed through the device in blocks: while one is predicted
-/// with, the next is on its way and the one after is packed by host threads. Device memory: three blocks. Waits.
+/// As host::PredictMargins, margins on the host, rows streamed through the device in blocks (row_stream_cuda.h). Waits.
 ///
 /// Throws  InvalidArgument (range of trees, shape of the margins, a feature beyond source.features()),
 ///         OutOfDeviceMemory. Margins of some rows may then be final and those of others as before.
 void PredictMarginsStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
                             std::size_t last_tree, OutputView<float> margins, int device, int threads);
+/// The same for leaves, as host::PredictLeaves; `out` is on the host. Blocks have fewer rows, if there are many trees.
+void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
+                           std::size_t last_tree, float* out, int device, int threads);
 
 }  // namespace xgbgpu::cuda
 

@@ -21,6 +21,8 @@ class DevicePredictor {
   /// Throws  as cuda::PredictMarginsStreamed; DeviceError. Margins of some rows may then be final and others not.
   virtual void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
                               OutputView<float> margins) = 0;
+  /// The same for host::PredictLeaves.
+  virtual void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) = 0;
 };
 
 /// On a CUDA device; `threads` for what the host does. Throws Unsupported, DeviceError, OutOfDeviceMemory.

@@ -31,6 +31,9 @@ class CudaPredictor final : public DevicePredictor {
                       OutputView<float> margins) override {
     cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_);
   }
+  void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) override {
+    cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads_);
+  }
 
  private:
   int device_;

@@ -52,6 +52,8 @@ def test_only_the_c_interface_is_visible():
         "XGBGPUVersion",
         # Of the names that XGBoost has: in front of its functions, for callers that find these first.
         "XGBoosterEvalOneIter",
+        "XGBoosterPredictFromCSR",
+        "XGBoosterPredictFromDense",
         "XGBoosterUpdateOneIter",
         "XGDMatrixSetDenseInfo",
         "XGDMatrixSetFloatInfo",

@@ -1,0 +1,28 @@
+/// Who makes a prediction: sizes from which the engine, and a device, are faster than stock code. Results are the same.
+#ifndef XGBGPU_PLUGIN_PREDICTION_POLICY_H_
+#define XGBGPU_PLUGIN_PREDICTION_POLICY_H_
+
+#include <cstdint>
+
+namespace xgbgpu::plugin {
+
+/// Every first call pays for reading the model, through its JSON form; every call on a device for packing rows.
+struct PredictionPolicy {
+  /// Margins and leaves: rows × rounds from which a device is worth the way.
+  std::uint64_t device_work{std::uint64_t{1} << 24};
+  /// Contributions: rows from which the engine is.
+  std::uint64_t explained_rows{256};
+  /// Contributions: rows × rounds from which a device is.
+  std::uint64_t device_explanations{std::uint64_t{1} << 20};
+  /// Interactions, for which stock code computes contributions twice for each column: rows × columns from which the
+  /// engine is worth the way, as explained_rows.
+  std::uint64_t interaction_columns{128};
+  /// Interactions: rows × rounds × columns from which a device is.
+  std::uint64_t device_interactions{std::uint64_t{1} << 22};
+};
+
+constexpr PredictionPolicy kPredictionPolicy{};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_PREDICTION_POLICY_H_

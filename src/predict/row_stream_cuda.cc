@@ -1,0 +1,130 @@
+#include "predict/row_stream_cuda.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/parallel.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr char const* kWhat = "predicting with rows of the host";
+
+/// One of the places that blocks of rows take in turn, with a stream of its own: copies of one place run beside the
+/// kernels of the others.
+class Place {
+ public:
+  Place() = default;
+  ~Place() { cudaStreamSynchronize(stream_); }  // an error on the way here may leave work that needs the memory
+  Place(Place const&) = delete;
+  Place& operator=(Place const&) = delete;
+
+  void Start(RowJob const& job, RowRun const& run);
+  /// Waits for the block that was started, if there is one, and has the job take its results.
+  void Finish(RowJob const& job);
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  template <typename T>
+  T* Pinned(std::size_t bytes) {
+    if (values_.size() < bytes) values_ = PinnedBuffer<std::uint8_t>{bytes};
+    return reinterpret_cast<T*>(values_.data());
+  }
+  RawView LoadDense(RowJob const& job, RowRun const& run);
+  RawView LoadSparse(RowJob const& job, RowRun const& run);
+  void Upload(std::size_t bytes);
+
+  DeviceArena arena_{"Predicting on the GPU"};
+  PinnedBuffer<std::uint8_t> values_;
+  PinnedBuffer<float> results_;
+  DeviceBuffer<std::uint8_t> device_values_;
+  DeviceBuffer<float> tiles_;
+  DeviceBuffer<double> scratch_;
+  DeviceBuffer<float> device_results_;
+  std::uint64_t first_row_{0};
+  std::uint64_t rows_{0};  ///< of the block on its way
+  Stream stream_;
+};
+
+void Place::Upload(std::size_t bytes) {
+  Reserve(&device_values_, &arena_, "raw values on their way", bytes);
+  CopyToDevice(device_values_.data(), values_.data(), bytes, stream_, kWhat);
+}
+
+RawView Place::LoadDense(RowJob const& job, RowRun const& run) {
+  std::size_t const bytes = run.n * job.features() * sizeof(float);
+  PackDenseRows(run, job.features(), Pinned<float>(bytes), job.threads());
+  Upload(bytes);
+  Reserve(&tiles_, &arena_, "raw values", TiledValues(run.n, job.features()));
+  ClearLastTile(run.n, job.features(), tiles_.data(), stream_);
+  TileRows(reinterpret_cast<float const*>(device_values_.data()), run.n, job.features(), 0, tiles_.data(), stream_);
+  return {run.n, job.features(), true, tiles_.data(), nullptr, nullptr};
+}
+
+RawView Place::LoadSparse(RowJob const& job, RowRun const& run) {
+  std::size_t const offsets = (run.n + 1) * sizeof(std::uint64_t);
+  std::size_t const bytes = offsets + run.values() * sizeof(Entry);
+  auto* const pinned = Pinned<std::uint8_t>(bytes);
+  PackSparseRows(run, job.features(), 0, reinterpret_cast<std::uint64_t*>(pinned),
+                 reinterpret_cast<Entry*>(pinned + offsets), job.threads());
+  Upload(bytes);
+  std::uint8_t const* const device = device_values_.data();
+  return {run.n,
+          job.features(),
+          false,
+          nullptr,
+          reinterpret_cast<std::uint64_t const*>(device),
+          reinterpret_cast<Entry const*>(device + offsets)};
+}
+
+void Place::Start(RowJob const& job, RowRun const& run) {
+  std::size_t const count = run.n * job.results();
+  if (results_.size() < count) results_ = PinnedBuffer<float>{count};
+  Reserve(&device_results_, &arena_, "predictions", count);
+  Reserve(&scratch_, &arena_, "sums", job.Scratch(run.n));
+  bool const dense = job.NeedsDense() || RowsAreDense(run.n, job.features(), run.values());
+  RawView const view = dense ? LoadDense(job, run) : LoadSparse(job, run);
+  first_row_ = run.first_row();
+  rows_ = run.n;
+  if (job.Fill(first_row_, rows_, results_.data())) {
+    CopyToDevice(device_results_.data(), results_.data(), count, stream_, kWhat);
+  }
+  job.Enqueue(view, device_results_.data(), scratch_.data(), stream_);
+  CopyToHost(results_.data(), device_results_.data(), count, stream_, kWhat);
+}
+
+void Place::Finish(RowJob const& job) {
+  if (rows_ == 0) return;
+  stream_.Wait(kWhat);
+  job.Take(first_row_, rows_, results_.data());
+  rows_ = 0;
+}
+
+}  // namespace
+
+void RowMajorJob::Take(std::uint64_t first_row, std::uint64_t rows, float const* from) const {
+  constexpr std::size_t kGrain = 1 << 16;  // values per task
+  float* const to = out_ + first_row * results();
+  ParallelChunks(threads(), rows * results(), kGrain,
+                 [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
+}
+
+void StreamRows(RowSource const& source, RowJob const& job, cudaEvent_t after) {
+  std::array<Place, 3> places;
+  for (Place& place : places) {
+    if (after != nullptr) CheckCuda(cudaStreamWaitEvent(place.stream(), after), "waiting for trees");
+  }
+  std::size_t const row_floats = std::max({std::size_t{1}, std::size_t{job.features()}, job.results()});
+  std::uint64_t const most_rows = std::max<std::uint64_t>(1, job.block_bytes() / (row_floats * sizeof(float)));
+  std::uint64_t const most_values = job.NeedsDense() ? UINT64_MAX : job.block_bytes() / sizeof(float);
+  std::size_t turn = 0;
+  ForEachRun(source, most_rows, most_values, [&](RowRun const& run) {
+    Place& place = places[turn++ % places.size()];
+    place.Finish(job);
+    place.Start(job, run);
+  });
+  for (std::size_t i = 0; i < places.size(); ++i) places[(turn + i) % places.size()].Finish(job);
+}
+
+}  // namespace xgbgpu::cuda

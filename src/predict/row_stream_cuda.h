@@ -1,0 +1,67 @@
+/// Rows of the host through a CUDA device, block by block, and what is computed for them back. CUDA builds only.
+#ifndef XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
+#define XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device.h"
+#include "core/piece_stream.h"
+#include "predict/raw_matrix_cuda.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu::cuda {
+
+/// What is computed for each row: so many floats. Of the current device.
+class RowJob {
+ public:
+  /// features: of the rows as they lie on the device. results: floats for each row. threads: of the host.
+  RowJob(FeatureIndex features, std::size_t results, int threads)
+      : features_{features}, results_{results}, threads_{threads} {}
+  virtual ~RowJob() = default;
+
+  FeatureIndex features() const { return features_; }
+  std::size_t results() const { return results_; }
+  int threads() const { return threads_; }
+
+  /// Bytes that the values of a block take, and those that its results take, at most, unless it has one row.
+  virtual std::size_t block_bytes() const { return kPieceBytes; }
+  /// Kernels read dense rows only. Else rows have the form that takes less memory (RowsAreDense).
+  virtual bool NeedsDense() const { return true; }
+  /// Doubles of device memory that a block of so many rows needs beside its values and results.
+  virtual std::size_t Scratch(std::uint64_t) const { return 0; }
+  /// True if kernels start from results that the host has: then they were written to `results` [rows, results()] now.
+  virtual bool Fill(std::uint64_t /*first_row*/, std::uint64_t /*rows*/, float* /*results*/) const { return false; }
+  /// Enqueues the kernels for a block.
+  virtual void Enqueue(RawView const& rows, float* results, double* scratch, cudaStream_t stream) const = 0;
+  /// A block's results are on the host.
+  virtual void Take(std::uint64_t first_row, std::uint64_t rows, float const* results) const = 0;
+
+ private:
+  FeatureIndex features_;
+  std::size_t results_;
+  int threads_;
+};
+
+/// A job whose results are rows of a row-major array on the host.
+class RowMajorJob : public RowJob {
+ public:
+  /// out: [rows of the source, results]
+  RowMajorJob(FeatureIndex features, std::size_t results, float* out, int threads)
+      : RowJob{features, results, threads}, out_{out} {}
+  void Take(std::uint64_t first_row, std::uint64_t rows, float const* results) const override;
+
+ private:
+  float* out_;
+};
+
+/// Does the job for all rows of the source: while one block is worked on, the next is on its way and the one after is
+/// packed by host threads. Device memory: three blocks. Kernels run after `after`, if that is not null. Waits.
+///
+/// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
+///         results of some rows and not of others.
+void StreamRows(RowSource const& source, RowJob const& job, cudaEvent_t after = nullptr);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
