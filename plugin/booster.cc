@@ -440,12 +440,23 @@ void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& prediction
 void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                                   unsigned layer_end, bool approximate, int condition, unsigned feature) {
   bool const done = AtBoundary("computing contributions", [&] {
-    if (!config_.InCharge() || kind_ != Kind::kGBTree || layer_begin != 0 || condition != 0) return false;
+    if (!config_.InCharge() || layer_begin != 0 || condition != 0) return false;
     bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(*data, Rounds());
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
     return explanation_.Predict(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, approximate, out);
   });
   if (!done) inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
+}
+
+void Booster::PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
+                                              unsigned layer_begin, unsigned layer_end, bool approximate) {
+  bool const done = AtBoundary("computing interactions", [&] {
+    if (!config_.InCharge() || layer_begin != 0 || approximate) return false;
+    bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(*data, Rounds());
+    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
+    return explanation_.PredictInteractions(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, out);
+  });
+  if (!done) inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
 }
 
 void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,

@@ -91,9 +91,7 @@ class Booster : public xgboost::GradientBooster {
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                            unsigned layer_end, bool approximate, int condition, unsigned feature) override;
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                                       unsigned layer_begin, unsigned layer_end, bool approximate) override {
-    inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
-  }
+                                       unsigned layer_begin, unsigned layer_end, bool approximate) override;
   std::vector<std::string> DumpModel(xgboost::FeatureMap const& names, bool with_stats,
                                      std::string format) const override {
     return inner_->DumpModel(names, with_stats, std::move(format));

@@ -29,10 +29,20 @@ class Explanation {
   bool Predict(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, xgboost::DMatrix* data, Place place,
                int threads, std::uint32_t layers, bool approximate, xgboost::HostDeviceVector<float>* out);
 
+  /// Whether a device is worth the way for interactions.
+  static bool AreInteractionsForDevice(xgboost::DMatrix const& data, std::uint32_t rounds);
+
+  /// The same for GradientBooster::PredictInteractionContributions, exact ones.
+  bool PredictInteractions(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, xgboost::DMatrix* data,
+                           Place place, int threads, std::uint32_t layers, xgboost::HostDeviceVector<float>* out);
+
   /// The model was changed.
   void Forget();
 
  private:
+  /// Nothing if stock code has to do it: no raw values, categories, or what it has words for.
+  std::shared_ptr<PathForest const> PathsFor(xgboost::GradientBooster const& gbtree, std::uint32_t rounds,
+                                             xgboost::DMatrix const& data, std::uint32_t layers);
   std::shared_ptr<PathForest const> Paths(xgboost::GradientBooster const& gbtree, std::uint32_t rounds);
 
   xgboost::LearnerModelParam const* model_;

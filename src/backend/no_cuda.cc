@@ -39,5 +39,9 @@ void PredictContributionsOnDevice(RowSource const&, PathForest const&, std::size
                                   ContributionsView, int, int) {
   ThrowNoCuda();
 }
+void PredictInteractionsOnDevice(RowSource const&, PathForest const&, std::size_t, std::size_t, InteractionsView, int,
+                                 int) {
+  ThrowNoCuda();
+}
 
 }  // namespace xgbgpu

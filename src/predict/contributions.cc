@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/message.h"
+#include "predict/interactions.h"
 #include "predict/quadrature.h"
 
 namespace xgbgpu {
@@ -212,6 +213,10 @@ void CheckContributions(ContributionsView const& out, RowSource const& source, P
     Throw<InvalidArgument>("Contributions have ", out.features, " features; the data have ", source.features(),
                            ", trees of the forest test ", forest.features());
   }
+}
+
+void CheckInteractions(InteractionsView const& out, RowSource const& source, PathForest const& forest) {
+  CheckContributions({nullptr, out.rows, out.outputs, out.features}, source, forest);
 }
 
 }  // namespace xgbgpu

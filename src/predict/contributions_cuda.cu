@@ -2,6 +2,7 @@
 
 #include "core/grid.h"
 #include "predict/contributions_cuda.h"
+#include "predict/paths_cuda.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -22,46 +23,13 @@ struct OwnRow {
   __device__ double& sum(FeatureIndex f) const { return sums[f * stride]; }
 };
 
-/// The weights of a chunk's paths: a warp for each.
-__device__ void MakeChunkWeights(PathsView const& paths, PathChunk const& chunk, ElementWeights* weights) {
-  std::uint32_t const lane = threadIdx.x % kTileRows, warps = blockDim.x / kTileRows;
-  for (std::uint32_t p = threadIdx.x / kTileRows; p < chunk.paths; p += warps) {
-    Path const path = paths.paths[chunk.first + p];
-    std::uint32_t const entries = path.groups() * path.elements;
-    for (std::uint32_t e = lane; e < entries; e += kTileRows) {
-      weights[path.entry + e] = MakeWeights(paths.elements[path.first + e % path.elements],
-                                            paths.groups[path.first_group + e / path.elements]);
-    }
-  }
-}
-
-__device__ void AddChunk(PathsView const& paths, PathChunk const& chunk, ElementWeights const* weights,
-                         OwnRow const& row) {
-  auto const add = [&row](FeatureIndex f, int, float what) { row.sum(f) = row.sum(f) + what; };
-  for (std::uint32_t p = 0; p < chunk.paths; ++p) {
-    Path const path = paths.paths[chunk.first + p];
-    PathElement const* const elements = paths.elements + path.first;
-    QuadratureGroup const* const groups = paths.groups + path.first_group;
-    if (chunk.entries != 0) {
-      auto const made = [&](std::uint32_t i, std::uint32_t g) { return weights[path.entry + g * path.elements + i]; };
-      AddPath<1>(elements, path, groups, made, row, add);
-    } else {
-      auto const make = [&](std::uint32_t i, std::uint32_t g) { return MakeWeights(elements[i], groups[g]); };
-      AddPath<1>(elements, path, groups, make, row, add);
-    }
-  }
-}
-
-/// Every thread of the block comes here.
 __device__ void AddExact(PathsView const& paths, std::uint32_t output, bool active, ElementWeights* weights,
                          OwnRow const& row) {
-  for (std::uint64_t c = paths.chunk_ptr[output]; c < paths.chunk_ptr[output + 1]; ++c) {
-    PathChunk const chunk = paths.chunks[c];
-    if (chunk.entries != 0) MakeChunkWeights(paths, chunk, weights);
-    __syncthreads();
-    if (active) AddChunk(paths, chunk, weights, row);
-    __syncthreads();  // the weights may be made anew
-  }
+  auto const add = [&row](FeatureIndex f, int, float what) { row.sum(f) = row.sum(f) + what; };
+  ForEachPath(paths, output, active, weights,
+              [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& made) {
+                AddPath<1>(elements, path, groups, made, row, add);
+              });
 }
 
 __device__ void AddApproximate(PathsView const& paths, std::uint32_t output, OwnRow const& row) {

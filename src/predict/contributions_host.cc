@@ -3,6 +3,8 @@
 
 #include "core/parallel.h"
 #include "predict/contributions.h"
+#include "predict/interactions.h"
+#include "predict/interactions_ops.h"
 #include "predict/raw_rows.h"
 
 namespace xgbgpu::host {
@@ -14,15 +16,15 @@ constexpr std::size_t kGrain = 4;  // tiles per task
 
 /// What a thread works with.
 struct Tile {
-  Tile(ContributionsView const& out, FeatureIndex tested)
-      : rows(out.features * std::size_t{kTile}),
+  Tile(FeatureIndex features, FeatureIndex tested, std::size_t sums_of_row)
+      : rows(features * std::size_t{kTile}),
         values(tested * std::size_t{kTile}),
-        sums(values.size()),
+        sums(sums_of_row * kTile),
         weights(kChunkEntries) {}
 
   std::vector<float> rows;    ///< [kTile, features]
   std::vector<float> values;  ///< [tested features, kTile]
-  std::vector<double> sums;   ///< as values
+  std::vector<double> sums;   ///< [sums of a row, kTile]
   std::vector<ElementWeights> weights;
 };
 
@@ -38,37 +40,71 @@ void MakeChunkWeights(PathForest const& forest, PathChunk const& chunk, ElementW
   }
 }
 
-/// Flattened: what is not inlined is compiled for the oldest processors.
-XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElement const* all_elements, Path const* paths,
-                                                     QuadratureGroup const* all_groups, PathChunk const& chunk,
-                                                     ElementWeights const* weights, float const* values, double* sums) {
-  auto const value = [values](FeatureIndex f, int r) {
-    return values[f * std::size_t{kTile} + static_cast<std::size_t>(r)];
-  };
-  auto const add = [sums](FeatureIndex f, int r, float what) {
-    double& sum = sums[f * std::size_t{kTile} + static_cast<std::size_t>(r)];
-    sum = sum + what;
-  };
+/// use(elements, path, groups, weights of its elements) for the paths of a chunk.
+template <typename Use>
+void ForEachPath(PathElement const* all_elements, Path const* paths, QuadratureGroup const* all_groups,
+                 PathChunk const& chunk, ElementWeights const* weights, Use const& use) {
   for (std::uint32_t p = 0; p < chunk.paths; ++p) {
     Path const& path = paths[chunk.first + p];
     PathElement const* const elements = all_elements + path.first;
     QuadratureGroup const* const groups = all_groups + path.first_group;
     if (chunk.entries != 0) {
       auto const made = [&](std::uint32_t i, std::uint32_t g) { return weights[path.entry + g * path.elements + i]; };
-      AddPath<kTile>(elements, path, groups, made, value, add);
+      use(elements, path, groups, made);
     } else {
       auto const make = [&](std::uint32_t i, std::uint32_t g) { return MakeWeights(elements[i], groups[g]); };
-      AddPath<kTile>(elements, path, groups, make, value, add);
+      use(elements, path, groups, make);
     }
   }
 }
 
-void AddExact(PathForest const& forest, PathSelection const& selection, std::uint32_t output, Tile* tile) {
+/// Element r of place i in arrays of a tile.
+constexpr std::size_t InTile(std::size_t i, int r) { return i * kTile + static_cast<std::size_t>(r); }
+
+/// Flattened: what is not inlined is compiled for the oldest processors.
+XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElement const* all_elements, Path const* paths,
+                                                     QuadratureGroup const* all_groups, PathChunk const& chunk,
+                                                     ElementWeights const* weights, float const* values, double* sums) {
+  auto const value = [values](FeatureIndex f, int r) { return values[InTile(f, r)]; };
+  auto const add = [sums](FeatureIndex f, int r, float what) {
+    double& sum = sums[InTile(f, r)];
+    sum = sum + what;
+  };
+  ForEachPath(all_elements, paths, all_groups, chunk, weights,
+              [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& own) {
+                AddPath<kTile>(elements, path, groups, own, value, add);
+              });
+}
+
+/// The same for what pairs of features share.
+XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElement const* all_elements, Path const* paths,
+                                                          QuadratureGroup const* all_groups, PathChunk const& chunk,
+                                                          ElementWeights const* weights, float const* values,
+                                                          InteractionSums layout, double* sums) {
+  auto const value = [values](FeatureIndex f, int r) { return values[InTile(f, r)]; };
+  auto const add = [=](FeatureIndex a, FeatureIndex b, int r, float what) {
+    double& sum = sums[InTile(layout.of(a, b), r)];
+    sum = sum + what;
+  };
+  ForEachPath(all_elements, paths, all_groups, chunk, weights,
+              [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& own) {
+                AddPathPairs<kTile>(elements, path, groups, own, value, add);
+              });
+}
+
+/// Contributions, and with `pairs` what pairs share: their sums come after those of contributions.
+void AddExact(PathForest const& forest, PathSelection const& selection, std::uint32_t output, bool pairs, Tile* tile) {
+  InteractionSums const layout{forest.features()};
   for (std::size_t c = selection.chunk_ptr[output]; c < selection.chunk_ptr[output + 1]; ++c) {
     PathChunk const& chunk = selection.chunks[c];
-    MakeChunkWeights(forest, chunk, tile->weights.data());
-    AddChunk(forest.elements().data(), forest.paths().data(), forest.groups().data(), chunk, tile->weights.data(),
-             tile->values.data(), tile->sums.data());
+    PathElement const* const elements = forest.elements().data();
+    Path const* const paths = forest.paths().data();
+    QuadratureGroup const* const groups = forest.groups().data();
+    ElementWeights* const weights = tile->weights.data();
+    MakeChunkWeights(forest, chunk, weights);
+    AddChunk(elements, paths, groups, chunk, weights, tile->values.data(), tile->sums.data());
+    if (!pairs) continue;
+    AddChunkPairs(elements, paths, groups, chunk, weights, tile->values.data(), layout, tile->sums.data());
   }
 }
 
@@ -110,6 +146,43 @@ void Store(Tile const& tile, std::uint64_t n, FeatureIndex tested, FeatureIndex 
   }
 }
 
+/// Lines and columns of features that are not tested are 0.
+void StoreInteractions(Tile* tile, std::uint64_t n, InteractionSums const& layout, float mean,
+                       InteractionsView const& out, std::uint64_t first_row, std::uint32_t output) {
+  std::size_t const columns = out.columns();
+  for (int r = 0; r < static_cast<int>(n); ++r) {
+    auto const at = [&](std::size_t i) -> double& { return tile->sums[InTile(i, r)]; };
+    KeepOwnEffects(layout, at);
+    float* const to = out.at(first_row + static_cast<std::uint64_t>(r), output);
+    std::fill(to, to + columns * columns, 0.0f);
+    for (FeatureIndex a = 0; a < layout.features; ++a) {
+      for (FeatureIndex b = 0; b < layout.features; ++b) {
+        to[a * columns + b] = static_cast<float>(at(a == b ? layout.of(a) : layout.of(a, b)));
+      }
+    }
+    to[columns * columns - 1] = mean;
+  }
+}
+
+/// compute(tile, rows of it, output) for all tiles of rows and all outputs.
+template <typename Compute>
+void ForEachTile(RowSource const& source, FeatureIndex features, FeatureIndex tested, std::uint32_t outputs,
+                 std::size_t sums_of_row, std::size_t tiles_of_task, int threads, Compute const& compute) {
+  source.ForEachBatch([&](RowBatch const& batch) {
+    ParallelChunks(threads, batch.rows(), kTile * tiles_of_task, [&](std::size_t begin, std::size_t end) {
+      Tile tile{features, tested, sums_of_row};
+      for (std::size_t row = begin; row < end; row += kTile) {
+        RowRun const run{&batch, row, std::min<std::uint64_t>(kTile, end - row)};
+        Load(run, features, tested, &tile);
+        for (std::uint32_t o = 0; o < outputs; ++o) {
+          std::fill(tile.sums.begin(), tile.sums.end(), 0.0);
+          compute(&tile, run, o);
+        }
+      }
+    });
+  });
+}
+
 }  // namespace
 
 void PredictContributions(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
@@ -117,24 +190,28 @@ void PredictContributions(RowSource const& source, PathForest const& forest, std
   CheckContributions(out, source, forest);
   PathSelection const selection = SelectPaths(forest, first, last, out.outputs);
   FeatureIndex const tested = forest.features();
-  source.ForEachBatch([&](RowBatch const& batch) {
-    ParallelChunks(threads, batch.rows(), kTile * kGrain, [&](std::size_t begin, std::size_t end) {
-      Tile tile{out, tested};
-      for (std::size_t row = begin; row < end; row += kTile) {
-        RowRun const run{&batch, row, std::min<std::uint64_t>(kTile, end - row)};
-        Load(run, out.features, tested, &tile);
-        for (std::uint32_t o = 0; o < out.outputs; ++o) {
-          std::fill(tile.sums.begin(), tile.sums.end(), 0.0);
-          if (approximate) {
-            AddApproximate(forest, selection, o, &tile);
-          } else {
-            AddExact(forest, selection, o, &tile);
-          }
-          Store(tile, run.n, tested, out.features, selection.means[o], out.at(run.first_row(), o), out.row_size());
-        }
-      }
-    });
-  });
+  ForEachTile(source, out.features, tested, out.outputs, tested, kGrain, threads,
+              [&](Tile* tile, RowRun const& run, std::uint32_t o) {
+                if (approximate) {
+                  AddApproximate(forest, selection, o, tile);
+                } else {
+                  AddExact(forest, selection, o, false, tile);
+                }
+                Store(*tile, run.n, tested, out.features, selection.means[o], out.at(run.first_row(), o),
+                      out.row_size());
+              });
+}
+
+void PredictInteractions(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
+                         InteractionsView out, int threads) {
+  CheckInteractions(out, source, forest);
+  PathSelection const selection = SelectPaths(forest, first, last, out.outputs);
+  InteractionSums const layout{forest.features()};
+  ForEachTile(source, out.features, layout.features, out.outputs, layout.size(), 1, threads,
+              [&](Tile* tile, RowRun const& run, std::uint32_t o) {
+                AddExact(forest, selection, o, true, tile);
+                StoreInteractions(tile, run.n, layout, selection.means[o], out, run.first_row(), o);
+              });
 }
 
 }  // namespace xgbgpu::host

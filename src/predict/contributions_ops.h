@@ -82,14 +82,27 @@ XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
   return chosen;
 }
 
-/// Adds a path's sum over kNodes nodes for kRows rows. weights(i) of element i; value(feature, row), NaN if missing;
-/// add(feature, row, what).
-template <int kNodes, int kRows, typename Weights, typename Values, typename Add>
-XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, QuadratureGroup const& group,
-                        Weights const& weights, Values const& value, Add const& add) {
-  constexpr std::uint32_t kKept = 32;  // elements whose answers are kept
-  float product[kNodes][kRows], others[kRows];
-  std::uint32_t kept[kRows];
+constexpr std::uint32_t kKeptAnswers = 32;
+
+/// has[row]: ~0 if the row is inside element i of a path, else 0. `kept` has the answers of the first kKeptAnswers.
+template <int kRows, typename Values>
+XGBGPU_HD void Answer(PathElement const* elements, Path const& path, std::uint32_t i,
+                      std::uint32_t const (&kept)[kRows], Values const& value, std::uint32_t (&has)[kRows]) {
+  if (path.elements <= kKeptAnswers) {
+    for (int r = 0; r < kRows; ++r) has[r] = 0U - (kept[r] >> i & 1);
+  } else {
+    PathElement const element = elements[i];
+    for (int r = 0; r < kRows; ++r) {
+      has[r] = 0U - static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
+    }
+  }
+}
+
+/// Leaf times weight times the factors of all elements, at the nodes of a group; and the answers of the elements.
+template <int kNodes, int kRows, typename Weights, typename Values>
+XGBGPU_HD void Multiply(PathElement const* elements, Path const& path, QuadratureGroup const& group,
+                        Weights const& weights, Values const& value, float (&product)[kNodes][kRows],
+                        std::uint32_t (&kept)[kRows]) {
   for (int r = 0; r < kRows; ++r) kept[r] = 0;
   for (int n = 0; n < kNodes; ++n) {
     for (int r = 0; r < kRows; ++r) product[n][r] = path.value * group.weight[n];
@@ -101,13 +114,23 @@ XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, Quadratur
     for (int r = 0; r < kRows; ++r) {
       auto const inside = static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
       has[r] = 0U - inside;
-      kept[r] |= inside << i % kKept;
+      kept[r] |= inside << i % kKeptAnswers;
     }
     for (int n = 0; n < kNodes; ++n) {
       float const zero = group.rest[n] * element.zero;
       for (int r = 0; r < kRows; ++r) product[n][r] = product[n][r] * Select(has[r], weight.one[n], zero);
     }
   }
+}
+
+/// Adds a path's sum over kNodes nodes for kRows rows. weights(i) of element i; value(feature, row), NaN if missing;
+/// add(feature, row, what).
+template <int kNodes, int kRows, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, QuadratureGroup const& group,
+                        Weights const& weights, Values const& value, Add const& add) {
+  float product[kNodes][kRows], others[kRows];
+  std::uint32_t kept[kRows];
+  Multiply<kNodes, kRows>(elements, path, group, weights, value, product, kept);
   for (int r = 0; r < kRows; ++r) others[r] = product[0][r] * group.inverse_rest[0];
   for (int n = 1; n < kNodes; ++n) {
     for (int r = 0; r < kRows; ++r) others[r] = others[r] + product[n][r] * group.inverse_rest[n];
@@ -116,13 +139,7 @@ XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, Quadratur
     PathElement const element = elements[i];
     ElementWeights const weight = weights(i);
     std::uint32_t has[kRows];  // ~0 or 0
-    if (path.elements <= kKept) {
-      for (int r = 0; r < kRows; ++r) has[r] = 0U - (kept[r] >> i & 1);
-    } else {
-      for (int r = 0; r < kRows; ++r) {
-        has[r] = 0U - static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
-      }
-    }
+    Answer<kRows>(elements, path, i, kept, value, has);
     float sum[kRows];
     for (int r = 0; r < kRows; ++r) sum[r] = product[0][r] * weight.inverse[0];
     for (int n = 1; n < kNodes; ++n) {
@@ -133,30 +150,44 @@ XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, Quadratur
   }
 }
 
+/// A number of nodes that compilers know.
+template <int kCount>
+struct NodeCount {
+  static constexpr int kNodes = kCount;
+};
+
+/// use(NodeCount, g) for each group g of a path's rule.
+template <typename Use>
+XGBGPU_HD void ForEachGroup(Path const& path, Use const& use) {
+  std::uint32_t left = path.nodes();
+  for (std::uint32_t g = 0; left != 0; ++g) {
+    std::uint32_t const nodes = left < kGroupNodes ? left : kGroupNodes;
+    switch (nodes) {
+      case 1:
+        use(NodeCount<1>{}, g);
+        break;
+      case 2:
+        use(NodeCount<2>{}, g);
+        break;
+      case 3:
+        use(NodeCount<3>{}, g);
+        break;
+      default:
+        use(NodeCount<4>{}, g);
+    }
+    left -= nodes;
+  }
+}
+
 /// Adds a path's contributions for kRows rows. `elements` and `groups` are its own; weights(i, g) of element i at the
 /// nodes of group g.
 template <int kRows, typename Weights, typename Values, typename Add>
 XGBGPU_HD void AddPath(PathElement const* elements, Path const& path, QuadratureGroup const* groups,
                        Weights const& weights, Values const& value, Add const& add) {
-  std::uint32_t left = path.nodes();
-  for (std::uint32_t g = 0; left != 0; ++g) {
+  ForEachGroup(path, [&](auto count, std::uint32_t g) {
     auto const of_group = [&](std::uint32_t i) { return weights(i, g); };
-    std::uint32_t const nodes = left < kGroupNodes ? left : kGroupNodes;
-    switch (nodes) {
-      case 1:
-        AddGroup<1, kRows>(elements, path, groups[g], of_group, value, add);
-        break;
-      case 2:
-        AddGroup<2, kRows>(elements, path, groups[g], of_group, value, add);
-        break;
-      case 3:
-        AddGroup<3, kRows>(elements, path, groups[g], of_group, value, add);
-        break;
-      default:
-        AddGroup<4, kRows>(elements, path, groups[g], of_group, value, add);
-    }
-    left -= nodes;
-  }
+    AddGroup<decltype(count)::kNodes, kRows>(elements, path, groups[g], of_group, value, add);
+  });
 }
 
 /// Adds what one tree does to a row's approximate contributions: at each step from node to child the difference of

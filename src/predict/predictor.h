@@ -8,6 +8,7 @@
 #include "objective/row_views.h"
 #include "predict/contributions.h"
 #include "predict/forest.h"
+#include "predict/interactions.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
@@ -32,6 +33,10 @@ std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int d
 /// Unsupported, DeviceError, OutOfDeviceMemory; contributions of some rows may then be there already.
 void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
                                   std::size_t last, bool approximate, ContributionsView out, int device, int threads);
+
+/// The same for host::PredictInteractions (interactions.h).
+void PredictInteractionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
+                                 InteractionsView out, int device, int threads);
 
 }  // namespace xgbgpu
 

@@ -1,6 +1,7 @@
 #include "core/device.h"
 #include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
+#include "predict/interactions_cuda.h"
 #include "predict/predictor.h"
 
 namespace xgbgpu {
@@ -51,6 +52,11 @@ std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int d
 void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
                                   std::size_t last, bool approximate, ContributionsView out, int device, int threads) {
   cuda::PredictContributionsStreamed(source, forest, first, last, approximate, out, device, threads);
+}
+
+void PredictInteractionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
+                                 InteractionsView out, int device, int threads) {
+  cuda::PredictInteractionsStreamed(source, forest, first, last, out, device, threads);
 }
 
 }  // namespace xgbgpu

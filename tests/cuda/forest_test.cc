@@ -161,6 +161,20 @@ TEST_P(CudaForestTest, StreamedRowsGiveTheHostsMargins) {
   }
 }
 
+TEST_P(CudaForestTest, StreamedRowsGiveTheHostsLeaves) {
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  std::size_t const trees = forest_.trees();
+  device.Append(forest_, 0, trees, stream);
+  for (std::size_t const first : {std::size_t{0}, trees / 3, trees}) {
+    std::vector<float> expected(rows() * (trees - first)), leaves(expected.size());
+    host::PredictLeaves(*source_, forest_, first, trees, expected.data(), 2);
+    cuda::PredictLeavesStreamed(*source_, &device, first, trees, leaves.data(), 0, 3);
+    ASSERT_EQ(leaves, expected) << "from tree " << first;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Data, CudaForestTest, ::testing::ValuesIn(Cases()),
                          [](auto const& c) { return c.param.name; });
 

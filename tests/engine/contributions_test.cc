@@ -4,26 +4,28 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
 #include <ostream>
 
 #include "predict/predictor.h"
 #include "predict/quadrature.h"
-#include "support/given_trees.h"
+#include "support/covered_trees.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu {
 namespace {
 
+using testing::CoveredTree;
 using testing::GivenTree;
+using testing::kUnit;
+using testing::Mean;
+using testing::MeanKnowing;
 using testing::MemorySource;
+using testing::Players;
 using testing::Random;
 using testing::WhatIsWrong;
-
-constexpr double kUnit = 0x1p-24;  // rounding of a float
+using Model = testing::CoveredModel;
 
 TEST(QuadratureTest, IntegratesPolynomials) {
   for (int const n : {1, 2, 3, 4, 5, 8, 16, 31, 64, 300}) {
@@ -42,35 +44,6 @@ TEST(QuadratureTest, IntegratesPolynomials) {
       EXPECT_GT(nodes[i].weight, 0.0);
     }
   }
-}
-
-/// A tree with the covers of its nodes.
-struct CoveredTree {
-  GivenTree tree;
-  std::vector<float> covers;
-
-  double Leaf(std::size_t n) const {
-    return tree.weight == 1.0f ? tree.value[n] : (0.0f + tree.value[n]) * tree.weight;
-  }
-  double Share(std::size_t parent, std::size_t child) const {
-    return covers[parent] > 0 ? double{covers[child]} / covers[parent] : 0.5;
-  }
-  bool GoesLeft(std::size_t n, reference::Values const& values, std::size_t row) const {
-    float const x = tree.feature[n] < values.features ? values(row, tree.feature[n]) : reference::kMissing;
-    return std::isnan(x) ? tree.default_left[n] != 0 : x < tree.value[n];
-  }
-};
-
-/// The mean of the leaves where only features in `known`, of the first 32, are known.
-double MeanKnowing(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t known,
-                   std::size_t n = 0) {
-  if (t.tree.left[n] == kNoNode) return t.Leaf(n);
-  auto const left = static_cast<std::size_t>(t.tree.left[n]), right = static_cast<std::size_t>(t.tree.right[n]);
-  if (t.tree.feature[n] < 32 && (known >> t.tree.feature[n] & 1) != 0) {
-    return MeanKnowing(t, values, row, known, t.GoesLeft(n, values, row) ? left : right);
-  }
-  return t.Share(n, left) * MeanKnowing(t, values, row, known, left) +
-         t.Share(n, right) * MeanKnowing(t, values, row, known, right);
 }
 
 /// Shapley values by their definition: over all sets of `features` features.
@@ -98,24 +71,11 @@ struct Expected {
   explicit Expected(std::size_t features) : phi(features), error(features) {}
 };
 
-struct Player {
-  double one{1};
-  double zero{1};
-};
-
-/// Adds a path whose features are `players`: sets by their size, all terms positive, so that sums of long doubles lose
-/// nothing.
-void AddPathByHand(std::map<FeatureIndex, Player> const& players, double value, Expected* to) {
+/// Adds a path whose features are `players`.
+void AddPathByHand(Players const& players, double value, Expected* to) {
   std::size_t const d = players.size();
   for (auto const& [feature, own] : players) {
-    std::vector<long double> sets{1};  // [size] sum over sets of the others
-    for (auto const& [other, player] : players) {
-      if (other == feature) continue;
-      sets.push_back(0);
-      for (std::size_t s = sets.size(); s-- > 0;) {
-        sets[s] = sets[s] * player.zero + (s == 0 ? 0 : sets[s - 1] * player.one);
-      }
-    }
+    auto const sets = testing::SumsOverSets(players, {feature});
     long double sum = 0, choices = 1;  // (d - 1 over s)
     for (std::size_t s = 0; s < d; ++s) {
       sum += sets[s] / choices / static_cast<long double>(d);
@@ -128,58 +88,6 @@ void AddPathByHand(std::map<FeatureIndex, Player> const& players, double value, 
     double const tiny = 16.0 * std::pow(static_cast<double>(d), 3.0) * 0x1p-150;
     to->error[feature] += (6.0 * static_cast<double>(d) + 12) * kUnit * terms * std::max(own.one, own.zero) + tiny;
   }
-}
-
-/// All paths of a tree; a stack, because trees may be deep.
-void AddTreeByHand(CoveredTree const& t, reference::Values const& values, std::size_t row, Expected* to) {
-  struct Visit {
-    std::size_t node;
-    std::map<FeatureIndex, Player> players;
-  };
-  std::vector<Visit> stack{{0, {}}};
-  while (!stack.empty()) {
-    Visit const visit = stack.back();
-    stack.pop_back();
-    std::size_t const n = visit.node;
-    if (t.tree.left[n] == kNoNode) {
-      AddPathByHand(visit.players, t.Leaf(n), to);
-      continue;
-    }
-    for (bool const left : {true, false}) {
-      auto const child = static_cast<std::size_t>(left ? t.tree.left[n] : t.tree.right[n]);
-      Visit next{child, visit.players};
-      Player& player = next.players[t.tree.feature[n]];
-      player.zero *= t.Share(n, child);
-      if (t.GoesLeft(n, values, row) != left) player.one = 0;
-      stack.push_back(std::move(next));
-    }
-  }
-}
-
-double Mean(CoveredTree const& t) { return MeanKnowing(t, reference::Values{1, 0}, 0, 0); }
-
-struct Model {
-  std::vector<CoveredTree> trees;
-
-  PathForest Forest() const {
-    PathForest forest;
-    for (CoveredTree const& t : trees) t.tree.AddTo(&forest, t.covers);
-    return forest;
-  }
-};
-
-Model RandomModel(std::vector<std::size_t> const& leaves, FeatureIndex features, std::uint32_t outputs, bool chains,
-                  reference::Values const& values, std::uint64_t seed) {
-  Random random{seed};
-  Model model;
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    auto const output = static_cast<std::uint32_t>(i % outputs);
-    GivenTree tree = testing::RandomTree({leaves[i], features, output, chains}, values, &random);
-    if (i % 3 == 2) tree.weight = 0.7f;
-    auto covers = testing::RandomCovers(tree, &random);
-    model.trees.push_back({std::move(tree), std::move(covers)});
-  }
-  return model;
 }
 
 struct Shape {
@@ -200,7 +108,9 @@ Expected SumByHand(Model const& model, std::size_t first, reference::Values cons
                    std::uint32_t output, FeatureIndex features) {
   Expected sum{features};
   for (std::size_t t = first; t < model.trees.size(); ++t) {
-    if (model.trees[t].tree.output == output) AddTreeByHand(model.trees[t], values, row, &sum);
+    if (model.trees[t].tree.output != output) continue;
+    testing::ForEachPath(model.trees[t], values, row,
+                         [&](Players const& players, double value) { AddPathByHand(players, value, &sum); });
   }
   return sum;
 }
@@ -246,7 +156,8 @@ void PrintTo(ShapCase const& c, std::ostream* os) { *os << c.name; }
 class ContributionsTest : public ::testing::TestWithParam<ShapCase> {
  protected:
   reference::Values values_{testing::RandomValues(GetParam().data, 80)};
-  Model model_{RandomModel(GetParam().leaves, GetParam().tested, GetParam().outputs, GetParam().chains, values_, 81)};
+  Model model_{testing::RandomCoveredModel(GetParam().leaves, GetParam().tested, GetParam().outputs, GetParam().chains,
+                                           values_, 81)};
   Shape shape_{GetParam().outputs, std::max(GetParam().tested, static_cast<FeatureIndex>(GetParam().data.features))};
 };
 
@@ -310,7 +221,7 @@ TEST_P(DefinitionTest, IsMet) {
   constexpr FeatureIndex kFeatures = 6;
   auto const seed = static_cast<std::uint64_t>(GetParam());
   auto const values = testing::RandomValues({12, kFeatures, 0.25}, 90 + seed);
-  Model const model = RandomModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed);
+  Model const model = testing::RandomCoveredModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed);
   auto const out = Predict(model, MemorySource{values}, {1, kFeatures});
   for (std::size_t row = 0; row < values.rows; ++row) {
     auto const phi = ShapleyByDefinition(model.trees[0], values, row, kFeatures);

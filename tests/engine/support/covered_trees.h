@@ -1,0 +1,63 @@
+/// Trees with the covers of their nodes, and the game that explains them, the plain way.
+#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_COVERED_TREES_H_
+#define XGBGPU_TESTS_ENGINE_SUPPORT_COVERED_TREES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "support/given_trees.h"
+
+namespace xgbgpu::testing {
+
+constexpr double kUnit = 0x1p-24;  // rounding of a float
+
+/// A tree with the covers of its nodes.
+struct CoveredTree {
+  GivenTree tree;
+  std::vector<float> covers;
+
+  double Leaf(std::size_t n) const {
+    return tree.weight == 1.0f ? tree.value[n] : (0.0f + tree.value[n]) * tree.weight;
+  }
+  double Share(std::size_t parent, std::size_t child) const {
+    return covers[parent] > 0 ? double{covers[child]} / covers[parent] : 0.5;
+  }
+  bool GoesLeft(std::size_t n, reference::Values const& values, std::size_t row) const;
+};
+
+/// The mean of the leaves where only features in `known`, of the first 32, are known.
+double MeanKnowing(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t known,
+                   std::size_t n = 0);
+/// The mean of all leaves.
+double Mean(CoveredTree const& t);
+
+/// A feature on a path: whether the row goes this way, and the share of all rows that do.
+struct Player {
+  double one{1};
+  double zero{1};
+};
+using Players = std::map<FeatureIndex, Player>;
+
+/// use(features, leaf) for all paths of a tree, which may be deep.
+void ForEachPath(CoveredTree const& t, reference::Values const& values, std::size_t row,
+                 std::function<void(Players const&, double)> const& use);
+
+/// [size] sums, over sets of players other than `but` (of one or two), of the products of their ones and others' zeros:
+/// all terms positive, so that sums of long doubles lose nothing.
+std::vector<long double> SumsOverSets(Players const& players, std::vector<FeatureIndex> const& but);
+
+struct CoveredModel {
+  std::vector<CoveredTree> trees;
+
+  PathForest Forest() const;
+};
+
+/// One tree for each number of leaves; every third has a weight.
+CoveredModel RandomCoveredModel(std::vector<std::size_t> const& leaves, FeatureIndex features, std::uint32_t outputs,
+                                bool chains, reference::Values const& values, std::uint64_t seed);
+
+}  // namespace xgbgpu::testing
+
+#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_COVERED_TREES_H_
