@@ -129,7 +129,7 @@ def test_lines_of_interactions_sum_to_contributions() -> None:
 
 def test_few_rows_and_approximate_interactions_are_stocks() -> None:
     booster, _ = booster_for("regression")
-    for rows, approximate in ((10, False), (600, True)):
+    for rows, approximate in ((2, False), (600, True)):
         how = dict(pred_interactions=True, approx_contribs=approximate)
         ours = booster.predict(xgb.DMatrix(X[:rows]), **how)
         assert np.array_equal(ours, fresh(booster).predict(xgb.DMatrix(X[:rows]), **how))
