@@ -96,7 +96,12 @@ std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::Predi
 
 Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
                  xgboost::GenericParameter const* ctx)
-    : GradientBooster{ctx}, kind_{kind}, inner_{std::move(inner)}, on_device_{model}, explanation_{model} {}
+    : GradientBooster{ctx},
+      kind_{kind},
+      inner_{std::move(inner)},
+      on_device_{model},
+      dart_in_place_{model, true},
+      explanation_{model} {}
 
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
@@ -359,11 +364,11 @@ void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missi
                              std::uint32_t layer_begin, std::uint32_t layer_end) const {
   InPlaceArrays const* const arrays = CurrentInPlaceArrays();
   bool const done = AtBoundary("predicting", [&] {
-    // A stock dart rounds every tree's leaves to what they add to the base score.
-    if (arrays == nullptr || data == nullptr || kind_ != Kind::kGBTree) return false;
+    if (arrays == nullptr || data == nullptr) return false;
     auto const model = WorthADevice(data->Info().num_row_);
     auto const rows = model ? MakeArrayRows(*arrays, missing, model->threads) : nullptr;
-    return rows != nullptr && on_device_.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
+    auto& prediction = kind_ == Kind::kDart ? dart_in_place_ : on_device_;
+    return rows != nullptr && prediction.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
                                                         &out->predictions.HostVector());
   });
   if (!done) inner_->InplacePredict(data, missing, out, layer_begin, layer_end);

@@ -112,6 +112,7 @@ class Booster : public xgboost::GradientBooster {
   void ModelChanges() {
     trainers_.ForgetMargins();
     on_device_.Forget();
+    dart_in_place_.Forget();
     explanation_.Forget();
   }
   /// Without resident rows: on a device if that is worth the way, else on the host.
@@ -157,6 +158,7 @@ class Booster : public xgboost::GradientBooster {
   bool configure_failed_{false};
   TrainerPool trainers_;
   mutable DevicePrediction on_device_;
+  mutable DevicePrediction dart_in_place_;
   Explanation explanation_;
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;

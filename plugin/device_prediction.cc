@@ -1,6 +1,7 @@
 #include "device_prediction.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "adapt_input.h"
@@ -33,10 +34,12 @@ bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t rounds) {
 }
 
 bool DevicePrediction::HasModel(ModelOnDevice const& model) {
-  if (predictor_ != nullptr && rounds_ == model.rounds && device_ == model.device) return true;
+  bool const same_leaves = !rounds_leaves_ || base_ == Base();
+  if (predictor_ != nullptr && rounds_ == model.rounds && device_ == model.device && same_leaves) return true;
   predictor_.reset();
   impossible_ = true;  // a model that is not for us is read once
-  auto const forest = ForestOf(model.booster);
+  base_ = Base();
+  auto const forest = ForestOf(model.booster, rounds_leaves_ ? std::optional<float>{base_} : std::nullopt);
   if (!forest || forest->trees() % model.rounds != 0) return false;
   impossible_ = false;
   predictor_ = MakeDevicePredictor(*forest, model.device, model.threads);
@@ -96,6 +99,7 @@ bool DevicePrediction::PredictInPlace(ModelOnDevice const& model, RowSource cons
   std::lock_guard<std::mutex> lock{mutex_};
   if (layers.last == 0) layers.last = model.rounds;
   if (rows.rows() != info.num_row_ || rows.features() != model_->num_feature) return false;
+  if (rounds_leaves_ && info.base_margin_.Size() != 0) return false;
   return OnDevice(model, rows.rows(), layers, [&](std::size_t trees) {
     if (!FillBase(info, *model_, out)) return false;
     predictor_->PredictMargins(rows, layers.first * trees, layers.last * trees,

@@ -35,7 +35,9 @@ struct Layers {
 /// used by several threads.
 class DevicePrediction {
  public:
-  explicit DevicePrediction(xgboost::LearnerModelParam const* model) : model_{model} {}
+  /// rounds_leaves: for in-place predictions of a dart, which rounds each leaf to what it adds to the base score.
+  explicit DevicePrediction(xgboost::LearnerModelParam const* model, bool rounds_leaves = false)
+      : model_{model}, rounds_leaves_{rounds_leaves} {}
 
   /// Whether a device is worth the way for all rounds of a model. Asks for no device.
   static bool IsWorthwhile(std::uint64_t rows, std::uint32_t rounds);
@@ -46,7 +48,8 @@ class DevicePrediction {
   /// What GradientBooster::PredictBatch promises: of gbtree only the rounds are added that `out` does not have yet.
   bool Predict(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers, bool is_dart,
                xgboost::PredictionCacheEntry* out);
-  /// What GradientBooster::InplacePredict promises, for a gbtree and rows that `info` has base margins for.
+  /// What GradientBooster::InplacePredict promises, for rows that `info` has base margins for. (Those a stock dart adds
+  /// once for each tree: not here.)
   bool PredictInPlace(ModelOnDevice const& model, RowSource const& rows, xgboost::MetaInfo const& info, Layers layers,
                       std::vector<float>* out);
   /// What GradientBooster::PredictLeaf promises.
@@ -61,11 +64,15 @@ class DevicePrediction {
   template <typename F>
   bool OnDevice(ModelOnDevice const& model, std::uint64_t rows, Layers layers, F&& f);
 
+  float Base() const { return model_->BaseScore(xgboost::GenericParameter::kCpuId)(0); }
+
   xgboost::LearnerModelParam const* model_;
+  bool rounds_leaves_;
   std::mutex mutex_;
   std::unique_ptr<DevicePredictor> predictor_;
   std::uint32_t rounds_{0};  ///< of the model in predictor_
   int device_{0};
+  float base_{0};           ///< that leaves were rounded to
   bool impossible_{false};  ///< the model, or the device, is not for this
 };
 

@@ -55,11 +55,16 @@ bool VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
 
 }  // namespace
 
-std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree) {
+std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base) {
   Forest forest;
   bool const complete = VisitTrees(gbtree, [&](xgboost::Json const& tree, std::uint32_t output, float weight) {
-    forest.Add(Values<xgboost::I32Array>(tree, "left_children"), Values<xgboost::I32Array>(tree, "right_children"),
-               Features(tree), Values<xgboost::F32Array>(tree, "split_conditions"),
+    auto const& left = Values<xgboost::I32Array>(tree, "left_children");
+    auto const& given = Values<xgboost::F32Array>(tree, "split_conditions");
+    std::vector<float> values{given.cbegin(), given.cend()};
+    for (std::size_t n = 0; rounding_base && n < values.size(); ++n) {
+      if (left[n] == kNoNode) values[n] = (*rounding_base + values[n]) - *rounding_base;
+    }
+    forest.Add(left, Values<xgboost::I32Array>(tree, "right_children"), Features(tree), values,
                Values<xgboost::U8Array>(tree, "default_left"), output, weight);
   });
   return complete ? std::optional<Forest>{std::move(forest)} : std::nullopt;

@@ -13,7 +13,10 @@ namespace xgbgpu::plugin {
 
 /// All trees of a gbtree, or of a dart with their weights, in their order; nothing if one of them splits on categories.
 /// Cost: the model saved as JSON, which is the one public way to its trees.
-std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree);
+///
+/// rounding_base: leaves are rounded to what they add to this number, (base + leaf) - base, as a stock dart in place
+/// does.
+std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base = {});
 /// The same, for contributions of features.
 std::optional<PathForest> PathForestOf(xgboost::GradientBooster const& gbtree);
 

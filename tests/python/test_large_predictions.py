@@ -145,7 +145,7 @@ def test_in_place_csr_with_long_indices() -> None:
 
 @pytest.mark.parametrize("how", [dict(predict_type="margin"), dict(strict_shape=True), dict(iteration_range=(2, ROUNDS))])
 def test_in_place_in_other_ways(how: Dict[str, Any]) -> None:
-    for case in ("logistic", "classes"):
+    for case in ("logistic", "classes", "dart"):
         assert_in_place_as_stock(case, X, **how)
 
 
@@ -160,7 +160,8 @@ def test_in_place_with_a_mark_for_missing_values() -> None:
 
 def test_in_place_on_margins_of_the_user() -> None:
     margin = np.cos(np.arange(ROWS, dtype=np.float32))
-    assert_in_place_as_stock("regression", X, base_margin=margin)
+    for case in ("regression", "dart"):
+        assert_in_place_as_stock(case, X, base_margin=margin)
 
 
 def test_in_place_says_what_stock_says() -> None:
