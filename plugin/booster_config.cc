@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "constraint_text.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -91,6 +92,7 @@ Args BoosterConfig::Configure(Args const& args) {
     if (InCharge() && name == "num_parallel_tree") CheckParallelTrees(value);
     bool const is_updater = name == "updater" || name == "updater_seq";
     if (InCharge() && (is_updater || (gpu_hist_ && name == "tree_method"))) continue;
+    if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
     bool const on_gpu = name == "predictor" && value == "gpu_predictor";
     out.emplace_back(name, on_gpu ? "auto" : value);
   }
@@ -114,7 +116,7 @@ void BoosterConfig::Absorb(Args const& args) {
       gpu_predictor_ = value == "gpu_predictor";
       cpu_predictor_ = value == "cpu_predictor";
     } else if (IsTreeParam(name)) {
-      tree_values_[CanonicalName(name)] = value;
+      tree_values_[CanonicalName(name)] = name == "monotone_constraints" ? AsTuple(value) : value;
     } else if (IsDeviceParam(name)) {
       device_values_[name] = value;
     } else if (MeaningOfDropped(name) != nullptr) {

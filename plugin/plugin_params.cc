@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "constraint_text.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -30,11 +31,6 @@ std::set<std::string> NamesOf() {
 [[noreturn]] void NotYet(std::string const& name, std::string const& value, std::string const& allowed) {
   throw Unsupported{"Parameter " + name + " is '" + value +
                     "', which this version of gpu_hist does not support; supported: " + allowed};
-}
-
-/// True if `text` has nothing but `neutral` characters: "(0, 0)" constrains no column, nor does "[]".
-bool HasOnly(char const* neutral, std::string const& text) {
-  return text.find_first_not_of(neutral) == std::string::npos;
 }
 
 /// Names the parameter if a fraction is no number at all, which XGBoost's parser does not.
@@ -98,6 +94,8 @@ TreeParam ParseTreeParam(ParamValues const& values) {
   if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, "depthwise, lossguide");
   static std::set<std::string> const kSampling{"uniform", "gradient_based", "goss"};
   if (kSampling.count(param.sampling_method) == 0) NotAllowed("sampling_method", param.sampling_method, "uniform");
+  ParseMonotoneConstraints(param.monotone_constraints);
+  ParseInteractionConstraints(param.interaction_constraints);
   return param;
 }
 
@@ -112,11 +110,6 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
 TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
   if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, "depthwise, lossguide");
   if (param.sampling_method != "uniform") NotYet("sampling_method", param.sampling_method, "uniform");
-  if (!HasOnly("()[], 0", param.monotone_constraints))
-    NotYet("monotone_constraints", param.monotone_constraints, "none");
-  if (!HasOnly("()[], ", param.interaction_constraints)) {
-    NotYet("interaction_constraints", param.interaction_constraints, "none");
-  }
   TrainParams out;
   out.learning_rate = param.learning_rate;
   out.min_split_loss = param.min_split_loss;
@@ -131,6 +124,8 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
   out.colsample_bytree = param.colsample_bytree;
   out.colsample_bylevel = param.colsample_bylevel;
   out.colsample_bynode = param.colsample_bynode;
+  out.monotone_constraints = ParseMonotoneConstraints(param.monotone_constraints);
+  out.interaction_constraints = ParseInteractionConstraints(param.interaction_constraints);
   out.seed = seed;
   out.Validate();
   return out;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "xgbgpu/types.h"
+
 namespace xgbgpu {
 
 enum class GrowPolicy { kDepthWise, kLossGuide };
@@ -28,6 +30,11 @@ struct TrainParams {
   float colsample_bylevel{1.0f};
   float colsample_bynode{1.0f};
   std::vector<float> feature_weights;  ///< [features] or empty: chance of a column to be sampled
+  /// [features at most] -1 or 1: the predictions never rise or never fall with the feature; 0, and what is not given:
+  /// free. Empty: none.
+  std::vector<int> monotone_constraints;
+  /// Sets of features that may meet on a path from the root to a leaf; a feature in no set meets none. Empty: all may.
+  std::vector<std::vector<FeatureIndex>> interaction_constraints;
   std::uint64_t seed{0};
 
   /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range.

@@ -49,7 +49,7 @@ class HostTreeBuilder final : public TreeBuilder {
   void ExpandNodes() override { level_.ExpandNodes(); }
 
   Tree Finish() override {
-    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate);
+    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, level_.constraints());
     level_.LeafPositions(positions_.data());
     if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
     tree_ = tree.size();

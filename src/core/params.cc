@@ -39,6 +39,9 @@ void TrainParams::Validate() const {
   CheckFraction("colsample_bylevel", colsample_bylevel);
   CheckFraction("colsample_bynode", colsample_bynode);
   for (float w : feature_weights) CheckNotNegative("feature_weights", w);
+  for (int direction : monotone_constraints) {
+    CheckRange("monotone_constraints", direction, -1, 1, "-1, 0 or 1 for each feature");
+  }
 }
 
 void ValidateMaxBin(std::int64_t max_bin) {
@@ -51,7 +54,7 @@ bool operator==(TrainParams const& a, TrainParams const& b) {
   auto const fields = [](TrainParams const& p) {
     return std::tie(p.learning_rate, p.min_split_loss, p.max_depth, p.max_leaves, p.grow_policy, p.min_child_weight,
                     p.reg_lambda, p.reg_alpha, p.max_delta_step, p.subsample, p.colsample_bytree, p.colsample_bylevel,
-                    p.colsample_bynode, p.feature_weights, p.seed);
+                    p.colsample_bynode, p.feature_weights, p.monotone_constraints, p.interaction_constraints, p.seed);
   };
   return fields(a) == fields(b);
 }

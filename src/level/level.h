@@ -16,6 +16,7 @@
 #include "matrix/matrix.h"
 #include "partition/partition.h"
 #include "sample/sample.h"
+#include "split/constraints.h"
 #include "split/split.h"
 
 namespace xgbgpu::host {
@@ -29,7 +30,7 @@ class LevelBuilder {
  public:
   LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes);
 
-  /// Forgets the last tree. `rows` of RootRows() are in the sample; `gradients` must live until the tree is finished.
+  /// Forgets the last tree. Throws InvalidArgument (constraints on features that are not there). `rows` of RootRows() are in the sample; `gradients` must live until the tree is finished.
   void Begin(GradientView const& gradients, SplitParams const& params, FeatureSampler const& features,
              TrainParams const& train, std::size_t rows);
   /// Where the caller lists the rows of the root, ascending; [rows of the matrix].
@@ -43,6 +44,7 @@ class LevelBuilder {
   void ExpandNodes();
 
   Span<Node const> nodes() const { return nodes_; }
+  Constraints const& constraints() const { return constraints_; }
   /// Writes the leaf of every sampled row to positions[row]; other elements stay as they are.
   void LeafPositions(NodeIndex* positions);
   /// Where children that stay leaves leave their rows' positions during growth.
@@ -81,6 +83,8 @@ class LevelBuilder {
   NodeIndex* positions_{nullptr};
   GrowQueue queue_;
   std::vector<Node> nodes_;
+  Constraints constraints_;
+  NodeLimits limits_;
   std::vector<NodeIndex> selected_;
   std::deque<std::pair<NodeIndex, int>> waiting_;  ///< (node, slot) in the order of their building: first to be evicted
 };

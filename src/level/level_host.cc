@@ -21,6 +21,8 @@ void LevelBuilder::Begin(GradientView const& gradients, SplitParams const& param
   params_ = &params;
   features_ = &features;
   queue_.Reset(train);
+  constraints_ = Constraints{train, matrix_.features()};
+  limits_.Reset(constraints_);
   nodes_.clear();
   selected_.clear();
   waiting_.clear();
@@ -54,6 +56,7 @@ void LevelBuilder::ExpandNodes() {
     SplitCandidate const split = node(parent).split;
     node(parent).left = AddNode(parent, split.left);
     AddNode(parent, split.right);
+    limits_.AddChildren(*params_, parent, node(parent).left, split);
   }
   SplitRows(selected_);
   std::vector<NodeIndex> parents;
@@ -164,10 +167,11 @@ void LevelBuilder::ReleaseSlot(NodeIndex owner) {
 
 std::vector<std::vector<FeatureIndex>> LevelBuilder::FeatureSets(std::vector<NodeIndex> const& nodes) const {
   std::vector<std::vector<FeatureIndex>> sets;
-  if (features_->all()) return sets;
+  if (features_->all() && !constraints_.interaction()) return sets;
   sets.resize(nodes.size());
   ParallelTasks(threads_, nodes.size(), [&](std::size_t i, int) {
     sets[i] = features_->Node(nodes_[static_cast<std::size_t>(nodes[i])].depth, nodes[i]);
+    limits_.Filter(nodes[i], &sets[i]);
   });
   return sets;
 }
@@ -207,8 +211,8 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
         auto const* const last = std::upper_bound(first, sets[i].data() + sets[i].size(), features.back());
         features = {first, static_cast<std::size_t>(last - first)};
       }
-      best[i * blocks.size() + b] =
-          EvaluateSplits(*params_, matrix_, sums(evaluated[i]), node(evaluated[i]).sum, features);
+      best[i * blocks.size() + b] = EvaluateSplits(*params_, matrix_, sums(evaluated[i]), node(evaluated[i]).sum,
+                                                   features, constraints_.directions(), limits_.bounds(evaluated[i]));
     }
   });
 

@@ -2,6 +2,8 @@
 #ifndef XGBGPU_SPLIT_SPLIT_H_
 #define XGBGPU_SPLIT_SPLIT_H_
 
+#include <cstdint>
+
 #include "core/fixed_point.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/params.h"
@@ -32,6 +34,12 @@ struct SplitParams {
   double hess_unit;
 };
 
+/// Between which a node's weight must be, so that no leaf below it breaks a monotone constraint above it.
+struct WeightBounds {
+  float lower{-3.402823466e+38f};
+  float upper{3.402823466e+38f};
+};
+
 /// Splits with a smaller gain are not made: XGBoost's kRtEps.
 constexpr float kLeastGain = 1e-6f;
 
@@ -46,11 +54,14 @@ namespace host {
 /// In      sums      [cells] of the node
 ///         total     sum over all rows of the node, missing ones included
 ///         features  ascending
+///         directions  [all features] of monotone constraints; empty: there are none, and `bounds` does not count
+///         bounds    of the node's weight
 /// Cost    reads the bins of `features` once or twice; one division pair per bin that is not empty
 /// Same    bit-equal on every backend: the sums are integers, the formulas a fixed sequence of double operations
 /// From    Chen & Guestrin, "XGBoost", KDD 2016, algorithm 3 (sparsity-aware split finding), on histograms
 SplitCandidate EvaluateSplits(SplitParams const& params, QuantisedMatrix const& matrix, GradientSum const* sums,
-                              GradientSum total, Span<FeatureIndex const> features);
+                              GradientSum total, Span<FeatureIndex const> features,
+                              Span<std::int8_t const> directions = {}, WeightBounds bounds = {});
 
 }  // namespace host
 }  // namespace xgbgpu

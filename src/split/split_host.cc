@@ -1,3 +1,4 @@
+#include "split/constraint_ops.h"
 #include "split/split.h"
 #include "split/split_ops.h"
 
@@ -17,9 +18,9 @@ namespace {
 
 /// One scan over the bins of a feature. kForward: bins join the left side one after the other, missing values stay
 /// right; else they join the right side from the last bin down, missing values stay left. Returns the sum of the bins.
-template <bool kForward>
-GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, GradientSum total, double node_gain,
-                 FeatureIndex feature, SplitCandidate* best) {
+template <bool kForward, bool kMonotone>
+GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, GradientSum total, NodeTerms const& node,
+                 int direction, FeatureIndex feature, SplitCandidate* best) {
   GradientSum moved;
   for (BinIndex i = 0; i < n; ++i) {
     BinIndex const b = kForward ? i : n - 1 - i;
@@ -29,25 +30,35 @@ GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, Grad
     GradientSum const rest{total.grad - moved.grad, total.hess - moved.hess};
     GradientSum const& left = kForward ? moved : rest;
     GradientSum const& right = kForward ? rest : moved;
-    float const gain = SplitGain(p, left, right, node_gain);
+    float const gain = SplitGain<kMonotone>(p, left, right, node, direction);
     if (gain > best->gain) *best = {gain, feature, kForward ? b + 1 : b, !kForward, left, right};
   }
   return moved;
 }
 
-}  // namespace
-
-SplitCandidate EvaluateSplits(SplitParams const& params, QuantisedMatrix const& matrix, GradientSum const* sums,
-                              GradientSum total, Span<FeatureIndex const> features) {
-  double const node_gain = NodeGain(params, ToLoss(params, total));
+template <bool kMonotone>
+SplitCandidate Evaluate(SplitParams const& params, QuantisedMatrix const& matrix, GradientSum const* sums,
+                        GradientSum total, Span<FeatureIndex const> features, Span<std::int8_t const> directions,
+                        WeightBounds bounds) {
+  NodeTerms const node = TermsOf<kMonotone>(params, total, bounds);
   SplitCandidate best;
   for (FeatureIndex f : features) {
     GradientSum const* const bins = sums + matrix.cell_ptr[f];
     BinIndex const n = matrix.cuts.bins(f);
-    GradientSum const present = Scan<true>(params, bins, n, total, node_gain, f, &best);
-    if (present != total) Scan<false>(params, bins, n, total, node_gain, f, &best);
+    int const direction = kMonotone ? directions[f] : 0;
+    GradientSum const present = Scan<true, kMonotone>(params, bins, n, total, node, direction, f, &best);
+    if (present != total) Scan<false, kMonotone>(params, bins, n, total, node, direction, f, &best);
   }
   return best;
+}
+
+}  // namespace
+
+SplitCandidate EvaluateSplits(SplitParams const& params, QuantisedMatrix const& matrix, GradientSum const* sums,
+                              GradientSum total, Span<FeatureIndex const> features, Span<std::int8_t const> directions,
+                              WeightBounds bounds) {
+  auto const evaluate = directions.empty() ? Evaluate<false> : Evaluate<true>;
+  return evaluate(params, matrix, sums, total, features, directions, bounds);
 }
 
 }  // namespace host

@@ -46,14 +46,18 @@ XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
   return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
 }
 
-/// Gain of dividing a node of gain `node_gain`, rounded once to float; 0 if a side is too light or the value not
-/// finite.
+/// Rounded once to float; 0 for NaN and infinity, which lambda = 0 can make.
+XGBGPU_HD float FiniteGain(double gain) {
+  auto const rounded = static_cast<float>(gain);
+  return rounded < 3.402823466e+38f ? rounded : 0.0f;
+}
+
+/// FiniteGain of dividing a node of gain `node_gain`; 0 if a side is too light.
 XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum right, double node_gain) {
   if (left.hess <= 0 || right.hess <= 0) return 0.0f;
   LossSum const l = ToLoss(p, left), r = ToLoss(p, right);
   if (l.hess < p.min_child_weight || r.hess < p.min_child_weight) return 0.0f;
-  float const gain = static_cast<float>(NodeGain(p, l) + NodeGain(p, r) - node_gain);
-  return gain < 3.402823466e+38f ? gain : 0.0f;  // false for NaN and +inf, which lambda = 0 can make
+  return FiniteGain(NodeGain(p, l) + NodeGain(p, r) - node_gain);
 }
 
 /// True if `a` is to be preferred. Candidates of one feature are compared where they are made.

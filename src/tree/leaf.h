@@ -3,6 +3,7 @@
 #define XGBGPU_TREE_LEAF_H_
 
 #include "level/node.h"
+#include "split/constraints.h"
 #include "split/split.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/span.h"
@@ -11,7 +12,8 @@
 namespace xgbgpu {
 
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
-Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate);
+Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
+              Constraints const& constraints = {});
 
 }  // namespace xgbgpu
 
