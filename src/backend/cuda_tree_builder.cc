@@ -74,7 +74,8 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     if (!finished.finite) ThrowNotFinite(*lane);
     return finished;
   });
-  Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate);
+  Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
+                       lane->level().constraints());
   last_ = lane;
   tree_ = tree.size();
   return tree;

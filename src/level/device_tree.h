@@ -11,6 +11,7 @@
 #include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
+#include "split/constraints_cuda.h"
 #include "split/split.h"
 #include "split/split_groups.h"
 #include "xgbgpu/types.h"
@@ -80,6 +81,7 @@ struct DeviceTree {
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
   std::uint32_t const* features_of_node;  ///< [sets, feature_words] or nullptr: all
   std::uint32_t feature_words;
+  NodeLimitsView limits;       ///< what constraints leave to each node
   std::uint8_t sets_by_depth;  ///< set number is the node's depth; else 2 · family + (1 for the right child)
   std::uint32_t unit_rows;     ///< rows of one unit of the histogram kernel
   std::uint32_t item_rows;     ///< rows of one item of the partition, a multiple of 32, at most 1024
@@ -118,7 +120,7 @@ struct LevelBounds {
 /// Rows, or the sampled ones, with their gradients to list 0; their sum; the root, with histogram slot 0.
 /// (sample/row_sample_cuda.cu)
 void ListRootRows(DeviceTree const& tree, bool sampled, DeviceLimits const& limits, cudaStream_t stream);
-/// Children and move jobs of the first `families` families, where the host has chosen them. (level/level_cuda.cu)
+/// Children and move jobs of the first `families` families, where the host has chosen them. (level/prepare_families.cu)
 void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream);
 /// Rows to children, or positions; the last block plans the sums. (partition/partition_cuda.cu)
 void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits,

@@ -30,7 +30,8 @@ class LevelBuilder {
  public:
   LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes);
 
-  /// Forgets the last tree. Throws InvalidArgument (constraints on features that are not there). `rows` of RootRows() are in the sample; `gradients` must live until the tree is finished.
+  /// Forgets the last tree. Throws InvalidArgument (constraints on features that are not there). `rows` of RootRows()
+  /// are in the sample; `gradients` must live until the tree is finished.
   void Begin(GradientView const& gradients, SplitParams const& params, FeatureSampler const& features,
              TrainParams const& train, std::size_t rows);
   /// Where the caller lists the rows of the root, ascending; [rows of the matrix].

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "core/grid.h"
 #include "core/message.h"
 #include "gradient/gradient_ops.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
-#include "level/plan.cuh"
 #include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
@@ -14,26 +14,6 @@
 namespace xgbgpu::cuda {
 
 namespace {
-
-__global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(DeviceTree tree, std::uint32_t families) {
-  __shared__ typename PlanScan::TempStorage storage;
-  unsigned long long all_items = 0;
-  for (std::uint32_t base = 0; base < families; base += kPlanThreads) {
-    std::uint32_t const f = base + threadIdx.x;
-    std::uint32_t items = 0;
-    if (f < families) {
-      Family const& family = tree.families[f];
-      MakeChildren(tree, family.parent, LoadFresh(&tree.nodes[family.parent].split), family.left);
-      items = (tree.nodes[family.parent].rows + tree.item_rows - 1) / tree.item_rows;
-    }
-    unsigned long long const before = ScanStep(items, &all_items, storage);
-    if (f < families) tree.move_jobs[f] = {tree.families[f].parent, static_cast<std::int32_t>(f), Low(before)};
-  }
-  if (threadIdx.x != 0) return;
-  tree.state->families = families;
-  tree.state->move_jobs = families;
-  tree.state->move_items = Low(all_items);
-}
 
 /// Bit sets of features, one after the other.
 std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const& sets, std::uint32_t words) {
@@ -45,11 +25,6 @@ std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const&
 }
 
 }  // namespace
-
-void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream) {
-  PrepareFamiliesKernel<<<1, kPlanThreads, 0, stream>>>(tree, families);
-  CheckLaunch("preparing a batch of splits");
-}
 
 LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream,
                            std::size_t histogram_budget)
@@ -131,8 +106,10 @@ bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   if (params.grow_policy != GrowPolicy::kDepthWise || params.colsample_bynode < 1.0f) return false;
   if (params.max_depth == 0 || params.max_depth > policy.most_levels) return false;
   std::size_t const slots = std::size_t{1} << (params.max_depth - 1);
+  std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
   return slots * HistogramBytes() <= histogram_budget_ &&
-         slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes;
+         slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes &&
+         sets <= policy.most_candidate_bytes;
 }
 
 bool LevelBuilder::CanUsePaths() const {
@@ -222,6 +199,7 @@ DeviceTree LevelBuilder::View() const {
   tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
   tree.feature_words = (matrix_.view.features + 31) / 32;
   tree.sets_by_depth = sets_by_depth_;
+  tree.limits = constraints_.View();
   if (by_paths_) tree.paths = paths_.View(Sampled() ? paths_.sampled() : gradients_);
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
@@ -274,6 +252,7 @@ void LevelBuilder::UploadNodeSets(std::vector<Family> const& batch) {
 
 void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
                          std::uint32_t tree_number) {
+  Constraints constraints{params, matrix_.view.features};
   params_ = params;
   features_ = &features;
   gradients_ = gradients;
@@ -281,6 +260,7 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   unattended_ = CanRunUnattended(params);
   by_paths_ = CanUsePaths();
   unattended_ ? ReserveUnattended() : ReserveAttended();
+  constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
   UploadFeatures();
   host_settings_[0] = {SplitParams{params, {}},
                        params.min_split_loss,
@@ -354,12 +334,13 @@ void LevelBuilder::RunUnattended() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth, Sampled(),   by_paths_,  has_tree_set_,
-                     has_node_sets_,    used_slots_, gradients_, limits_.processors};
+  GraphKey const key{params_.max_depth, Sampled(),  by_paths_,          has_tree_set_,      has_node_sets_,
+                     used_slots_,       gradients_, limits_.processors, constraints_.View()};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.sampled, k.by_paths, k.tree_set, k.node_sets, k.slots, k.gradients, k.processors);
+    return std::tie(k.max_depth, k.sampled, k.by_paths, k.tree_set, k.node_sets, k.slots, k.gradients, k.processors,
+                    k.limits);
   };
-  if (graph_ == nullptr || fields(key) != fields(graph_key_)) {
+  if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     DropGraph();
     CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
     cudaGraph_t graph = nullptr;
@@ -412,6 +393,7 @@ void LevelBuilder::ExpandNodes() {
     stream_.Wait("making room for nodes");
     tree_memory_ = std::move(larger);
   }
+  constraints_.Extend(first, first + 2 * batch.size(), arena_, stream_);
   UploadNodeSets(batch);
   CopyToDevice(families_.data(), batch.data(), batch.size(), stream_, "choosing nodes");
   bounds_.families = batch.size();

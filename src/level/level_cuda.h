@@ -11,6 +11,7 @@
 #include "level/device_tree.h"
 #include "level/path_growth.h"
 #include "sample/sample.h"
+#include "split/constraints_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -28,7 +29,8 @@ class LevelBuilder {
   LevelBuilder(LevelBuilder const&) = delete;
   LevelBuilder& operator=(LevelBuilder const&) = delete;
 
-  /// Starts a tree. `gradients` [rows] on the device, 16-byte aligned, unchanged until Finish.
+  /// Starts a tree. Throws InvalidArgument (constraints on features that are not there). `gradients` [rows] on the
+  /// device, 16-byte aligned, unchanged until Finish.
   void Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
              std::uint32_t tree_number);
   void BuildRoot();
@@ -42,6 +44,8 @@ class LevelBuilder {
   };
   /// Waits for the tree.
   Result Finish();
+  /// Of the tree.
+  Constraints const& constraints() const { return constraints_.constraints(); }
 
   /// Would a tree of these parameters be grown unattended?
   bool CanRunUnattended(TrainParams const& params) const;
@@ -100,6 +104,7 @@ class LevelBuilder {
   BatchGrowth growth_;
   StageTimer timer_;
   PathGrowth paths_;
+  DeviceConstraints constraints_;
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
@@ -108,6 +113,7 @@ class LevelBuilder {
     std::uint32_t slots;
     GradientPair const* gradients;
     int processors;
+    NodeLimitsView limits;
   };
   cudaGraphExec_t graph_{nullptr};
   GraphKey graph_key_{};

@@ -6,6 +6,7 @@
 
 #include "core/grid.h"
 #include "level/device_tree.h"
+#include "split/constraint_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -47,7 +48,36 @@ __device__ inline void MakeRoot(DeviceTree const& tree, std::uint32_t rows) {
   state.sum_jobs = 1;
 }
 
-/// Makes the children of node `parent`.
+/// Parameters of splits in the units of this tree.
+__device__ inline SplitParams ParamsOf(DeviceTree const& tree) {
+  SplitParams params = tree.settings->split;
+  params.grad_unit = ScaleByPowerOfTwo(1.0, -tree.gradient->format.grad_shift);
+  params.hess_unit = ScaleByPowerOfTwo(1.0, -tree.gradient->format.hess_shift);
+  return params;
+}
+
+/// Tells the children of node `parent` what constraints leave to them: NodeLimits::AddChildren.
+template <bool kMonotone>
+__device__ inline void LimitChildren(DeviceTree const& tree, NodeIndex parent, SplitCandidate const& split,
+                                     NodeIndex left) {
+  NodeLimitsView const& limits = tree.limits;
+  if (kMonotone) {
+    SplitParams const params = ParamsOf(tree);
+    WeightBounds const above = limits.bounds[parent];
+    int const direction = limits.directions[split.feature];
+    for (int right = 0; right < 2; ++right) {
+      limits.bounds[left + right] = BoundsOfChild(params, above, direction, split.left, split.right, right != 0);
+    }
+  }
+  for (std::uint32_t w = 0; w < limits.set_words; ++w) {
+    auto const at = [&](NodeIndex n) { return limits.sets + static_cast<std::uint64_t>(n) * limits.set_words + w; };
+    std::uint32_t const own = limits.sets_of_features[std::uint64_t{split.feature} * limits.set_words + w];
+    *at(left) = *at(left + 1) = parent == 0 ? own : *at(parent) & own;
+  }
+}
+
+/// Makes the children of node `parent`. kMonotone: there are monotone constraints.
+template <bool kMonotone>
 __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, SplitCandidate const& split,
                                     NodeIndex left) {
   Node& p = tree.nodes[parent];
@@ -59,6 +89,7 @@ __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, Sp
     child.sum = right != 0 ? split.right : split.left;
     tree.nodes[left + right] = child;
   }
+  LimitChildren<kMonotone>(tree, parent, split, left);
 }
 
 /// With few groups of features the block that chooses the next level reduces over them itself; else, and where the host
@@ -130,6 +161,7 @@ struct Selection {
 
 /// One block makes the children, families and move jobs of the next level. Nodes that stay leaves get a move job too:
 /// their positions are final.
+template <bool kMonotone>
 __device__ inline void SelectLevel(DeviceTree const& tree) {
   __shared__ typename PlanScan::TempStorage storage;
   Selection const level{tree};
@@ -149,7 +181,7 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
     if (!selected) continue;
     Family const family = level.MakeFamily(node, tree.nodes[n].slot, rank, true);
     tree.families[rank] = family;
-    MakeChildren(tree, node, split, family.left);
+    MakeChildren<kMonotone>(tree, node, split, family.left);
   }
   if (threadIdx.x == 0) {
     level.Store(tree.state, static_cast<std::uint32_t>(families));

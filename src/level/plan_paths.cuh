@@ -32,6 +32,7 @@ __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitC
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child
 /// is built is decided by the hessian sums: nobody has counted the rows yet, and either choice gives the same tree.
+template <bool kMonotone>
 __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
   __shared__ typename PlanScan::TempStorage storage;
   RowPaths const& paths = tree.paths;
@@ -72,7 +73,7 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
     paths.splits[entry] = rule;
     paths.walk[n] = {family.left, rule};
     tree.families[rank] = family;
-    MakeChildren(tree, node, split, family.left);
+    MakeChildren<kMonotone>(tree, node, split, family.left);
     for (std::uint32_t right = 0; right < 2; ++right) {
       NodeIndex const c = family.left + static_cast<NodeIndex>(right);
       tree.nodes[c].slot = c == family.built() ? family.built_slot : slot;

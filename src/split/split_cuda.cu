@@ -1,6 +1,7 @@
 #include "core/grid.h"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
+#include "split/constraint_ops.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::cuda {
@@ -101,8 +102,9 @@ struct BestCandidate {
 
   /// Considers the splits on either side of the bins of a run, which begins `from` bins into the segment. *below: sum
   /// of the present values below it, moved on to those below the next run.
+  template <bool kMonotone>
   __device__ void Scan(SplitParams const& p, Segment const& s, BinRun const& run, std::uint32_t from, GradientSum total,
-                       double node_gain, GradientSum present, GradientSum* below) {
+                       NodeTerms const& node, int direction, GradientSum present, GradientSum* below) {
     bool const missing = present != total;
 #pragma unroll
     for (int i = 0; i < kSplitBins; ++i) {
@@ -110,19 +112,22 @@ struct BestCandidate {
       bool const in = from + i < s.n;
       std::uint32_t const b = s.first + from + i;
       if (missing && in) {  // bins from b on go right, missing values go left
-        GradientSum const right{present.grad - below->grad, present.hess - below->hess};
-        Consider(p, s, false, b, s.bins - 1 - b, {total.grad - right.grad, total.hess - right.hess}, right, node_gain);
+        GradientSum const right = Minus(present, *below);
+        float const gain = SplitGain<kMonotone>(p, Minus(total, right), right, node, direction);
+        Consider(gain, s, false, b, s.bins - 1 - b, Minus(total, right), right);
       }
       below->grad += run.sum[i].grad;
       below->hess += run.sum[i].hess;
-      if (in) Consider(p, s, true, b + 1, b, *below, {total.grad - below->grad, total.hess - below->hess}, node_gain);
+      if (!in) continue;
+      float const gain = SplitGain<kMonotone>(p, *below, Minus(total, *below), node, direction);
+      Consider(gain, s, true, b + 1, b, *below, Minus(total, *below));
     }
   }
 
  private:
-  __device__ void Consider(SplitParams const& p, Segment const& s, bool forward, BinIndex bin, std::uint32_t step,
-                           GradientSum left, GradientSum right, double node_gain) {
-    float const gain = SplitGain(p, left, right, node_gain);
+  static __device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
+  __device__ void Consider(float gain, Segment const& s, bool forward, BinIndex bin, std::uint32_t step,
+                           GradientSum left, GradientSum right) {
     unsigned long long const other = KeyOf(gain, s.column, forward, step);
     if (other <= key) return;
     key = other;
@@ -161,10 +166,21 @@ __device__ void SumBelow(SplitGroup const& group, std::uint32_t column, Gradient
   }
 }
 
-/// Best split of one node over the features of one group; true in the one thread that holds it.
+/// Do the interaction constraints let node n be split by feature f?
+__device__ bool MayMeetAt(DeviceTree const& tree, NodeIndex n, FeatureIndex f) {
+  NodeLimitsView const& limits = tree.limits;
+  if (limits.set_words == 0 || n == 0) return true;
+  return MayMeet(limits.sets + static_cast<std::uint64_t>(n) * limits.set_words,
+                 limits.sets_of_features + std::uint64_t{f} * limits.set_words, limits.set_words,
+                 f == tree.nodes[0].split.feature);
+}
+
+/// Best split of node n over the features of one group; true in the one thread that holds it.
+template <bool kMonotone>
 __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group,
-                            Segment const& s, GradientSum total, std::uint32_t const* allowed, GradientSum* own,
+                            Segment const& s, NodeIndex n, std::uint32_t const* allowed, GradientSum* own,
                             GradientSum const* built, Shared* shared, SplitCandidate* split) {
+  GradientSum const total = tree.nodes[n].sum;
   std::uint64_t const stride = tree.matrix.cell_stride();
   bool const one_run = s.n <= kSplitBins;
   BinRun run{};
@@ -180,11 +196,12 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
   GradientSum below, present;
   SumBelow(group, s.column, mine, shared, &below, &present);
   BestCandidate best;
-  if (s.active && IsIn(allowed, s.feature)) {
-    double const node_gain = NodeGain(params, ToLoss(params, total));
+  if (s.active && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature)) {
+    NodeTerms const node = TermsOf<kMonotone>(params, total, kMonotone ? tree.limits.bounds[n] : WeightBounds{});
+    int const direction = kMonotone ? tree.limits.directions[s.feature] : 0;
     for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
       if (!one_run) run.Load(s, stride, from, own, nullptr, false);
-      best.Scan(params, s, run, from, total, node_gain, present, &below);
+      best.Scan<kMonotone>(params, s, run, from, total, node, direction, present, &below);
     }
   }
   unsigned long long const warp_key = WarpMax(best.key);
@@ -222,13 +239,13 @@ __device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t fami
   return tree.features_of_node + std::uint64_t{set} * tree.feature_words;
 }
 
+/// kMonotone: there are monotone constraints.
+template <bool kMonotone>
 __global__ void __launch_bounds__(kThreads, kResident)
     FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
   __shared__ Shared shared;
   __shared__ bool last_group;
-  SplitParams params = tree.settings->split;
-  params.grad_unit = ScaleByPowerOfTwo(1.0, -tree.gradient->format.grad_shift);
-  params.hess_unit = ScaleByPowerOfTwo(1.0, -tree.gradient->format.hess_shift);
+  SplitParams const params = ParamsOf(tree);
   std::uint32_t const groups = tree.group_count;
   // The root has no sibling; every other family has one.
   std::uint32_t const children = tree.families[0].sibling_slot < 0 ? 1 : 2;
@@ -248,9 +265,9 @@ __global__ void __launch_bounds__(kThreads, kResident)
     SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
     SplitCandidate best;
     bool const mine =
-        BestOfGroup(tree, params, group, segment, tree.nodes[n].sum, SetOf(tree, f, n != family->left, tree.nodes[n]),
-                    sums(child == 0 ? family->built_slot : family->sibling_slot),
-                    subtract ? sums(family->built_slot) : nullptr, &shared, &best);
+        BestOfGroup<kMonotone>(tree, params, group, segment, n, SetOf(tree, f, n != family->left, tree.nodes[n]),
+                               sums(child == 0 ? family->built_slot : family->sibling_slot),
+                               subtract ? sums(family->built_slot) : nullptr, &shared, &best);
     if (mine) candidates[g] = best;
     if (SelectionReduces(tree, next)) continue;
     __threadfence();
@@ -266,9 +283,9 @@ __global__ void __launch_bounds__(kThreads, kResident)
   }
   if (next == NextLevel::kByHost || !IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
   if (next == NextLevel::kLists) {
-    SelectLevel(tree);
+    SelectLevel<kMonotone>(tree);
   } else {
-    SelectPaths(tree, step);
+    SelectPaths<kMonotone>(tree, step);
   }
 }
 
@@ -277,7 +294,11 @@ __global__ void __launch_bounds__(kThreads, kResident)
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kResident);
-  FindSplitsKernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
+  if (tree.limits.directions != nullptr) {
+    FindSplitsKernel<true><<<blocks, kThreads, 0, stream>>>(tree, next, step);
+  } else {
+    FindSplitsKernel<false><<<blocks, kThreads, 0, stream>>>(tree, next, step);
+  }
   CheckLaunch("looking for splits");
 }
 

@@ -90,6 +90,16 @@ constexpr Variant kRegularisations[] = {{"", Nothing},
                                            c->params.min_child_weight = 5;
                                          }}};
 
+constexpr Variant kConstraints[] = {{"", Nothing},
+                                    {"", Nothing},
+                                    {"", Nothing},
+                                    {"_monotone", [](EqualityCase* c) { SetDirections(&c->params, c->columns); }},
+                                    {"_sets", [](EqualityCase* c) { SetInteractions(&c->params, c->columns); }},
+                                    {"_constrained", [](EqualityCase* c) {
+                                       SetDirections(&c->params, c->columns);
+                                       SetInteractions(&c->params, c->columns);
+                                     }}};
+
 /// Makes the host's work bearable: fewer columns for many values, fewer leaves for many cells.
 void Limit(EqualityCase* c) {
   constexpr double kMostValues = 4e6;
@@ -140,7 +150,13 @@ constexpr Corner kCorners[] = {
     {1000, 5, 0, 64, {kDepthWise, 6, 0}, "_novalues"},
     {65535, 4, 0.9, 64, {kDepthWise, 6, 0}, "_lastwide"},
     {65536, 4, 0.9, 64, {kDepthWise, 6, 0}, "_firstnarrow"},
-    {200, 20000, 0.01, 64, {kDepthWise, 4, 0}, "_wide"}};
+    {200, 20000, 0.01, 64, {kDepthWise, 4, 0}, "_wide"},
+    {300000, 28, 1, 256, {kDepthWise, 8, 0}, "_moved_constrained"},
+    {300000, 28, 0.9, 100, {kDepthWise, 10, 0}, "_moved_sampled_wideformat_constrained"},
+    {5000, 300, 0.02, 256, {kDepthWise, 10, 0}, "_constrained"},
+    {70000, 13, 0.9, 64, {kDepthWise, 14, 0}, "_constrained"},
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 0}, "_constrained"},
+    {200, 20000, 0.01, 64, {kLossGuide, 0, 31}, "_wide_constrained"}};
 
 void AddCorners(std::vector<EqualityCase>* cases) {
   for (Corner const& corner : kCorners) {
@@ -154,6 +170,10 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     std::string const name = corner.name;
     c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
+    if (name.find("_constrained") != std::string::npos) {
+      SetDirections(&c.params, c.columns);
+      SetInteractions(&c.params, c.columns);
+    }
     c.stride = 1;
     c.variants = corner.name;
     c.params.grow_policy = corner.growth.policy;
@@ -163,6 +183,19 @@ void AddCorners(std::vector<EqualityCase>* cases) {
 }
 
 }  // namespace
+
+void SetDirections(TrainParams* params, FeatureIndex columns) {
+  constexpr int kDirections[] = {1, 0, -1, 1, -1};
+  params->monotone_constraints.clear();
+  for (FeatureIndex f = 0; f < columns; ++f) params->monotone_constraints.push_back(kDirections[f % 5]);
+}
+
+void SetInteractions(TrainParams* params, FeatureIndex columns) {
+  params->interaction_constraints.assign(1, {});  // a set without features forbids nothing and allows nothing
+  for (FeatureIndex f = 0; f + 2 < columns && f < 80; f += 2) {
+    params->interaction_constraints.push_back({f, f + 1, f + 2});
+  }
+}
 
 std::string NameOf(EqualityCase const& c) {
   auto const number = [](int n) { return std::to_string(n); };
@@ -191,6 +224,7 @@ std::vector<EqualityCase> EqualityCases() {
   auto const row_samples = Shuffled(kRowSamples, kCases, 8);
   auto const column_samples = Shuffled(kColumnSamples, kCases, 9);
   auto const regularisations = Shuffled(kRegularisations, kCases, 10);
+  auto const constraints = Shuffled(kConstraints, kCases, 11);
   std::vector<EqualityCase> cases;
   for (std::size_t i = 0; i < kCases; ++i) {
     EqualityCase c{static_cast<int>(i), rows[i],   columns[i], densities[i], values[i],
@@ -200,7 +234,7 @@ std::vector<EqualityCase> EqualityCases() {
     c.params.max_leaves = growths[i].max_leaves;
     c.params.seed = i;
     Limit(&c);
-    for (Variant const& variant : {row_samples[i], column_samples[i], regularisations[i]}) {
+    for (Variant const& variant : {row_samples[i], column_samples[i], regularisations[i], constraints[i]}) {
       variant.set(&c);
       c.variants += variant.name;
     }

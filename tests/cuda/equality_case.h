@@ -56,6 +56,10 @@ void PrintTo(EqualityCase const& c, std::ostream* os);
 /// A fixed pseudo-random design: every level of every dimension equally often, in random company; some corners by hand.
 std::vector<EqualityCase> EqualityCases();
 
+/// Monotone constraints on some of the columns; interaction sets of three neighbours each, one in common with the next.
+void SetDirections(TrainParams* params, FeatureIndex columns);
+void SetInteractions(TrainParams* params, FeatureIndex columns);
+
 /// Rows in CSR form. Of 13 columns and more, some hold one value only and some none.
 class CaseRows final : public RowSource {
  public:

@@ -115,6 +115,8 @@ TEST(EqualitySequenceTest, OneBuilderManySettings) {
       c.rows = data.rows;
       c.stride = 1;
       c.params.feature_weights.clear();
+      if (!c.params.monotone_constraints.empty()) SetDirections(&c.params, data.columns);
+      if (!c.params.interaction_constraints.empty()) SetInteractions(&c.params, data.columns);
       auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(data.rows, 0.01f * static_cast<float>(i)));
       host.GrowOne(c, gradients, {7, 3});
       cuda.GrowOne(c, gradients, {7, 3});
@@ -145,6 +147,8 @@ TEST(EqualityDesignTest, HasEnoughCasesAndAllPairsOfWhatDecidesTheKernels) {
         {"policy", c.params.grow_policy == GrowPolicy::kDepthWise ? "depth" : "loss"},
         {"subsample", std::to_string(c.params.subsample)},
         {"loss", std::to_string(static_cast<int>(c.loss))},
+        {"constraints",
+         std::to_string(2 * c.params.monotone_constraints.empty() + c.params.interaction_constraints.empty())},
         {"columns", c.columns < 33 ? "few" : "many"}};
     for (auto const& a : levels) {
       seen[a.first].insert(a.second);
@@ -157,7 +161,7 @@ TEST(EqualityDesignTest, HasEnoughCasesAndAllPairsOfWhatDecidesTheKernels) {
   // Levels that the corners added by hand have beside those of the design stand in few pairs: 5 rows, 1 max_bin, 2 of
   // density. Everything else meets everything else.
   std::map<std::string, std::size_t> const levels{{"rows", 6}, {"density", 4},   {"max_bin", 5}, {"policy", 2},
-                                                  {"loss", 8}, {"subsample", 3}, {"columns", 2}};
+                                                  {"loss", 8}, {"subsample", 3}, {"columns", 2}, {"constraints", 4}};
   for (auto const& a : levels) {
     EXPECT_GE(seen[a.first].size(), a.second) << a.first;
     for (auto const& b : levels) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace xgbgpu::reference {
 
@@ -18,13 +19,27 @@ GradientSum SumOf(FixedPoint const& gradients, std::vector<RowIndex> const& rows
   return sum;
 }
 
-float GainOf(TrainParams const& p, FixedPoint const& g, GradientSum left, GradientSum right) {
+int DirectionOf(TrainParams const& p, std::size_t feature) {
+  return feature < p.monotone_constraints.size() ? p.monotone_constraints[feature] : 0;
+}
+
+float GainOf(TrainParams const& p, FixedPoint const& g, GradientSum left, GradientSum right, int direction, Bounds own,
+             Bounds above) {
   double const hl = Loss(left.hess, g.hess_shift), hr = Loss(right.hess, g.hess_shift);
   if (left.hess <= 0 || right.hess <= 0 || hl < p.min_child_weight || hr < p.min_child_weight) return 0;
   GradientSum const all = Plus(left, right);
-  auto const gain =
-      static_cast<float>(Gain(p, Loss(left.grad, g.grad_shift), hl) + Gain(p, Loss(right.grad, g.grad_shift), hr) -
-                         Gain(p, Loss(all.grad, g.grad_shift), Loss(all.hess, g.hess_shift)));
+  double const gl = Loss(left.grad, g.grad_shift), gr = Loss(right.grad, g.grad_shift);
+  double const ga = Loss(all.grad, g.grad_shift), ha = Loss(all.hess, g.hess_shift);
+  double exact = 0;
+  if (p.monotone_constraints.empty()) {
+    exact = Gain(p, gl, hl) + Gain(p, gr, hr) - Gain(p, ga, ha);
+  } else {
+    float const wl = BoundedWeight(p, gl, hl, own), wr = BoundedWeight(p, gr, hr, own);
+    if (static_cast<float>(direction) * wl > static_cast<float>(direction) * wr) return 0;
+    exact = BoundedGain(p, gl, hl, wl) + BoundedGain(p, gr, hr, wr) -
+            BoundedGain(p, ga, ha, BoundedWeight(p, ga, ha, above));
+  }
+  auto const gain = static_cast<float>(exact);
   return std::isfinite(gain) ? gain : 0;
 }
 
@@ -35,6 +50,9 @@ struct Growing {
   GradientSum sum;
   Split split;
   NodeIndex left{kNoNode};
+  Bounds above;                 // of its parent's weight, by which its own weight and gain are made
+  Bounds own;                   // by which those of its children are made
+  std::set<FeatureIndex> path;  // features above it
 };
 
 class Grower {
@@ -44,7 +62,7 @@ class Grower {
       : bins_{bins}, cuts_{cuts}, gradients_{gradients}, p_{p}, features_{features} {}
 
   Tree Grow(std::vector<RowIndex> const& sample) {
-    AddNode(kNoNode, 0, sample);
+    AddNode({kNoNode, 0, sample, {}, {}, kNoNode, {}, {}, {}});
     while (true) {
       auto const chosen = p_.grow_policy == GrowPolicy::kDepthWise ? NextLevel() : NextBest();
       if (chosen.empty()) return Finish();
@@ -58,12 +76,40 @@ class Grower {
   std::size_t Leaves() const { return (nodes_.size() + 1) / 2; }
   bool LeavesLeft() const { return p_.max_leaves == 0 || Leaves() < static_cast<std::size_t>(p_.max_leaves); }
 
-  void AddNode(NodeIndex parent, int depth, std::vector<RowIndex> rows) {
-    Growing node{parent, depth, std::move(rows), {}, {}};
+  /// Features of the path, and those of every interaction set that holds all of it.
+  bool MayMeet(std::set<FeatureIndex> const& path, FeatureIndex f) const {
+    if (p_.interaction_constraints.empty() || path.empty() || path.count(f) != 0) return true;
+    return std::any_of(p_.interaction_constraints.begin(), p_.interaction_constraints.end(), [&](auto const& members) {
+      std::set<FeatureIndex> const set{members.begin(), members.end()};
+      return set.count(f) != 0 && std::includes(set.begin(), set.end(), path.begin(), path.end());
+    });
+  }
+
+  void AddNode(Growing node) {
     auto const number = static_cast<NodeIndex>(nodes_.size());
     node.sum = SumOf(gradients_, node.rows);
-    node.split = FindSplit(bins_, cuts_, gradients_, p_, node.rows, features_(depth, number));
+    std::vector<FeatureIndex> features;
+    for (FeatureIndex f : features_(node.depth, number)) {
+      if (MayMeet(node.path, f)) features.push_back(f);
+    }
+    node.split = FindSplit(bins_, cuts_, gradients_, p_, node.rows, features, node.own, node.above);
     nodes_.push_back(std::move(node));
+  }
+
+  Growing Child(NodeIndex n, bool is_right, std::vector<RowIndex> rows) const {
+    Growing const& parent = nodes_[static_cast<std::size_t>(n)];
+    Split const& split = parent.split;
+    Growing child{n, parent.depth + 1, std::move(rows), {}, {}, kNoNode, parent.own, parent.own, parent.path};
+    child.path.insert(static_cast<FeatureIndex>(split.feature));
+    int const direction = DirectionOf(p_, split.feature);
+    if (direction == 0) return child;
+    double middle = 0;
+    for (GradientSum const& s : {split.left, split.right}) {
+      middle += 0.5 * static_cast<double>(BoundedWeight(p_, Loss(s.grad, gradients_.grad_shift),
+                                                        Loss(s.hess, gradients_.hess_shift), parent.own));
+    }
+    ((direction > 0) == is_right ? child.own.lower : child.own.upper) = static_cast<float>(middle);
+    return child;
   }
 
   bool MaySplit(Growing const& n) const {
@@ -101,9 +147,8 @@ class Grower {
       return bin == kNoBin ? split.default_left : bin < split.bin;
     });
     nodes_[i].left = static_cast<NodeIndex>(nodes_.size());
-    int const depth = nodes_[i].depth + 1;
-    AddNode(n, depth, {rows.begin(), middle});
-    AddNode(n, depth, {middle, rows.end()});
+    AddNode(Child(n, false, {rows.begin(), middle}));
+    AddNode(Child(n, true, {middle, rows.end()}));
   }
 
   Tree Finish() const {
@@ -115,7 +160,9 @@ class Grower {
       tree.parent[i] = n.parent;
       tree.left[i] = n.left;
       tree.sum_hess[i] = static_cast<float>(hess);
-      tree.weight[i] = static_cast<float>(Weight(p_, Loss(n.sum.grad, gradients_.grad_shift), hess));
+      double const grad = Loss(n.sum.grad, gradients_.grad_shift);
+      tree.weight[i] = p_.monotone_constraints.empty() ? static_cast<float>(Weight(p_, grad, hess))
+                                                       : BoundedWeight(p_, grad, hess, n.above);
       tree.leaf_value[i] = tree.weight[i] * p_.learning_rate;
       if (n.left == kNoNode) continue;
       BinIndex const first = cuts_.ptr[n.split.feature];
@@ -160,8 +207,19 @@ double Gain(TrainParams const& p, double grad, double hess) {
   return -(2 * grad * w + (hess + lambda) * (w * w));
 }
 
+float BoundedWeight(TrainParams const& p, double grad, double hess, Bounds bounds) {
+  return static_cast<float>(
+      std::clamp(Weight(p, grad, hess), static_cast<double>(bounds.lower), static_cast<double>(bounds.upper)));
+}
+
+double BoundedGain(TrainParams const& p, double grad, double hess, float weight) {
+  double const w = weight;
+  return hess <= 0 ? 0 : -(2 * grad * w + (hess + static_cast<double>(p.reg_lambda)) * (w * w));
+}
+
 Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients, TrainParams const& p,
-                std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features) {
+                std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features, Bounds own,
+                Bounds above) {
   Split best;
   for (FeatureIndex f : features) {
     int const n = static_cast<int>(cuts.bins(f));
@@ -177,7 +235,7 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
       GradientSum left = below[static_cast<std::size_t>(bin)];
       if (default_left) left = Plus(left, missing);
       GradientSum const right = Minus(all, left);
-      float const gain = GainOf(p, gradients, left, right);
+      float const gain = GainOf(p, gradients, left, right, DirectionOf(p, f), own, above);
       if (gain > best.gain) best = {gain, f, bin, default_left, left, right};
     };
     for (int bin = 0; bin <= n; ++bin) attempt(bin, false);

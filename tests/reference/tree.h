@@ -3,6 +3,7 @@
 #define XGBGPU_TESTS_REFERENCE_TREE_H_
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "reference/gradient.h"
@@ -26,11 +27,23 @@ struct Split {
 double Weight(TrainParams const& p, double grad, double hess);
 double Gain(TrainParams const& p, double grad, double hess);
 
-/// The best split of the node that holds `rows`. Largest gain (as a float) first; then the smaller feature; then
-/// missing values to the right before missing values to the left; then the smaller bin, or the larger one if missing
-/// values go left.
+/// Between which weights must be.
+struct Bounds {
+  float lower{-std::numeric_limits<float>::max()};
+  float upper{std::numeric_limits<float>::max()};
+};
+
+/// The weight in its bounds, as a float; the gain that comes with it, where there are monotone constraints.
+float BoundedWeight(TrainParams const& p, double grad, double hess, Bounds bounds);
+double BoundedGain(TrainParams const& p, double grad, double hess, float weight);
+
+/// The best split of the node that holds `rows`. With monotone constraints its own gain is that with the bounds of its
+/// parent, which are `above`, and its children's are those with `own`. Largest gain (as a float) first; then the
+/// smaller feature; then missing values to the right before missing values to the left; then the smaller bin, or the
+/// larger one if missing values go left.
 Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients, TrainParams const& p,
-                std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features);
+                std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features, Bounds own = {},
+                Bounds above = {});
 
 /// Features that a node at `depth` with number `node` may use.
 using FeatureSet = std::function<std::vector<FeatureIndex>(int depth, NodeIndex node)>;

@@ -1,0 +1,64 @@
+#include "split/constraints_cuda.h"
+
+#include <utility>
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr char kPart[] = "constraints";
+
+/// A buffer with room for `size` elements, of which the first `used` are those that it had.
+template <typename T>
+void Enlarge(DeviceBuffer<T>* buffer, std::size_t used, std::size_t size, DeviceArena* arena, Stream const& stream) {
+  if (buffer->size() >= size) return;
+  DeviceBuffer<T> larger{arena, kPart, 2 * size};
+  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), used * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+            "making room for nodes");
+  stream.Wait("making room for nodes");
+  *buffer = std::move(larger);
+}
+
+}  // namespace
+
+void DeviceConstraints::Set(Constraints constraints, std::size_t nodes, DeviceArena* arena, Stream const& stream) {
+  if (constraints != constraints_) {
+    constraints_ = {};  // should memory run out
+    auto const& directions = constraints.directions();
+    auto const& sets = constraints.sets_of_features();
+    Reserve(&directions_, arena, kPart, directions.size());
+    Reserve(&sets_of_features_, arena, kPart, sets.size());
+    CopyToDevice(directions_.data(), directions.data(), directions.size(), stream, "copying constraints");
+    CopyToDevice(sets_of_features_.data(), sets.data(), sets.size(), stream, "copying constraints");
+    stream.Wait("copying constraints");
+    constraints_ = std::move(constraints);
+  }
+  if (constraints_.monotone() && Reserve(&bounds_, arena, kPart, nodes)) {
+    WeightBounds const root;  // nobody changes it
+    CopyToDevice(bounds_.data(), &root, 1, stream, "copying constraints");
+    stream.Wait("copying constraints");
+  }
+  Reserve(&sets_, arena, kPart, nodes * constraints_.set_words());
+}
+
+void DeviceConstraints::Extend(std::size_t used, std::size_t nodes, DeviceArena* arena, Stream const& stream) {
+  if (constraints_.monotone()) Enlarge(&bounds_, used, nodes, arena, stream);
+  std::size_t const words = constraints_.set_words();
+  if (words != 0) Enlarge(&sets_, used * words, nodes * words, arena, stream);
+}
+
+NodeLimitsView DeviceConstraints::View() const {
+  NodeLimitsView view{};
+  if (constraints_.monotone()) {
+    view.directions = directions_.data();
+    view.bounds = bounds_.data();
+  }
+  if (constraints_.interaction()) {
+    view.sets_of_features = sets_of_features_.data();
+    view.sets = sets_.data();
+    view.set_words = constraints_.set_words();
+  }
+  return view;
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,49 @@
+/// Constraints on a device: tables of the features, and what they leave to each node of a growing tree.
+#ifndef XGBGPU_SPLIT_CONSTRAINTS_CUDA_H_
+#define XGBGPU_SPLIT_CONSTRAINTS_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device.h"
+#include "split/constraints.h"
+
+namespace xgbgpu::cuda {
+
+/// As kernels see them: NodeLimits (split/constraints.h) for nodes in the order in which the device makes them.
+struct NodeLimitsView {
+  std::int8_t const* directions;          ///< [features]; nullptr: there are no monotone constraints
+  WeightBounds* bounds;                   ///< [nodes] with monotone constraints
+  std::uint32_t const* sets_of_features;  ///< [features, set_words]
+  std::uint32_t* sets;                    ///< [nodes, set_words] not of the root
+  std::uint32_t set_words;                ///< 0: there are no interaction constraints
+
+  friend bool operator==(NodeLimitsView const& a, NodeLimitsView const& b) {
+    return a.directions == b.directions && a.bounds == b.bounds && a.sets_of_features == b.sets_of_features &&
+           a.sets == b.sets && a.set_words == b.set_words;
+  }
+};
+
+/// Memory of one growing tree; none without constraints.
+class DeviceConstraints {
+ public:
+  /// The constraints of the trees to come, and room for `nodes` nodes, whose limits are lost if there was less. Copies
+  /// tables only if they have changed, and then waits.
+  void Set(Constraints constraints, std::size_t nodes, DeviceArena* arena, Stream const& stream);
+  /// Room for `nodes` nodes; the limits of the first `used` stay.
+  void Extend(std::size_t used, std::size_t nodes, DeviceArena* arena, Stream const& stream);
+
+  Constraints const& constraints() const { return constraints_; }
+  NodeLimitsView View() const;
+
+ private:
+  Constraints constraints_;  ///< as on the device
+  DeviceBuffer<std::int8_t> directions_;
+  DeviceBuffer<std::uint32_t> sets_of_features_;
+  DeviceBuffer<WeightBounds> bounds_;
+  DeviceBuffer<std::uint32_t> sets_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_CONSTRAINTS_CUDA_H_
