@@ -1,7 +1,7 @@
 """Compares two trees grown from the same bins and gradients, node by node, and explains each difference."""
 
 from dataclasses import dataclass, field
-from typing import List
+from typing import Callable, List, Optional
 
 import numpy as np
 from reference import gain_tolerance
@@ -28,8 +28,10 @@ def compare(
     gamma: float = 0.0,
     ordered: bool = False,
     gradient_error: float = 0.0,
+    tolerance_of: Optional[Callable[[Tree, int, np.ndarray], float]] = None,
 ) -> Comparison:
     """Trees from the same gradients. `ordered`: an unequal split elsewhere may change what is grown (max_leaves).
+    `tolerance_of`: of the gain of a tree's node with these rows, where weights are not those of the least loss.
 
     Both know the sums of a node exactly or to about 2^-50; what is rounded is float32: sums and leaves once or twice,
     a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
@@ -54,7 +56,11 @@ def compare(
             else:
                 result.wrong.append(f"{where}: leaf {ours.threshold[a]!r}, stock {stock.threshold[b]!r}")
             continue
-        tolerance = max(split_tolerance(tree, node, reg_lambda) for tree, node in ((ours, a), (stock, b)))
+        both = ((ours, a), (stock, b))
+        if tolerance_of is None:
+            tolerance = max(split_tolerance(tree, node, reg_lambda) for tree, node in both)
+        else:
+            tolerance = max(tolerance_of(tree, node, rows) for tree, node in both)
         weights = np.abs([stock.weight[node] for node in (b, stock.left[b], stock.right[b]) if node != -1])
         tolerance += sum_error * float(np.sum(2 * weights + weights**2))
         if any(leaves):

@@ -84,8 +84,16 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("sampling_method", "gradient_based", "uniform", ["sampling_method", "gradient_based", "uniform"]),
     ("sampling_method", "dice", "uniform", ["dice", "uniform"]),
     ("grow_policy", "symmetric", "depthwise", ["grow_policy|symmetric", "symmetric", "depthwise", "lossguide"]),
-    ("monotone_constraints", "(1,0,0,-1)", "()", ["monotone_constraints"]),
-    ("interaction_constraints", "[[0,1],[2,3]]", "", ["interaction_constraints"]),
+    *(
+        ("monotone_constraints", wrong, "()", ["monotone_constraints", re.escape(wrong), "-1, 0 or 1"])
+        for wrong in ("(2,0)", "(1,-2)", "(1,,0)", "(1.5)", "(1,0", "[1,0)", "1,0", "up", "(up)", "{'a': 1}")
+    ),
+    ("monotone_constraints", "(" + "0," * 99 + "1)", "()", ["monotone_constraints", "100 elements", "features"]),
+    *(
+        ("interaction_constraints", wrong, "", ["interaction_constraints", re.escape(wrong), "column numbers"])
+        for wrong in ("[[0,1]", "0,1", "[0,1]", "[[0],1]", '[["a"]]', "[[0.5]]", "[[-1]]", "[[4294967295]]", "{}")
+    ),
+    ("interaction_constraints", "[[0,1],[99]]", "", ["interaction_constraints", "feature 99", "features"]),
     ("tree_method", "gpu_exact", "gpu_hist", ["gpu_exact", "gpu_hist"]),
 ]
 EVERYTHING = WRONG_VALUES + (OUR_WRONG_VALUES if OURS else [])
