@@ -181,6 +181,7 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
                             Segment const& s, NodeIndex n, std::uint32_t const* allowed, GradientSum* own,
                             GradientSum const* built, Shared* shared, SplitCandidate* split) {
   GradientSum const total = tree.nodes[n].sum;
+  bool const scanned = s.active && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature);
   std::uint64_t const stride = tree.matrix.cell_stride();
   bool const one_run = s.n <= kSplitBins;
   BinRun run{};
@@ -196,7 +197,7 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
   GradientSum below, present;
   SumBelow(group, s.column, mine, shared, &below, &present);
   BestCandidate best;
-  if (s.active && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature)) {
+  if (scanned) {
     NodeTerms const node = TermsOf<kMonotone>(params, total, kMonotone ? tree.limits.bounds[n] : WeightBounds{});
     int const direction = kMonotone ? tree.limits.directions[s.feature] : 0;
     for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {

@@ -22,6 +22,8 @@ class CudaFailureTest : public ::testing::TestWithParam<GrowPolicy> {
   CudaFailureTest() : c_{RandomCase({1200, 9, 0.2}, 201)} {
     c_.params.grow_policy = GetParam();
     c_.params.subsample = 0.8f;
+    SetDirections(&c_.params, 9);
+    SetInteractions(&c_.params, 9);
     data_ = HostMatrix(MemorySource{c_.values}, c_.max_bin, 2);
   }
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }

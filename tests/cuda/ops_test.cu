@@ -19,6 +19,7 @@
 #include "matrix/matrix_ops.h"
 #include "quantile/quantile_ops.h"
 #include "sample/sample_ops.h"
+#include "split/constraint_ops.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu {
@@ -199,6 +200,17 @@ struct Weight {
   SplitParams params;
   XGBGPU_HD double operator()(Sums s) const { return NodeWeight(params, ToLoss(params, s.left)); }
 };
+struct BoundedSplit {
+  SplitParams params;
+  WeightBounds bounds;
+  int direction;
+  XGBGPU_HD WeightBounds operator()(Sums s) const {
+    GradientSum const total{s.left.grad + s.right.grad, s.left.hess + s.right.hess};
+    float const gain = SplitGain<true>(params, s.left, s.right, TermsOf<true>(params, total, bounds), direction);
+    WeightBounds const right = BoundsOfChild(params, bounds, direction, s.left, s.right, true);
+    return {gain, right.lower + right.upper};
+  }
+};
 TEST_F(CudaOps, GainsAndWeights) {
   std::mt19937_64 random{5};
   std::vector<Sums> sums(kSamples);
@@ -216,6 +228,11 @@ TEST_F(CudaOps, GainsAndWeights) {
       SplitParams const params{train, format};
       ExpectSameBits(sums, Gain{params});
       ExpectSameBits(sums, Weight{params});
+      for (int direction : {-1, 0, 1}) {
+        for (WeightBounds bounds : {WeightBounds{-2.0f, 2.0f}, WeightBounds{-0.03f, 0.4f}}) {
+          ExpectSameBits(sums, BoundedSplit{params, bounds, direction});
+        }
+      }
     }
   }
 }
