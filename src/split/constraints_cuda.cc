@@ -38,7 +38,9 @@ void DeviceConstraints::Set(Constraints constraints, std::size_t nodes, DeviceAr
     CopyToDevice(bounds_.data(), &root, 1, stream, "copying constraints");
     stream.Wait("copying constraints");
   }
-  Reserve(&sets_, arena, kPart, nodes * constraints_.set_words());
+  if (Reserve(&sets_, arena, kPart, nodes * constraints_.set_words())) {
+    FillBytes(sets_.data(), 0, sets_.size(), stream, "clearing new memory");  // the root's are copied, if never read
+  }
 }
 
 void DeviceConstraints::Extend(std::size_t used, std::size_t nodes, DeviceArena* arena, Stream const& stream) {

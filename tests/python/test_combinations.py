@@ -118,6 +118,13 @@ def scale_positive(task: Task, rng: Rng) -> None:
         task.settings["scale_pos_weight"] = float(rng.uniform(0.2, 5))
 
 
+def interactions(task: Task, rng: Rng) -> None:
+    """Three sets, each of about half of the columns."""
+    columns = np.arange(task.x.shape[1])
+    sets = [[int(f) for f in columns[rng.random(len(columns)) < 0.5]] for _ in range(3)]
+    task.settings["interaction_constraints"] = str(sets)
+
+
 FEATURES: Dict[str, Callable[[Task, Rng], None]] = {
     "depth": setting(max_depth=lambda rng: int(rng.integers(1, 11))),
     "lossguide": lossguide,
@@ -135,6 +142,7 @@ FEATURES: Dict[str, Callable[[Task, Rng], None]] = {
     "quantised": quantised,
     "weights": weights,
     "base_margin": margins,
+    "interaction_constraints": interactions,
     "subsample": sampling(subsample=lambda rng: float(rng.uniform(0.4, 0.9))),
     "colsample_bytree": sampling(colsample_bytree=lambda rng: float(rng.uniform(0.4, 0.9))),
     "colsample_bylevel": sampling(colsample_bylevel=lambda rng: float(rng.uniform(0.4, 0.9))),
