@@ -63,9 +63,8 @@ class NodeLimits {
 
   Constraints const* constraints_{nullptr};
   std::vector<WeightBounds> bounds_;  ///< [nodes] or empty
-  std::vector<std::uint32_t>
-      sets_;                       ///< [nodes, set_words] those that hold every feature above the node; not the root's
-  FeatureIndex first_feature_{0};  ///< by which the root is split
+  std::vector<std::uint32_t> sets_;   ///< [nodes, set_words] that hold every feature above the node; not the root's
+  FeatureIndex first_feature_{0};     ///< by which the root is split
 };
 
 }  // namespace xgbgpu
