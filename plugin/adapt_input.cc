@@ -109,7 +109,8 @@ bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, 
     bool const groups_fit = view.group_ptr != nullptr || (info.group_ptr_.empty() && weights == 0);
     return info.labels.Size() == info.num_row_ && outputs == 1 && groups_fit;
   }
-  if (objective.kind == Objective::kCox && outputs != 1) return false;
+  bool const is_single = objective.kind == Objective::kCox || objective.kind == Objective::kAbsoluteError;
+  if (is_single && outputs != 1) return false;
   return info.labels.Shape(0) == info.num_row_ && info.labels.Size() == info.num_row_ * columns &&
          (weights == 0 || weights == info.num_row_);
 }

@@ -1,7 +1,12 @@
 #include "adapt_tree.h"
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
+
+#include "core/buffer.h"
+#include "objective/leaf_median.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
@@ -36,13 +41,36 @@ std::vector<float> LeafValues(xgboost::RegTree const& tree) {
   return values;
 }
 
-void CopyPositions(Trainer const& trainer, xgboost::HostDeviceVector<xgboost::bst_node_t>* out) {
+bool AdaptLeaves(xgboost::HostDeviceVector<xgboost::bst_node_t> const& positions, xgboost::MetaInfo const& info,
+                 xgboost::HostDeviceVector<float> const& margins, int threads, xgboost::RegTree* tree) {
+  std::size_t const rows = info.num_row_, weights = info.weights_.Size();
+  if (info.labels.Size() != rows) {
+    throw InvalidArgument{"There are " + std::to_string(info.labels.Size()) + " labels for " + std::to_string(rows) +
+                          " rows; reg:absoluteerror, which sets leaves from labels, takes one for each"};
+  }
+  if (margins.Size() != rows || positions.Size() != rows || (weights != 0 && weights != rows)) return false;
+  Buffer<float> residuals{rows};
+  host::ComputeResiduals(info.labels.Data()->ConstHostVector().data(), margins.ConstHostVector().data(), 1,
+                         residuals.span(), threads);
+  std::vector<float> values = LeafValues(*tree);
+  host::MedianLeaves(positions.ConstHostVector(), residuals.span(),
+                     weights == 0 ? nullptr : info.weights_.ConstHostVector().data(), values, threads);
+  CheckMedians(values);
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    auto& node = (*tree)[static_cast<xgboost::bst_node_t>(n)];
+    if (node.IsLeaf()) node.SetLeaf(values[n]);
+  }
+  return true;
+}
+
+void CopyPositions(Trainer const& trainer, Span<GradientPair const> gradients,
+                   xgboost::HostDeviceVector<xgboost::bst_node_t>* out) {
   auto& positions = out->HostVector();
   positions.resize(trainer.data().rows());
   std::vector<std::uint8_t> sampled_out(positions.size());
   trainer.LeafPositions(positions, sampled_out);
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    if (sampled_out[i] != 0) positions[i] = ~positions[i];
+    if (sampled_out[i] != 0 || gradients[i].hess == 0.0f) positions[i] = ~positions[i];
   }
 }
 

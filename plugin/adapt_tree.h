@@ -18,8 +18,16 @@ void CopyTree(Tree const& tree, xgboost::RegTree* out);
 /// What each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.
 std::vector<float> LeafValues(xgboost::RegTree const& tree);
 
-/// The leaf of every row in the trainer's last tree, as ~leaf where the row was not in the tree's sample.
-void CopyPositions(Trainer const& trainer, xgboost::HostDeviceVector<xgboost::bst_node_t>* out);
+/// Sets the leaves of `tree` as an objective with adaptive leaves (kAbsoluteError) wants them to be. `positions` as
+/// CopyPositions makes them, `margins` without the tree. False if stock code has to do it: it has other numbers of
+/// margins. Throws InvalidArgument if there is not one label for each row.
+bool AdaptLeaves(xgboost::HostDeviceVector<xgboost::bst_node_t> const& positions, xgboost::MetaInfo const& info,
+                 xgboost::HostDeviceVector<float> const& margins, int threads, xgboost::RegTree* tree);
+
+/// The leaf of every row in the trainer's last tree, which was grown from `gradients`; as ~leaf where the row was not
+/// in the tree's sample or has no hessian, as in stock.
+void CopyPositions(Trainer const& trainer, Span<GradientPair const> gradients,
+                   xgboost::HostDeviceVector<xgboost::bst_node_t>* out);
 
 }  // namespace xgbgpu::plugin
 

@@ -215,8 +215,11 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.params = ToTrainParams(config_.tree(), static_cast<std::uint64_t>(ctx_->seed));
     round.params.feature_weights = FeatureWeights(data->Info());
     round.iteration = Rounds();
-    round.wants_positions = objective != nullptr && objective->Task().UpdateTreeLeaf();
+    bool const has_adaptive_leaves = objective != nullptr && objective->Task().UpdateTreeLeaf();
+    round.wants_positions = has_adaptive_leaves && !on_device;
+    round.adapts_leaves = has_adaptive_leaves && on_device;
     wanted_positions_ = round.wants_positions;
+    if (round.wants_positions) NeedMargins(data, cache);
     round.keeps_trees = OwnsRounds() && !round.wants_positions && !training.evaluations.empty();
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
@@ -249,6 +252,13 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     }
     training.EndRound(Rounds(), round.keeps_trees);
   });
+}
+
+void Booster::NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache) {
+  bool const are_there = cache->predictions.Size() != 0 || data->Info().num_row_ == 0;
+  // What dart has cached is without the trees that it dropped, and has no version.
+  if (are_there && (kind_ == Kind::kDart || cache->version == Rounds())) return;
+  PredictBatch(data, cache, false, 0, 0);
 }
 
 bool Booster::IsCurrent(Resident const& resident) const {

@@ -122,6 +122,8 @@ class Booster : public xgboost::GradientBooster {
   std::optional<ModelOnDevice> WorthADevice(std::uint64_t rows) const;
   /// The trainer for `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
+  /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
+  void NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache);
   /// The margins of `resident` are those of the model.
   bool IsCurrent(Resident const& resident) const;
   /// True if the margins of `data` after all rounds are on a device; brings them to `out` if somebody may look there.

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "adapt_tree.h"
 #include "booster.h"
 #include "boundary.h"
+#include "round.h"
 #include "saved_number.h"
 
 namespace xgbgpu::plugin {
@@ -55,7 +57,7 @@ void DecoratedObjective::LoadConfig(xgboost::Json const& in) {
   configured_ = false;
 }
 
-std::optional<ObjectiveParams> const& DecoratedObjective::params() {
+std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
   if (!configured_) params_ = ParamsOf(*inner());
   configured_ = true;
   return params_;
@@ -71,6 +73,19 @@ void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& mar
     return false;
   });
   if (!done) inner()->GetGradient(margins, info, iteration, out);
+}
+
+void DecoratedObjective::UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position,
+                                        xgboost::MetaInfo const& info,
+                                        xgboost::HostDeviceVector<float> const& predictions,
+                                        xgboost::RegTree* tree) const {
+  bool const done = AtBoundary("setting leaves", [&] {
+    Round const* const round = Round::Current();
+    if (round == nullptr || !params() || params()->kind != Objective::kAbsoluteError) return false;
+    // The updater has done it where the rows are; what is given here is a stand-in.
+    return round->adapts_leaves || AdaptLeaves(position, info, predictions, ctx_->Threads(), tree);
+  });
+  if (!done) inner()->UpdateTreeLeaf(position, info, predictions, tree);
 }
 
 void DecoratedObjective::EvalTransform(xgboost::HostDeviceVector<float>* predictions) {

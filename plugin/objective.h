@@ -12,7 +12,8 @@
 namespace xgbgpu::plugin {
 
 /// Decorates a stock objective. GetGradient is ours when the margins are those that a Booster in charge of gpu_hist has
-/// just predicted and the engine has the objective; all else is passed on, with host vectors made current first.
+/// just predicted and the engine has the objective; so are the leaves of trees grown by gpu_hist. All else is passed
+/// on, with host vectors made current first.
 class DecoratedObjective : public xgboost::ObjFunction {
  public:
   explicit DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner) : inner_{std::move(inner)} {}
@@ -36,19 +37,17 @@ class DecoratedObjective : public xgboost::ObjFunction {
   xgboost::ObjInfo Task() const override { return inner()->Task(); }
   std::uint32_t Targets(xgboost::MetaInfo const& info) const override { return inner()->Targets(info); }
   void UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position, xgboost::MetaInfo const& info,
-                      xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree) const override {
-    inner()->UpdateTreeLeaf(position, info, predictions, tree);
-  }
+                      xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree) const override;
 
  private:
   /// XGBoost gives its context to the object it asked for, after it was made; the stock one needs it, too.
   xgboost::ObjFunction* inner() const;
   /// What the engine has to know; nothing if it does not have this objective.
-  std::optional<ObjectiveParams> const& params();
+  std::optional<ObjectiveParams> const& params() const;
 
   std::unique_ptr<xgboost::ObjFunction> inner_;
-  bool configured_{false};  ///< params_ is current
-  std::optional<ObjectiveParams> params_;
+  mutable bool configured_{false};  ///< params_ is current
+  mutable std::optional<ObjectiveParams> params_;
 };
 
 }  // namespace xgbgpu::plugin

@@ -32,7 +32,8 @@ struct Round {
   TrainParams params;
   std::uint32_t iteration;  ///< rounds the model has already, those of earlier trainings included
   std::uint32_t trees{0};   ///< trees of this round that XGBoost has got so far
-  bool wants_positions;     ///< the objective will change leaves and asks which rows are in them
+  bool wants_positions;     ///< the objective will change leaves and asks which rows are in them: without resident rows
+  bool adapts_leaves;       ///< the updater changes them, from resident rows
   bool cache_is_current;    ///< the cached predictions are those of the model before this round
   /// With resident rows: all trees of the round. They are grown when XGBoost asks for the first of them.
   std::vector<Tree> grown{};

@@ -21,7 +21,8 @@ void GrowAll(Round* round, TrainParams const& params, std::size_t per_output) {
   trainer.StartAhead(params, round->rows, trees);
   for (auto const& [output, key] : trees) {
     round->grown.push_back(trainer.Grow(params, round->rows, output, key));
-    Tree const& tree = round->grown.back();
+    Tree& tree = round->grown.back();
+    if (round->adapts_leaves) trainer.AdaptLeaves(&tree, round->rows);
     trainer.AddLeafValues(tree.leaf_value, round->rows, output);
     if (round->keeps_trees) trainer.KeepTree(tree, output);
   }
@@ -54,7 +55,7 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
       }
       ++round->trees;
       CopyTree(tree, trees[i]);
-      if (round->wants_positions) CopyPositions(trainer, &out_position[i]);
+      if (round->wants_positions) CopyPositions(trainer, View(*gradients), &out_position[i]);
     }
     ++round->outputs;
     trainer_ = &trainer;

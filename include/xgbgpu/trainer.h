@@ -138,6 +138,10 @@ class Trainer {
   void StartAhead(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees);
   /// Ends trees that were started ahead: of what their gradients were made is about to change.
   void Abandon();
+  /// After an objective with adaptive leaves (kAbsoluteError, src/objective/leaf_median.h): sets the leaves of the last
+  /// tree, `tree`, from the margins that the gradients of `rows` were computed of. Waits.
+  /// Throws InvalidArgument if the last gradients were another objective's, or a leaf would be NaN.
+  void AdaptLeaves(Tree* tree, ResidentRows* rows);
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output);
 
   /// From the next tree on, appends what every stage of every tree took to `file`, in Chrome's trace format; an empty

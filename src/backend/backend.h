@@ -40,6 +40,9 @@ class DeviceRounds {
   virtual Tree FinishNext() = 0;
   /// Waits for what is left of them, and forgets it.
   virtual void Abandon() noexcept = 0;
+  /// The leaves of `tree`, which was finished last, become what the objective that `rows` computed gradients for wants
+  /// them to be. Waits.
+  virtual void AdaptLeaves(Tree* tree, ResidentRows* rows) = 0;
   /// As TreeBuilder::AddLeafValues, of the tree that was finished last, to the margins of `rows`; enqueued.
   virtual void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) = 0;
 };

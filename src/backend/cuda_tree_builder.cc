@@ -6,6 +6,7 @@
 #include "core/message.h"
 #include "core/parallel.h"
 #include "gradient/gradient.h"
+#include "objective/leaf_median.h"
 #include "predict/predict.h"
 #include "tree/leaf.h"
 
@@ -263,6 +264,19 @@ bool CudaTreeBuilder::KeepOneLane() {
   });
   policy_.most_lanes = 1;
   return true;
+}
+
+void CudaTreeBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
+  CheckFinished("AdaptLeaves", tree->size(), tree_.value_or(0));
+  Run([&] {
+    // In the tree's lane, which has waited for the residuals as for the gradients.
+    float* const values = last_->UploadNodeValues(tree->leaf_value);
+    static_cast<cuda::ResidentRows*>(rows)->MedianLeaves(last_->level().positions(), values, tree->size(),
+                                                         last_->stream());
+    CopyToHost(tree->leaf_value.data(), values, tree->size(), last_->stream(), "reading medians");
+    last_->stream().Wait("reading medians");
+  });
+  CheckMedians(tree->leaf_value);
 }
 
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {

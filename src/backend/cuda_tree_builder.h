@@ -49,6 +49,7 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
   Tree FinishNext() override;
   void Abandon() noexcept override;
+  void AdaptLeaves(Tree* tree, ResidentRows* rows) override;
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
   /// See cuda::LevelBuilder. With a timeline trees grow one after the other.

@@ -133,6 +133,8 @@ void Trainer::Abandon() {
   builder_->rounds()->Abandon();
 }
 
+void Trainer::AdaptLeaves(Tree* tree, ResidentRows* rows) { builder_->rounds()->AdaptLeaves(tree, rows); }
+
 void Trainer::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
   builder_->rounds()->AddLeafValues(node_values, rows, output);
 }

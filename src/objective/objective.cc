@@ -30,6 +30,7 @@ constexpr NamedObjective kNames[] = {
     {"reg:gamma", Objective::kGamma},
     {"reg:tweedie", Objective::kTweedie},
     {"reg:pseudohubererror", Objective::kPseudoHuber},
+    {"reg:absoluteerror", Objective::kAbsoluteError},
     {"multi:softmax", Objective::kSoftmax},
     {"multi:softprob", Objective::kSoftmax},
     {"survival:aft", Objective::kAft},
@@ -63,6 +64,7 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
     case Objective::kSquaredError:
     case Objective::kHinge:
     case Objective::kPseudoHuber:
+    case Objective::kAbsoluteError:
     case Objective::kAft:
       break;
   }
@@ -96,6 +98,7 @@ char const* WordsOfRange(Objective kind) {
     case Objective::kSquaredError:
     case Objective::kHinge:
     case Objective::kPseudoHuber:
+    case Objective::kAbsoluteError:
     case Objective::kAft:
       break;
   }
@@ -122,6 +125,7 @@ char const* WordsOfShape(Objective kind) {
     case Objective::kLogistic:
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
+    case Objective::kAbsoluteError:
     case Objective::kAft:
       break;
   }
@@ -131,6 +135,8 @@ char const* WordsOfShape(Objective kind) {
 void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
   char const* const words = WordsOfShape(kind);
   if (outputs == 0) Throw<InvalidArgument>("Rows have 0 outputs (num_class or targets); allowed: 1 and more");
+  if (kind == Objective::kAbsoluteError && outputs != 1)
+    Throw<InvalidArgument>("Rows have ", outputs, " outputs (num_class or targets); reg:absoluteerror takes 1");
   if (rows != 0 && targets.labels == nullptr)
     Throw<InvalidArgument>("label set cannot be empty: ", rows, " rows have no labels. ", words);
   std::uint32_t const wanted = kind == Objective::kSoftmax ? 1 : outputs;

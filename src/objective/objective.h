@@ -26,6 +26,7 @@ enum class Objective : std::uint8_t {
   kGamma,            ///< reg:gamma: F + y e^-F
   kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
+  kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals (objective/leaf_median.h)
   kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
   kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard (cox_ops.h)
@@ -69,7 +70,7 @@ std::optional<Objective> ObjectiveByName(std::string const& name);
 /// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
 ///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0. kAft
 ///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1, which
-///         kCox asks for, too. For
+///         kCox and kAbsoluteError ask for, too. For
 ///         ranking: groups that do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample 0.
 void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
                   int threads);

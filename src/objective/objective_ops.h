@@ -109,6 +109,15 @@ struct PseudoHuberLoss {
   }
 };
 
+/// A margin that is a NaN is on no side of its label.
+struct AbsoluteErrorLoss {
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const d = margin - label;
+    float const above = d > 0.0f ? 1.0f : 0.0f, below = d < 0.0f ? 1.0f : 0.0f;
+    return {(above - below) * weight, weight};
+  }
+};
+
 /// f(loss) with the loss of an objective of one output and one label; nothing for others.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
@@ -130,6 +139,8 @@ void VisitLoss(ObjectiveParams const& params, F&& f) {
       return f(TweedieLoss{params.tweedie_variance_power});
     case Objective::kPseudoHuber:
       return f(PseudoHuberLoss{params.huber_slope});
+    case Objective::kAbsoluteError:
+      return f(AbsoluteErrorLoss{});
     case Objective::kSoftmax:
     case Objective::kAft:
     case Objective::kCox:
@@ -163,6 +174,7 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kSquaredLogError:
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
+    case Objective::kAbsoluteError:
     case Objective::kAft:
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:

@@ -30,7 +30,8 @@ ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceAren
       stream_{stream},
       limits_{limits},
       metrics_{arena},
-      scratch_{arena} {
+      scratch_{arena},
+      medians_{arena} {
   DeviceScope scope{limits_.device};
   margins_ = {arena_, "margins", outputs_ * stride()};
 }
@@ -54,6 +55,8 @@ ResidentRows::~ResidentRows() {
     metrics_ = MetricScratch{arena_};
     scratch_ = ObjectiveScratch{arena_};
     times_ = {};
+    residuals_ = {};
+    medians_ = LeafMedianScratch{arena_};
   } catch (DeviceError const&) {
     // A device that has failed: nothing is left to be freed there.
   }
@@ -136,6 +139,21 @@ void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
                          stream_, &scratch_);
+  if (objective.kind != Objective::kAbsoluteError) {
+    residuals_ = {};
+    return;
+  }
+  // By the second tree of a forest the margins will have moved on.
+  Reserve(&residuals_, arena_, "residuals", rows_);
+  ComputeResiduals(targets_.labels, margins_.data(), rows_, residuals_.data(), limits_, stream_);
+}
+
+void ResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes,
+                                cudaStream_t stream) {
+  if (residuals_.size() == 0) Throw<InvalidArgument>("AdaptLeaves: the gradients are not those of reg:absoluteerror");
+  DeviceScope scope{limits_.device};
+  cuda::MedianLeaves(positions, residuals_.data(), targets_.weights, rows_, node_values, nodes, &medians_, limits_,
+                     stream);
 }
 
 void ResidentRows::AddTrees(std::size_t first, std::size_t last) {

@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "metric/metric_cuda.h"
+#include "objective/leaf_median_cuda.h"
 #include "objective/objective_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/raw_matrix_cuda.h"
@@ -57,6 +58,9 @@ class ResidentRows : public xgbgpu::ResidentRows {
   }
   /// [rows] of one output, on the device, as computed last.
   GradientPair const* gradients(std::uint32_t output) const { return gradients_.data() + output * stride(); }
+  /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
+  /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
+  void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
 
  private:
   std::size_t stride() const { return (rows_ + 31) / 32 * 32; }
@@ -86,6 +90,8 @@ class ResidentRows : public xgbgpu::ResidentRows {
   std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of these margins
   MetricScratch metrics_;
   ObjectiveScratch scratch_;
+  DeviceBuffer<float> residuals_;  ///< of the gradients, if their objective has adaptive leaves; else empty
+  LeafMedianScratch medians_;
 };
 
 }  // namespace xgbgpu::cuda

@@ -96,6 +96,8 @@ Derivatives Reference(ObjectiveParams const& params, double f, double y, double 
       // d^2/dF^2 = (1 + (d/slope)^2)^(-3/2)
       return {d / root * w, slope * slope / ((slope * slope + d * d) * root) * w};
     }
+    case Objective::kAbsoluteError:
+      return {(f > y ? w : f < y ? Bounded{0} - w : Bounded{0}), w};
     case Objective::kSoftmax:
     case Objective::kAft:
     case Objective::kCox:
@@ -284,9 +286,10 @@ TEST(ObjectiveNameTest, Known) {
   EXPECT_EQ(ObjectiveByName("reg:gamma"), Objective::kGamma);
   EXPECT_EQ(ObjectiveByName("reg:tweedie"), Objective::kTweedie);
   EXPECT_EQ(ObjectiveByName("reg:pseudohubererror"), Objective::kPseudoHuber);
+  EXPECT_EQ(ObjectiveByName("reg:absoluteerror"), Objective::kAbsoluteError);
   EXPECT_EQ(ObjectiveByName("multi:softmax"), Objective::kSoftmax);
   EXPECT_EQ(ObjectiveByName("multi:softprob"), Objective::kSoftmax);
-  for (char const* name : {"survival:", "rank:pair", "reg:absoluteerror", "", "softmax"})
+  for (char const* name : {"survival:", "rank:pair", "", "softmax"})
     EXPECT_EQ(ObjectiveByName(name), std::nullopt) << name;
 }
 

@@ -29,6 +29,7 @@ inline std::vector<ObjectiveCase> const& ObjectiveCases() {
       {"Gamma", Objective::kGamma, -80, 80, false, false},
       {"Tweedie", Objective::kTweedie, -80, 80, false, false},
       {"PseudoHuber", Objective::kPseudoHuber, -100, 100, true, true},
+      {"AbsoluteError", Objective::kAbsoluteError, -100, 100, false, true},
   };
   return cases;
 }
@@ -49,6 +50,7 @@ inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) 
   switch (kind) {
     case Objective::kSquaredError:
     case Objective::kPseudoHuber:
+    case Objective::kAbsoluteError:
       return random->Below(4) == 0 ? 1.0f : random->Between(-100, 100);
     case Objective::kSquaredLogError:
       return random->Below(4) == 0 ? 1.0f : random->Between(-0.99f, 100);

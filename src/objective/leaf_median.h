@@ -1,0 +1,43 @@
+/// Adaptive leaves: reg:absoluteerror gives every leaf of a grown tree the median of its rows' residuals.
+///
+/// As XGBoost 1.7.4 does on the host, bit for bit: no learning rate, and for weighted rows the sums of weights in
+/// single precision, one row after the other.
+#ifndef XGBGPU_OBJECTIVE_LEAF_MEDIAN_H_
+#define XGBGPU_OBJECTIVE_LEAF_MEDIAN_H_
+
+#include <cstddef>
+
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Throws InvalidArgument, naming the node, if a median of `node_values` is NaN: then a residual was not a number, or
+/// two neighbours were further apart than a float can say.
+void CheckMedians(Span<float const> node_values);
+
+namespace host {
+
+/// residuals[i] = labels[i] - margins[i · stride], for all rows.
+void ComputeResiduals(float const* labels, float const* margins, std::size_t stride, Span<float> residuals,
+                      int threads);
+
+/// node_values[leaf] becomes the median of its rows' residuals.
+///
+/// In      positions    [rows]: the leaf of each row, its complement for rows outside the tree's sample
+///         residuals    [rows]
+///         weights      [rows], >= 0 and finite; or null
+///         node_values  [nodes]; nodes without a row that counts keep theirs: inner nodes, and leaves whose rows are
+///                      all outside the sample or weigh nothing
+/// Out     Without weights: the middle residual, or the mean of the middle two. With weights: the first residual in
+///         ascending order at which the sum of weights reaches half of all; rows with equal residuals in their order.
+/// Cost    A pass that sorts rows by leaf, then for each leaf a selection in linear time, or a sort if there are
+///         weights; parallel over leaves. Memory: 8 bytes a row, 4 more with weights.
+/// Same    bit-equal on every backend and thread count
+void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
+                  Span<float> node_values, int threads);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_OBJECTIVE_LEAF_MEDIAN_H_

@@ -1,0 +1,165 @@
+#include <cub/device/device_radix_sort.cuh>
+
+#include "core/grid.h"
+#include "objective/leaf_median_cuda.h"
+#include "objective/leaf_median_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+constexpr int kWarp = 32;
+constexpr int kVector = 4;                   // floats that are loaded at once
+constexpr int kLaneWeights = 8;              // weights that a lane fetches for each step of the sum
+constexpr int kStep = kWarp * kLaneWeights;  // weights of a step
+constexpr char const* kWhat = "setting leaves to medians";
+
+__device__ std::uint64_t FirstIndex() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
+__device__ std::uint64_t IndexStep() { return std::uint64_t{gridDim.x} * kThreads; }
+
+__global__ void __launch_bounds__(kThreads)
+    ResidualsKernel(float const* labels, float const* margins, std::uint64_t rows, float* residuals) {
+  for (std::uint64_t row = FirstIndex(); row < rows; row += IndexStep()) residuals[row] = labels[row] - margins[row];
+}
+
+/// The leaf in the upper half of a key, or `nodes` for rows that do not count.
+__global__ void __launch_bounds__(kThreads)
+    KeysKernel(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
+               std::uint32_t nodes, std::uint64_t* keys, std::uint32_t* row_of) {
+  for (std::uint64_t row = FirstIndex(); row < rows; row += IndexStep()) {
+    NodeIndex const position = positions[row];
+    std::uint64_t const leaf = CountsInLeaf(position, weights, row) ? static_cast<std::uint32_t>(position) : nodes;
+    keys[row] = leaf << 32 | ResidualKey(residuals[row]);
+    row_of[row] = static_cast<std::uint32_t>(row);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    SortedWeightsKernel(float const* weights, std::uint32_t const* row_of, std::uint64_t rows, float* sorted) {
+  for (std::uint64_t i = FirstIndex(); i < rows; i += IndexStep()) sorted[i] = weights[row_of[i]];
+}
+
+/// Rows by leaf, then by residual, then in their order.
+struct SortedRows {
+  std::uint64_t const* keys;  ///< [rows]
+  std::uint32_t const* row_of;
+  std::uint64_t rows;
+
+  /// Index of the first row of `leaf` or of a later one.
+  __device__ std::uint64_t Begin(std::uint64_t leaf) const {
+    std::uint64_t low = 0, high = rows;
+    while (low < high) {
+      std::uint64_t const middle = low + (high - low) / 2;
+      if (keys[middle] >> 32 < leaf) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// weights[begin … end - 1] become the sums of themselves and all before: one addition after the other, by lane 0,
+/// while the others fetch and store. The whole warp comes here, and sees the sums afterwards.
+__device__ void SumInOrder(float* weights, std::uint64_t begin, std::uint64_t end) {
+  __shared__ float4 step[kStep / kVector];
+  auto* const shared = reinterpret_cast<float*>(step);
+  unsigned const lane = threadIdx.x;
+  float mine[kLaneWeights];
+  auto const fetch = [&](std::uint64_t base) {
+    for (int k = 0; k < kLaneWeights; ++k) {
+      std::uint64_t const i = base + k * kWarp + lane;
+      mine[k] = i < end ? weights[i] : 0.0f;
+    }
+  };
+  float sum = 0.0f;
+  fetch(begin);
+  for (std::uint64_t base = begin; base < end; base += kStep) {
+    for (int k = 0; k < kLaneWeights; ++k) shared[k * kWarp + lane] = mine[k];
+    __syncwarp();
+    fetch(base + kStep);  // on its way while lane 0 adds
+    if (lane == 0) {
+      for (float4& v : step) {
+        float4 sums = v;
+        sum = sums.x = sum + sums.x;
+        sum = sums.y = sum + sums.y;
+        sum = sums.z = sum + sums.z;
+        sum = sums.w = sum + sums.w;
+        v = sums;
+      }
+    }
+    __syncwarp();
+    for (int k = 0; k < kLaneWeights; ++k) {
+      std::uint64_t const i = base + k * kWarp + lane;
+      if (i < end) weights[i] = shared[k * kWarp + lane];
+    }
+    __syncwarp();
+  }
+}
+
+/// A warp for each node. `weights`: of sorted rows, or null; overwritten.
+__global__ void __launch_bounds__(kWarp)
+    MediansKernel(SortedRows sorted, float const* residuals, float* weights, float* node_values) {
+  std::uint64_t const leaf = blockIdx.x;
+  std::uint64_t const begin = sorted.Begin(leaf), end = sorted.Begin(leaf + 1);
+  std::uint64_t const n = end - begin;
+  if (n == 0) return;
+  auto const residual = [&](std::uint64_t i) { return residuals[sorted.row_of[begin + i]]; };
+  if (weights != nullptr) SumInOrder(weights, begin, end);
+  if (threadIdx.x != 0) return;
+  if (weights != nullptr) {
+    node_values[leaf] = residual(HalfWeight(weights + begin, n));
+  } else {
+    std::uint64_t const middle = MiddleOf(n);
+    node_values[leaf] = MedianOf(n, residual(middle), residual(n == 1 ? middle : middle + 1));
+  }
+}
+
+/// Bits of the keys: those of a residual, and those of leaves 0 … nodes.
+int KeyBits(std::size_t nodes) {
+  int bits = 32;
+  for (; nodes != 0; nodes /= 2) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+void ComputeResiduals(float const* labels, float const* margins, std::uint64_t rows, float* residuals,
+                      DeviceLimits const& limits, cudaStream_t stream) {
+  ResidualsKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(labels, margins, rows, residuals);
+  CheckLaunch("computing residuals");
+}
+
+void MedianLeaves(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
+                  float* node_values, std::size_t nodes, LeafMedianScratch* scratch, DeviceLimits const& limits,
+                  cudaStream_t stream) {
+  if (rows == 0) return;
+  for (auto& keys : scratch->keys) Reserve(&keys, scratch->arena, "medians", rows);
+  for (auto& row_of : scratch->rows) Reserve(&row_of, scratch->arena, "medians", rows);
+  cub::DoubleBuffer<std::uint64_t> keys{scratch->keys[0].data(), scratch->keys[1].data()};
+  cub::DoubleBuffer<std::uint32_t> row_of{scratch->rows[0].data(), scratch->rows[1].data()};
+  unsigned const blocks = Blocks(rows, kThreads, limits, kResident);
+  KeysKernel<<<blocks, kThreads, 0, stream>>>(positions, residuals, weights, rows, static_cast<std::uint32_t>(nodes),
+                                              keys.Current(), row_of.Current());
+  CheckLaunch(kWhat);
+  std::size_t bytes = 0;
+  int const bits = KeyBits(nodes);
+  CheckCuda(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, row_of, rows, 0, bits, stream), kWhat);
+  Reserve(&scratch->sort, scratch->arena, "scratch of sorting", bytes);
+  bytes = scratch->sort.size();
+  CheckCuda(cub::DeviceRadixSort::SortPairs(scratch->sort.data(), bytes, keys, row_of, rows, 0, bits, stream), kWhat);
+  float* sorted_weights = nullptr;
+  if (weights != nullptr) {
+    sorted_weights = reinterpret_cast<float*>(row_of.Alternate());  // the sort has done with it
+    SortedWeightsKernel<<<blocks, kThreads, 0, stream>>>(weights, row_of.Current(), rows, sorted_weights);
+    CheckLaunch(kWhat);
+  }
+  MediansKernel<<<static_cast<unsigned>(nodes), kWarp, 0, stream>>>(SortedRows{keys.Current(), row_of.Current(), rows},
+                                                                    residuals, sorted_weights, node_values);
+  CheckLaunch(kWhat);
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,38 @@
+/// Adaptive leaves on a CUDA device.
+#ifndef XGBGPU_OBJECTIVE_LEAF_MEDIAN_CUDA_H_
+#define XGBGPU_OBJECTIVE_LEAF_MEDIAN_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device.h"
+#include "objective/leaf_median.h"
+
+namespace xgbgpu::cuda {
+
+/// Memory of medians, kept from one tree to the next: 24 bytes a row and what the sort needs, nothing that later calls
+/// read. `arena` must outlive it.
+struct LeafMedianScratch {
+  explicit LeafMedianScratch(DeviceArena* owner) : arena{owner} {}
+
+  DeviceArena* arena;
+  DeviceBuffer<std::uint64_t> keys[2];
+  DeviceBuffer<std::uint32_t> rows[2];
+  DeviceBuffer<char> sort;
+};
+
+/// As host::ComputeResiduals, without gaps; every array is on the device. Only enqueues.
+void ComputeResiduals(float const* labels, float const* margins, std::uint64_t rows, float* residuals,
+                      DeviceLimits const& limits, cudaStream_t stream);
+
+/// As host::MedianLeaves; every array is on the device. Only enqueues, but for the memory of the first call.
+///
+/// Cost  A radix sort of all rows by leaf and residual, and a warp for each node. With weights, whose sums stock rounds
+///       one after the other, a lane adds up the weights of its leaf: some 2 ms for a million rows in one leaf.
+void MedianLeaves(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
+                  float* node_values, std::size_t nodes, LeafMedianScratch* scratch, DeviceLimits const& limits,
+                  cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_OBJECTIVE_LEAF_MEDIAN_CUDA_H_

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "objective/leaf_median.h"
+#include "objective/leaf_median_ops.h"
+
+namespace xgbgpu {
+
+void CheckMedians(Span<float const> node_values) {
+  for (std::size_t n = 0; n < node_values.size(); ++n) {
+    if (node_values[n] == node_values[n]) continue;
+    Throw<InvalidArgument>("The median of label - margin over the rows of leaf ", n,
+                           " is NaN; allowed: labels and base_margin that are finite, and differ by less than 1e38");
+  }
+}
+
+namespace host {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 16;  // rows per task
+
+/// Rows that count, by leaf; inside a leaf in their order.
+struct RowsByLeaf {
+  std::vector<std::size_t> first;  ///< [nodes + 1]
+  Buffer<std::uint64_t> items;     ///< key of the residual, then the row: no two are equal
+};
+
+std::uint64_t ItemOf(float residual, std::size_t row) {
+  return std::uint64_t{ResidualKey(residual)} << 32 | static_cast<RowIndex>(row);
+}
+RowIndex RowOf(std::uint64_t item) { return static_cast<RowIndex>(item); }
+
+RowsByLeaf SortByLeaf(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
+                      std::size_t nodes, int threads) {
+  std::size_t const rows = positions.size();
+  std::size_t const chunks = std::max<std::size_t>(1, std::min<std::size_t>(threads, rows / kGrain));
+  std::size_t const grain = std::max<std::size_t>(1, (rows + chunks - 1) / chunks);
+  std::vector<std::vector<std::size_t>> at(chunks, std::vector<std::size_t>(nodes));  // count, then place
+  auto const visit = [&](std::size_t begin, std::size_t end, auto&& f) {
+    for (std::size_t row = begin; row < end; ++row)
+      if (CountsInLeaf(positions[row], weights, row)) f(at[begin / grain][positions[row]], row);
+  };
+  ParallelChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
+    visit(begin, end, [](std::size_t& count, std::size_t) { ++count; });
+  });
+  RowsByLeaf result{std::vector<std::size_t>(nodes + 1), Buffer<std::uint64_t>{rows}};
+  std::size_t next = 0;
+  for (std::size_t n = 0; n < nodes; ++n) {
+    result.first[n] = next;
+    for (auto& chunk : at) next += std::exchange(chunk[n], next);
+  }
+  result.first[nodes] = next;
+  ParallelChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
+    visit(begin, end,
+          [&](std::size_t& place, std::size_t row) { result.items[place++] = ItemOf(residuals[row], row); });
+  });
+  return result;
+}
+
+/// Reorders the items.
+float Median(Span<std::uint64_t> items, Span<float const> residuals) {
+  auto* const middle = items.begin() + MiddleOf(items.size());
+  std::nth_element(items.begin(), middle, items.end());
+  auto const* const next = items.size() == 1 ? middle : std::min_element(middle + 1, items.end());
+  return MedianOf(items.size(), residuals[RowOf(*middle)], residuals[RowOf(*next)]);
+}
+
+float WeightedMedian(Span<std::uint64_t> items, Span<float const> residuals, float const* weights) {
+  std::sort(items.begin(), items.end());
+  Buffer<float> sums{items.size()};
+  float sum = 0.0f;
+  for (std::size_t i = 0; i < items.size(); ++i) sums[i] = sum += weights[RowOf(items[i])];
+  return residuals[RowOf(items[HalfWeight(sums.data(), items.size())])];
+}
+
+}  // namespace
+
+void ComputeResiduals(float const* labels, float const* margins, std::size_t stride, Span<float> residuals,
+                      int threads) {
+  ParallelChunks(threads, residuals.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) residuals[row] = labels[row] - margins[row * stride];
+  });
+}
+
+void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
+                  Span<float> node_values, int threads) {
+  RowsByLeaf const sorted = SortByLeaf(positions, residuals, weights, node_values.size(), threads);
+  ParallelTasks(threads, node_values.size(), [&](std::size_t n, int) {
+    Span<std::uint64_t> const items =
+        sorted.items.span().subspan(sorted.first[n], sorted.first[n + 1] - sorted.first[n]);
+    if (items.empty()) return;
+    node_values[n] = weights == nullptr ? Median(items, residuals) : WeightedMedian(items, residuals, weights);
+  });
+}
+
+}  // namespace host
+}  // namespace xgbgpu

@@ -1,0 +1,50 @@
+/// Maths of the median of a leaf.
+#ifndef XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
+#define XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
+
+#include <cstdint>
+
+#include "core/hd.h"
+#include "objective/rank_ops.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Larger for larger residuals; equal for equal ones, 0 and -0 too. All NaNs are one, above the rest: which bits a NaN
+/// has is up to the processor.
+XGBGPU_HD std::uint32_t ResidualKey(float residual) { return residual != residual ? 0xFFFFFFFFU : ~RankKey(residual); }
+
+/// A row without weight has no hessian either, and XGBoost takes it for one outside the sample.
+XGBGPU_HD bool CountsInLeaf(NodeIndex position, float const* weights, std::uint64_t row) {
+  return position >= 0 && (weights == nullptr || weights[row] != 0.0f);
+}
+
+/// Where the lower one of the middle two of n > 0 sorted residuals is, or the only middle one.
+XGBGPU_HD std::uint64_t MiddleOf(std::uint64_t n) { return (n - 1) / 2; }
+
+/// From the residual at MiddleOf(n) and the one after it (if n is 1: the same). Where it rounds is as in stock.
+XGBGPU_HD float MedianOf(std::uint64_t n, float middle, float next) {
+  if (n == 1) return middle;
+  double const fraction = n % 2 == 0 ? 0.5 : 0.0;
+  float const gap = next - middle;
+  return static_cast<float>(middle + fraction * gap);
+}
+
+/// Index of the first of n > 0 ascending sums of weights that is half of the last, or more.
+XGBGPU_HD std::uint64_t HalfWeight(float const* sums, std::uint64_t n) {
+  auto const half = static_cast<float>(sums[n - 1] * 0.5);
+  std::uint64_t low = 0, high = n - 1;
+  while (low < high) {
+    std::uint64_t const middle = low + (high - low) / 2;
+    if (sums[middle] < half) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
