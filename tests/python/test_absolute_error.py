@@ -83,7 +83,9 @@ def test_leaves_are_medians_of_their_rows(sample: float, trees: int) -> None:
         margin = booster.predict(data, output_margin=True)
 
 
-@pytest.mark.parametrize("settings", [dict(max_depth=4), dict(max_depth=4, num_parallel_tree=2, **sampled(subsample=0.7))], ids=str)
+@pytest.mark.parametrize(
+    "settings", [dict(max_depth=4), dict(max_depth=4, num_parallel_tree=2, **sampled(subsample=0.7))], ids=str
+)
 def test_everybody_sees_the_new_leaves(settings: dict) -> None:
     train_data, valid = xgb.DMatrix(X, Y, weight=WEIGHT), xgb.DMatrix(V, VY)
     seen: dict = {}
