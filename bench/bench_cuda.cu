@@ -202,15 +202,15 @@ void PrintStages(Rounds* rounds, TrainParams const& params) {
   for (int i = 0; i < 5; ++i) rounds->Round(params);
   rounds->Wait();
   rounds->builder().SetTimeline(nullptr);
-  std::map<std::string, std::map<int, std::vector<TimelineEntry>>> stages;
-  for (TimelineEntry const& e : timeline.entries()) stages[e.stage][e.level].push_back(e);
+  std::map<std::string, std::map<int, std::vector<TraceStage>>> stages;
+  for (TraceStage const& e : timeline.entries()) stages[e.name][e.level].push_back(e);
   for (auto& [stage, levels] : stages) {
     double all = 0, bytes = 0;
     std::printf("    %-11s", stage.c_str());
     for (auto& [level, entries] : levels) {
       std::sort(entries.begin(), entries.end(),
                 [](auto const& a, auto const& b) { return a.duration_us < b.duration_us; });
-      TimelineEntry const& e = entries[entries.size() / 2];
+      TraceStage const& e = entries[entries.size() / 2];
       std::printf(" %.3f", e.duration_us * 1e-3);
       all += e.duration_us * 1e-3;
       bytes += static_cast<double>(e.bytes);

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "api_call.h"
+#include "host_span.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -72,6 +73,7 @@ using xgbgpu::plugin::ApiCall;
 using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
 using xgbgpu::plugin::EpochScope;
+using xgbgpu::plugin::HostSpan;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::Next;
 
@@ -79,6 +81,7 @@ extern "C" {
 
 XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
   static auto* const kNext = Next<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
+  HostSpan span{"update"};
   CallScope scope{ApiCall::kUpdate};
   return kNext(booster, iteration, data);
 }
@@ -86,6 +89,7 @@ XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, D
 XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
                                        bst_ulong n, char const** out) {
   static auto* const kNext = Next<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
+  HostSpan span{"evaluate"};
   CallScope scope{ApiCall::kEvaluate};
   return kNext(booster, iteration, data, names, n, out);
 }

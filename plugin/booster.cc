@@ -14,6 +14,7 @@
 #include "api_call.h"
 #include "array_rows.h"
 #include "boundary.h"
+#include "host_span.h"
 #include "notice.h"
 #include "round.h"
 #include "xgbgpu/error.h"
@@ -149,7 +150,21 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   CheckOneProcess();
   CheckFeatureTypes(data->Info());
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
-  return trainers_.Get(data, config_.tree().max_bin, place, ctx_->Threads());
+  Training& training = trainers_.Get(data, config_.tree().max_bin, place, ctx_->Threads());
+  Trace(training.trainer.get());
+  return training;
+}
+
+void Booster::Trace(Trainer* trainer) {
+  std::string const& file = config_.device().gpu_trace;
+  if (file != (trace_ == nullptr ? "" : trace_->name())) {
+    trace_.reset();
+    if (!file.empty()) trace_ = std::make_shared<TraceFile>(file);
+  }
+  trainer->Trace(trace_);
+  if (!TraceFile::AnyOpen()) return;
+  SetThreadTrace(trace_);
+  if (trace_ != nullptr) trace_->SetRound(Rounds());
 }
 
 bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
@@ -207,6 +222,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     inner_->DoBoost(data, gradients, cache, objective);
     return;
   }
+  HostSpan span{"boost"};
   AtBoundary("training", [&] {
     bool const on_device = pending.gradients == gradients && pending.data == data;
     Training& training = on_device ? *pending.training : Prepare(OwnerOf(data, *cache));
@@ -223,7 +239,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.keeps_trees = OwnsRounds() && !round.wants_positions && !training.evaluations.empty();
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
-    round.trainer->Trace(config_.device().gpu_trace);
+    if (trace_ != nullptr) trace_->Write();
     training.BeginRound(round.iteration, round.keeps_trees);
     RoundScope scope{&round};
     if (on_device) {
@@ -344,6 +360,11 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
 
 void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                            unsigned layer_begin, unsigned layer_end) {
+  HostSpan span{training ? "margins" : "predict"};
+  if (TraceFile::AnyOpen()) {
+    SetThreadTrace(trace_);
+    if (training && trace_ != nullptr) trace_->SetRound(Rounds());
+  }
   trainers_.DropExpired();
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}};
   bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());

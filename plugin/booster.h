@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "booster_config.h"
+#include "core/trace.h"
 #include "device_prediction.h"
 #include "explanation.h"
 #include "metric/metric.h"
@@ -124,6 +125,8 @@ class Booster : public xgboost::GradientBooster {
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
   void NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache);
+  /// Has gpu_trace, as it is set now, told of what this trainer does.
+  void Trace(Trainer* trainer);
   /// The margins of `resident` are those of the model.
   bool IsCurrent(Resident const& resident) const;
   /// True if the margins of `data` after all rounds are on a device; brings them to `out` if somebody may look there.
@@ -164,6 +167,7 @@ class Booster : public xgboost::GradientBooster {
   Explanation explanation_;
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
+  std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
   /// Another objective may be in force, and one that was registered after ours reads the host's margins unasked.
   std::atomic<bool> must_fill_{false};
   bool wanted_positions_{false};  ///< the last round's objective set leaves on the host: no tree was kept

@@ -33,7 +33,7 @@ MemoryBoard& MemoryBoard::Instance() {
   return *kBoard;
 }
 
-MemoryBoard::Note::Note(Trainer const& trainer) : trainer_{trainer} {
+MemoryBoard::Note::Note(Trainer const& trainer) : trainer_{trainer}, described_{trainer.memory_version()} {
   std::string text = Describe(trainer);
   MemoryBoard& board = Instance();
   std::lock_guard<std::mutex> lock{board.mutex_};
@@ -47,7 +47,10 @@ MemoryBoard::Note::~Note() {
 }
 
 void MemoryBoard::Note::Refresh() {
+  std::uint64_t const version = trainer_.memory_version();
+  if (version == described_) return;
   std::string text = Describe(trainer_);
+  described_ = version;
   std::lock_guard<std::mutex> lock{Instance().mutex_};
   text_->swap(text);
 }

@@ -2,6 +2,7 @@
 #ifndef XGBGPU_PLUGIN_MEMORY_BOARD_H_
 #define XGBGPU_PLUGIN_MEMORY_BOARD_H_
 
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <string>
@@ -28,6 +29,7 @@ class MemoryBoard {
 
    private:
     Trainer const& trainer_;
+    std::uint64_t described_;  ///< Trainer::memory_version of `text_`
     std::list<std::string>::iterator text_;
   };
 

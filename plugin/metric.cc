@@ -4,6 +4,7 @@
 
 #include "booster.h"
 #include "boundary.h"
+#include "host_span.h"
 #include "saved_number.h"
 
 namespace xgbgpu::plugin {
@@ -51,6 +52,7 @@ std::optional<MetricParams> const& DecoratedMetric::params() {
 }
 
 double DecoratedMetric::Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) {
+  HostSpan span{"metric"};
   auto const value = AtBoundary("evaluating", [&]() -> std::optional<double> {
     Booster* const booster = Booster::WhichPredictedLast(tparam_);
     if (booster == nullptr) return {};

@@ -7,6 +7,7 @@
 #include "adapt_tree.h"
 #include "booster.h"
 #include "boundary.h"
+#include "host_span.h"
 #include "round.h"
 #include "saved_number.h"
 
@@ -65,6 +66,7 @@ std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
 
 void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                                      int iteration, xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
+  HostSpan span{"objective"};
   bool const done = AtBoundary("computing gradients", [&] {
     Booster* const booster = Booster::WhichPredicted(margins, ctx_);
     if (booster == nullptr) return false;

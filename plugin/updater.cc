@@ -1,10 +1,12 @@
 #include "updater.h"
 
+#include <optional>
 #include <utility>
 
 #include "adapt_input.h"
 #include "adapt_tree.h"
 #include "boundary.h"
+#include "host_span.h"
 #include "round.h"
 #include "rounds/resident_rows.h"
 #include "xgbgpu/error.h"
@@ -20,6 +22,7 @@ void GrowAll(Round* round, TrainParams const& params, std::size_t per_output) {
   auto const trees = TreesOfRound(round->iteration, round->rows->outputs(), per_output);
   trainer.StartAhead(params, round->rows, trees);
   for (auto const& [output, key] : trees) {
+    HostSpan const span{"tree"};
     round->grown.push_back(trainer.Grow(params, round->rows, output, key));
     Tree& tree = round->grown.back();
     if (round->adapts_leaves) trainer.AdaptLeaves(&tree, round->rows);
@@ -50,9 +53,11 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
         if (round->trees == 0) GrowAll(round, params, trees.size());
         tree = std::move(round->grown.at(round->trees));
       } else {
+        HostSpan const span{"tree"};
         tree = trainer.Grow(params, View(*gradients), {round->iteration, round->trees});
         if (round->keeps_trees) trainer.KeepTree(tree, round->outputs);
       }
+      HostSpan const span{"store tree"};
       ++round->trees;
       CopyTree(tree, trees[i]);
       if (round->wants_positions) CopyPositions(trainer, View(*gradients), &out_position[i]);

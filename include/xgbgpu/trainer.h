@@ -19,6 +19,7 @@ namespace xgbgpu {
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class ResidentRows;     // src/rounds/resident_rows.h
+class TraceFile;        // src/core/trace.h
 class TreeBuilder;      // src/backend/backend.h
 
 /// Where a dataset lies: in host memory, or on one CUDA device.
@@ -144,11 +145,12 @@ class Trainer {
   void AdaptLeaves(Tree* tree, ResidentRows* rows);
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output);
 
-  /// From the next tree on, appends what every stage of every tree took to `file`, in Chrome's trace format; an empty
-  /// name ends that. Trees are grown more slowly meanwhile: stages are timed one by one.
-  /// Throws Unsupported for a name on the host backend; InvalidArgument if the file cannot be written.
-  void Trace(std::string const& file);
+  /// From now on tells `file` when every stage of every tree ran; null ends that. Trees are grown more slowly
+  /// meanwhile: stages are timed one by one.
+  void Trace(std::shared_ptr<TraceFile> file);
   MemoryReport memory() const;
+  /// Another number whenever memory() has another answer; cheap.
+  std::uint64_t memory_version() const;
 
   Dataset const& data() const { return *data_; }
   BackendKind backend() const { return backend_; }  ///< kHost or kCuda, never kAuto
@@ -166,7 +168,7 @@ class Trainer {
     std::size_t finished;  ///< of them
   };
   std::unique_ptr<Ahead> ahead_;
-  std::string trace_file_;
+  std::shared_ptr<TraceFile> trace_;
 };
 
 /// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason

@@ -13,11 +13,23 @@ package, in the ``build`` folder of the source tree, and where the system's load
 where it was looked for, or which XGBoost is needed if the installed one does not fit.
 """
 
-from typing import List
+import importlib
+from typing import Any, List
 
 from ._library import BuildInfo, Device, TrainingMemory, load_library
+from ._profile import Profile, profile
 
-__all__ = ["BuildInfo", "Device", "TrainingMemory", "__version__", "build_info", "memory_report"]
+__all__ = [
+    "BuildInfo",
+    "Device",
+    "Profile",
+    "TrainingMemory",
+    "__version__",
+    "build_info",
+    "callback",
+    "memory_report",
+    "profile",
+]
 
 _LIBRARY = load_library()
 
@@ -42,3 +54,10 @@ def memory_report() -> List[TrainingMemory]:
 
 
 __version__: str = _LIBRARY.what_was_built()["version"]
+
+
+def __getattr__(name: str) -> Any:
+    """``xgboost_gpu.callback``, once somebody asks for it."""
+    if name == "callback":
+        return importlib.import_module(".callback", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,9 +2,11 @@
 #ifndef XGBGPU_BACKEND_BACKEND_H_
 #define XGBGPU_BACKEND_BACKEND_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "core/trace.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
@@ -75,8 +77,9 @@ class TreeBuilder {
   /// See Trainer.
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
-  virtual void Trace(std::string const& file) = 0;
+  virtual void Trace(std::shared_ptr<TraceFile> file) = 0;
   virtual MemoryReport memory() const = 0;
+  virtual std::uint64_t memory_version() const = 0;
   /// Null for a backend that works in host memory.
   virtual DeviceRounds* rounds() { return nullptr; }
 };

@@ -6,6 +6,7 @@
 #include "core/message.h"
 #include "core/parallel.h"
 #include "gradient/gradient.h"
+#include "level/stages.h"
 #include "objective/leaf_median.h"
 #include "predict/predict.h"
 #include "tree/leaf.h"
@@ -26,6 +27,7 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int
 CudaTreeBuilder::~CudaTreeBuilder() {
   try {
     device_.Enter();
+    EndTrace();
   } catch (DeviceError const&) {
     // A device that has failed, or a forked process that has none: nothing is left to be freed there.
   }
@@ -71,7 +73,7 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   positions_are_current_ = false;
   auto const result = Run([&] {
     auto finished = lane->level().Finish();
-    if (timeline_) timeline_->AppendTo(trace_file_);
+    if (timeline_) timeline_->MoveTo(trace_.get());
     if (!finished.finite) ThrowNotFinite(*lane);
     return finished;
   });
@@ -126,21 +128,24 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
   Run([&] {
     // Trees of one output are added in their order, whatever lanes they are in.
-    last_->AddLeafValues(node_values, margins, stride, limits_, lanes_.size() > 1 ? &added_ : nullptr);
+    timer().Run(kMargins, kNoLevel, [&] {
+      last_->AddLeafValues(node_values, margins, stride, limits_, lanes_.size() > 1 ? &added_ : nullptr);
+    });
     if (last_ != lanes_[0].get()) added_.HoldUp(stream_);
   });
 }
 
 std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(std::uint32_t outputs) {
-  return Run(
-      [&] { return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, limits_); });
+  return Run([&] {
+    return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, limits_, &timer());
+  });
 }
 
 std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
     return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream_, limits_,
-                                                threads_);
+                                                &timer(), threads_);
   });
 }
 
@@ -283,22 +288,25 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows*
   AddLeafValuesOnDevice(node_values, static_cast<cuda::ResidentRows*>(rows)->margins(output), 1);
 }
 
-void CudaTreeBuilder::Trace(std::string const& file) {
-  if (file == trace_file_) return;
+void CudaTreeBuilder::Trace(std::shared_ptr<TraceFile> file) {
+  if (file == trace_) return;
   DeviceScope scope{matrix_->device};
-  SetTimeline(nullptr);
-  timeline_.reset();
-  trace_file_.clear();
-  if (file.empty()) return;
+  EndTrace();
+  if (file == nullptr) return;
   timeline_.emplace(stream_);
-  try {
-    timeline_->AppendTo(file);
-  } catch (...) {
-    timeline_.reset();
-    throw;
-  }
-  trace_file_ = file;
+  trace_ = std::move(file);
   SetTimeline(&*timeline_);
+}
+
+/// What ran after the last tree is told, too.
+void CudaTreeBuilder::EndTrace() {
+  if (!timeline_) return;
+  SetTimeline(nullptr);
+  stream_.Wait("tracing");
+  timeline_->Resolve();
+  timeline_->MoveTo(trace_.get());
+  timeline_.reset();
+  trace_.reset();
 }
 
 MemoryReport CudaTreeBuilder::memory() const {

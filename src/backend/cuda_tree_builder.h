@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "backend/backend.h"
@@ -37,8 +36,9 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
   /// Margins on the device: enqueued on stream(), not waited for.
   void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
-  void Trace(std::string const& file) override;
+  void Trace(std::shared_ptr<TraceFile> file) override;
   MemoryReport memory() const override;
+  std::uint64_t memory_version() const override { return arena_.changes(); }
 
   DeviceRounds* rounds() override { return this; }
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
@@ -69,6 +69,8 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   void BeginLanes();
   void BeginTree();
   bool KeepOneLane();
+  void EndTrace();
+  StageTimer const& timer() const { return lanes_[0]->level().timer(); }
 
   /// body() on the matrix's device.
   template <typename Body>
@@ -122,8 +124,8 @@ class CudaTreeBuilder final : public TreeBuilder, public DeviceRounds {
   mutable PinnedBuffer<NodeIndex> host_positions_;
   mutable bool positions_are_current_{false};
   TrainParams train_;
-  std::string trace_file_;
-  std::optional<Timeline> timeline_;  ///< of `trace_file_`
+  std::shared_ptr<TraceFile> trace_;
+  std::optional<Timeline> timeline_;  ///< for `trace_`
   std::optional<std::size_t> tree_;   ///< nodes of the last tree, if it was finished
 };
 

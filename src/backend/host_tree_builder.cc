@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -10,6 +11,7 @@
 #include "gradient/gradient.h"
 #include "histogram/histogram_policy.h"
 #include "level/level.h"
+#include "level/stages.h"
 #include "predict/predict.h"
 #include "sample/sample.h"
 #include "tree/leaf.h"
@@ -23,7 +25,7 @@ class HostTreeBuilder final : public TreeBuilder {
   HostTreeBuilder(QuantisedMatrix const& matrix, int threads)
       : matrix_{matrix},
         threads_{threads},
-        level_{matrix, threads, HostHistogramPolicy{}.cache_bytes},
+        level_{matrix, threads, HostHistogramPolicy{}.cache_bytes, &timer_},
         positions_{matrix.rows},
         sample_counts_(host::SampleChunks(matrix.rows)) {}
 
@@ -35,13 +37,10 @@ class HostTreeBuilder final : public TreeBuilder {
     }
     train_ = params;
     std::uint32_t const tree = TreeNumber(key);
-    QuantiseGradients(gradients, {params.seed, RandomPurpose::kRounding, tree, 0});
+    timer_.BeginTree();
+    timer_.Run(kGradients, 0, [&] { QuantiseGradients(gradients, {params.seed, RandomPurpose::kRounding, tree, 0}); });
     features_.emplace(params, matrix_.features(), tree);
-    std::size_t const rows = host::SampleRows({params.seed, RandomPurpose::kRowSample, tree, 0}, params.subsample,
-                                              matrix_.rows, sample_counts_, level_.RootRows(), threads_);
-    if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
-    level_.SetPositions(positions_.data());
-    level_.Begin(gradients_, *split_params_, *features_, train_, rows);
+    timer_.Run(kRoot, 0, [&] { ListRootRows(tree); });
   }
 
   void BuildRoot() override { level_.BuildRoot(); }
@@ -50,8 +49,10 @@ class HostTreeBuilder final : public TreeBuilder {
 
   Tree Finish() override {
     Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, level_.constraints());
-    level_.LeafPositions(positions_.data());
-    if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+    timer_.Run(kWalk, train_.max_depth, [&] {
+      level_.LeafPositions(positions_.data());
+      if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+    });
     tree_ = tree.size();
     return tree;
   }
@@ -71,10 +72,9 @@ class HostTreeBuilder final : public TreeBuilder {
     host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_);
   }
 
-  void Trace(std::string const& file) override {
-    if (!file.empty()) {
-      Throw<Unsupported>("gpu_trace is '", file, "', but the host backend has no timeline; allowed here: none");
-    }
+  void Trace(std::shared_ptr<TraceFile> file) override {
+    trace_ = std::move(file);
+    timer_.SetFile(trace_.get());
   }
   MemoryReport memory() const override {
     MemoryReport report;
@@ -84,8 +84,19 @@ class HostTreeBuilder final : public TreeBuilder {
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
+  std::uint64_t memory_version() const override {
+    return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes();  // for the same reason
+  }
 
  private:
+  void ListRootRows(std::uint32_t tree) {
+    std::size_t const rows = host::SampleRows({train_.seed, RandomPurpose::kRowSample, tree, 0}, train_.subsample,
+                                              matrix_.rows, sample_counts_, level_.RootRows(), threads_);
+    if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
+    level_.SetPositions(positions_.data());
+    level_.Begin(gradients_, *split_params_, *features_, train_, rows);
+  }
+
   void QuantiseGradients(Span<GradientPair const> gradients, RandomStream const& rounding) {
     GradientFormat const format = host::ChooseGradientFormat(gradients, threads_);
     if (format.narrow) {
@@ -105,6 +116,8 @@ class HostTreeBuilder final : public TreeBuilder {
 
   QuantisedMatrix const& matrix_;
   int threads_;
+  std::shared_ptr<TraceFile> trace_;
+  HostStageTimer timer_;
   host::LevelBuilder level_;
   Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
   std::vector<std::size_t> sample_counts_;

@@ -64,6 +64,7 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
   }
   CheckCuda(status, "allocating memory");
   bytes_ += bytes;
+  ++changes_;
   peak_ = std::max(peak_, bytes_);
   auto const found = std::find_if(parts_.begin(), parts_.end(), [&](Part const& p) { return p.name == part; });
   if (found == parts_.end()) {
@@ -77,6 +78,7 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
 void DeviceArena::Free(char const* part, void* memory, std::size_t bytes) noexcept {
   cudaFree(memory);
   bytes_ -= bytes;
+  ++changes_;
   for (Part& p : parts_) {
     if (p.name == part) p.bytes -= bytes;
   }

@@ -72,12 +72,14 @@ class DeviceArena {
 
   std::size_t bytes() const { return bytes_; }
   std::size_t peak_bytes() const { return peak_; }
+  std::uint64_t changes() const { return changes_; }  ///< calls that took or gave memory
   std::vector<Part> const& parts() const { return parts_; }  ///< what is held now, in order of first use
 
  private:
   std::string owner_;
   std::size_t bytes_{0};
   std::size_t peak_{0};
+  std::uint64_t changes_{0};
   std::vector<Part> parts_;
 };
 

@@ -3,25 +3,21 @@
 #define XGBGPU_CORE_TIMELINE_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/device.h"
+#include "core/trace.h"
 
 namespace xgbgpu {
 
-/// One stage of one level of one tree.
-struct TimelineEntry {
-  char const* stage;
-  int tree;         ///< counted from 0
-  int level;        ///< of the tree; of attended growth: its batch
-  double start_us;  ///< since the timeline was made
-  double duration_us;
-  std::uint64_t bytes;  ///< that the stage must read and write at least
-};
+/// Stages that belong to a round and to no tree have this level.
+inline constexpr int kNoLevel = -1;
 
-/// Collects entries by events on a stream. Recording costs an event per stage and keeps trees from being graphs: use it
+/// Collects stages by events on a stream. Recording costs an event per stage and keeps trees from being graphs: use it
 /// to look, not to train.
+///
+/// The device's clock is brought together with the host's whenever events are turned into times: an event is recorded
+/// and waited for, and has happened in the middle between the two, give or take half of what that takes (some 5 us).
 class Timeline {
  public:
   explicit Timeline(cudaStream_t stream);
@@ -29,38 +25,39 @@ class Timeline {
   Timeline(Timeline const&) = delete;
   Timeline& operator=(Timeline const&) = delete;
 
-  /// Forgets what an error has left of the last tree.
-  void BeginTree();
-  /// Everything enqueued between Start and Stop is the stage.
+  /// Stages that have a level are of the next tree from now on.
+  void BeginTree() { ++tree_; }
+  /// Everything enqueued between Start and Stop is the stage. A stage that was not stopped is forgotten.
   void Start(char const* stage, int level);
   void Stop();
-  /// Bytes of a stage of the current tree, known only when the tree is finished.
+  /// Bytes of a stage of the current tree, known only when the tree is finished and Resolve was called.
   void SetBytes(char const* stage, int level, std::uint64_t bytes);
   /// Call when the stream is idle: turns events into times.
   void Resolve();
 
-  std::vector<TimelineEntry> const& entries() const { return entries_; }
-  /// Appends the resolved entries to a file in Chrome's trace format, which about:tracing and Perfetto read, and
-  /// forgets them. One row per stage; a new file is begun first. The format needs no end, so the file is good after
-  /// every call. Throws InvalidArgument if the file cannot be written.
-  void AppendTo(std::string const& file);
+  /// `start_us` is since the timeline was made.
+  std::vector<TraceStage> const& entries() const { return entries_; }
+  /// Moves the resolved entries to the file. Follows Resolve: the host's time since that began is told as "tracing".
+  void MoveTo(TraceFile* file);
 
  private:
   struct Pending {
-    std::size_t entry;
+    TraceStage entry;
     cudaEvent_t start, stop;
+    bool stopped;
   };
   cudaEvent_t NewEvent();
   void Free(Pending const& pending);
+  double Now() const;
+  void SetOrigin();
 
   cudaStream_t stream_;
-  cudaEvent_t origin_{nullptr};  ///< of the current tree: single precision must do for times since then
-  cudaEvent_t last_origin_{nullptr};
-  double origin_us_{0};  ///< since the timeline was made
+  TraceFile::Clock::time_point made_;
+  cudaEvent_t origin_{nullptr};  ///< anew at every Resolve: single precision must do for times since then
+  double origin_us_{0};          ///< since the timeline was made
+  double resolving_us_{0};       ///< when the last Resolve began
   int tree_{-1};
-  std::vector<TimelineEntry> entries_;
-  std::vector<std::string> rows_;  ///< of the file: stages, in the order of their first appearance
-  bool file_begun_{false};
+  std::vector<TraceStage> entries_;
   std::vector<Pending> pending_;
   std::vector<cudaEvent_t> free_;
 };

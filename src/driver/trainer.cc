@@ -147,14 +147,14 @@ void Trainer::AddLeafValues(Span<float const> node_values, float* margins, std::
   builder_->AddLeafValues(node_values, margins, stride);
 }
 
-void Trainer::Trace(std::string const& file) {
-  if (file == trace_file_) return;
+void Trainer::Trace(std::shared_ptr<TraceFile> file) {
+  if (file == trace_) return;
   Abandon();
-  trace_file_.clear();  // if it cannot be written
-  builder_->Trace(file);
-  trace_file_ = file;
+  trace_ = file;
+  builder_->Trace(std::move(file));
 }
 
 MemoryReport Trainer::memory() const { return builder_->memory(); }
+std::uint64_t Trainer::memory_version() const { return builder_->memory_version(); }
 
 }  // namespace xgbgpu

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "core/trace.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_cache.h"
@@ -28,7 +29,8 @@ namespace xgbgpu::host {
 ///         not fit the cache is summed again when it is needed: the size changes speed, never a tree.
 class LevelBuilder {
  public:
-  LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes);
+  /// `timer` must outlive it.
+  LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes, HostStageTimer const* timer);
 
   /// Forgets the last tree. Throws InvalidArgument (constraints on features that are not there). `rows` of RootRows()
   /// are in the sample; `gradients` must live until the tree is finished.
@@ -73,6 +75,7 @@ class LevelBuilder {
 
   QuantisedMatrix const& matrix_;
   int threads_;
+  HostStageTimer const* timer_;
   RowPartitioner partitioner_;
   HistogramBuilder histograms_;
   HistogramCache cache_;

@@ -55,6 +55,8 @@ class LevelBuilder {
   /// From the next tree on stages are timed; nullptr ends that.
   void SetTimeline(Timeline* timeline) { timer_.SetTimeline(timeline); }
   bool has_timeline() const { return timer_.timeline() != nullptr; }
+  /// For work beside trees on the same stream.
+  StageTimer const& timer() const { return timer_; }
 
   /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device.
   NodeIndex const* positions() const { return positions_.data(); }

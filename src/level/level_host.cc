@@ -2,13 +2,16 @@
 
 #include "core/parallel.h"
 #include "level/level.h"
+#include "level/stages.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::host {
 
-LevelBuilder::LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes)
+LevelBuilder::LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size_t cache_bytes,
+                           HostStageTimer const* timer)
     : matrix_{matrix},
       threads_{threads},
+      timer_{timer},
       partitioner_{matrix, threads},
       histograms_{matrix, threads},
       cache_{matrix.cells(), cache_bytes} {
@@ -58,7 +61,7 @@ void LevelBuilder::ExpandNodes() {
     AddNode(parent, split.right);
     limits_.AddChildren(*params_, parent, node(parent).left, split);
   }
-  SplitRows(selected_);
+  timer_->Run(kMove, node(selected_.front()).depth + 1, [&] { SplitRows(selected_); });
   std::vector<NodeIndex> parents;
   for (NodeIndex parent : selected_) {
     if (queue_.ChildrenMaySplit(node(parent).depth)) {
@@ -177,6 +180,7 @@ std::vector<std::vector<FeatureIndex>> LevelBuilder::FeatureSets(std::vector<Nod
 }
 
 void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
+  if (families.empty()) return;
   std::vector<HistogramJob> jobs;
   std::vector<NodeIndex> evaluated;  // two places per family: built, sibling
   auto const sums = [&](NodeIndex n) { return cache_.sums(node(n).slot); };
@@ -191,7 +195,8 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
     evaluated.push_back(f.sibling);
     if (!f.subtract) jobs.push_back({rows(f.sibling), sums(f.sibling)});
   }
-  histograms_.Build(gradients_, jobs);
+  int const level = node(families.front().built).depth;
+  timer_->Run(kSum, level, [&] { histograms_.Build(gradients_, jobs); });
 
   auto const sets = FeatureSets(evaluated);
   auto const& blocks = histograms_.blocks();
@@ -199,7 +204,7 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
   std::vector<std::size_t> place(families.size());  // of each family's first node in `evaluated`
   for (std::size_t f = 1; f < families.size(); ++f)
     place[f] = place[f - 1] + (families[f - 1].sibling == kNoNode ? 1 : 2);
-  ParallelTasks(threads_, families.size() * blocks.size(), [&](std::size_t task, int) {
+  auto const find_splits = [&](std::size_t task, int) {
     std::size_t const f = task / blocks.size(), b = task % blocks.size();
     Family const& family = families[f];
     FeatureBlock const& block = blocks[b];
@@ -214,7 +219,8 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
       best[i * blocks.size() + b] = EvaluateSplits(*params_, matrix_, sums(evaluated[i]), node(evaluated[i]).sum,
                                                    features, constraints_.directions(), limits_.bounds(evaluated[i]));
     }
-  });
+  };
+  timer_->Run(kSplit, level, [&] { ParallelTasks(threads_, families.size() * blocks.size(), find_splits); });
 
   for (std::size_t i = 0; i < evaluated.size(); ++i) {
     Node& n = node(evaluated[i]);

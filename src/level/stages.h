@@ -1,8 +1,8 @@
-/// Names of the stages of a tree, for timelines and profilers.
+/// Names of the stages of a tree and of a round, for traces and profilers.
 #ifndef XGBGPU_LEVEL_STAGES_H_
 #define XGBGPU_LEVEL_STAGES_H_
 
-namespace xgbgpu::cuda {
+namespace xgbgpu {
 
 inline constexpr char kGradients[] = "gradients";
 inline constexpr char kRoot[] = "root rows";
@@ -11,6 +11,11 @@ inline constexpr char kSum[] = "histograms";
 inline constexpr char kSplit[] = "splits";
 inline constexpr char kWalk[] = "leaves";
 
-}  // namespace xgbgpu::cuda
+inline constexpr char kObjective[] = "objective";    ///< gradients from margins
+inline constexpr char kMargins[] = "margins";        ///< leaf values added to the training rows
+inline constexpr char kEvaluation[] = "evaluation";  ///< new trees added to the rows of an evaluation set
+inline constexpr char kMetric[] = "metric";
+
+}  // namespace xgbgpu
 
 #endif  // XGBGPU_LEVEL_STAGES_H_

@@ -2,6 +2,7 @@
 
 #include "core/grid.h"
 #include "core/message.h"
+#include "level/stages.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -23,12 +24,13 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
 }  // namespace
 
 ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-                           DeviceLimits const& limits)
+                           DeviceLimits const& limits, StageTimer const* timer)
     : rows_{rows},
       outputs_{outputs},
       arena_{arena},
       stream_{stream},
       limits_{limits},
+      timer_{timer},
       metrics_{arena},
       scratch_{arena},
       medians_{arena} {
@@ -37,8 +39,8 @@ ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceAren
 }
 
 ResidentRows::ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
-                           Stream const& stream, DeviceLimits const& limits, int threads)
-    : ResidentRows{source.rows(), outputs, arena, stream, limits} {
+                           Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads)
+    : ResidentRows{source.rows(), outputs, arena, stream, limits, timer} {
   DeviceScope scope{limits_.device};
   values_.emplace(source, arena_, stream_, threads);
   trees_ = trees;
@@ -137,8 +139,10 @@ void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
   if (objective.kind == Objective::kCox) SortByTime();
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
-  cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
-                         stream_, &scratch_);
+  timer_->Run(kObjective, kNoLevel, [&] {
+    cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
+                           stream_, &scratch_);
+  });
   if (objective.kind != Objective::kAbsoluteError) {
     residuals_ = {};
     return;
@@ -159,18 +163,25 @@ void ResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, 
 void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
   predictions_of_.reset();
-  PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
+  timer_->Run(kEvaluation, kNoLevel, [&] {
+    PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
+    if (timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
+  });
 }
 
 double ResidentRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
   DeviceScope scope{limits_.device};
-  if (!(predictions_of_ == objective)) {
-    if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
-    Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
-    predictions_of_ = objective;
-  }
   if (metric.kind == Metric::kCoxNloglik) SortByTime();
-  return cuda::Evaluate(metric, targets_, View<float const>(predictions_.data()), &metrics_, limits_, stream_);
+  double value = 0;
+  timer_->Run(kMetric, kNoLevel, [&] {
+    if (!(predictions_of_ == objective)) {
+      if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
+      Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
+      predictions_of_ = objective;
+    }
+    value = cuda::Evaluate(metric, targets_, View<float const>(predictions_.data()), &metrics_, limits_, stream_);
+  });
+  return value;
 }
 
 void KeptTrees::Add(Tree const& tree, std::uint32_t output, cudaStream_t stream) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/device.h"
+#include "core/timeline.h"
 #include "metric/metric_cuda.h"
 #include "objective/leaf_median_cuda.h"
 #include "objective/objective_cuda.h"
@@ -34,12 +35,12 @@ class KeptTrees {
 /// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
 class ResidentRows : public xgbgpu::ResidentRows {
  public:
-  /// `arena` and `stream` must outlive it; the arena's device is `limits.device`.
+  /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`.
   ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-               DeviceLimits const& limits);
+               DeviceLimits const& limits, StageTimer const* timer);
   /// Rows of evaluation, whose values are copied to the device; `trees` must outlive it, too. Waits.
   ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
-               Stream const& stream, DeviceLimits const& limits, int threads);
+               Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
   ~ResidentRows() override;
 
   std::uint64_t rows() const override { return rows_; }
@@ -78,6 +79,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   DeviceArena* arena_;
   Stream const& stream_;
   DeviceLimits limits_;
+  StageTimer const* timer_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<GradientPair> gradients_;
   DeviceBuffer<float> labels_, weights_, lower_, upper_;

@@ -25,7 +25,8 @@ Tree GrowWithCache(TreeCase const& c, std::size_t slots, int threads) {
   SplitParams const split_params{c.params, format};
   FeatureSampler const features{c.params, m.features(), 0};
 
-  host::LevelBuilder level{m, threads, slots * m.cells() * sizeof(GradientSum)};
+  HostStageTimer const timer;
+  host::LevelBuilder level{m, threads, slots * m.cells() * sizeof(GradientSum), &timer};
   std::vector<std::size_t> counts(host::SampleChunks(m.rows));
   std::vector<NodeIndex> positions(m.rows);
   level.SetPositions(positions.data());

@@ -1,0 +1,121 @@
+#include "core/trace.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <ios>
+#include <utility>
+
+#include "core/message.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+namespace {
+
+std::atomic<int> open_files{0};
+
+void AppendText(std::string const& name, std::string const& text, std::ios::openmode mode) {
+  std::ofstream out{name, mode};
+  out << text;
+  out.flush();
+  if (!out)
+    Throw<InvalidArgument>("gpu_trace is '", name, "', but that file cannot be written; allowed: a writable file");
+}
+
+/// Three digits after the point, whatever the locale.
+std::string Thousandths(double value) {
+  auto const n = static_cast<long long>(value * 1e3 + (value < 0 ? -0.5 : 0.5));
+  char text[32];
+  std::snprintf(text, sizeof(text), "%s%lld.%03lld", n < 0 ? "-" : "", std::abs(n) / 1000, std::abs(n) % 1000);
+  return text;
+}
+
+}  // namespace
+
+TraceFile::TraceFile(std::string name) : name_{std::move(name)}, begun_{Clock::now()} {
+  AppendText(name_,
+             "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
+             "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}},\n",
+             std::ios::trunc);
+  ++open_files;
+}
+
+TraceFile::~TraceFile() {
+  --open_files;
+  try {
+    Write();
+  } catch (Error const&) {
+    // The round before has been told so, or nobody waits for the rest.
+  }
+}
+
+bool TraceFile::AnyOpen() { return open_files.load(std::memory_order_relaxed) != 0; }
+
+double TraceFile::At(Clock::time_point time) const {
+  return std::chrono::duration<double, std::micro>(time - begun_).count();
+}
+
+void TraceFile::SetRound(std::uint32_t round) {
+  std::lock_guard<std::mutex> lock{mutex_};
+  round_ = round;
+}
+
+void TraceFile::Add(TraceStage const& stage) {
+  std::lock_guard<std::mutex> lock{mutex_};
+  stages_.push_back(stage);
+}
+
+void TraceFile::AddHostSpan(char const* what, double start_us) {
+  double const end = Now();
+  std::lock_guard<std::mutex> lock{mutex_};
+  spans_.push_back({what, round_, start_us, end - start_us});
+}
+
+std::size_t TraceFile::Row(char const* stage, std::string* text) {
+  auto const row = std::find(rows_.begin(), rows_.end(), stage);
+  if (row != rows_.end()) return static_cast<std::size_t>(row - rows_.begin());
+  *text += "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(rows_.size()) +
+           ",\"args\":{\"name\":\"" + stage + "\"}},\n";
+  rows_.emplace_back(stage);
+  return rows_.size() - 1;
+}
+
+/// Of all that was added, which is forgotten.
+std::string TraceFile::Text() {
+  std::lock_guard<std::mutex> lock{mutex_};
+  std::string text;
+  auto const bar = [&](char const* name, int process, std::size_t row, double start, double duration) {
+    text += std::string{"{\"name\":\""} + name + "\",\"ph\":\"X\",\"pid\":" + std::to_string(process) +
+            ",\"tid\":" + std::to_string(row) + ",\"ts\":" + Thousandths(start) + ",\"dur\":" + Thousandths(duration);
+  };
+  for (TraceStage const& s : stages_) {
+    bar(s.name, 1, Row(s.name, &text), s.start_us, s.duration_us);
+    std::string facts;
+    if (s.tree >= 0) facts += ",\"tree\":" + std::to_string(s.tree) + ",\"level\":" + std::to_string(s.level);
+    if (s.bytes != 0) {
+      double const rate = s.duration_us > 0 ? static_cast<double>(s.bytes) / s.duration_us * 1e-3 : 0;
+      facts += ",\"bytes\":" + std::to_string(s.bytes) + ",\"GB/s\":" + Thousandths(rate);
+    }
+    text += ",\"args\":{" + (facts.empty() ? facts : facts.substr(1)) + "}},\n";
+  }
+  for (HostSpan const& s : spans_) {
+    bar(s.what, 2, 0, s.start_us, s.duration_us);
+    text += ",\"args\":{\"round\":" + std::to_string(s.round) + "}},\n";
+  }
+  stages_.clear();
+  spans_.clear();
+  return text;
+}
+
+void TraceFile::Write() {
+  double const start = Now();
+  std::string const text = Text();
+  if (text.empty()) return;
+  AppendText(name_, text, std::ios::app);
+  AddHostSpan("tracing", start);
+}
+
+}  // namespace xgbgpu

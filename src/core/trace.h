@@ -1,0 +1,92 @@
+/// A file that tells what ran when, in the stages of trees and on the host between them.
+#ifndef XGBGPU_CORE_TRACE_H_
+#define XGBGPU_CORE_TRACE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace xgbgpu {
+
+/// One stage of one level of one tree, or of a round.
+struct TraceStage {
+  char const* name;     ///< lives as long as the program
+  int tree;             ///< counted from 0; -1: the stage belongs to no tree
+  int level;            ///< of the tree; of attended growth: its batch; -1 as above
+  double start_us;      ///< on the clock of the owner
+  double duration_us;   ///
+  std::uint64_t bytes;  ///< that the stage must read and write at least; 0: not known
+};
+
+/// Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2 has
+/// what the host did, nested. The format needs no end, so the file is good after every Write. May be used by many
+/// threads.
+class TraceFile {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Begins the file anew. Throws InvalidArgument if it cannot be written.
+  explicit TraceFile(std::string name);
+  /// Writes what is left, if it can be written.
+  ~TraceFile();
+  TraceFile(TraceFile const&) = delete;
+  TraceFile& operator=(TraceFile const&) = delete;
+
+  /// Some file is open: only then is it worth while to look at a clock.
+  static bool AnyOpen();
+
+  std::string const& name() const { return name_; }
+  double At(Clock::time_point time) const;  ///< microseconds since the file was begun
+  double Now() const { return At(Clock::now()); }
+
+  /// The round that host spans are of from now on.
+  void SetRound(std::uint32_t round);
+  /// `stage.start_us` on this file's clock.
+  void Add(TraceStage const& stage);
+  /// The host did this from `start_us` until now.
+  void AddHostSpan(char const* what, double start_us);
+  /// Appends what was added. Throws InvalidArgument as above; what was added is lost then.
+  void Write();
+
+ private:
+  struct HostSpan {
+    char const* what;
+    std::uint32_t round;
+    double start_us, duration_us;
+  };
+  std::string Text();
+  std::size_t Row(char const* stage, std::string* text);
+
+  std::string name_;
+  Clock::time_point begun_;
+  std::mutex mutex_;
+  std::uint32_t round_{0};
+  std::vector<TraceStage> stages_;
+  std::vector<HostSpan> spans_;
+  std::vector<std::string> rows_;  ///< stages, in the order of their first appearance
+};
+
+/// Times what a backend in host memory does, if there is a file.
+class HostStageTimer {
+ public:
+  void SetFile(TraceFile* file) { file_ = file; }
+  void BeginTree() { ++tree_; }
+
+  /// work() is the stage.
+  template <typename F>
+  void Run(char const* stage, int level, F&& work) const {
+    double const start = file_ != nullptr ? file_->Now() : 0;
+    work();
+    if (file_ != nullptr) file_->Add({stage, tree_, level, start, file_->Now() - start, 0});
+  }
+
+ private:
+  TraceFile* file_{nullptr};
+  int tree_{-1};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_TRACE_H_
