@@ -15,6 +15,7 @@
 #include "array_rows.h"
 #include "boundary.h"
 #include "host_span.h"
+#include "level/stages.h"
 #include "notice.h"
 #include "round.h"
 #include "xgbgpu/error.h"
@@ -191,9 +192,11 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
     if (objective.kind == Objective::kCox) targets.by_time = training.ByTime(targets, mark);
     auto& gradients = out->HostVector();
     gradients.resize(rows * outputs);
-    host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
-                           RowMajor(reinterpret_cast<GradientPair*>(gradients.data()), rows, outputs),
-                           training.threads);
+    HostStage(kObjective, [&] {
+      host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
+                             RowMajor(reinterpret_cast<GradientPair*>(gradients.data()), rows, outputs),
+                             training.threads);
+    });
     return true;
   }
   if (!resident) {
@@ -454,8 +457,12 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
   if (!LabelsFit(metric, info, outputs)) return {};
   TargetView const targets = ViewTargets(info);
   if (last.resident == nullptr) {
-    return host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
-                          ctx_->Threads());
+    double value = 0;
+    HostStage(kMetric, [&] {
+      value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
+                             ctx_->Threads());
+    });
+    return value;
   }
   try {
     last.resident->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, ctx_->Threads()));

@@ -127,6 +127,13 @@ class Booster : public xgboost::GradientBooster {
   void NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache);
   /// Has gpu_trace, as it is set now, told of what this trainer does.
   void Trace(Trainer* trainer);
+  /// work() is a stage that the host does for a round.
+  template <typename F>
+  void HostStage(char const* stage, F&& work) const {
+    HostStageTimer timer;
+    timer.SetFile(trace_.get());
+    timer.Run(stage, kNoLevel, work);
+  }
   /// The margins of `resident` are those of the model.
   bool IsCurrent(Resident const& resident) const;
   /// True if the margins of `data` after all rounds are on a device; brings them to `out` if somebody may look there.

@@ -1,6 +1,5 @@
 #include "updater.h"
 
-#include <optional>
 #include <utility>
 
 #include "adapt_input.h"

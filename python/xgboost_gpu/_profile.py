@@ -1,5 +1,6 @@
 """What a file written by ``gpu_trace`` says: time per stage, and pictures of it."""
 
+import bisect
 import json
 import statistics
 from pathlib import Path
@@ -33,7 +34,7 @@ class Bar(NamedTuple):
 class StageTime(NamedTuple):
     """Time of one stage, in microseconds."""
 
-    place: str  #: "stages": where the training runs; "host": host code, without what is nested in it
+    place: str  #: "stages": where the training runs; "host": host code while no stage runs, without what is nested in it
     name: str
     calls: int
     total: float
@@ -45,7 +46,7 @@ class Profile:
     """Where the time of a training went. ``print`` it for a table; ``save`` draws it, ``save_round`` draws one round.
 
     Rounds run from the beginning of one to the beginning of the next, so that evaluation and the caller's own code are
-    part of them. ``round_us`` is the median round, ``busy_us`` the median of the time in which some stage ran, and
+    part of them (in the table the row "caller"). ``round_us`` is the median round, ``busy_us`` the median of the time in which some stage ran, and
     ``host_us`` what is left of a round when these and the tracing are taken out: the host's overhead. Stages and host
     take turns in a traced training; in others the host's work overlaps with the next tree.
     """
@@ -79,9 +80,11 @@ class Profile:
         for bar in self._stages:
             if begin <= bar.start < end:
                 found.setdefault(("stages", bar.name), []).append(bar.duration)
-        for bar, own in _own_times(self._spans):
+        for bar, own in _own_times(self._spans, self._stages):
             if begin <= bar.start < end:
                 found.setdefault(("host", bar.name), []).append(own)
+        everything = sorted([*self._stages, *self._spans], key=lambda bar: bar.start)
+        found["host", "caller"] = [w[1] - w[0] - _covered(everything, w) for w in windows]
         times = [
             StageTime(place, name, len(d), sum(d), sum(d) / self.rounds, sum(d) / (end - begin))
             for (place, name), d in found.items()
@@ -144,7 +147,8 @@ class Profile:
             colour = "#f4f4f4" if span.name == TRACING else GREY
             _draw(drawing, span, 110 + (span.start - begin) * scale, y, scale, colour, span.name)
         for step in range(6):
-            drawing.text(110 + 164 * step, 48 + 26 * (len(names) + depths), f"{(end - begin) * step / 5:,.0f} us", "middle")
+            anchor = "middle" if step < 5 else "end"
+            drawing.text(110 + 164 * step, 48 + 26 * (len(names) + depths), f"{(end - begin) * step / 5:,.0f} us", anchor)
         drawing.save(file)
 
 
@@ -233,17 +237,36 @@ def _with_depth(spans: List[Bar]) -> List[Tuple[Bar, int]]:
     return result
 
 
-def _own_times(spans: List[Bar]) -> List[Tuple[Bar, float]]:
-    """Each span with its duration, less that of the spans directly in it."""
-    own = [span.duration for span in spans]
+def _own_times(spans: List[Bar], stages: List[Bar]) -> List[Tuple[Bar, float]]:
+    """Each span with its duration, less the time of the spans directly in it and of stages that run meanwhile."""
+    inside: List[List[Bar]] = [[] for _ in spans]
     around: List[int] = []
     for i, span in enumerate(spans):
         while around and spans[around[-1]].end <= span.start:
             around.pop()
         if around:
-            own[around[-1]] -= span.duration
+            inside[around[-1]].append(span)
         around.append(i)
-    return list(zip(spans, own))
+    busy = _merged(stages)
+    starts, ends = [bar.start for bar in busy], [bar.end for bar in busy]
+    own = []
+    for span, nested in zip(spans, inside):
+        first = bisect.bisect_right(ends, span.start)
+        last = bisect.bisect_left(starts, span.end)
+        taken = sorted([*nested, *busy[first:last]], key=lambda bar: bar.start)
+        own.append((span, span.duration - _covered(taken, (span.start, span.end))))
+    return own
+
+
+def _merged(bars: List[Bar]) -> List[Bar]:
+    """The same time covered by bars that do not overlap. Bars by start."""
+    merged: List[Bar] = []
+    for bar in bars:
+        if merged and bar.start <= merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(bar.end, merged[-1].end))
+        else:
+            merged.append(bar)
+    return merged
 
 
 def _draw(drawing: Drawing, bar: Bar, x: float, y: float, scale: float, colour: str, label: str) -> None:

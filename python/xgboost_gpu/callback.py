@@ -45,11 +45,13 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         self._done = 0
         self._width = 0
         self._begun = self._shown = 0.0
+        self._shown_round = -1
         self._log: Dict[str, Any] = {}
 
     def before_training(self, model: Any) -> Any:
         """Begins to count and to look at the clock."""
         self._done = self._width = 0
+        self._shown_round = -1
         self._log = {}
         self._begun = self._shown = time.monotonic()
         self._bar = _tqdm(self._rounds, self._output())
@@ -67,7 +69,8 @@ class ProgressBar(xgboost.callback.TrainingCallback):
 
     def after_training(self, model: Any) -> Any:
         """Shows the last round and ends the line."""
-        self._show()
+        if self._shown_round != self._done:
+            self._show()
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -84,6 +87,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         return 0.1 if self._output().isatty() else 10.0
 
     def _show(self) -> None:
+        self._shown_round = self._done
         facts = ", ".join(filter(None, (_last_metric(self._log), _memory(memory_report()))))
         if self._bar is not None:
             self._bar.update(self._done - self._bar.n)

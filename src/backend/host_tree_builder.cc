@@ -69,7 +69,8 @@ class HostTreeBuilder final : public TreeBuilder {
 
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
     CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
-    host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_);
+    timer_.Run(kMargins, kNoLevel,
+               [&] { host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_); });
   }
 
   void Trace(std::shared_ptr<TraceFile> file) override {

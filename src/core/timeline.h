@@ -10,9 +10,6 @@
 
 namespace xgbgpu {
 
-/// Stages that belong to a round and to no tree have this level.
-inline constexpr int kNoLevel = -1;
-
 /// Collects stages by events on a stream. Recording costs an event per stage and keeps trees from being graphs: use it
 /// to look, not to train.
 ///

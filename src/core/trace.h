@@ -10,6 +10,9 @@
 
 namespace xgbgpu {
 
+/// Stages that belong to a round and to no tree have this level.
+inline constexpr int kNoLevel = -1;
+
 /// One stage of one level of one tree, or of a round.
 struct TraceStage {
   char const* name;     ///< lives as long as the program
@@ -79,7 +82,8 @@ class HostStageTimer {
   void Run(char const* stage, int level, F&& work) const {
     double const start = file_ != nullptr ? file_->Now() : 0;
     work();
-    if (file_ != nullptr) file_->Add({stage, tree_, level, start, file_->Now() - start, 0});
+    int const tree = level == kNoLevel ? -1 : tree_;
+    if (file_ != nullptr) file_->Add({stage, tree, level, start, file_->Now() - start, 0});
   }
 
  private:

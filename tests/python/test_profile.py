@@ -1,0 +1,243 @@
+"""gpu_trace, xgboost_gpu.profile and the progress bar."""
+
+import io
+import json
+import sys
+import types
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import BACKEND, assert_same_trees, binary_labels, make_data, only_ours, params, train
+
+if "xgboost_gpu" in sys.modules:
+    import xgboost_gpu
+
+pytestmark = only_ours
+
+OF_TREES = {"gradients", "root rows", "partition", "histograms", "splits", "leaves"}
+OF_ROUNDS = {"objective", "margins", "metric"}
+ROUNDS = 5
+
+
+@pytest.fixture(scope="module")
+def matrices() -> List[xgb.DMatrix]:
+    x, y = make_data(5000, 6)
+    y = binary_labels(y)
+    return [xgb.DMatrix(x, y), xgb.DMatrix(x[:2000], y[:2000])]
+
+
+@pytest.fixture
+def traced(matrices: List[xgb.DMatrix], tmp_path: Path) -> xgb.Booster:
+    return xgb.train(
+        params(gpu_trace=str(tmp_path / "trace.json"), objective="binary:logistic", max_depth=3),
+        matrices[0],
+        ROUNDS,
+        evals=[(matrices[1], "valid")],
+        verbose_eval=False,
+    )
+
+
+def events(file: Path) -> List[Dict[str, Any]]:
+    return json.loads(file.read_text(encoding="utf-8").rstrip().rstrip(",") + "]")  # the format needs no end
+
+
+def bars(file: Path, process: int) -> List[Dict[str, Any]]:
+    return [event for event in events(file) if event["ph"] == "X" and event["pid"] == process]
+
+
+def test_a_trace_has_every_stage_of_every_round(traced: xgb.Booster, tmp_path: Path) -> None:
+    stages = bars(tmp_path / "trace.json", 1)
+    of_device = {"evaluation"} if BACKEND == "cuda" else set()
+    assert {stage["name"] for stage in stages} == OF_TREES | OF_ROUNDS | of_device
+    for name in OF_TREES:
+        assert {s["args"]["tree"] for s in stages if s["name"] == name} == set(range(ROUNDS)), name
+    for name in OF_ROUNDS:
+        assert sum(s["name"] == name for s in stages) == ROUNDS, name
+    assert {s["args"]["level"] for s in stages if s["name"] == "histograms"} == {0, 1, 2}
+    assert all(s["dur"] >= 0 for s in stages)
+
+
+def test_a_trace_has_what_the_host_did(traced: xgb.Booster, tmp_path: Path) -> None:
+    spans = bars(tmp_path / "trace.json", 2)
+    for name in ("boost", "tree", "store tree", "predict", "metric", "evaluate"):
+        assert {s["args"]["round"] for s in spans if s["name"] == name} == set(range(ROUNDS)), name
+    # The call in which the file was begun had begun before it.
+    for name in ("update", "margins", "objective"):
+        assert {s["args"]["round"] for s in spans if s["name"] == name} == set(range(1, ROUNDS)), name
+    for number in range(1, ROUNDS):
+        (outer,) = [s for s in spans if s["name"] == "update" and s["args"]["round"] == number]
+        (inner,) = [s for s in spans if s["name"] == "tree" and s["args"]["round"] == number]
+        assert outer["ts"] <= inner["ts"]
+        assert inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 0.002  # two roundings to 0.001
+
+
+def test_a_traced_training_has_the_same_trees(traced: xgb.Booster, matrices: List[xgb.DMatrix]) -> None:
+    assert_same_trees(traced, train(matrices[0], ROUNDS, objective="binary:logistic", max_depth=3))
+
+
+def test_a_trace_can_begin_and_end_between_rounds(matrices: List[xgb.DMatrix], tmp_path: Path) -> None:
+    booster = xgb.Booster(params(max_depth=2), [matrices[0]])
+    for i, file in enumerate(("", "a", "a", "b", "")):
+        booster.set_param({"gpu_trace": str(tmp_path / file) if file else ""})
+        booster.update(matrices[0], i)
+    assert {s["args"]["round"] for s in bars(tmp_path / "a", 2) if s["name"] == "tree"} == {1, 2}
+    assert {s["args"]["round"] for s in bars(tmp_path / "b", 2) if s["name"] == "tree"} == {3}
+
+
+def test_profile_adds_up(traced: xgb.Booster) -> None:
+    profile = xgboost_gpu.profile(traced)
+    assert profile.rounds == ROUNDS - 1
+    names = {(t.place, t.name) for t in profile.times}
+    assert {("stages", name) for name in OF_TREES | OF_ROUNDS} <= names
+    assert {("host", name) for name in ("update", "tree", "store tree", "caller")} <= names
+    assert all(t.total >= -1e-6 for t in profile.times)
+    # Every microsecond of a round is a stage's or the host's; stages of one round do not overlap here, but for how well
+    # the clocks of host and device are brought together.
+    share = sum(t.share for t in profile.times)
+    assert share == pytest.approx(1, abs=0.01 if BACKEND == "host" else 0.2)
+    assert 0 < profile.busy_us < profile.round_us
+    assert 0 < profile.host_us < profile.round_us
+    text = str(profile)
+    assert all(name in text for name in OF_TREES | {"store tree", "host overhead"})
+
+
+def test_profile_of_a_known_file(tmp_path: Path) -> None:
+    """Two rounds of 100 us: 60 in a stage, of which 10 outside of the span that waits, and 5 of tracing."""
+    file = tmp_path / "known.json"
+    lines = ['[{"name":"process_name","ph":"M","pid":1,"args":{"name":"x"}},']
+
+    def add(name: str, process: int, start: float, duration: float, **facts: int) -> None:
+        bar = {"name": name, "ph": "X", "pid": process, "tid": 0, "ts": start, "dur": duration, "args": facts}
+        lines.append(json.dumps(bar) + ",")
+
+    for number in (0, 1):
+        start = 100.0 * number
+        add("update", 2, start, 80, round=number)
+        add("tree", 2, start + 10, 60, round=number)
+        add("tracing", 2, start + 65, 5, round=number)
+        add("histograms", 1, start + 5, 60, tree=number, level=0)
+    add("evaluate", 2, 190, 10, round=1)
+    file.write_text("\n".join(lines), encoding="utf-8")
+    profile = xgboost_gpu.profile(file)
+    assert (profile.rounds, profile.round_us, profile.busy_us, profile.host_us) == (2, 100, 60, 35)
+    found = {(t.place, t.name): (t.calls, t.total) for t in profile.times}
+    assert found == {
+        ("stages", "histograms"): (2, 120),
+        ("host", "update"): (2, 30),  # 80 - 60 of the tree - 5 of the stage before it
+        ("host", "tree"): (2, 0),
+        ("host", "tracing"): (2, 10),
+        ("host", "evaluate"): (1, 10),
+        ("host", "caller"): (2, 30),  # 20 and 10
+    }
+
+
+def test_pictures(traced: xgb.Booster, tmp_path: Path) -> None:
+    profile = xgboost_gpu.profile(traced)
+    profile.save(tmp_path / "stages.svg")
+    profile.save_round(tmp_path / "round.svg", 2, title="Round <2>")
+    assert "histograms" in (tmp_path / "stages.svg").read_text(encoding="utf-8")
+    text = (tmp_path / "round.svg").read_text(encoding="utf-8")
+    assert "Round &lt;2&gt;" in text and "histograms, level 2" in text and "store tree" in text
+    with pytest.raises(ValueError, match="round is 0, but .* has rounds 1 to 4"):
+        profile.save_round(tmp_path / "none.svg", 0)
+
+
+def test_pictures_by_matplotlib(traced: xgb.Booster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    profile = xgboost_gpu.profile(traced)
+    for name, draw in (("stages.png", profile.save), ("round.png", profile.save_round)):
+        draw(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match="png needs matplotlib.*svg needs nothing"):
+        profile.save(tmp_path / "more.png")
+
+
+def test_profile_of_an_estimator(tmp_path: Path) -> None:
+    x, y = make_data(500, 4)
+    model = xgb.XGBRegressor(n_estimators=3, **params(gpu_trace=str(tmp_path / "trace.json"))).fit(x, y)
+    assert xgboost_gpu.profile(model).rounds == 2
+
+
+def test_what_profile_refuses(matrices: List[xgb.DMatrix], traced: xgb.Booster, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="without gpu_trace: set gpu_trace"):
+        xgboost_gpu.profile(train(matrices[0], 1))
+    with pytest.raises(TypeError, match="not int"):
+        xgboost_gpu.profile(3)
+    bad = tmp_path / "bad.json"
+    bad.write_text("no trace", encoding="utf-8")
+    with pytest.raises(ValueError, match="bad.json is not a file that gpu_trace has written"):
+        xgboost_gpu.profile(bad)
+    bad.write_text("[\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="bad.json has no round"):
+        xgboost_gpu.profile(bad)
+    (tmp_path / "trace.json").unlink()
+    with pytest.raises(FileNotFoundError, match="trace.json"):
+        xgboost_gpu.profile(traced)
+
+
+def shown(matrices: List[xgb.DMatrix], *arguments: Any, **others: Any) -> List[str]:
+    output = io.StringIO()
+    bar = xgboost_gpu.callback.ProgressBar(*arguments, file=output, **others)
+    xgb.train(
+        params(objective="binary:logistic", eval_metric=["error", "auc"]),
+        matrices[0],
+        3,
+        evals=[(matrices[1], "valid")],
+        verbose_eval=False,
+        callbacks=[bar],
+    )
+    return output.getvalue().splitlines()
+
+
+def test_progress_without_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    where = "GPU 0" if BACKEND == "cuda" else "host"
+    lines = shown(matrices, 3, seconds=0)
+    assert [line.split(", ")[0] for line in lines] == ["1/3 rounds", "2/3 rounds", "3/3 rounds"]
+    assert all(" rounds/s, valid-auc 0." in line and f", {where} " in line and "MiB" in line for line in lines)
+    assert [line.split(", ")[0] for line in shown(matrices, seconds=1e9)] == ["3 rounds"]
+
+
+def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    made: List[Any] = []
+
+    class Bar:
+        """As much of tqdm as is used."""
+
+        def __init__(self, **arguments: Any) -> None:
+            self.arguments, self.n, self.facts, self.closed = arguments, 0, "", False
+            made.append(self)
+
+        def update(self, n: int) -> None:
+            self.n += n
+
+        def set_postfix_str(self, facts: str) -> None:
+            self.facts = facts
+
+        def close(self) -> None:
+            self.closed = True
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    assert shown(matrices, 3, seconds=0) == []
+    (bar,) = made
+    assert (bar.arguments["total"], bar.n, bar.closed) == (3, 3, True)
+    assert "valid-auc 0." in bar.facts and "MiB" in bar.facts
+
+
+def test_progress_of_cross_validation(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    output = io.StringIO()
+    bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=0)
+    found = xgb.cv(params(objective="binary:logistic"), matrices[0], 2, nfold=2, callbacks=[bar])
+    value = np.asarray(found["test-logloss-mean"])[-1]
+    assert f"2 rounds, " in output.getvalue() and f"test-logloss {value:.5g}" in output.getvalue()
+
+
+@pytest.mark.parametrize("bad, message", [({"rounds": 0}, "rounds is 0"), ({"seconds": -1.0}, "seconds is -1.0")])
+def test_what_the_progress_bar_refuses(bad: Dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        xgboost_gpu.callback.ProgressBar(**bad)
