@@ -1,0 +1,188 @@
+"""One library on one set in one process: worker.py LIBRARY FOLDER TASK ROUNDS DEPTH THREADS BACKEND -> one line of JSON.
+
+A library that cannot be imported, or is too old, says {"missing": why}.
+"""
+
+import ctypes
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+
+import numpy as np
+
+ETA, MAX_BIN = 0.1, 256
+Arrays = Dict[str, np.ndarray]
+
+
+class Missing(Exception):
+    """The library is not there."""
+
+
+class Case(NamedTuple):
+    """What to train."""
+
+    arrays: Arrays
+    classes: int  #: 0: binary
+    rounds: int
+    depth: int
+    threads: int
+    backend: str  #: of ours; the others' devices: cuda, or cpu for "host"
+
+
+class DeviceMemory(threading.Thread):
+    """The most memory that device 0 has in use beyond what it had before, looked at every 5 ms. None: no driver."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak_gib = None
+        try:
+            self._nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        except OSError:
+            return
+        self._device = ctypes.c_void_p()
+        if self._nvml.nvmlInit_v2() or self._nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self._device)):
+            return
+        self._before = self._used()
+        self.peak_gib = 0.0
+        self.start()
+
+    def _used(self) -> int:
+        memory = (ctypes.c_ulonglong * 3)()  # total, free, used
+        return 0 if self._nvml.nvmlDeviceGetMemoryInfo(self._device, ctypes.byref(memory)) else memory[2]
+
+    def run(self) -> None:
+        while True:
+            self.peak_gib = max(self.peak_gib, (self._used() - self._before) / 2**30)
+            time.sleep(0.005)
+
+
+def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
+    if ours:
+        import xgboost_gpu  # noqa: F401
+    import xgboost as xgb
+
+    if not ours and int(xgb.__version__.split(".")[0]) < 2:
+        raise Missing(f"xgboost is {xgb.__version__}; needed: 2 or later")
+    a = case.arrays
+    device = {"tree_method": "gpu_hist", "gpu_backend": case.backend}
+    if not ours:
+        device = {"tree_method": "hist", "device": "cpu" if case.backend == "host" else "cuda"}
+    params: Dict[str, Any] = {"max_depth": case.depth, "eta": ETA, "max_bin": MAX_BIN, "nthread": case.threads, **device}
+    params["objective"] = "multi:softprob" if case.classes else "binary:logistic"
+    if case.classes:
+        params["num_class"] = case.classes
+
+    class Clock(xgb.callback.TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            marks.append(time.perf_counter())
+            return False
+
+    xgb.train(params, xgb.DMatrix(a["X"][:500], a["y"][:500]), 2)  # starts the driver
+    data = xgb.DMatrix(a["X"], a["y"]) if ours else xgb.QuantileDMatrix(a["X"], a["y"], max_bin=MAX_BIN)
+    begin = time.perf_counter()
+    booster = xgb.train(params, data, case.rounds, callbacks=[Clock()])
+    return begin, lambda: booster.predict(xgb.DMatrix(a["Xt"]))
+
+
+def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
+    if library == "falcata":
+        import falcata as lgb
+    else:
+        import lightgbm as lgb
+    a = case.arrays
+    params: Dict[str, Any] = {
+        "device_type": "cpu" if case.backend == "host" else "cuda", "num_leaves": 2**case.depth - 1, "max_depth": case.depth,
+        "learning_rate": ETA, "max_bin": MAX_BIN - 1, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1, "lambda_l2": 1,
+        "verbosity": -1, "metric": "none", "num_threads": case.threads,
+        "objective": "multiclass" if case.classes else "binary",
+    }
+    if case.classes:
+        params["num_class"] = case.classes
+    if library == "falcata":
+        params.update(cuda_plan="auto", quant_mode="stochastic", cuda_precision="fp32")
+    lgb.train(params, lgb.Dataset(a["X"][:2400], a["y"][:2400], params=params), 2)
+    data = lgb.Dataset(a["X"], a["y"], params=params, free_raw_data=False).construct()
+    begin = time.perf_counter()
+    booster = lgb.train(params, data, case.rounds, callbacks=[lambda env: marks.append(time.perf_counter())])
+    return begin, lambda: booster.predict(a["Xt"])
+
+
+def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
+    import catboost
+
+    a = case.arrays
+    params: Dict[str, Any] = {
+        "loss_function": "MultiClass" if case.classes else "Logloss", "depth": case.depth, "learning_rate": ETA,
+        "task_type": "CPU" if case.backend == "host" else "GPU", "border_count": MAX_BIN - 2, "boosting_type": "Plain",
+        "l2_leaf_reg": 1, "bootstrap_type": "No", "verbose": False, "metric_period": 10**6, "allow_writing_files": False,
+        "thread_count": case.threads,
+    }
+    catboost.CatBoost({**params, "iterations": 2}).fit(catboost.Pool(a["X"][:2400], a["y"][:2400]))
+    data = catboost.Pool(a["X"], a["y"])
+    data.quantize(border_count=MAX_BIN - 2)
+    quarter = catboost.CatBoost({**params, "iterations": max(1, case.rounds // 4)})
+    start = time.perf_counter()
+    quarter.fit(data)  # a GPU training has no callbacks: two trainings make the slope
+    quarter_s = time.perf_counter() - start
+    begin = time.perf_counter()
+    booster = catboost.CatBoost({**params, "iterations": case.rounds})
+    booster.fit(data)
+    end = time.perf_counter()
+    marks.extend(np.linspace(begin + quarter_s, end, case.rounds - max(1, case.rounds // 4) + 1))
+    return begin, lambda: booster.predict(a["Xt"])
+
+
+def area(prediction: np.ndarray, label: np.ndarray) -> float:
+    """Under the ROC curve; equal predictions count half."""
+    order = np.argsort(prediction, kind="stable")
+    _, first, count = np.unique(prediction[order], return_index=True, return_counts=True)
+    ranks = np.empty(len(label))
+    ranks[order] = np.repeat(first + (count + 1) / 2, count)
+    positive = label == 1
+    n = positive.sum()
+    return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(label) - n)))
+
+
+def measure(library: str, case: Case) -> Dict[str, Any]:
+    memory = DeviceMemory()
+    marks: List[float] = []
+    if library == "catboost":
+        begin, predict = train_catboost(case, marks)
+    elif library in ("lightgbm", "falcata"):
+        begin, predict = train_lightgbm(case, library, marks)
+    else:
+        begin, predict = train_xgboost(case, library == "ours", marks)
+    end = time.perf_counter()
+    # The slope between a quarter of the rounds and all; of CatBoost `marks` begins there.
+    quarter = 0 if library == "catboost" else max(1, len(marks) // 4) - 1
+    found: Dict[str, Any] = {"all_s": end - begin}
+    if len(marks) > quarter + 1:
+        found["round_ms"] = 1e3 * (marks[-1] - marks[quarter]) / (len(marks) - 1 - quarter)
+    if library != "catboost":
+        found["first_s"] = marks[0] - begin
+    prediction, label = np.asarray(predict(), np.float64), case.arrays["yt"]
+    if case.classes:
+        found["accuracy"] = float((prediction.reshape(len(label), -1).argmax(axis=1) != label).mean())
+    else:
+        found["accuracy"] = area(prediction.reshape(-1), label)
+    found["device_gib"] = memory.peak_gib
+    with open("/proc/self/status", encoding="ascii") as status:
+        found["host_gib"] = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 2**20
+    return found
+
+
+def main() -> None:
+    library, folder, classes, rounds, depth, threads, backend = sys.argv[1:]
+    arrays = {name: np.load(Path(folder) / f"{name}.npy") for name in ("X", "y", "Xt", "yt")}
+    try:
+        found = measure(library, Case(arrays, int(classes), int(rounds), int(depth), int(threads), backend))
+    except (ImportError, Missing) as error:
+        found = {"missing": str(error).splitlines()[0]}
+    print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
