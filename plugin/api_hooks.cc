@@ -6,6 +6,7 @@
 
 #include "api_call.h"
 #include "host_span.h"
+#include "newcomers.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -90,6 +91,7 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
                                        bst_ulong n, char const** out) {
   static auto* const kNext = Next<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
   HostSpan span{"evaluate"};
+  xgbgpu::plugin::DecorateNewcomers();
   CallScope scope{ApiCall::kEvaluate};
   return kNext(booster, iteration, data, names, n, out);
 }

@@ -16,6 +16,7 @@
 #include "boundary.h"
 #include "host_span.h"
 #include "level/stages.h"
+#include "newcomers.h"
 #include "notice.h"
 #include "round.h"
 #include "xgbgpu/error.h"
@@ -103,17 +104,20 @@ Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgb
       inner_{std::move(inner)},
       on_device_{model},
       dart_in_place_{model, true},
-      explanation_{model} {}
+      explanation_{model} {
+  DecorateNewcomers();  // this learner's metrics are made later
+}
 
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
+    DecorateNewcomers();
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
     auto const is_set = [&](char const* name) {
       return std::any_of(args.cbegin(), args.cend(), [&](auto const& a) { return a.first == name; });
     };
-    if (is_set("objective")) must_fill_ = true;
+    if (is_set("objective")) ObjectiveMayChange();
     if (is_set("process_type") || is_set("updater")) ModelChanges();  // XGBoost may take trees out of the model
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
@@ -130,7 +134,7 @@ void Booster::LoadConfig(xgboost::Json const& in) {
     xgboost::Json translated = DeepCopy(in);
     BoosterConfig next;
     next.Load(&GBTreeSection(&translated));
-    must_fill_ = true;
+    ObjectiveMayChange();
     inner_->LoadConfig(translated);
     config_ = std::move(next);
   });
@@ -171,6 +175,7 @@ void Booster::Trace(Trainer* trainer) {
 bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
                                xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
   pending_ = {};
+  knows_objective_ = true;
   objective.iteration = Rounds();
   objective.seed = static_cast<std::uint64_t>(ctx_->seed);
   Predicted const& predicted = LastPrediction();
@@ -320,7 +325,7 @@ bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCach
   Training* const training = trainers_.FindMargins(data, Rounds());
   if (training == nullptr || !IsCurrent(training->own)) return false;
   ApiCall const call = CurrentApiCall();
-  if (call == ApiCall::kEvaluate) {
+  if (call == ApiCall::kEvaluate && knows_objective_) {
     LastPrediction().resident = &training->own;
     return true;
   }
@@ -346,7 +351,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
     std::lock_guard<std::mutex> lock{margins_mutex_};
     resident = training->Advance(data, Rounds());
   }
-  if (resident != nullptr && evaluates) {
+  if (resident != nullptr && evaluates && knows_objective_) {
     Clear(out);
     LastPrediction().resident = resident;
     return true;
@@ -421,6 +426,7 @@ void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<floa
 bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
                               xgboost::HostDeviceVector<float>* predictions) {
   Predicted& last = LastPrediction();
+  knows_objective_ = true;
   if (!OwnsRounds()) return false;
   if (objective && last.resident != nullptr) {
     last.evaluated = predictions;

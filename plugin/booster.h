@@ -69,11 +69,13 @@ class Booster : public xgboost::GradientBooster {
 
   void LoadModel(xgboost::Json const& in) override {
     ModelChanges();
+    ObjectiveMayChange();
     inner_->LoadModel(in);
   }
   void SaveModel(xgboost::Json* out) const override { inner_->SaveModel(out); }
   void Load(dmlc::Stream* in) override {
     ModelChanges();
+    ObjectiveMayChange();
     inner_->Load(in);
   }
   void Save(dmlc::Stream* out) const override { inner_->Save(out); }
@@ -121,6 +123,10 @@ class Booster : public xgboost::GradientBooster {
                    unsigned layer_end);
   /// The model on a device, if there is one and it is worth the way for so many rows.
   std::optional<ModelOnDevice> WorthADevice(std::uint64_t rows) const;
+  void ObjectiveMayChange() {
+    must_fill_ = true;
+    knows_objective_ = false;
+  }
   /// The trainer for `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
@@ -177,6 +183,9 @@ class Booster : public xgboost::GradientBooster {
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
   /// Another objective may be in force, and one that was registered after ours reads the host's margins unasked.
   std::atomic<bool> must_fill_{false};
+  /// The objective in force is decorated: it has called since it may have changed. One that was registered after this
+  /// library was loaded may be not, and would look for predictions on the host.
+  std::atomic<bool> knows_objective_{false};
   bool wanted_positions_{false};  ///< the last round's objective set leaves on the host: no tree was kept
   std::mutex margins_mutex_;      ///< predictions may run at the same time
 };

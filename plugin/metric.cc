@@ -46,7 +46,7 @@ void DecoratedMetric::LoadConfig(xgboost::Json const& in) {
 }
 
 std::optional<MetricParams> const& DecoratedMetric::params() {
-  if (!configured_) params_ = ParamsOf(*inner());
+  if (!configured_ && maker_ == Maker::kKnown) params_ = ParamsOf(*inner());
   configured_ = true;
   return params_;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "metric/metric.h"
+#include "newcomers.h"
 
 namespace xgbgpu::plugin {
 
@@ -16,7 +17,7 @@ namespace xgbgpu::plugin {
 /// metric; all else is passed on, with predictions brought to the host first.
 class DecoratedMetric : public xgboost::Metric {
  public:
-  explicit DecoratedMetric(std::unique_ptr<xgboost::Metric> inner) : inner_{std::move(inner)} {}
+  DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker) : inner_{std::move(inner)}, maker_{maker} {}
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;
@@ -31,6 +32,7 @@ class DecoratedMetric : public xgboost::Metric {
   std::optional<MetricParams> const& params();
 
   std::unique_ptr<xgboost::Metric> inner_;
+  Maker maker_;
   bool configured_{false};  ///< params_ is current
   std::optional<MetricParams> params_;
 };

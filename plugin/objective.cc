@@ -59,7 +59,7 @@ void DecoratedObjective::LoadConfig(xgboost::Json const& in) {
 }
 
 std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
-  if (!configured_) params_ = ParamsOf(*inner());
+  if (!configured_ && maker_ == Maker::kKnown) params_ = ParamsOf(*inner());
   configured_ = true;
   return params_;
 }

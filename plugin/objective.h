@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "newcomers.h"
 #include "objective/objective.h"
 
 namespace xgbgpu::plugin {
@@ -16,7 +17,8 @@ namespace xgbgpu::plugin {
 /// on, with host vectors made current first.
 class DecoratedObjective : public xgboost::ObjFunction {
  public:
-  explicit DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner) : inner_{std::move(inner)} {}
+  DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker)
+      : inner_{std::move(inner)}, maker_{maker} {}
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;
@@ -46,6 +48,7 @@ class DecoratedObjective : public xgboost::ObjFunction {
   std::optional<ObjectiveParams> const& params() const;
 
   std::unique_ptr<xgboost::ObjFunction> inner_;
+  Maker maker_;
   mutable bool configured_{false};  ///< params_ is current
   mutable std::optional<ObjectiveParams> params_;
 };

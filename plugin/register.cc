@@ -5,6 +5,8 @@
 ///   every objective                 the stock one, decorated: objective.h
 ///   every metric                    the stock one, decorated: metric.h
 ///
+/// Objectives and metrics that others register later are decorated, too, before somebody makes one: newcomers.h.
+///
 /// In front of a few C functions stand ours of the same name, for callers that find those first: api_hooks.cc.
 #include <dmlc/registry.h>
 #include <xgboost/gbm.h>
@@ -13,12 +15,15 @@
 #include <xgboost/tree_updater.h>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "booster.h"
 #include "host_version.h"
 #include "metric.h"
+#include "newcomers.h"
 #include "objective.h"
 #include "updater.h"
 
@@ -36,21 +41,29 @@ void Decorate(char const* name, Booster::Kind kind) {
   });
 }
 
-void DecorateObjectives() {
-  for (auto const* name : dmlc::Registry<xgboost::ObjFunctionReg>::List()) {
-    auto& entry = dmlc::Registry<xgboost::ObjFunctionReg>::Get()->__REGISTER_OR_GET__(name->name);
-    entry.set_body([make_stock = entry.body] {
-      return new DecoratedObjective{std::unique_ptr<xgboost::ObjFunction>{make_stock()}};
-    });
+/// Makes what an entry of the registry made before, decorated. A type of its own, by which it is recognised.
+struct MakeObjective {
+  std::function<xgboost::ObjFunction*()> make;
+  Maker maker;
+  xgboost::ObjFunction* operator()() const {
+    return new DecoratedObjective{std::unique_ptr<xgboost::ObjFunction>{make()}, maker};
   }
-}
+};
+struct MakeMetric {
+  std::function<xgboost::Metric*(char const*)> make;
+  Maker maker;
+  xgboost::Metric* operator()(char const* param) const {
+    return new DecoratedMetric{std::unique_ptr<xgboost::Metric>{make(param)}, maker};
+  }
+};
 
-void DecorateMetrics() {
-  for (auto const* name : dmlc::Registry<xgboost::MetricReg>::List()) {
-    auto& entry = dmlc::Registry<xgboost::MetricReg>::Get()->__REGISTER_OR_GET__(name->name);
-    entry.set_body([make_stock = entry.body](char const* param) {
-      return new DecoratedMetric{std::unique_ptr<xgboost::Metric>{make_stock(param)}};
-    });
+/// Every entry that is not decorated.
+template <typename Entry, typename Make>
+void DecorateAll(Maker maker) {
+  for (auto const* listed : dmlc::Registry<Entry>::List()) {
+    if (listed->body.template target<Make>() != nullptr) continue;
+    auto& entry = dmlc::Registry<Entry>::Get()->__REGISTER_OR_GET__(listed->name);
+    entry.set_body(Make{entry.body, maker});
   }
 }
 
@@ -70,8 +83,8 @@ std::string Register() {
   }
   Decorate("gbtree", Booster::Kind::kGBTree);
   Decorate("dart", Booster::Kind::kDart);
-  DecorateObjectives();
-  DecorateMetrics();
+  DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kKnown);
+  DecorateAll<xgboost::MetricReg, MakeMetric>(Maker::kKnown);
   AddUpdater();
   return {};
 }
@@ -85,5 +98,12 @@ std::string Register() {
 }();
 
 }  // namespace
+
+void DecorateNewcomers() {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock{mutex};
+  DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kStranger);
+  DecorateAll<xgboost::MetricReg, MakeMetric>(Maker::kStranger);
+}
 
 }  // namespace xgbgpu::plugin

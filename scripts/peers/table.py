@@ -149,7 +149,7 @@ def main() -> None:
                     failed[row, library] = found["failed"]
                 else:
                     measured[row, library].append(found)
-    print(tables(measured, args.rows, args.libraries, args))
+    print(tables(measured, args.rows, [library for library in args.libraries if library not in missing], args))
     for library, why in missing.items():
         print(f"\n{library} is missing: {why}")
     for (row, library), why in failed.items():

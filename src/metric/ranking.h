@@ -15,7 +15,10 @@
 /// The metric is the mean over groups that have a value. Without group_ptr pre, ndcg and map see one group. Weights of
 /// groups do not matter but for auc, where a group of weight 0 counts as 0, and aucpr.
 ///
-/// Cost: two sorts at most; on a device a block of threads for each group; auc compares all pairs, as stock does.
+/// A group's sum is in the order of metric_sum.h, over its positions.
+///
+/// Cost: two sorts at most; on a device a block of threads for each group, or for each kSumBlock rows of a longer one;
+/// auc compares all pairs, as stock does.
 #ifndef XGBGPU_METRIC_RANKING_H_
 #define XGBGPU_METRIC_RANKING_H_
 

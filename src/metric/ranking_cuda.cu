@@ -69,31 +69,120 @@ __global__ void __launch_bounds__(kSumLanes)
   }
 }
 
-/// A block of threads takes a group, and the positions of it in the order of metric_sum.h.
-__global__ void __launch_bounds__(kSumLanes) GroupsKernel(RankingTerms terms, std::uint32_t groups, MetricSum* values) {
-  __shared__ typename HitScan::TempStorage storage;
+/// Sum over positions begin … end - 1 of the group, in thread 0, in the order of metric_sum.h. hits_before: in the
+/// positions before them. The block has kSumLanes threads, and all of them come here.
+__device__ GroupSum SumPositions(RankingTerms const& terms, RankingGroup const& group, std::uint64_t begin,
+                                 std::uint64_t end, std::uint64_t hits_before, HitScan::TempStorage* storage) {
   bool const counts_hits = terms.params.kind == Metric::kMap;
+  GroupSum lane{};
+  for (std::uint64_t base = begin; base < end; base += kSumLanes) {
+    std::uint64_t const position = base + threadIdx.x;
+    bool const there = position < end;
+    std::uint32_t hits = 0;
+    if (counts_hits) {
+      std::uint32_t all;
+      HitScan{*storage}.InclusiveSum(there && terms.IsHit(group, position) ? 1U : 0U, hits, all);
+      __syncthreads();  // `storage` is used again
+      if (there) lane = Combine(lane, terms(group, position, hits_before + hits));
+      hits_before += all;
+    } else if (there) {
+      lane = Combine(lane, terms(group, position, 0));
+    }
+  }
+  return AddLanes(lane);
+}
+
+// A group of more than kSumBlock rows is long: each of its blocks is summed by a block of threads. Where the sums of
+// its blocks are: a long group has at most 2 * floor(size / kSumBlock) of them, so no two groups meet, and 2 *
+// floor(rows / kSumBlock) is room for all.
+__device__ bool IsLong(RankingGroup const& group) { return group.size > kSumBlock; }
+__device__ std::uint64_t FirstSum(RankingGroup const& group) { return group.begin / kSumBlock * 2; }
+
+/// each(group, block) for every block of every long group. A block of threads takes a row whose number is a multiple of
+/// kSumBlock, of which a long group has one for each of its blocks, or one less: its last row takes what is left.
+template <typename Each>
+__device__ void ForLongBlocks(TargetView const& targets, std::uint64_t rows, Each&& each) {
+  std::uint64_t const marks = SumBlocks(rows);
+  for (std::uint64_t mark = blockIdx.x; mark < marks; mark += gridDim.x) {
+    RankingGroup const group = GroupOf(targets, rows, GroupOfRow(targets, mark * kSumBlock));
+    if (!IsLong(group)) continue;
+    std::uint64_t const first = SumBlocks(group.begin);
+    std::uint64_t const last = (group.begin + group.size - 1) / kSumBlock;
+    std::uint64_t const end = mark == last ? SumBlocks(group.size) : mark - first + 1;
+    for (std::uint64_t b = mark - first; b < end; ++b) each(group, b);
+  }
+}
+
+/// map: hits in every block of every long group.
+__global__ void __launch_bounds__(kSumLanes) LongHitsKernel(RankingTerms terms, std::uint64_t* hits) {
+  ForLongBlocks(terms.targets, terms.predictions.rows, [&](RankingGroup const& group, std::uint64_t b) {
+    std::uint64_t const end = min(group.size, (b + 1) * kSumBlock);
+    GroupSum lane{};
+    for (std::uint64_t position = b * kSumBlock + threadIdx.x; position < end; position += kSumLanes) {
+      lane.count += terms.IsHit(group, position) ? 1 : 0;
+    }
+    lane = AddLanes(lane);
+    if (threadIdx.x == 0) hits[FirstSum(group) + b] = lane.count;
+  });
+}
+
+/// The sum of every block of every long group.
+__global__ void __launch_bounds__(kSumLanes)
+    LongBlocksKernel(RankingTerms terms, std::uint64_t const* hits, GroupSum* sums) {
+  __shared__ typename HitScan::TempStorage storage;
+  __shared__ std::uint64_t hits_before;
+  ForLongBlocks(terms.targets, terms.predictions.rows, [&](RankingGroup const& group, std::uint64_t b) {
+    std::uint64_t const first = FirstSum(group);
+    if (hits != nullptr) {
+      GroupSum lane{};
+      for (std::uint64_t before = threadIdx.x; before < b; before += kSumLanes) lane.count += hits[first + before];
+      lane = AddLanes(lane);
+      if (threadIdx.x == 0) hits_before = lane.count;
+      __syncthreads();
+    }
+    GroupSum const sum = SumPositions(terms, group, b * kSumBlock, min(group.size, (b + 1) * kSumBlock),
+                                      hits != nullptr ? hits_before : 0, &storage);
+    if (threadIdx.x == 0) sums[first + b] = sum;
+  });
+}
+
+/// A block of threads takes a group: its positions, or, if it is long, the sums of its blocks.
+__global__ void __launch_bounds__(kSumLanes)
+    GroupsKernel(RankingTerms terms, std::uint32_t groups, GroupSum const* long_sums, MetricSum* values) {
+  __shared__ typename HitScan::TempStorage storage;
   for (std::uint32_t g = blockIdx.x; g < groups; g += gridDim.x) {
     RankingGroup const group = GroupOf(terms.targets, terms.predictions.rows, g);
-    GroupSum lane{};
-    std::uint64_t hits_before = 0;
-    for (std::uint64_t base = 0; base < group.size; base += kSumLanes) {
-      std::uint64_t const position = base + threadIdx.x;
-      bool const there = position < group.size;
-      std::uint32_t hits = 0;
-      if (counts_hits) {
-        std::uint32_t all;
-        HitScan{storage}.InclusiveSum(there && terms.IsHit(group, position) ? 1U : 0U, hits, all);
-        __syncthreads();  // `storage` is used again
-        if (there) lane = Combine(lane, terms(group, position, hits_before + hits));
-        hits_before += all;
-      } else if (there) {
-        lane = Combine(lane, terms(group, position, 0));
+    GroupSum sum{};
+    if (IsLong(group)) {
+      std::uint64_t const blocks = SumBlocks(group.size);
+      for (std::uint64_t b = threadIdx.x; b < blocks; b += kSumLanes) {
+        sum = Combine(sum, long_sums[FirstSum(group) + b]);
       }
+      sum = AddLanes(sum);
+    } else {
+      sum = SumPositions(terms, group, 0, group.size, 0, &storage);
     }
-    GroupSum const sum = AddLanes(lane);
     if (threadIdx.x == 0) values[g] = terms.Finish(g, group, sum);
   }
+}
+
+/// What GroupsKernel needs of long groups, in memory that sorting has used before; null where there can be none.
+GroupSum const* SumLongGroups(RankingTerms const& terms, MetricScratch* scratch, DeviceLimits const& limits,
+                              cudaStream_t stream) {
+  std::uint64_t const rows = terms.predictions.rows;
+  if (rows <= kSumBlock) return nullptr;
+  std::uint64_t const room = rows / kSumBlock * 2;
+  unsigned const blocks = Blocks(SumBlocks(rows), 1, limits, kResident);
+  std::uint64_t* hits = nullptr;
+  if (terms.params.kind == Metric::kMap) {
+    hits = scratch->At<std::uint64_t>(MetricScratch::kKeys, room);
+    LongHitsKernel<<<blocks, kSumLanes, 0, stream>>>(terms, hits);
+    CheckLaunch(kWhat);
+  }
+  auto* const sums = scratch->At<GroupSum>(MetricScratch::kSortedKeys, room);
+  LongBlocksKernel<<<blocks, kSumLanes, 0, stream>>>(terms, hits, sums);
+  CheckLaunch(kWhat);
+  return sums;
 }
 
 struct GroupValues {
@@ -145,15 +234,15 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
   if (params.kind == Metric::kAuc || params.kind == Metric::kNdcg) {
     terms.by_label = SortRows(targets, predictions, true, groups, scratch, limits, stream);
   }
-  unsigned const blocks = Blocks(groups, 1, limits, kResident);
   if (params.kind == Metric::kAucpr) {
     auto* const points = scratch->At<CurvePoint>(MetricScratch::kPoints, predictions.rows);
-    GroupPointsKernel<<<blocks, kSumLanes, 0, stream>>>(terms, groups, points);
+    GroupPointsKernel<<<Blocks(groups, 1, limits, kResident), kSumLanes, 0, stream>>>(terms, groups, points);
     CheckLaunch(kWhat);
     terms.points = points;
   }
+  GroupSum const* const long_sums = SumLongGroups(terms, scratch, limits, stream);
   auto* const values = scratch->At<MetricSum>(MetricScratch::kGroupValues, groups);
-  GroupsKernel<<<blocks, kSumLanes, 0, stream>>>(terms, groups, values);
+  GroupsKernel<<<Blocks(groups, 1, limits, kResident), kSumLanes, 0, stream>>>(terms, groups, long_sums, values);
   CheckLaunch(kWhat);
   auto* const block_sums = scratch->At<MetricSum>(MetricScratch::kBlockSums, SumBlocks(groups));
   auto* const result = scratch->At<MetricSum>(MetricScratch::kResult, 1);

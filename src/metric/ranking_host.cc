@@ -53,7 +53,11 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
       if (params.kind == Metric::kMap && terms.IsHit(group, position)) ++hits;
       return terms(group, position, hits);
     };
-    values[g] = terms.Finish(index, group, SumBlock(term, 0, group.size));
+    auto const block = [&](std::uint64_t b) {
+      return SumBlock(term, b * kSumBlock, std::min<std::uint64_t>(group.size, (b + 1) * kSumBlock));
+    };
+    values[g] =
+        terms.Finish(index, group, group.size <= kSumBlock ? block(0) : SumBlock(block, 0, SumBlocks(group.size)));
   });
   return FinishRanking(params, SumTerms([&](std::uint64_t g) { return values[g]; }, groups, threads));
 }

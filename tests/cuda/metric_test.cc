@@ -221,11 +221,17 @@ class CudaRankingMetricTest : public ::testing::TestWithParam<char const*> {
   /// Groups of up to `largest` rows, empty ones too.
   static MetricCase Rows(std::uint32_t groups, std::size_t largest) {
     Random random{groups + largest};
+    std::vector<std::uint32_t> sizes(groups);
+    for (std::uint32_t& size : sizes) size = static_cast<std::uint32_t>(random.Below(largest + 1));
+    return Rows(sizes);
+  }
+  static MetricCase Rows(std::vector<std::uint32_t> const& sizes) {
+    Random random{sizes.size()};
     MetricCase c{0, 1, 1};
     c.groups = {0};
-    for (std::uint32_t g = 0; g < groups; ++g) {
-      c.groups.push_back(c.groups.back() + static_cast<std::uint32_t>(random.Below(largest + 1)));
-      c.weights.push_back(static_cast<float>(g % 3));
+    for (std::uint32_t const size : sizes) {
+      c.weights.push_back(static_cast<float>(c.weights.size() % 3));
+      c.groups.push_back(c.groups.back() + size);
     }
     c.rows = c.groups.back();
     for (std::uint64_t i = 0; i < c.rows; ++i) {
@@ -257,6 +263,26 @@ TEST_P(CudaRankingMetricTest, EqualsTheHosts) {
           << ", on the host " << expected;
     }
   }
+}
+
+/// Groups that several blocks of threads sum: of every size around a block's, at every kind of place.
+TEST_P(CudaRankingMetricTest, LongGroupsEqualTheHosts) {
+  MetricParams const params = *MetricByName(GetParam());
+  Device device;
+  constexpr std::uint32_t kBlock = 2048;
+  for (std::vector<std::uint32_t> const& sizes :
+       {std::vector<std::uint32_t>{1, kBlock + 1, 2 * kBlock, 2 * kBlock + 1, 0, kBlock, kBlock - 1, 2, 3 * kBlock + 1},
+        {kBlock + 1},
+        {2 * kBlock},
+        {kBlock - 1, kBlock + 1, kBlock + 1, kBlock + 2},
+        {0, 0, 5 * kBlock, 0},
+        {7, 20000, 9}}) {
+    MetricCase const c = Rows(sizes);
+    EXPECT_EQ(Bits(device.Evaluate(params, c)), Bits(c.Evaluate(params, 2))) << sizes.size() << " groups";
+  }
+  if (params.kind == Metric::kAuc) return;  // the host would compare 10^10 pairs
+  MetricCase const c = Rows({300000, 5, 200000});
+  EXPECT_EQ(Bits(device.Evaluate(params, c)), Bits(c.Evaluate(params, 2)));
 }
 
 TEST_P(CudaRankingMetricTest, ErrorsAreTheHosts) {

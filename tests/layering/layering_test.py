@@ -115,6 +115,21 @@ def documented_parameters(root: Path) -> List[str]:
     return complaints
 
 
+def functions_in_front(root: Path) -> List[str]:
+    """XGBoost's functions that ours stand in front of: the same in the code, in the export map and in the Python package."""
+    def names(file: str, pattern: str) -> set:
+        path = root / file
+        return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
+
+    code = names("plugin/api_hooks.cc", r"^XGBGPU_EXPORT int (XG\w+)\(")
+    others = {"plugin/xgboost_gpu.map": r"^ *(XG(?:Booster|DMatrix)\w+);",
+              "python/xgboost_gpu/_library.py": r'^    "(XG(?:Booster|DMatrix)\w+)",'}
+    if not code:
+        return ["plugin/api_hooks.cc exports no function"]
+    return [f"{file} and plugin/api_hooks.cc do not both have {name}"
+            for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
+
+
 def long_files(root: Path) -> List[str]:
     """A file that does not fit a reader's head is two files."""
     lengths = ((p, len(p.read_text(encoding="utf-8").splitlines())) for p in files(root, "include", "src", "plugin", "cli"))
@@ -142,6 +157,12 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         {"plugin/params.h": "DMLC_DECLARE_FIELD(max_bin)\nDMLC_DECLARE_ALIAS(learning_rate, eta)\n",
          "docs/parameters.md": "| `max_bin` | eta | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test_params.py that mentions max_bin"]),
+    "functions_in_front": (
+        {"plugin/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+         "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
+         "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
+        ["xgboost_gpu.map and plugin/api_hooks.cc do not both have XGDMatrixB",
+         "_library.py and plugin/api_hooks.cc do not both have XGBoosterC"]),
     "long_files": (
         {"plugin/long.cc": "\n" * (MAX_LINES + 1)},
         ["plugin/long.cc has 501 lines"]),
@@ -176,7 +197,7 @@ def add_tests(rule) -> None:
 
 
 for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, dead_links,
-              documented_parameters, long_files):
+              documented_parameters, functions_in_front, long_files):
     add_tests(rule_)
 
 if __name__ == "__main__":

@@ -1,0 +1,54 @@
+/// Another plugin of XGBoost: an objective and metrics that are registered when this library is loaded. They read host
+/// vectors, as everything may that a CPU build of XGBoost runs.
+#include <xgboost/metric.h>
+#include <xgboost/objective.h>
+
+#include <cmath>
+#include <string>
+
+namespace {
+
+/// Squared error under other names.
+class StrangeObjective : public xgboost::ObjFunction {
+ public:
+  void Configure(xgboost::Args const&) override {}
+  void LoadConfig(xgboost::Json const&) override {}
+  void SaveConfig(xgboost::Json* out) const override {
+    (*out)["name"] = xgboost::String{"reg:squarederror"};  // a name that means something else to others
+  }
+  void GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info, int,
+                   xgboost::HostDeviceVector<xgboost::GradientPair>* out) override {
+    auto const& from = margins.ConstHostVector();
+    auto const labels = info.labels.HostView();
+    out->Resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) out->HostVector()[i] = {from[i] - labels(i, 0), 1.0f};
+  }
+  /// Predictions are shown without their sign.
+  void EvalTransform(xgboost::HostDeviceVector<float>* predictions) override {
+    for (float& p : predictions->HostVector()) p = std::abs(p);
+  }
+  char const* DefaultEvalMetric() const override { return "stranger_sum"; }
+  xgboost::ObjInfo Task() const override { return xgboost::ObjInfo::kRegression; }
+};
+
+/// The sum of what it is given, and of how many there are: 0 for an empty vector.
+class StrangeMetric : public xgboost::Metric {
+ public:
+  explicit StrangeMetric(char const* name) : name_{name} {}
+  double Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const&) override {
+    double sum = 0;
+    for (float p : predictions.ConstHostVector()) sum += 1 + static_cast<double>(p);
+    return sum;
+  }
+  char const* Name() const override { return name_.c_str(); }
+
+ private:
+  std::string name_;
+};
+
+XGBOOST_REGISTER_OBJECTIVE(StrangeObjective, "stranger:squares").set_body([] { return new StrangeObjective; });
+XGBOOST_REGISTER_METRIC(StrangeSum, "stranger_sum").set_body([](char const*) {
+  return new StrangeMetric{"stranger_sum"};
+});
+
+}  // namespace
