@@ -93,7 +93,7 @@ def tables(measured: Measured, rows: List[str], libraries: List[str], args: argp
     """Times, then accuracy and memory, as Markdown."""
     others = [library for library in libraries if library != "ours"]
     head = ["data", "rounds, depth", "ours: first round, s"]
-    head += [f"{library}: {what}" for library in libraries for what in ("all, s", "a round, ms")] + ["ours / " + ", ".join(others)]
+    head += [f"{library}: {what}" for library in libraries for what in ("all, s", "a round, ms")] + (["ours / " + ", ".join(others)] if others else [])
     times = [line(*head), line(*["---"] * len(head))]
     head = ["data"] + [f"{lib}: {what}" for lib in libraries for what in ("accuracy", "device GiB", "host GiB")]
     facts = [line(*head), line(*["---"] * len(head))]
@@ -106,7 +106,8 @@ def tables(measured: Measured, rows: List[str], libraries: List[str], args: argp
             cells += [text(median(found[library], "all_s"), ".3f"), text(median(found[library], "round_ms"), ".3f")]
         own = median(found.get("ours", []), "all_s")
         theirs = [median(found[library], "all_s") for library in others]
-        cells.append(", ".join("–" if own is None or other is None else f"{own / other:.2f}" for other in theirs))
+        if others:
+            cells.append(", ".join("–" if own is None or other is None else f"{own / other:.2f}" for other in theirs))
         times.append(line(*cells))
         cells = [name]
         for library in libraries:

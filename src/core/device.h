@@ -72,7 +72,7 @@ class DeviceArena {
 
   std::size_t bytes() const { return bytes_; }
   std::size_t peak_bytes() const { return peak_; }
-  std::uint64_t changes() const { return changes_; }  ///< calls that took or gave memory
+  std::uint64_t changes() const { return changes_; }         ///< calls that took or gave memory
   std::vector<Part> const& parts() const { return parts_; }  ///< what is held now, in order of first use
 
  private:
