@@ -37,6 +37,15 @@ RowBatch ToBatch(xgboost::SparsePage const& page) {
 
 }  // namespace
 
+std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
+  auto const& types = info.feature_types.ConstHostVector();
+  auto const is_categorical = [](xgboost::FeatureType type) { return type == xgboost::FeatureType::kCategorical; };
+  if (std::none_of(types.cbegin(), types.cend(), is_categorical)) return {};
+  std::vector<std::uint8_t> categorical(info.num_col_);
+  std::transform(types.cbegin(), types.cend(), categorical.begin(), is_categorical);
+  return categorical;
+}
+
 void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
   if (IsBinned(*data_)) {
     for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) visit(ToBatch(*page.page));
@@ -154,14 +163,6 @@ std::vector<float> FeatureWeights(xgboost::MetaInfo const& info) {
                           " values; allowed: one for each of " + std::to_string(info.num_col_) + " columns"};
   }
   return weights;
-}
-
-void CheckFeatureTypes(xgboost::MetaInfo const& info) {
-  auto const& types = info.feature_types.ConstHostVector();
-  auto const found = std::find(types.cbegin(), types.cend(), xgboost::FeatureType::kCategorical);
-  if (found == types.cend()) return;
-  throw Unsupported{"feature_types: column " + std::to_string(found - types.cbegin()) +
-                    " is 'c' (categorical), which this version of gpu_hist does not support; supported: numerical"};
 }
 
 Span<GradientPair const> View(xgboost::HostDeviceVector<xgboost::GradientPair> const& gradients) {

@@ -19,18 +19,23 @@
 
 namespace xgbgpu::plugin {
 
+/// [columns] 1 for a categorical one; empty if there is none.
+std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
+
 /// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins.
 class DMatrixRows final : public RowSource {
  public:
   /// `data` must outlive it.
-  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data} {}
+  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {}
 
   std::uint64_t rows() const override { return data_->Info().num_row_; }
   FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
+  Span<std::uint8_t const> categorical() const override { return categorical_; }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:
   xgboost::DMatrix* data_;
+  std::vector<std::uint8_t> categorical_;
 };
 
 /// Bins `data`: a DMatrix by exact quantiles (pages of external memory are read one by one, twice), a QuantileDMatrix
@@ -67,9 +72,6 @@ bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
 
 /// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
-
-/// Throws Unsupported if `data` has categorical columns.
-void CheckFeatureTypes(xgboost::MetaInfo const& info);
 
 /// The same memory, seen as the engine's type.
 Span<GradientPair const> View(xgboost::HostDeviceVector<xgboost::GradientPair> const& gradients);

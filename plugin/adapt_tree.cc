@@ -12,6 +12,19 @@ namespace xgbgpu::plugin {
 
 static_assert(std::is_same_v<xgboost::bst_node_t, NodeIndex>);
 
+namespace {
+
+/// A RegTree numbers the bits of a word from the highest down.
+std::vector<std::uint32_t> HighBitFirst(Span<std::uint32_t const> words) {
+  std::vector<std::uint32_t> reversed(words.size());
+  for (std::size_t i = 0; i < 32 * words.size(); ++i) {
+    if (((words[i / 32] >> (i % 32)) & 1U) != 0) reversed[i / 32] |= 0x80000000U >> (i % 32);
+  }
+  return reversed;
+}
+
+}  // namespace
+
 void CopyTree(Tree const& tree, xgboost::RegTree* out) {
   // A RegTree numbers children as they are made, two at a time, and so does the engine: repeat the splits in its order.
   std::vector<NodeIndex> inner;
@@ -26,9 +39,15 @@ void CopyTree(Tree const& tree, xgboost::RegTree* out) {
   for (NodeIndex const n : inner) {
     NodeIndex const left = tree.left[n];
     NodeIndex const right = left + 1;
-    out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n],
-                    tree.leaf_value[left], tree.leaf_value[right], tree.gain[n], tree.sum_hess[n], tree.sum_hess[left],
-                    tree.sum_hess[right]);
+    if (auto const categories = HighBitFirst(tree.RightCategories(n)); !categories.empty()) {
+      out->ExpandCategorical(n, tree.feature[n], {categories.data(), categories.size()}, tree.default_left[n] != 0,
+                             tree.weight[n], tree.leaf_value[left], tree.leaf_value[right], tree.gain[n],
+                             tree.sum_hess[n], tree.sum_hess[left], tree.sum_hess[right]);
+    } else {
+      out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n],
+                      tree.leaf_value[left], tree.leaf_value[right], tree.gain[n], tree.sum_hess[n],
+                      tree.sum_hess[left], tree.sum_hess[right]);
+    }
   }
 }
 

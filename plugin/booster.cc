@@ -153,7 +153,6 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
 
 Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   CheckOneProcess();
-  CheckFeatureTypes(data->Info());
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
   Training& training = trainers_.Get(data, config_.tree().max_bin, place, ctx_->Threads());
   Trace(training.trainer.get());

@@ -120,6 +120,8 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
   out.reg_lambda = param.reg_lambda;
   out.reg_alpha = param.reg_alpha;
   out.max_delta_step = param.max_delta_step;
+  out.max_cat_to_onehot = param.max_cat_to_onehot;
+  out.max_cat_threshold = param.max_cat_threshold;
   out.subsample = param.subsample;
   out.colsample_bytree = param.colsample_bytree;
   out.colsample_bylevel = param.colsample_bylevel;

@@ -39,7 +39,7 @@ std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatr
     if (!binned && slot.max_bin != max_bin) continue;
     bool const unchanged = binned || (hinted && slot.epoch == MetaInfoEpoch()) ||
                            (slot.weights == weights && slot.groups == WeightGroups(data->Info()));
-    if (!unchanged) continue;
+    if (!unchanged || slot.categorical != CategoricalFeatures(data->Info())) continue;
     if (hinted) slot.epoch = MetaInfoEpoch();
     if (auto dataset = slot.dataset.lock()) return dataset;
   }
@@ -55,8 +55,15 @@ std::shared_ptr<Dataset const> DatasetCache::Get(std::shared_ptr<xgboost::DMatri
   }
   auto dataset = MakeDataset(data.get(), max_bin, threads, place);
   std::lock_guard<std::mutex> lock{mutex_};
-  slots_.push_back(
-      {data, max_bin, place, data->Info().weights_.ConstHostVector(), WeightGroups(data->Info()), {}, dataset});
+  auto const& info = data->Info();
+  slots_.push_back({data,
+                    max_bin,
+                    place,
+                    info.weights_.ConstHostVector(),
+                    WeightGroups(info),
+                    CategoricalFeatures(info),
+                    {},
+                    dataset});
   last_owner_ = data;
   last_ = dataset;
   return dataset;

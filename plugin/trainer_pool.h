@@ -34,7 +34,8 @@ class DatasetCache {
     Place place;
     std::vector<float> weights;                ///< as in the matrix when the dataset was made
     std::vector<xgboost::bst_group_t> groups;  ///< the same: WeightGroups
-    std::optional<std::uint64_t> epoch;        ///< in which both were found unchanged (api_call.h)
+    std::vector<std::uint8_t> categorical;     ///< the same: CategoricalFeatures
+    std::optional<std::uint64_t> epoch;        ///< in which the first two were found unchanged (api_call.h)
     std::weak_ptr<Dataset const> dataset;
   };
 

@@ -136,6 +136,7 @@ void Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, Span<float c
   constexpr std::uint64_t kFewRows = 1000;
   std::uint64_t const rows = data->Info().num_row_;
   if (trainer->backend() == BackendKind::kHost || rows <= kFewRows || IsBinned(*data)) return;
+  if (!dataset->cuts().categorical.empty()) return;  // kept trees know no categories
   auto const same = [&](Evaluation const& e) { return e.owner.lock() == data; };
   auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
   try {

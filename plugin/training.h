@@ -102,7 +102,8 @@ struct Training {
   /// The rows of `data` with the margins of the model, after the trees that were missing were added; or null.
   Resident* Advance(xgboost::DMatrix const* data, std::uint32_t rounds);
   /// From now on Advance knows the rows of `data`. `margins` are those of the model. Not for matrices that are small,
-  /// or binned without their values, or too large for the device: then nothing happens.
+  /// or binned without their values, or too large for the device, nor in a training with categorical columns: then
+  /// nothing happens.
   void Admit(std::shared_ptr<xgboost::DMatrix> const& data, Span<float const> margins, std::uint32_t rounds);
 };
 

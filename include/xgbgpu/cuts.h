@@ -11,18 +11,22 @@ namespace xgbgpu {
 
 /// Bin b of feature f holds the values in [values[b-1], values[b]); the first bin of a feature has no lower end and the
 /// last takes whatever is larger. A split at bin b sends `value < values[b]` to the left, as XGBoost does.
+///
+/// A categorical feature has one bin for each category 0 … the largest seen: bin b is category b, and ends at b + 1.
 struct Cuts {
-  std::vector<BinIndex> ptr;      ///< [features + 1]; feature f owns bins ptr[f] … ptr[f+1]-1, at least one
-  std::vector<float> values;      ///< [bins] upper ends, ascending inside a feature
-  std::vector<float> min_values;  ///< [features] a value below every one seen: "all present values go right"
+  std::vector<BinIndex> ptr;                ///< [features + 1]; feature f owns bins ptr[f] … ptr[f+1]-1, at least one
+  std::vector<float> values;                ///< [bins] upper ends, ascending inside a feature
+  std::vector<float> min_values;            ///< [features] a value below every one seen: "all present values go right"
+  std::vector<std::uint8_t> categorical{};  ///< [features] 1: the values are categories; empty: of no feature
 
   FeatureIndex features() const { return ptr.empty() ? 0 : static_cast<FeatureIndex>(ptr.size() - 1); }
   BinIndex bins() const { return ptr.empty() ? 0 : ptr.back(); }
   BinIndex bins(FeatureIndex f) const { return ptr[f + 1] - ptr[f]; }
+  bool IsCategorical(FeatureIndex f) const { return !categorical.empty() && categorical[f] != 0; }
 };
 
 inline bool operator==(Cuts const& a, Cuts const& b) {
-  return a.ptr == b.ptr && a.values == b.values && a.min_values == b.min_values;
+  return a.ptr == b.ptr && a.values == b.values && a.min_values == b.min_values && a.categorical == b.categorical;
 }
 
 }  // namespace xgbgpu

@@ -25,6 +25,8 @@ struct TrainParams {
   float reg_lambda{1.0f};
   float reg_alpha{0.0f};
   float max_delta_step{0.0f};
+  std::uint32_t max_cat_to_onehot{4};  ///< a feature of fewer categories is split one category against the others
+  int max_cat_threshold{64};  ///< of the sorted categories of a feature, how many are looked at from either end
   float subsample{1.0f};
   float colsample_bytree{1.0f};
   float colsample_bylevel{1.0f};

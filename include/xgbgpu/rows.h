@@ -32,6 +32,8 @@ class RowSource {
   virtual ~RowSource() = default;
   virtual std::uint64_t rows() const = 0;
   virtual FeatureIndex features() const = 0;
+  /// [features] 1 where values are categories: numbers 0, 1, 2 … without order; empty if no feature is categorical.
+  virtual Span<std::uint8_t const> categorical() const { return {}; }
   /// Calls `visit` for every batch in row order. A batch is valid during the call only.
   virtual void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const = 0;
 };

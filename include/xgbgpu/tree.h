@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -24,8 +25,14 @@ struct Tree {
   std::vector<float> weight;               ///< best output of the node before shrinkage
   std::vector<float> leaf_value;           ///< weight × learning rate: what a leaf adds to the margin
 
+  /// A node splits on categories if it has words here: bit c of words category_ptr[n] … category_ptr[n + 1] - 1 is set
+  /// if category c goes right. Missing values go where default_left says, any other value left; the threshold is NaN.
+  std::vector<std::uint32_t> category_ptr;   ///< [nodes + 1]; empty: the tree splits on no categories
+  std::vector<std::uint32_t> category_bits;  ///< [category_ptr.back()]
+
   std::size_t size() const { return left.size(); }
   bool IsLeaf(NodeIndex n) const { return left[static_cast<std::size_t>(n)] == kNoNode; }
+  Span<std::uint32_t const> RightCategories(NodeIndex n) const;  ///< the node's words; none: it splits on numbers
   std::size_t Leaves() const { return (size() + 1) / 2; }
   void Resize(std::size_t nodes);
 };

@@ -78,7 +78,7 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     return finished;
   });
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
-                       lane->level().constraints());
+                       lane->level().constraints(), result.sets);
   last_ = lane;
   tree_ = tree.size();
   return tree;

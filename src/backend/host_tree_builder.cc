@@ -48,7 +48,8 @@ class HostTreeBuilder final : public TreeBuilder {
   void ExpandNodes() override { level_.ExpandNodes(); }
 
   Tree Finish() override {
-    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, level_.constraints());
+    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, level_.constraints(),
+                         level_.category_sets());
     timer_.Run(kWalk, train_.max_depth, [&] {
       level_.LeafPositions(positions_.data());
       if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);

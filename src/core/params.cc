@@ -1,5 +1,6 @@
 #include "xgbgpu/params.h"
 
+#include <cstdint>
 #include <limits>
 #include <tuple>
 
@@ -19,6 +20,10 @@ void CheckNotNegative(char const* name, double value) {
   CheckRange(name, value, 0.0, std::numeric_limits<float>::max(), "a finite number, 0 or larger");
 }
 
+void CheckPositive(char const* name, double value) {
+  CheckRange(name, value, 1.0, std::numeric_limits<std::int32_t>::max(), "1 to 2147483647");
+}
+
 void CheckFraction(char const* name, double value) {
   CheckRange(name, value, std::numeric_limits<float>::min(), 1.0, "larger than 0, at most 1");
 }
@@ -34,6 +39,8 @@ void TrainParams::Validate() const {
   CheckNotNegative("reg_lambda", reg_lambda);
   CheckNotNegative("reg_alpha", reg_alpha);
   CheckNotNegative("max_delta_step", max_delta_step);
+  CheckPositive("max_cat_to_onehot", max_cat_to_onehot);
+  CheckPositive("max_cat_threshold", max_cat_threshold);
   CheckFraction("subsample", subsample);
   CheckFraction("colsample_bytree", colsample_bytree);
   CheckFraction("colsample_bylevel", colsample_bylevel);
@@ -53,8 +60,9 @@ void ValidateMaxBin(std::int64_t max_bin) {
 bool operator==(TrainParams const& a, TrainParams const& b) {
   auto const fields = [](TrainParams const& p) {
     return std::tie(p.learning_rate, p.min_split_loss, p.max_depth, p.max_leaves, p.grow_policy, p.min_child_weight,
-                    p.reg_lambda, p.reg_alpha, p.max_delta_step, p.subsample, p.colsample_bytree, p.colsample_bylevel,
-                    p.colsample_bynode, p.feature_weights, p.monotone_constraints, p.interaction_constraints, p.seed);
+                    p.reg_lambda, p.reg_alpha, p.max_delta_step, p.max_cat_to_onehot, p.max_cat_threshold, p.subsample,
+                    p.colsample_bytree, p.colsample_bylevel, p.colsample_bynode, p.feature_weights,
+                    p.monotone_constraints, p.interaction_constraints, p.seed);
   };
   return fields(a) == fields(b);
 }

@@ -11,6 +11,7 @@
 #include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
+#include "split/category_sets.h"
 #include "split/constraints_cuda.h"
 #include "split/split.h"
 #include "split/split_groups.h"
@@ -81,11 +82,12 @@ struct DeviceTree {
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
   std::uint32_t const* features_of_node;  ///< [sets, feature_words] or nullptr: all
   std::uint32_t feature_words;
-  NodeLimitsView limits;       ///< what constraints leave to each node
-  std::uint8_t sets_by_depth;  ///< set number is the node's depth; else 2 · family + (1 for the right child)
-  std::uint32_t unit_rows;     ///< rows of one unit of the histogram kernel
-  std::uint32_t item_rows;     ///< rows of one item of the partition, a multiple of 32, at most 1024
-  RowPaths paths;              ///< instead of lists and jobs, if the tree is grown by paths
+  NodeLimitsView limits;        ///< what constraints leave to each node
+  std::uint8_t sets_by_depth;   ///< set number is the node's depth; else 2 · family + (1 for the right child)
+  std::uint32_t unit_rows;      ///< rows of one unit of the histogram kernel
+  std::uint32_t item_rows;      ///< rows of one item of the partition, a multiple of 32, at most 1024
+  DeviceCategories categories;  ///< of the splits
+  RowPaths paths;               ///< instead of lists and jobs, if the tree is grown by paths
 };
 
 /// Who chooses the splits of the next level: the host, or the last block of the split kernel.

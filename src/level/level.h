@@ -17,6 +17,7 @@
 #include "matrix/matrix.h"
 #include "partition/partition.h"
 #include "sample/sample.h"
+#include "split/category_split.h"
 #include "split/constraints.h"
 #include "split/split.h"
 
@@ -48,6 +49,8 @@ class LevelBuilder {
 
   Span<Node const> nodes() const { return nodes_; }
   Constraints const& constraints() const { return constraints_; }
+  /// Of the nodes' splits by categories.
+  CategorySets category_sets() const { return {category_sets_, set_words_}; }
   /// Writes the leaf of every sampled row to positions[row]; other elements stay as they are.
   void LeafPositions(NodeIndex* positions);
   /// Where children that stay leaves leave their rows' positions during growth.
@@ -71,6 +74,7 @@ class LevelBuilder {
   bool AcquireSlot(NodeIndex owner, bool may_evict, NodeIndex keep);
   void ReleaseSlot(NodeIndex owner);
   void EvaluateFamilies(std::vector<Family> const& families);
+  void WriteCategorySets(std::vector<NodeIndex> const& nodes);
   std::vector<std::vector<FeatureIndex>> FeatureSets(std::vector<NodeIndex> const& nodes) const;
 
   QuantisedMatrix const& matrix_;
@@ -89,6 +93,8 @@ class LevelBuilder {
   std::vector<Node> nodes_;
   Constraints constraints_;
   NodeLimits limits_;
+  std::size_t set_words_;                     ///< of one set of categories; 0: no feature is categorical
+  std::vector<std::uint32_t> category_sets_;  ///< one after the other
   std::vector<NodeIndex> selected_;
   std::deque<std::pair<NodeIndex, int>> waiting_;  ///< (node, slot) in the order of their building: first to be evicted
 };

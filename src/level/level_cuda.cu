@@ -35,7 +35,8 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
       limits_{CurrentDeviceLimits()},
       processors_{limits_.processors},
       groups_{MakeSplitGroups(matrix)},
-      paths_{matrix, arena} {
+      paths_{matrix, arena},
+      categories_{matrix, static_cast<std::uint32_t>(limits_.processors * kSplitResident), arena} {
   std::size_t const rows = matrix.view.rows;
   for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
   settings_ = {arena, "state", 1};
@@ -132,6 +133,7 @@ void LevelBuilder::ReserveUnattended() {
   std::size_t const widest = std::size_t{1} << (params_.max_depth - 1);  // nodes of the last level that is evaluated
   used_slots_ = static_cast<std::uint32_t>(widest);
   Grow(&tree_memory_, "nodes", TreeBytes(4 * widest));
+  if (categories_.Reserve(4 * widest, 0, stream_)) DropGraph();
   Grow(&families_, "nodes", widest);
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
@@ -164,6 +166,7 @@ void LevelBuilder::ReserveAttended() {
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
   ReserveLists();
   Grow(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
+  if (categories_.Reserve(NodeRoom(), 0, stream_)) DropGraph();
   Grow(&families_, "nodes", batch_);
   Grow(&move_jobs_, "nodes", batch_);
   Grow(&sum_jobs_, "nodes", 2 * batch_);
@@ -201,6 +204,7 @@ DeviceTree LevelBuilder::View() const {
   tree.sets_by_depth = sets_by_depth_;
   tree.limits = constraints_.View();
   if (by_paths_) tree.paths = paths_.View(Sampled() ? paths_.sampled() : gradients_);
+  tree.categories = categories_.View();
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
   std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
@@ -392,6 +396,7 @@ void LevelBuilder::ExpandNodes() {
               "making room for nodes");
     stream_.Wait("making room for nodes");
     tree_memory_ = std::move(larger);
+    categories_.Reserve(NodeRoom(), first, stream_);
   }
   constraints_.Extend(first, first + 2 * batch.size(), arena_, stream_);
   UploadNodeSets(batch);
@@ -406,7 +411,7 @@ void LevelBuilder::ExpandNodes() {
 }
 
 void LevelBuilder::EnqueueUnsampled(Node const* nodes) {
-  if (Sampled()) FindLeaves(matrix_.view, nodes, positions_.data(), limits_, stream_);
+  if (Sampled()) FindLeaves(matrix_.view, nodes, categories_.View(), positions_.data(), limits_, stream_);
 }
 
 /// Attended: the rows of every node that the device made last belong to a leaf of the tree.
@@ -459,6 +464,9 @@ LevelBuilder::Result LevelBuilder::Finish() {
     CopyToHost(host_memory_.data(), tree_memory_.data(), sizeof(Header), stream_, "reading the tree");
     stream_.Wait("growing a tree");
     result.nodes = growth_.tree();
+  }
+  if (categories_.any()) {
+    result.sets = categories_.Read(unattended_ ? result.nodes.size() : growth_.made().size(), stream_);
   }
   if (timer_.timeline() != nullptr) {
     timer_.timeline()->Resolve();

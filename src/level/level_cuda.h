@@ -39,6 +39,7 @@ class LevelBuilder {
 
   struct Result {
     Span<Node const> nodes;  ///< of the tree; valid until the next Begin
+    CategorySets sets;       ///< of their splits by categories; the same
     GradientFormat format;
     bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
   };
@@ -107,6 +108,7 @@ class LevelBuilder {
   StageTimer timer_;
   PathGrowth paths_;
   DeviceConstraints constraints_;
+  CategorySetRoom categories_;
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {

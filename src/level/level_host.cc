@@ -14,7 +14,8 @@ LevelBuilder::LevelBuilder(QuantisedMatrix const& matrix, int threads, std::size
       timer_{timer},
       partitioner_{matrix, threads},
       histograms_{matrix, threads},
-      cache_{matrix.cells(), cache_bytes} {
+      cache_{matrix.cells(), cache_bytes},
+      set_words_{CategorySetWords(matrix.cuts)} {
   for (auto& list : lists_) list = Buffer<RowRecord>{matrix.rows};
 }
 
@@ -27,6 +28,7 @@ void LevelBuilder::Begin(GradientView const& gradients, SplitParams const& param
   constraints_ = Constraints{train, matrix_.features()};
   limits_.Reset(constraints_);
   nodes_.clear();
+  category_sets_.clear();
   selected_.clear();
   waiting_.clear();
   cache_.ReleaseAll();
@@ -82,7 +84,8 @@ PartitionJob LevelBuilder::MakePartitionJob(Node const& parent) {
           lists_[1 - from].data() + parent.first_row,
           parent.rows,
           parent.left,
-          0};
+          0,
+          parent.split.categorical ? category_sets().set(parent.split.bin) : nullptr};
 }
 
 void LevelBuilder::SplitRows(std::vector<NodeIndex> const& parents) {
@@ -228,9 +231,30 @@ void LevelBuilder::EvaluateFamilies(std::vector<Family> const& families) {
       SplitCandidate const& candidate = best[i * blocks.size() + b];
       if (IsBetter(candidate, n.split)) n.split = candidate;
     }
-    bool const queued = queue_.Push(nodes_, evaluated[i]);
-    if (!queued || !queue_.ChildrenMaySplit(n.depth)) ReleaseSlot(evaluated[i]);
   }
+  if (set_words_ != 0) WriteCategorySets(evaluated);
+  for (NodeIndex i : evaluated) {
+    Node& n = node(i);
+    bool const queued = queue_.Push(nodes_, i);
+    if (!queued || !queue_.ChildrenMaySplit(n.depth)) ReleaseSlot(i);
+  }
+}
+
+/// The sets of those nodes that may be split by categories, while their histograms are there.
+void LevelBuilder::WriteCategorySets(std::vector<NodeIndex> const& nodes) {
+  std::vector<NodeIndex> by_categories;
+  for (NodeIndex n : nodes) {
+    if (node(n).split.categorical && queue_.IsCandidate(node(n))) by_categories.push_back(n);
+  }
+  std::size_t const first = category_sets_.size() / set_words_;
+  category_sets_.resize((first + by_categories.size()) * set_words_);
+  ParallelTasks(threads_, by_categories.size(), [&](std::size_t i, int) {
+    Node& n = node(by_categories[i]);
+    FeatureIndex const f = n.split.feature;
+    Span<GradientSum const> const sums{cache_.sums(n.slot) + matrix_.cell_ptr[f], matrix_.cuts.bins(f)};
+    WriteCategorySet(*params_, sums, n.split, category_sets_.data() + (first + i) * set_words_);
+    n.split.bin = static_cast<BinIndex>(first + i);
+  });
 }
 
 void LevelBuilder::LeafPositions(NodeIndex* positions) {

@@ -24,6 +24,10 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, PathPlace p
 /// What the rows of a node do that is split: symbols as they are in the records.
 __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitCandidate const& split,
                                           std::uint32_t family) {
+  if (split.categorical) {
+    return {split.feature, static_cast<std::uint16_t>(split.bin), static_cast<std::uint16_t>(split.bin >> 16),
+            family | kByCategories};
+  }
   DeviceTile const tile = matrix.tile[split.feature / matrix.tile_columns];
   bool const missing_left = split.default_left && tile.symbols > tile.bins;
   return {split.feature, static_cast<std::uint16_t>(split.bin),

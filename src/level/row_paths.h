@@ -32,8 +32,9 @@ struct PathSplit {
   FeatureIndex feature;        ///< kNoFeature: the node stays a leaf
   std::uint16_t bin;           ///< first symbol that goes right
   std::uint16_t missing_left;  ///< symbol that goes left although it is not smaller, or kNoSymbol
-  std::uint32_t family;
+  std::uint32_t family;        ///< | kByCategories: the split is by the set whose number's halves the two above are
 };
+constexpr std::uint32_t kByCategories = 0x80000000U;
 constexpr FeatureIndex kNoFeature = 0xFFFFFFFFU;
 constexpr std::uint16_t kNoSymbol = 0xFFFFU;
 

@@ -99,7 +99,17 @@ struct Rule {
   std::uint16_t bin;
   std::uint16_t missing_left;
   bool splits;
+  bool by_categories;
 };
+
+/// Does a row with this symbol go left? `split`: a rule, or a PathSplit, that is by categories or not.
+template <typename Split>
+__device__ bool GoesLeft(std::uint32_t symbol, Split const& split, bool by_categories,
+                         DeviceCategories const& categories) {
+  if (!by_categories) return symbol < split.bin || symbol == split.missing_left;
+  std::uint32_t const* const right = categories.set(split.bin | std::uint32_t{split.missing_left} << 16);
+  return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;  // missing values are in the set, too
+}
 
 /// What one block does at a time: the rows of a piece of a group, and the rules of the group's paths.
 struct Item {
@@ -120,7 +130,8 @@ __device__ Item LoadItem(DeviceTree const& tree, std::uint32_t item, Rule* rules
     PathSplit const s = paths.splits[(it.number << paths.depth) + threadIdx.x];
     Rule& rule = rules[threadIdx.x];
     rule.splits = s.feature != kNoFeature;
-    rule.family = s.family;
+    rule.family = s.family & ~kByCategories;
+    rule.by_categories = (s.family & kByCategories) != 0;
     rule.bin = s.bin;
     rule.missing_left = s.missing_left;
     FeatureIndex const feature = rule.splits ? s.feature : 0;
@@ -137,6 +148,7 @@ __device__ std::uint32_t LoadSymbol(DeviceTree const& tree, std::uint64_t offset
 }
 
 /// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none.
+template <bool kCategories>
 __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* rules, std::uint32_t* next) {
   RowPaths const& paths = tree.paths;
   std::uint32_t path[kItemSteps], symbol[kItemSteps];
@@ -159,7 +171,7 @@ __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* ru
       continue;
     }
     Rule const& rule = rules[path[k]];
-    bool const left = symbol[k] < rule.bin || symbol[k] == rule.missing_left;
+    bool const left = GoesLeft(symbol[k], rule, kCategories && rule.by_categories, tree.categories);
     next[k] = 2 * path[k] + (left ? 0 : 1);
   }
 }
@@ -169,7 +181,7 @@ __device__ std::uint32_t CountRow(std::uint32_t* counters, std::uint32_t key) {
   return key == kDeadPath ? 0 : atomicAdd(counters + key, 1U);
 }
 
-template <bool kCount>
+template <bool kCount, bool kCategories>
 __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];
@@ -180,7 +192,7 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
     if (kCount && threadIdx.x < children) counters[threadIdx.x] = 0;
     Item const it = LoadItem(tree, item, rules);
     std::uint32_t next[kItemSteps];
-    NextPaths(tree, it, rules, next);
+    NextPaths<kCategories>(tree, it, rules, next);
 #pragma unroll
     for (int k = 0; k < kItemSteps; ++k) {
       std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
@@ -275,6 +287,7 @@ __device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder co
   }
 }
 
+template <bool kCategories>
 __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child
@@ -288,7 +301,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
     if (threadIdx.x < children) counters[threadIdx.x] = 0;
     Item const it = LoadItem(tree, item, rules);
     std::uint32_t next[kItemSteps], place[kItemSteps];
-    NextPaths(tree, it, rules, next);
+    NextPaths<kCategories>(tree, it, rules, next);
 #pragma unroll
     for (int k = 0; k < kItemSteps; ++k) place[k] = CountRow(counters, next[k]);
     __syncthreads();
@@ -334,7 +347,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
 }
 
 /// kSample: rows outside the sample get the complement of their leaf.
-template <bool kSample>
+template <bool kSample, bool kCategories>
 __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool from_start) {
   DeviceMatrixView const& m = tree.matrix;
   RowPaths const& paths = tree.paths;
@@ -353,7 +366,8 @@ __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool
           m.records + (std::uint64_t{node.split.feature / m.tile_columns} * m.rows + row) * record_bytes +
           node.split.feature % m.tile_columns * m.symbol_bytes;
       std::uint32_t const symbol = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
-      bool const left = symbol < node.split.bin || symbol == node.split.missing_left;
+      bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
+      bool const left = GoesLeft(symbol, node.split, by_categories, tree.categories);
       n = node.left + (left ? 0 : 1);
     }
     if (kSample) {
@@ -390,26 +404,25 @@ void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, GradientPair* sa
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream) {
   unsigned const blocks = PathBlocks(tree, bounds, limits);
-  if (step.move) {
-    AdvancePathsKernel<true><<<blocks, kThreads, 0, stream>>>(tree);
-  } else {
-    AdvancePathsKernel<false><<<blocks, kThreads, 0, stream>>>(tree);
-  }
+  bool const categories = tree.categories.sets != nullptr;
+  auto* const kernel = step.move ? (categories ? AdvancePathsKernel<true, true> : AdvancePathsKernel<true, false>)
+                                 : (categories ? AdvancePathsKernel<false, true> : AdvancePathsKernel<false, false>);
+  kernel<<<blocks, kThreads, 0, stream>>>(tree);
   CheckLaunch("dividing rows");
 }
 
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
-  MovePathsKernel<<<PathBlocks(tree, bounds, limits), kThreads, 0, stream>>>(tree);
+  auto* const kernel = tree.categories.sets != nullptr ? MovePathsKernel<true> : MovePathsKernel<false>;
+  kernel<<<PathBlocks(tree, bounds, limits), kThreads, 0, stream>>>(tree);
   CheckLaunch("moving rows");
 }
 
 void WalkRows(DeviceTree const& tree, bool from_start, bool sampled, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kThreads, limits, kResident);
-  if (sampled) {
-    WalkRowsKernel<true><<<blocks, kThreads, 0, stream>>>(tree, from_start);
-  } else {
-    WalkRowsKernel<false><<<blocks, kThreads, 0, stream>>>(tree, from_start);
-  }
+  bool const categories = tree.categories.sets != nullptr;
+  auto* const kernel = sampled ? (categories ? WalkRowsKernel<true, true> : WalkRowsKernel<true, false>)
+                               : (categories ? WalkRowsKernel<false, true> : WalkRowsKernel<false, false>);
+  kernel<<<blocks, kThreads, 0, stream>>>(tree, from_start);
   CheckLaunch("looking for the leaves of rows");
 }
 

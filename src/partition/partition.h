@@ -21,8 +21,9 @@ struct PartitionJob {
   RowRecord const* from;  ///< [rows] ascending
   RowRecord* to;          ///< [rows]; unused by AssignChildren
   std::uint32_t rows;
-  NodeIndex left;        ///< number of the left child; the right one's is left + 1
-  std::uint32_t n_left;  ///< out
+  NodeIndex left;                                  ///< number of the left child; the right one's is left + 1
+  std::uint32_t n_left;                            ///< out
+  std::uint32_t const* right_categories{nullptr};  ///< bit set, instead of `bin`; nullptr: a split by numbers
 };
 
 /// Divides the rows of many nodes at once; the order of rows inside a child is that of the parent.

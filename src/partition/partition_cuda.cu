@@ -16,11 +16,11 @@ __device__ void SetPositions(DeviceTree const& tree, RowRecord const* from, std:
   for (std::uint32_t i = threadIdx.x % 32; i < rows; i += 32) tree.positions[from[i].row] = node;
 }
 
-template <bool kFinal>
+template <bool kFinal, bool kCategories>
 __device__ void SplitRows(DeviceTree const& tree, Family* family, Node const& parent, std::uint32_t offset,
                           std::uint32_t rows) {
   RowRecord const* const from = tree.lists[static_cast<int>(parent.list)] + parent.first_row + offset;
-  RowTest const test{tree.matrix, parent.split.feature, parent.split.bin, parent.split.default_left};
+  RowTest<kCategories> const test{tree.matrix, parent.split, tree.categories};
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t lefts = 0;  // bit i: this lane's row of step i goes left
   for (std::uint32_t base = 0; base < rows; base += 32 * kInFlight) {
@@ -71,7 +71,7 @@ __device__ void SplitRows(DeviceTree const& tree, Family* family, Node const& pa
   }
 }
 
-template <bool kFinal>
+template <bool kFinal, bool kCategories>
 __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) {
   std::uint32_t const items = tree.state->move_items, jobs = tree.state->move_jobs;
   std::uint32_t const warps = gridDim.x * kWarps;
@@ -84,12 +84,21 @@ __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) 
     if (job->family < 0) {
       SetPositions(tree, tree.lists[static_cast<int>(node.list)] + node.first_row + offset, rows, ~job->family);
     } else {
-      SplitRows<kFinal>(tree, tree.families + job->family, node, offset, rows);
+      SplitRows<kFinal, kCategories>(tree, tree.families + job->family, node, offset, rows);
     }
   }
   if (kFinal) return;
   ClearSlots(tree);
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanSums(tree);
+}
+
+template <bool kFinal>
+void Launch(DeviceTree const& tree, unsigned blocks, cudaStream_t stream) {
+  if (tree.categories.sets != nullptr) {
+    MoveRowsKernel<kFinal, true><<<blocks, kPlanThreads, 0, stream>>>(tree);
+  } else {
+    MoveRowsKernel<kFinal, false><<<blocks, kPlanThreads, 0, stream>>>(tree);
+  }
 }
 
 }  // namespace
@@ -99,9 +108,9 @@ void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind,
   std::uint64_t const items = tree.matrix.rows / (std::uint64_t{tree.item_rows} * kWarps) + 1;
   unsigned const blocks = Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, kResident);
   if (kind == LevelKind::kFinal) {
-    MoveRowsKernel<true><<<blocks, kPlanThreads, 0, stream>>>(tree);
+    Launch<true>(tree, blocks, stream);
   } else {
-    MoveRowsKernel<false><<<blocks, kPlanThreads, 0, stream>>>(tree);
+    Launch<false>(tree, blocks, stream);
   }
   CheckLaunch("dividing rows");
 }

@@ -4,19 +4,27 @@
 
 #include "matrix/device_matrix.h"
 #include "partition/partition_ops.h"
+#include "split/category_sets.h"
 
 namespace xgbgpu::cuda {
 
-/// A split, and where the symbols lie that decide it.
+/// A split, and where the symbols lie that decide it. kCategories: it may be by categories.
+template <bool kCategories>
 struct RowTest {
   BinSplit split;
+  std::uint32_t const* right;   // set of categories; nullptr: a split by numbers
   std::uint8_t const* symbols;  // dense: of row 0
   std::uint64_t record_bytes;
   std::uint8_t symbol_bytes;
   SparseView<std::uint32_t> sparse;
 
-  __device__ RowTest(DeviceMatrixView const& m, FeatureIndex feature, BinIndex bin, bool default_left)
-      : split{feature, bin, 0, default_left}, symbols{nullptr}, record_bytes{0}, symbol_bytes{m.symbol_bytes} {
+  __device__ RowTest(DeviceMatrixView const& m, SplitCandidate const& s, DeviceCategories const& categories)
+      : split{s.feature, s.bin, 0, s.default_left},
+        right{kCategories ? categories.SetOf(s) : nullptr},
+        symbols{nullptr},
+        record_bytes{0},
+        symbol_bytes{m.symbol_bytes} {
+    FeatureIndex const feature = s.feature;
     if (m.dense) {
       std::uint32_t const tile = feature / m.tile_columns;
       record_bytes = m.record_bytes();
@@ -28,11 +36,20 @@ struct RowTest {
     }
   }
   __device__ bool Left(RowIndex row) const {
-    if (symbol_bytes == 1) return SymbolGoesLeft(symbols[row * record_bytes], split);
-    if (symbol_bytes == 2) {
-      return SymbolGoesLeft(*reinterpret_cast<std::uint16_t const*>(symbols + row * record_bytes), split);
+    if (kCategories && right != nullptr) {
+      return LeftBy(row, CategorySplit{split.feature, right, split.bins, split.default_left});
     }
-    return GoesLeft(sparse, row, split);
+    return LeftBy(row, split);
+  }
+
+ private:
+  template <typename Split>
+  __device__ bool LeftBy(RowIndex row, Split const& by) const {
+    if (symbol_bytes == 1) return SymbolGoesLeft(symbols[row * record_bytes], by);
+    if (symbol_bytes == 2) {
+      return SymbolGoesLeft(*reinterpret_cast<std::uint16_t const*>(symbols + row * record_bytes), by);
+    }
+    return GoesLeft(sparse, row, by);
   }
 };
 

@@ -10,8 +10,14 @@ namespace {
 
 constexpr std::uint32_t kChunkRows = 1 << 13;
 
-BinSplit SplitOf(QuantisedMatrix const& matrix, PartitionJob const& job) {
-  return {job.feature, job.bin, matrix.cuts.bins(job.feature), job.default_left};
+/// visit(view of the rows, split of the job).
+template <typename F>
+decltype(auto) VisitJob(QuantisedMatrix const& matrix, PartitionJob const& job, F&& visit) {
+  BinIndex const bins = matrix.cuts.bins(job.feature);
+  return matrix.Visit([&](auto const& view) {
+    if (job.right_categories == nullptr) return visit(view, BinSplit{job.feature, job.bin, bins, job.default_left});
+    return visit(view, CategorySplit{job.feature, job.right_categories, bins, job.default_left});
+  });
 }
 
 }  // namespace
@@ -35,10 +41,9 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
   ParallelTasks(threads_, chunks_.size(), [&](std::size_t c, int) {
     Chunk& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
-    BinSplit const split = SplitOf(matrix_, job);
     RowRecord const* const rows = job.from + chunk.first;
     std::uint8_t* const flags = flags_.data() + chunk.flags;
-    chunk.left = matrix_.Visit([&](auto const& view) {
+    chunk.left = VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
       std::uint32_t left = 0;
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
         bool const goes_left = GoesLeft(view, rows[i].row, split);
@@ -74,9 +79,8 @@ void RowPartitioner::AssignChildren(Span<PartitionJob const> jobs, NodeIndex* po
   ParallelTasks(threads_, chunks_.size(), [&](std::size_t c, int) {
     Chunk const& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
-    BinSplit const split = SplitOf(matrix_, job);
     RowRecord const* const rows = job.from + chunk.first;
-    matrix_.Visit([&](auto const& view) {
+    VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
         positions[rows[i].row] = job.left + (GoesLeft(view, rows[i].row, split) ? 0 : 1);
       }

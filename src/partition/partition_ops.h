@@ -23,14 +23,26 @@ XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, BinSplit const& split) {
   return (present_left | missing_left) != 0;
 }
 
-template <typename Symbol>
-XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, BinSplit const& split) {
+/// A split by categories as the partition sees it.
+struct CategorySplit {
+  FeatureIndex feature;
+  std::uint32_t const* right;  ///< bit set: the categories that go right
+  BinIndex bins;               ///< of the feature: the number that stands for "missing" in dense rows
+  bool default_left;
+};
+
+XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, CategorySplit const& split) {
+  return symbol == split.bins ? split.default_left : ((split.right[symbol / 32] >> (symbol % 32)) & 1U) == 0;
+}
+
+template <typename Symbol, typename Split>
+XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
   return SymbolGoesLeft(view.column(split.feature)[row], split);
 }
 
 /// Binary search for the feature's cell among the row's ascending cells.
-template <typename Cell>
-XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, BinSplit const& split) {
+template <typename Cell, typename Split>
+XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
   BinIndex const first_cell = view.cell_ptr[split.feature];
   std::uint64_t low = view.row_ptr[row];
   std::uint64_t const end = view.row_ptr[row + std::uint64_t{1}];
@@ -45,7 +57,7 @@ XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, BinSplit con
     }
   }
   if (low == end || view.cells[low] >= first_cell + split.bins) return split.default_left;
-  return view.cells[low] < first_cell + split.bin;
+  return SymbolGoesLeft(view.cells[low] - first_cell, split);
 }
 
 }  // namespace xgbgpu

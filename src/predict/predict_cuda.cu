@@ -10,15 +10,15 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
+template <bool kCategories>
 __global__ void __launch_bounds__(kThreads)
-    FindLeavesKernel(DeviceMatrixView matrix, Node const* nodes, NodeIndex* positions) {
+    FindLeavesKernel(DeviceMatrixView matrix, Node const* nodes, DeviceCategories categories, NodeIndex* positions) {
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     if (positions[row] != host::kUnknownLeaf) continue;
     NodeIndex n = 0;
     while (nodes[n].left != kNoNode) {
-      SplitCandidate const& split = nodes[n].split;
-      RowTest const test{matrix, split.feature, split.bin, split.default_left};
+      RowTest<kCategories> const test{matrix, nodes[n].split, categories};
       n = nodes[n].left + (test.Left(static_cast<RowIndex>(row)) ? 0 : 1);
     }
     positions[row] = ~n;
@@ -37,9 +37,14 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, NodeIndex* positions, DeviceLimits const& limits,
-                cudaStream_t stream) {
-  FindLeavesKernel<<<Blocks(matrix.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(matrix, nodes, positions);
+void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategories const& categories,
+                NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
+  unsigned const blocks = Blocks(matrix.rows, kThreads, limits, kResident);
+  if (categories.sets != nullptr) {
+    FindLeavesKernel<true><<<blocks, kThreads, 0, stream>>>(matrix, nodes, categories, positions);
+  } else {
+    FindLeavesKernel<false><<<blocks, kThreads, 0, stream>>>(matrix, nodes, categories, positions);
+  }
   CheckLaunch("looking for the leaves of rows outside the sample");
 }
 

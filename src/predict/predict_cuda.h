@@ -5,13 +5,14 @@
 #include "core/device.h"
 #include "level/node.h"
 #include "matrix/device_matrix.h"
+#include "split/category_sets.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
 
 /// As host::FindLeaves, on the nodes of a finished tree; every array is on the device.
-void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, NodeIndex* positions, DeviceLimits const& limits,
-                cudaStream_t stream);
+void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategories const& categories,
+                NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 
 /// As host::AddLeafValues; every array is on the device.
 void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,

@@ -9,8 +9,10 @@ constexpr std::size_t kGrain = 1 << 14;  // rows per task
 }
 
 void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads) {
-  TreeView const view{tree.left.data(), tree.feature.data(), tree.split_bin.data(), tree.default_left.data(),
-                      matrix.cuts.ptr.data()};
+  TreeView const view{tree.left.data(),         tree.feature.data(),
+                      tree.split_bin.data(),    tree.default_left.data(),
+                      matrix.cuts.ptr.data(),   tree.category_ptr.empty() ? nullptr : tree.category_ptr.data(),
+                      tree.category_bits.data()};
   matrix.Visit([&](auto const& rows) {
     ParallelChunks(threads, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {

@@ -15,16 +15,18 @@ struct TreeView {
   FeatureIndex const* feature;
   BinIndex const* split_bin;
   std::uint8_t const* default_left;
-  BinIndex const* cut_ptr;  ///< Cuts::ptr
+  BinIndex const* cut_ptr;            ///< Cuts::ptr
+  std::uint32_t const* category_ptr;  ///< nullptr: no split is by categories
+  std::uint32_t const* category_bits;
 };
 
 /// A row of either layout asked for many features: dense rows are read where they lie together.
-template <typename Symbol>
-XGBGPU_HD bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, BinSplit const& split) {
+template <typename Symbol, typename Split>
+XGBGPU_HD bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
   return SymbolGoesLeft(view.row(row)[split.feature], split);
 }
-template <typename Cell>
-XGBGPU_HD bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, BinSplit const& split) {
+template <typename Cell, typename Split>
+XGBGPU_HD bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
   return GoesLeft(view, row, split);
 }
 
@@ -34,9 +36,15 @@ XGBGPU_HD NodeIndex LeafOfRow(View const& view, RowIndex row, TreeView const& tr
   NodeIndex n = 0;
   while (tree.left[n] != kNoNode) {
     FeatureIndex const f = tree.feature[n];
-    BinSplit const split{f, tree.split_bin[n] - tree.cut_ptr[f], tree.cut_ptr[f + 1] - tree.cut_ptr[f],
-                         tree.default_left[n] != 0};
-    n = tree.left[n] + (RowGoesLeft(view, row, split) ? 0 : 1);
+    BinIndex const bins = tree.cut_ptr[f + 1] - tree.cut_ptr[f];
+    bool const default_left = tree.default_left[n] != 0;
+    bool left = false;
+    if (tree.category_ptr != nullptr && tree.category_ptr[n] != tree.category_ptr[n + 1]) {
+      left = RowGoesLeft(view, row, CategorySplit{f, tree.category_bits + tree.category_ptr[n], bins, default_left});
+    } else {
+      left = RowGoesLeft(view, row, BinSplit{f, tree.split_bin[n] - tree.cut_ptr[f], bins, default_left});
+    }
+    n = tree.left[n] + (left ? 0 : 1);
   }
   return n;
 }

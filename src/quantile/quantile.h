@@ -11,7 +11,8 @@ namespace xgbgpu::host {
 /// Cut points at weighted quantiles of every column, at most max_bin bins a feature.
 ///
 /// The ranks are chosen as XGBoost's last pruning step chooses them on an exactly sorted column; a column of few
-/// distinct values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin.
+/// distinct values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin, a
+/// categorical one a bin for each category (categories.h).
 ///
 /// In      source   read once, and twice more for every kColumnBufferValues values it holds
 ///         weights  [rows] or empty

@@ -5,6 +5,7 @@
 
 #include "core/parallel.h"
 #include "matrix/device_matrix_policy.h"
+#include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/pack.h"
@@ -38,6 +39,7 @@ class Search {
 
   Quantiles Finish() {
     result_.cuts = JoinCuts(features_);
+    SetCategoryCuts(source_, threads_, &result_.cuts);
     return std::move(result_);
   }
 

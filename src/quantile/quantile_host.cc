@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/quantile.h"
@@ -32,7 +33,9 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
   std::vector<FeatureCuts> features(source.features());
   ForEachSortedColumn(source, weights, threads,
                       [&](SortedColumn const& c) { features[c.feature] = CutsOfColumn(c, max_bin); });
-  return JoinCuts(features);
+  Cuts cuts = JoinCuts(features);
+  SetCategoryCuts(source, threads, &cuts);
+  return cuts;
 }
 
 Cuts CutsFromBinEdges(RowSource const& source, int threads) {
@@ -40,7 +43,9 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads) {
   ForEachSortedColumn(source, {}, threads, [&](SortedColumn const& c) {
     features[c.feature] = c.keys.empty() ? CutsOfEmptyColumn() : CutsOfEdges(c.feature, c.keys.size(), c.keys);
   });
-  return JoinCuts(features);
+  Cuts cuts = JoinCuts(features);
+  SetCategoryCuts(source, threads, &cuts);
+  return cuts;
 }
 
 }  // namespace xgbgpu::host

@@ -18,6 +18,7 @@ struct SplitCandidate {
   FeatureIndex feature{0};
   BinIndex bin{0};           ///< first feature-local bin that goes right; 0: all present values do
   bool default_left{false};  ///< where rows go in which the feature is missing
+  bool categorical{false};   ///< `bin` stands for a set of categories that go right, see category_ops.h
   GradientSum left;
   GradientSum right;
 };
@@ -30,6 +31,8 @@ struct SplitParams {
   double reg_alpha;
   double max_delta_step;
   double min_child_weight;
+  BinIndex max_cat_to_onehot;
+  BinIndex max_cat_threshold;
   double grad_unit;
   double hess_unit;
 };
@@ -50,6 +53,7 @@ namespace host {
 /// For every feature two scans: missing values to the right, bins ascending; then, if the node has rows without the
 /// feature, missing values to the left, bins descending. The total order on candidates: gain (rounded to float) first,
 /// then the smaller feature, then the order of these scans. Empty bins repeat the previous candidate and are skipped.
+/// Categorical features: category_split.h.
 ///
 /// In      sums      [cells] of the node
 ///         total     sum over all rows of the node, missing ones included

@@ -1,8 +1,9 @@
 #include "core/grid.h"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
+#include "split/category_split_cuda.cuh"
 #include "split/constraint_ops.h"
-#include "split/split_ops.h"
+#include "split/split_block.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -10,30 +11,16 @@ namespace {
 
 constexpr int kThreads = kSplitThreads;
 static_assert(kThreads == kPlanThreads);  // its last block plans
-constexpr int kResident = 3;
 
-/// Candidates of one block in an order that a maximum can find: gain, then smaller feature, then the order of the scans
-/// (missing right, bins ascending; missing left, bins descending). 0: none.
-__device__ unsigned long long KeyOf(float gain, std::uint32_t column, bool forward, std::uint32_t step) {
-  if (!(gain > 0.0f)) return 0;
-  std::uint32_t const order = (column << 18) | (forward ? 0U : 1U << 17) | step;  // 256 columns, 2^17 bins
-  return (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | (0xFFFFFFFFU - order);
-}
-
-__device__ unsigned long long WarpMax(unsigned long long key) {
-  for (int d = 16; d > 0; d /= 2) key = max(key, __shfl_xor_sync(kAllLanes, key, d));
-  return key;
+/// The order of candidates in a block: the smaller feature first, then the order of the scans (missing right, bins
+/// ascending; missing left, bins descending).
+__device__ std::uint32_t OrderOf(std::uint32_t column, bool forward, std::uint32_t step) {
+  return (column << 18) | (forward ? 0U : 1U << 17) | step;  // 256 columns, 2^17 bins
 }
 
 __device__ bool IsIn(std::uint32_t const* set, FeatureIndex f) {
   return set == nullptr || ((set[f / 32] >> (f % 32)) & 1U) != 0;
 }
-
-/// What the threads of one item share.
-struct Shared {
-  longlong2 part[kThreads];
-  unsigned long long warp_key[kThreads / 32];
-};
 
 /// The bins that one thread looks at: `n` of them, from `first` on.
 struct Segment {
@@ -128,15 +115,15 @@ struct BestCandidate {
   static __device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
   __device__ void Consider(float gain, Segment const& s, bool forward, BinIndex bin, std::uint32_t step,
                            GradientSum left, GradientSum right) {
-    unsigned long long const other = KeyOf(gain, s.column, forward, step);
+    unsigned long long const other = CandidateKey(gain, OrderOf(s.column, forward, step));
     if (other <= key) return;
     key = other;
-    split = {gain, s.feature, bin, !forward, left, right};
+    split = {gain, s.feature, bin, !forward, false, left, right};
   }
 };
 
 /// Prefix sums over the segments of a feature: the sum of those below this thread's, and of all.
-__device__ void SumBelow(SplitGroup const& group, std::uint32_t column, GradientSum mine, Shared* shared,
+__device__ void SumBelow(SplitGroup const& group, std::uint32_t column, GradientSum mine, SplitShared* shared,
                          GradientSum* below, GradientSum* present) {
   std::uint32_t const columns = kThreads / group.segments, lane = threadIdx.x % 32;
   GradientSum up_to = mine;  // over the segments in this warp
@@ -179,7 +166,7 @@ __device__ bool MayMeetAt(DeviceTree const& tree, NodeIndex n, FeatureIndex f) {
 template <bool kMonotone>
 __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group,
                             Segment const& s, NodeIndex n, std::uint32_t const* allowed, GradientSum* own,
-                            GradientSum const* built, Shared* shared, SplitCandidate* split) {
+                            GradientSum const* built, SplitShared* shared, SplitCandidate* split) {
   GradientSum const total = tree.nodes[n].sum;
   bool const scanned = s.active && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature);
   std::uint64_t const stride = tree.matrix.cell_stride();
@@ -205,14 +192,23 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
       best.Scan<kMonotone>(params, s, run, from, total, node, direction, present, &below);
     }
   }
-  unsigned long long const warp_key = WarpMax(best.key);
-  if (threadIdx.x % 32 == 0) shared->warp_key[threadIdx.x / 32] = warp_key;
-  __syncthreads();
-  unsigned long long top = 0;
-  for (int w = 0; w < kThreads / 32; ++w) top = max(top, shared->warp_key[w]);
-  __syncthreads();  // the shared words are used again
   *split = best.split;
-  return top == 0 ? threadIdx.x == 0 : best.key == top;
+  return HasLargest(best.key, shared);
+}
+
+/// The same, where the group may be a categorical feature.
+template <bool kMonotone, bool kCategories>
+__device__ bool BestOf(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group, NodeIndex n,
+                       std::uint32_t const* allowed, GradientSum* own, GradientSum const* built, SplitShared* shared,
+                       SplitCandidate* split) {
+  if constexpr (kCategories) {
+    FeatureIndex const f = group.first;
+    if (group.categorical) {
+      return BestOfCategories<kMonotone>(tree, params, f, n, IsIn(tree.features_of_tree, f),
+                                         IsIn(allowed, f) && MayMeetAt(tree, n, f), own, built, shared, split);
+    }
+  }
+  return BestOfGroup<kMonotone>(tree, params, group, SegmentOf(tree, group), n, allowed, own, built, shared, split);
 }
 
 /// Best split of a node over all groups: found by one warp, written to the node.
@@ -223,8 +219,7 @@ __device__ void BestOfNode(DeviceTree const& tree, SplitCandidate const* candida
   for (std::uint32_t g = lane; g < tree.group_count; g += 32) {
     float const gain = __ldcg(&candidates[g].gain);
     // Groups are in the order of their features: of equal gains the first group wins.
-    unsigned long long const key =
-        gain > 0.0f ? (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | (0xFFFFFFFFU - g) : 0;
+    unsigned long long const key = CandidateKey(gain, g);
     if (key > best) {
       best = key;
       place = g;
@@ -240,11 +235,11 @@ __device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t fami
   return tree.features_of_node + std::uint64_t{set} * tree.feature_words;
 }
 
-/// kMonotone: there are monotone constraints.
-template <bool kMonotone>
-__global__ void __launch_bounds__(kThreads, kResident)
+/// kMonotone: there are monotone constraints. kCategories: some features are categorical.
+template <bool kMonotone, bool kCategories>
+__global__ void __launch_bounds__(kThreads, kSplitResident)
     FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
-  __shared__ Shared shared;
+  __shared__ SplitShared shared;
   __shared__ bool last_group;
   SplitParams const params = ParamsOf(tree);
   std::uint32_t const groups = tree.group_count;
@@ -257,18 +252,17 @@ __global__ void __launch_bounds__(kThreads, kResident)
     auto const g = static_cast<std::uint32_t>(item % groups);
     Family* const family = tree.families + f;
     SplitGroup const group = tree.groups[g];
-    Segment const segment = SegmentOf(tree, group);
     auto const sums = [&](std::int32_t slot) {
       return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
     };
     bool const subtract = child == 1 && family->subtract != 0;
     NodeIndex const n = child == 0 ? family->built() : family->sibling();
     SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
+    GradientSum* const own = sums(child == 0 ? family->built_slot : family->sibling_slot);
+    GradientSum const* const built = subtract ? sums(family->built_slot) : nullptr;
+    std::uint32_t const* const allowed = SetOf(tree, f, n != family->left, tree.nodes[n]);
     SplitCandidate best;
-    bool const mine =
-        BestOfGroup<kMonotone>(tree, params, group, segment, n, SetOf(tree, f, n != family->left, tree.nodes[n]),
-                               sums(child == 0 ? family->built_slot : family->sibling_slot),
-                               subtract ? sums(family->built_slot) : nullptr, &shared, &best);
+    bool const mine = BestOf<kMonotone, kCategories>(tree, params, group, n, allowed, own, built, &shared, &best);
     if (mine) candidates[g] = best;
     if (SelectionReduces(tree, next)) continue;
     __threadfence();
@@ -279,6 +273,12 @@ __global__ void __launch_bounds__(kThreads, kResident)
     if (last_group && threadIdx.x < 32) {
       __threadfence();
       BestOfNode(tree, candidates, tree.nodes + n);
+    }
+    if constexpr (kCategories) {
+      if (last_group) {
+        __syncthreads();
+        WriteNodeSet(tree, params, n, own);
+      }
     }
     __syncthreads();  // last_group is used again
   }
@@ -294,12 +294,12 @@ __global__ void __launch_bounds__(kThreads, kResident)
 
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kResident);
-  if (tree.limits.directions != nullptr) {
-    FindSplitsKernel<true><<<blocks, kThreads, 0, stream>>>(tree, next, step);
-  } else {
-    FindSplitsKernel<false><<<blocks, kThreads, 0, stream>>>(tree, next, step);
-  }
+  unsigned const blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
+  bool const categories = tree.categories.sets != nullptr;
+  auto* const kernel = tree.limits.directions != nullptr
+                           ? (categories ? FindSplitsKernel<true, true> : FindSplitsKernel<true, false>)
+                           : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
+  kernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
   CheckLaunch("looking for splits");
 }
 

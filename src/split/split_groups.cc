@@ -10,9 +10,21 @@ std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
   DeviceMatrixView const& m = matrix.view;
   std::vector<SplitGroup> groups;
   for (FeatureIndex first = 0; first < m.features;) {
-    FeatureIndex const limit =
-        m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
-    BinIndex const bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
+    if (matrix.cuts.IsCategorical(first)) {
+      groups.push_back({first, 1, 1, true});
+      ++first;
+      continue;
+    }
+    FeatureIndex limit = m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
+    BinIndex bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
+    if (!matrix.cuts.categorical.empty()) {  // up to the next categorical feature, whose bins do not count
+      FeatureIndex const most = std::min(limit, first + FeatureIndex{kSplitThreads});
+      BinIndex largest = 0;
+      for (limit = first; limit < most && !matrix.cuts.IsCategorical(limit); ++limit) {
+        largest = std::max(largest, matrix.cuts.bins(limit));
+      }
+      if (m.dense) bins = largest;
+    }
     std::uint32_t segments = 1;
     while (segments < FeatureIndex{kSplitThreads} && segments * BinIndex{kSplitBins} < bins) segments *= 2;
     FeatureIndex end = std::min<FeatureIndex>(limit, first + FeatureIndex{kSplitThreads} / segments);
@@ -21,7 +33,7 @@ std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
       while (f < end && matrix.cuts.bins(f) <= segments * BinIndex{kSplitBins}) ++f;
       end = std::max(first + 1, f);
     }
-    groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments)});
+    groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments), false});
     first = end;
   }
   return groups;

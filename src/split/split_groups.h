@@ -14,6 +14,7 @@ class DeviceMatrix;
 namespace xgbgpu::cuda {
 
 constexpr int kSplitThreads = 256;  ///< of one item
+constexpr int kSplitResident = 3;   ///< blocks of the split kernel on a multiprocessor, at most
 constexpr int kSplitBins = 4;  ///< neighbouring bins of a feature that one thread of the split kernel looks at at once
 
 /// Features that one item of the split kernel looks at.
@@ -21,6 +22,7 @@ struct SplitGroup {
   FeatureIndex first;
   std::uint16_t features;
   std::uint16_t segments;  ///< threads that share the bins of a feature: a power of two
+  bool categorical;        ///< one feature, for the whole block
 };
 
 /// Groups of neighbouring features, ascending, never of two tiles.

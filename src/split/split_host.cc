@@ -1,3 +1,4 @@
+#include "split/category_split.h"
 #include "split/constraint_ops.h"
 #include "split/split.h"
 #include "split/split_ops.h"
@@ -9,6 +10,8 @@ SplitParams::SplitParams(TrainParams const& p, GradientFormat format)
       reg_alpha{p.reg_alpha},
       max_delta_step{p.max_delta_step},
       min_child_weight{p.min_child_weight},
+      max_cat_to_onehot{p.max_cat_to_onehot},
+      max_cat_threshold{static_cast<BinIndex>(p.max_cat_threshold)},
       grad_unit{ScaleByPowerOfTwo(1.0, -format.grad_shift)},
       hess_unit{ScaleByPowerOfTwo(1.0, -format.hess_shift)} {}
 
@@ -31,7 +34,7 @@ GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, Grad
     GradientSum const& left = kForward ? moved : rest;
     GradientSum const& right = kForward ? rest : moved;
     float const gain = SplitGain<kMonotone>(p, left, right, node, direction);
-    if (gain > best->gain) *best = {gain, feature, kForward ? b + 1 : b, !kForward, left, right};
+    if (gain > best->gain) *best = {gain, feature, kForward ? b + 1 : b, !kForward, false, left, right};
   }
   return moved;
 }
@@ -46,6 +49,10 @@ SplitCandidate Evaluate(SplitParams const& params, QuantisedMatrix const& matrix
     GradientSum const* const bins = sums + matrix.cell_ptr[f];
     BinIndex const n = matrix.cuts.bins(f);
     int const direction = kMonotone ? directions[f] : 0;
+    if (matrix.cuts.IsCategorical(f)) {
+      EvaluateCategories<kMonotone>(params, {bins, n}, total, node, direction, f, &best);
+      continue;
+    }
     GradientSum const present = Scan<true, kMonotone>(params, bins, n, total, node, direction, f, &best);
     if (present != total) Scan<false, kMonotone>(params, bins, n, total, node, direction, f, &best);
   }

@@ -3,6 +3,7 @@
 #define XGBGPU_TREE_LEAF_H_
 
 #include "level/node.h"
+#include "split/category_split.h"
 #include "split/constraints.h"
 #include "split/split.h"
 #include "xgbgpu/cuts.h"
@@ -11,9 +12,10 @@
 
 namespace xgbgpu {
 
+/// `sets`: of the categories of nodes whose split is by categories, by the number that is its `bin`.
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
 Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
-              Constraints const& constraints = {});
+              Constraints const& constraints = {}, CategorySets const& sets = {});
 
 }  // namespace xgbgpu
 

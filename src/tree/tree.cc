@@ -26,11 +26,18 @@ void Tree::Resize(std::size_t nodes) {
   leaf_value.resize(nodes);
 }
 
+Span<std::uint32_t const> Tree::RightCategories(NodeIndex n) const {
+  if (category_ptr.empty()) return {};
+  std::uint32_t const begin = category_ptr[static_cast<std::size_t>(n)];
+  return {category_bits.data() + begin, category_ptr[static_cast<std::size_t>(n) + 1] - begin};
+}
+
 bool operator==(Tree const& a, Tree const& b) {
   return SameBits(a.parent, b.parent) && SameBits(a.left, b.left) && SameBits(a.feature, b.feature) &&
          SameBits(a.split_bin, b.split_bin) && SameBits(a.threshold, b.threshold) &&
          SameBits(a.default_left, b.default_left) && SameBits(a.gain, b.gain) && SameBits(a.sum_hess, b.sum_hess) &&
-         SameBits(a.weight, b.weight) && SameBits(a.leaf_value, b.leaf_value);
+         SameBits(a.weight, b.weight) && SameBits(a.leaf_value, b.leaf_value) && a.category_ptr == b.category_ptr &&
+         a.category_bits == b.category_bits;
 }
 
 }  // namespace xgbgpu

@@ -24,11 +24,11 @@ TEST(MakeTreeTest, NodesBecomeArrays) {
   std::vector<Node> nodes(5);
   nodes[0].left = 1;
   nodes[0].sum = {-6, 11};
-  nodes[0].split = {2.5f, 1, 1, true, {}, {}};
+  nodes[0].split = {2.5f, 1, 1, true, false, {}, {}};
   nodes[1] = Leaf(0, 1, 0);
   nodes[1].left = 3;
   nodes[1].sum = {8, 7};
-  nodes[1].split = {1.5f, 0, 0, false, {}, {}};
+  nodes[1].split = {1.5f, 0, 0, false, false, {}, {}};
   nodes[2] = Leaf(0, 1, 99);
   nodes[2].sum = {4, 3};
   nodes[3] = Leaf(1, 2, 0);
@@ -52,9 +52,33 @@ TEST(MakeTreeTest, NodesBecomeArrays) {
   EXPECT_TRUE(tree.IsLeaf(2));
 }
 
+TEST(MakeTreeTest, SetsOfCategoriesStandTogether) {
+  Cuts cuts{{0, 35, 40, 42}, std::vector<float>(42), {0, 0, 0}};
+  cuts.categorical = {1, 1, 0};
+  std::vector<Node> nodes(7);
+  nodes[0].left = 1;
+  nodes[0].split = {3, 1, 0, true, true, {}, {}};
+  nodes[1].left = 3;
+  nodes[1].split = {2, 2, 1, false, false, {}, {}};
+  nodes[2].left = 5;
+  nodes[2].split = {1, 0, 2, false, true, {}, {}};
+  nodes[4].split = {1, 0, 1, false, true, {}, {}};  // a leaf: its best split was not made
+  std::vector<std::uint32_t> const bits{0xFFFFFFF6U, 0, 1, 2, 0x80000001U, 0xFFFFFFFCU};
+  Tree const tree = MakeTree(nodes, cuts, SplitParams{TrainParams{}, {}}, 1, {bits, 2});
+  EXPECT_EQ(tree.category_ptr, (std::vector<std::uint32_t>{0, 1, 1, 3, 3, 3, 3, 3}));
+  // What is beyond the last category is no category: 5 of feature 1, and 35 of feature 0.
+  EXPECT_EQ(tree.category_bits, (std::vector<std::uint32_t>{0x16U, 0x80000001U, 4}));
+  EXPECT_EQ(tree.RightCategories(2).size(), 2U);
+  EXPECT_TRUE(tree.RightCategories(1).empty());
+  EXPECT_TRUE(std::isnan(tree.threshold[0]));
+  EXPECT_EQ(tree.split_bin, (std::vector<BinIndex>{35, 41, 0, 0, 0, 0, 0}));
+}
+
 TEST(TreeEqualityTest, EveryArrayCounts) {
   Tree tree;
   tree.Resize(3);
+  tree.category_ptr = {0, 1, 1, 2};
+  tree.category_bits = {1, 2};
   EXPECT_EQ(tree, tree);
   auto const differs = [&](auto member) {
     Tree other = tree;
@@ -71,6 +95,8 @@ TEST(TreeEqualityTest, EveryArrayCounts) {
   EXPECT_TRUE(differs(&Tree::sum_hess));
   EXPECT_TRUE(differs(&Tree::weight));
   EXPECT_TRUE(differs(&Tree::leaf_value));
+  EXPECT_TRUE(differs(&Tree::category_ptr));
+  EXPECT_TRUE(differs(&Tree::category_bits));
   Tree larger = tree;
   larger.Resize(4);
   EXPECT_NE(larger, tree);

@@ -8,7 +8,6 @@ import os
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost as xgb
 from support import BACKEND, OURS, assert_same_trees, fresh, make_data, only_ours, params, raw, train, trees_of
@@ -153,15 +152,6 @@ def test_what_is_not_built_yet_is_an_error(data: xgb.DMatrix, name: str, value) 
     with pytest.raises(Error) as error:
         train(data, 1, **{name: value})
     assert_says(error, name, str(value), "support")
-
-
-@only_ours
-def test_categories_are_an_error_until_they_are_built() -> None:
-    frame = pd.DataFrame({"kind": pd.Categorical(["a", "b", "c", "a"] * 20), "number": np.arange(80.0)})
-    for matrix in (xgb.DMatrix, xgb.QuantileDMatrix):
-        with pytest.raises(Error) as error:
-            train(matrix(frame, np.arange(80), enable_categorical=True), 1)
-        assert_says(error, "categor", "kind|feature|column")
 
 
 # Gradients that are not numbers: stock takes them and grows nonsense. Ours must refuse.

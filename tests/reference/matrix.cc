@@ -70,8 +70,10 @@ std::vector<float> InnerCuts(std::vector<Ranked> const& ranked, std::size_t bins
 
 }  // namespace
 
-Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_bin) {
+Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_bin,
+              std::vector<std::uint8_t> const& categorical) {
   Cuts cuts;
+  cuts.categorical = categorical;
   cuts.ptr.push_back(0);
   for (std::size_t f = 0; f < values.features; ++f) {
     std::size_t present = 0;
@@ -85,6 +87,14 @@ Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_b
       cuts.min_values.push_back(static_cast<float>(smallest - std::fabs(smallest) - static_cast<double>(1e-5f)));
       auto const inner = InnerCuts(ranked, std::min(present, static_cast<std::size_t>(max_bin)));
       cuts.values.insert(cuts.values.end(), inner.begin(), inner.end());
+    }
+    if (cuts.IsCategorical(static_cast<FeatureIndex>(f))) {
+      cuts.values.resize(cuts.ptr.back());
+      float most = 0;
+      for (std::size_t r = 0; r < values.rows; ++r) most = std::fmax(most, values(r, f));  // NaN is ignored
+      for (int c = 0; c <= static_cast<int>(most); ++c) cuts.values.push_back(static_cast<float>(c + 1));
+      cuts.ptr.push_back(static_cast<BinIndex>(cuts.values.size()));
+      continue;
     }
     cuts.values.push_back(static_cast<float>(largest + (std::fabs(largest) + static_cast<double>(1e-5f))));
     cuts.ptr.push_back(static_cast<BinIndex>(cuts.values.size()));

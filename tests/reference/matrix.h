@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -40,7 +41,9 @@ struct Bins {
 };
 
 /// Exact weighted quantiles of every column. `weights`: [rows] multiples of 2^-16 below 2^16, or empty.
-Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_bin);
+/// `categorical`: [features], or empty: where it is 1, bin b is category b, up to the largest.
+Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_bin,
+              std::vector<std::uint8_t> const& categorical = {});
 
 /// Bin b holds [cut b-1, cut b); the first has no lower end, the last no upper end.
 Bins MakeBins(Values const& values, Cuts const& cuts);

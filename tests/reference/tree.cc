@@ -144,7 +144,9 @@ class Grower {
     auto rows = nodes_[i].rows;
     auto const middle = std::stable_partition(rows.begin(), rows.end(), [&](RowIndex r) {
       int const bin = bins_(r, split.feature);
-      return bin == kNoBin ? split.default_left : bin < split.bin;
+      if (bin == kNoBin) return split.default_left;
+      auto const& right = split.categories;
+      return right.empty() ? bin < split.bin : std::find(right.begin(), right.end(), bin) == right.end();
     });
     nodes_[i].left = static_cast<NodeIndex>(nodes_.size());
     AddNode(Child(n, false, {rows.begin(), middle}));
@@ -171,6 +173,18 @@ class Grower {
       tree.threshold[i] = n.split.bin == 0 ? cuts_.min_values[n.split.feature] : cuts_.values[tree.split_bin[i] - 1];
       tree.default_left[i] = n.split.default_left;
       tree.gain[i] = n.split.gain;
+      if (n.split.categories.empty()) continue;
+      tree.threshold[i] = std::nanf("");
+      tree.category_ptr.resize(nodes_.size() + 1);
+    }
+    for (std::size_t i = 0; i + 1 < tree.category_ptr.size(); ++i) {
+      Split const& split = nodes_[i].split;
+      std::size_t const first = tree.category_bits.size();
+      if (nodes_[i].left != kNoNode && !split.categories.empty()) {
+        tree.category_bits.resize(first + (cuts_.bins(static_cast<FeatureIndex>(split.feature)) + 31) / 32);
+        for (int c : split.categories) tree.category_bits[first + static_cast<std::size_t>(c) / 32] |= 1U << (c % 32);
+      }
+      tree.category_ptr[i + 1] = static_cast<std::uint32_t>(tree.category_bits.size());
     }
     return tree;
   }
@@ -216,6 +230,35 @@ double BoundedGain(TrainParams const& p, double grad, double hess, float weight)
   double const w = weight;
   return hess <= 0 ? 0 : -(2 * grad * w + (hess + static_cast<double>(p.reg_lambda)) * (w * w));
 }
+namespace {
+
+/// Sets of categories that may go right, each with the way of missing values, in stock's order.
+std::vector<std::pair<std::vector<int>, bool>> CategorySplits(TrainParams const& p, FixedPoint const& g,
+                                                              std::vector<GradientSum> const& sums) {
+  int const n = static_cast<int>(sums.size());
+  std::vector<std::pair<std::vector<int>, bool>> splits;
+  if (sums.size() < p.max_cat_to_onehot) {
+    for (int c = 0; c < n; ++c) {
+      splits.push_back({{c}, true});
+      splits.push_back({{c}, false});
+    }
+    return splits;
+  }
+  std::vector<int> sorted;
+  for (int c = 0; c < n; ++c) sorted.push_back(c);
+  auto const weight = [&](int c) {
+    GradientSum const s = sums[static_cast<std::size_t>(c)];
+    return static_cast<float>(Weight(p, Loss(s.grad, g.grad_shift), Loss(s.hess, g.hess_shift)));
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return weight(a) < weight(b); });
+  int const most = std::min(n, p.max_cat_threshold) - 1;
+  for (int i = 1; i <= most; ++i) splits.push_back({{sorted.begin(), sorted.begin() + i}, true});
+  for (int i = 1; i <= most; ++i) splits.push_back({{sorted.begin(), sorted.end() - i}, false});
+  for (auto& split : splits) std::sort(split.first.begin(), split.first.end());
+  return splits;
+}
+
+}  // namespace
 
 Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients, TrainParams const& p,
                 std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features, Bounds own,
@@ -229,6 +272,7 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
       GradientSum& target = bins(r, f) == kNoBin ? missing : below[static_cast<std::size_t>(bins(r, f)) + 1];
       target = Plus(target, gradients.rows[r]);
     }
+    std::vector<GradientSum> const sums{below.begin() + 1, below.end()};
     for (std::size_t b = 1; b < below.size(); ++b) below[b] = Plus(below[b], below[b - 1]);
     GradientSum const all = Plus(below.back(), missing);
     auto const attempt = [&](int bin, bool default_left) {
@@ -238,6 +282,16 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
       float const gain = GainOf(p, gradients, left, right, DirectionOf(p, f), own, above);
       if (gain > best.gain) best = {gain, f, bin, default_left, left, right};
     };
+    if (cuts.IsCategorical(f)) {
+      for (auto const& [categories, default_left] : CategorySplits(p, gradients, sums)) {
+        GradientSum right = default_left ? GradientSum{} : missing;
+        for (int c : categories) right = Plus(right, sums[static_cast<std::size_t>(c)]);
+        GradientSum const left = Minus(all, right);
+        float const gain = GainOf(p, gradients, left, right, DirectionOf(p, f), own, above);
+        if (gain > best.gain) best = {gain, f, 0, default_left, left, right, categories};
+      }
+      continue;
+    }
     for (int bin = 0; bin <= n; ++bin) attempt(bin, false);
     for (int bin = n; bin >= 0; --bin) attempt(bin, true);
   }
@@ -253,7 +307,11 @@ NodeIndex FindLeaf(Tree const& tree, Values const& values, std::size_t row, Node
   auto const n = static_cast<std::size_t>(from);
   if (tree.left[n] == kNoNode) return from;
   float const v = values(row, tree.feature[n]);
-  bool const left = std::isnan(v) ? tree.default_left[n] != 0 : v < tree.threshold[n];
+  auto const right = tree.RightCategories(from);
+  auto const category = static_cast<std::size_t>(std::isnan(v) ? 0.0f : v);
+  bool const in_set = category < 32 * right.size() && ((right[category / 32] >> (category % 32)) & 1U) != 0;
+  bool const present_left = right.empty() ? v < tree.threshold[n] : !in_set;
+  bool const left = std::isnan(v) ? tree.default_left[n] != 0 : present_left;
   return FindLeaf(tree, values, row, tree.left[n] + (left ? 0 : 1));
 }
 

@@ -21,6 +21,7 @@ struct Split {
   int bin{0};  ///< first feature-local bin that goes right
   bool default_left{false};
   GradientSum left, right;
+  std::vector<int> categories{};  ///< that go right, ascending, if the split is by categories; `bin` is 0 then
 };
 
 /// Formulas of the KDD 2016 paper with XGBoost's L1 term and clipped weights, in double precision.
@@ -40,7 +41,8 @@ double BoundedGain(TrainParams const& p, double grad, double hess, float weight)
 /// The best split of the node that holds `rows`. With monotone constraints its own gain is that with the bounds of its
 /// parent, which are `above`, and its children's are those with `own`. Largest gain (as a float) first; then the
 /// smaller feature; then missing values to the right before missing values to the left; then the smaller bin, or the
-/// larger one if missing values go left.
+/// larger one if missing values go left. By categories: all sets that stock hist tries, in its
+/// order.
 Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients, TrainParams const& p,
                 std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features, Bounds own = {},
                 Bounds above = {});

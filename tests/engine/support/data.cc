@@ -38,6 +38,20 @@ reference::Values RandomValues(DataShape const& shape, std::uint64_t seed) {
   return values;
 }
 
+void MakeCategories(reference::Values* values, std::size_t feature, std::size_t levels, std::uint64_t seed,
+                    std::vector<GradientPair>* gradients) {
+  Random random{seed};
+  std::vector<float> effect(levels);
+  for (float& e : effect) e = random.Between(-0.4f, 0.4f);
+  for (std::size_t r = 0; r < values->rows; ++r) {
+    float& value = (*values)(r, feature);
+    std::size_t const category = random.Below(random.Below(levels) + 1);
+    if (std::isnan(value)) continue;
+    value = static_cast<float>(category);
+    (*gradients)[r].grad += effect[category];
+  }
+}
+
 std::vector<GradientPair> RandomGradients(reference::Values const& values, std::uint64_t seed) {
   Random random{seed};
   std::vector<GradientPair> gradients(values.rows);

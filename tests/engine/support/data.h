@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/matrix.h"
@@ -25,12 +26,17 @@ class MemorySource final : public RowSource {
   FeatureIndex features() const override { return features_; }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
+  Span<std::uint8_t const> categorical() const override { return categorical_; }
+
   std::vector<std::vector<Entry>>& data() { return rows_; }
+  /// [features], or empty.
+  void SetCategorical(std::vector<std::uint8_t> categorical) { categorical_ = std::move(categorical); }
 
  private:
   std::vector<std::vector<Entry>> rows_;
   FeatureIndex features_;
   std::size_t batch_rows_;
+  std::vector<std::uint8_t> categorical_;
 };
 
 /// Reproducible on every platform: the standard's distributions are not.
@@ -57,6 +63,11 @@ struct DataShape {
 };
 
 reference::Values RandomValues(DataShape const& shape, std::uint64_t seed);
+
+/// Replaces the present values of a column by random categories below `levels`, more of the small ones, and adds to
+/// each row's gradient what its category says.
+void MakeCategories(reference::Values* values, std::size_t feature, std::size_t levels, std::uint64_t seed,
+                    std::vector<GradientPair>* gradients);
 
 /// Gradients in (-1, 1), hessians in (0, 1], that depend on the first columns so that there is something to learn.
 std::vector<GradientPair> RandomGradients(reference::Values const& values, std::uint64_t seed);

@@ -41,8 +41,9 @@ std::string WhyNotHere(BackendKind kind) {
 }
 
 std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options) {
-  return Dataset::Build(MemorySource{c.values, options.batch_rows}, c.weights, c.max_bin, options.threads,
-                        {options.kind, 0});
+  MemorySource source{c.values, options.batch_rows};
+  source.SetCategorical(c.categorical);
+  return Dataset::Build(source, c.weights, c.max_bin, options.threads, {options.kind, 0});
 }
 
 Tree Grow(TreeCase const& c, GrowOptions const& options) {
@@ -50,7 +51,7 @@ Tree Grow(TreeCase const& c, GrowOptions const& options) {
 }
 
 Tree GrowReference(TreeCase const& c) {
-  Cuts const cuts = reference::MakeCuts(c.values, c.weights, c.max_bin);
+  Cuts const cuts = reference::MakeCuts(c.values, c.weights, c.max_bin, c.categorical);
   auto const bins = reference::MakeBins(c.values, cuts);
   auto const gradients = reference::Quantise(c.gradients, c.params.seed, TreeNumber(c.key));
   auto const sample = reference::SampleRows(c.values.rows, c.params.subsample, c.params.seed, TreeNumber(c.key));
@@ -58,6 +59,12 @@ Tree GrowReference(TreeCase const& c) {
   FeatureSampler const sampler{c.params, static_cast<FeatureIndex>(c.values.features), TreeNumber(c.key)};
   return reference::GrowTree(bins, cuts, gradients, c.params, sample,
                              [&](int depth, NodeIndex node) { return sampler.Node(depth, node); });
+}
+
+void AddCategories(TreeCase* c, std::size_t feature, std::size_t levels) {
+  c->categorical.resize(c->values.features);
+  c->categorical[feature] = 1;
+  MakeCategories(&c->values, feature, levels, 900 + feature, &c->gradients);
 }
 
 TreeCase RandomCase(DataShape const& shape, std::uint64_t seed) {

@@ -41,6 +41,7 @@ struct TreeCase {
   int max_bin{256};
   std::vector<float> weights{};  ///< of rows, for the quantiles only
   TreeKey key{};
+  std::vector<std::uint8_t> categorical{};  ///< [features], or empty
 };
 
 /// `kind`: where cuts and bins are made, and the tree. CUDA: the first device.
@@ -53,6 +54,9 @@ struct GrowOptions {
 std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options = {});
 Tree Grow(TreeCase const& c, GrowOptions const& options = {});
 Tree GrowReference(TreeCase const& c);
+
+/// Makes a feature of the case categorical.
+void AddCategories(TreeCase* c, std::size_t feature, std::size_t levels);
 
 /// A case with random data and gradients and XGBoost's default parameters.
 TreeCase RandomCase(DataShape const& shape, std::uint64_t seed);

@@ -1,0 +1,67 @@
+#include "quantile/categories.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/message.h"
+#include "core/parallel.h"
+#include "quantile/feature_cuts.h"
+#include "xgbgpu/params.h"
+
+namespace xgbgpu {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 12;  // rows per task
+
+/// The largest category of every categorical feature; 0 for a feature without values.
+std::vector<BinIndex> LargestCategories(RowSource const& source, int threads) {
+  Span<std::uint8_t const> const categorical = source.categorical();
+  std::vector<std::vector<BinIndex>> largest(static_cast<std::size_t>(threads));
+  for (auto& own : largest) own.resize(source.features());
+  source.ForEachBatch([&](RowBatch const& batch) {
+    std::size_t const tasks = (batch.rows() + kGrain - 1) / kGrain;
+    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
+      auto& own = largest[static_cast<std::size_t>(thread)];
+      std::size_t const end = std::min<std::size_t>(batch.rows(), (task + 1) * kGrain);
+      for (std::size_t i = task * kGrain; i < end; ++i) {
+        for (Entry const& e : batch.row(i)) {
+          if (categorical[e.feature] == 0 || std::isnan(e.value)) continue;
+          if (e.value < 0 || e.value >= static_cast<float>(kMaxBinLimit)) {
+            Throw<InvalidArgument>("Category of row ", batch.first_row + i, ", feature ", e.feature, " is ", e.value,
+                                   "; allowed: 0 to ", kMaxBinLimit - 1, ", or missing");
+          }
+          own[e.feature] = std::max(own[e.feature], static_cast<BinIndex>(e.value));
+        }
+      }
+    });
+  });
+  for (auto const& own : largest) {
+    std::transform(own.begin(), own.end(), largest[0].begin(), largest[0].begin(),
+                   [](BinIndex a, BinIndex b) { return std::max(a, b); });
+  }
+  return largest[0];
+}
+
+}  // namespace
+
+void SetCategoryCuts(RowSource const& source, int threads, Cuts* cuts) {
+  Span<std::uint8_t const> const categorical = source.categorical();
+  if (std::find(categorical.begin(), categorical.end(), 1) == categorical.end()) return;
+  auto const largest = LargestCategories(source, threads);
+  std::vector<FeatureCuts> features(source.features());
+  for (FeatureIndex f = 0; f < source.features(); ++f) {
+    FeatureCuts& own = features[f];
+    own.min_value = cuts->min_values[f];
+    if (categorical[f] == 0) {
+      own.values.assign(cuts->values.begin() + cuts->ptr[f], cuts->values.begin() + cuts->ptr[f + 1]);
+    } else {
+      for (BinIndex c = 0; c <= largest[f]; ++c) own.values.push_back(static_cast<float>(c + 1));
+    }
+  }
+  *cuts = JoinCuts(features);
+  cuts->categorical.assign(categorical.begin(), categorical.end());
+}
+
+}  // namespace xgbgpu

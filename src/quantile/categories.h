@@ -1,0 +1,19 @@
+/// Categorical features in stage 1: a bin for each category, whatever max_bin says.
+#ifndef XGBGPU_QUANTILE_CATEGORIES_H_
+#define XGBGPU_QUANTILE_CATEGORIES_H_
+
+#include "xgbgpu/cuts.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu {
+
+/// Gives each categorical feature of the source one bin for each category from 0 to the largest; one bin if it has no
+/// values. Numbers are truncated to categories: 2.9 is category 2, as in XGBoost.
+///
+/// Cost    reads the source once if it has a categorical feature
+/// Throws  InvalidArgument: a category is negative or 65,535 and larger (row, feature and value are named)
+void SetCategoryCuts(RowSource const& source, int threads, Cuts* cuts);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_QUANTILE_CATEGORIES_H_

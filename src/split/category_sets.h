@@ -1,0 +1,61 @@
+/// Categories on a CUDA device: the sets that splits send to the right, and room to sort categories in.
+/// docs/adr/0011-categories.md
+#ifndef XGBGPU_SPLIT_CATEGORY_SETS_H_
+#define XGBGPU_SPLIT_CATEGORY_SETS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/device.h"
+#include "core/hd.h"
+#include "matrix/device_matrix.h"
+#include "split/category_split.h"
+#include "split/split.h"
+
+namespace xgbgpu::cuda {
+
+/// What kernels see. All null where no feature is categorical.
+struct DeviceCategories {
+  /// [nodes, words] Set n is of node n's split, which has n as its `bin`. Bit s: rows with symbol s go right, that of
+  /// missing values included (tile.bins in dense layouts).
+  std::uint32_t* sets;
+  std::uint32_t words;
+  std::uint32_t sort_items;  ///< for one block
+  std::uint64_t* sort_room;  ///< [blocks of the split kernel, sort_items]; nullptr: shared memory has room
+
+  XGBGPU_HD std::uint32_t* set(std::uint32_t number) const { return sets + std::uint64_t{number} * words; }
+  /// The set of a split; nullptr: it is by numbers.
+  XGBGPU_HD std::uint32_t const* SetOf(SplitCandidate const& split) const {
+    return split.categorical ? set(split.bin) : nullptr;
+  }
+};
+
+constexpr std::uint32_t kSharedCategories = 2048;  ///< that a block sorts in shared memory
+
+/// Owns that memory. Sets take 4 · words bytes for every node; features of more than kSharedCategories categories take
+/// 8 bytes for each category and block of the split kernel.
+class CategorySetRoom {
+ public:
+  /// `blocks`: of the split kernel at most. `arena` must outlive it.
+  CategorySetRoom(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena);
+
+  bool any() const { return words_ != 0; }
+  /// Makes room for the sets of `nodes` nodes; those of the first `kept` stay. True if the memory is another now.
+  bool Reserve(std::size_t nodes, std::size_t kept, Stream const& stream);
+  DeviceCategories View() const;
+  /// The sets of the first `nodes` nodes on the host, valid until the next call. Waits.
+  CategorySets Read(std::size_t nodes, Stream const& stream);
+
+ private:
+  DeviceArena* arena_;
+  std::uint32_t words_{0};
+  std::uint32_t sort_items_{0};
+  DeviceBuffer<std::uint32_t> sets_;
+  DeviceBuffer<std::uint64_t> sort_room_;
+  std::vector<std::uint32_t> host_sets_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_CATEGORY_SETS_H_
