@@ -124,6 +124,8 @@ CASES = {
     "alpha": ([30, 100], dict(reg_alpha=2.0)),
     "max_delta_step": ([30, 100], dict(max_delta_step=0.2)),
     "min_child_weight": ([30, 100], dict(min_child_weight=40)),
+    "monotone": ([12, 30], dict(monotone_constraints="(1,-1,1,0)")),
+    "interactions": ([12, 30], dict(interaction_constraints="[[0, 2], [1, 3]]")),
     "lambda 0": ([30, 10], dict(reg_lambda=0.0)),
 }
 
