@@ -183,6 +183,25 @@ CategoryCase const kCases[] = {
      }},
     {"NoLambda", kMissingSome, {30, 50}, [](TreeCase* c) { c->params.reg_lambda = 0; }},
     {"MinChildWeight", kMissingSome, {30, 50}, [](TreeCase* c) { c->params.min_child_weight = 25; }},
+    {"MonotoneSorted",
+     kMissingSome,
+     {30, 50},
+     [](TreeCase* c) {
+       c->params.monotone_constraints = {1, 0, -1, 1, 0};
+     }},
+    {"MonotoneOneByOne",
+     kMissingSome,
+     {12, 9},
+     [](TreeCase* c) {
+       c->params.monotone_constraints = {-1, 1, 0, 0, 1};
+       c->params.max_cat_to_onehot = 20;
+     }},
+    {"Interactions",
+     kMissingSome,
+     {30, 3},
+     [](TreeCase* c) {
+       c->params.interaction_constraints = {{0, 2}, {1, 2, 3}, {4}};
+     }},
     {"NegativeHessians",
      kMissingSome,
      {30, 5},
