@@ -64,7 +64,7 @@ TEST(MakeTreeTest, SetsOfCategoriesStandTogether) {
   nodes[2].split = {1, 0, 2, false, true, {}, {}};
   nodes[4].split = {1, 0, 1, false, true, {}, {}};  // a leaf: its best split was not made
   std::vector<std::uint32_t> const bits{0xFFFFFFF6U, 0, 1, 2, 0x80000001U, 0xFFFFFFFCU};
-  Tree const tree = MakeTree(nodes, cuts, SplitParams{TrainParams{}, {}}, 1, {bits, 2});
+  Tree const tree = MakeTree(nodes, cuts, SplitParams{TrainParams{}, {}}, 1, {}, {bits, 2});
   EXPECT_EQ(tree.category_ptr, (std::vector<std::uint32_t>{0, 1, 1, 3, 3, 3, 3, 3}));
   // What is beyond the last category is no category: 5 of feature 1, and 35 of feature 0.
   EXPECT_EQ(tree.category_bits, (std::vector<std::uint32_t>{0x16U, 0x80000001U, 4}));
