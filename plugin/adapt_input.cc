@@ -35,6 +35,20 @@ RowBatch ToBatch(xgboost::SparsePage const& page) {
   return batch;
 }
 
+/// Exact trees need every value, in memory.
+void CheckExactData(xgboost::DMatrix* data) {
+  if (IsBinned(*data)) {
+    throw Unsupported{
+        "tree_method is 'gpu_exact' and the data a QuantileDMatrix, which holds bins and not the values between which "
+        "exact trees choose; allowed with gpu_exact: DMatrix"};
+  }
+  if (!data->SingleColBlock()) {
+    throw Unsupported{
+        "tree_method is 'gpu_exact' and the data a DMatrix in external memory, whose columns cannot be sorted page by "
+        "page; allowed with gpu_exact: a DMatrix in memory, and gpu_hist for both"};
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
@@ -58,6 +72,10 @@ bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::S
 
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place) {
   DMatrixRows const rows{data};
+  if (max_bin == kNoBins) {
+    CheckExactData(data);
+    return Dataset::BuildSorted(rows, threads, place);
+  }
   if (!IsBinned(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
   return Dataset::FromBinEdges(rows, threads, place);
 }

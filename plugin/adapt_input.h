@@ -38,8 +38,13 @@ class DMatrixRows final : public RowSource {
   std::vector<std::uint8_t> categorical_;
 };
 
-/// Bins `data`: a DMatrix by exact quantiles (pages of external memory are read one by one, twice), a QuantileDMatrix
-/// by the bins that it was made with, for which max_bin and weights play no part. The bins will lie in `place`.
+/// In place of max_bin: no bins, sorted columns for exact trees.
+constexpr int kNoBins = 0;
+
+/// Bins `data`, or sorts its columns if max_bin is kNoBins: a DMatrix by exact quantiles (pages of external memory are
+/// read one by one, twice), a QuantileDMatrix by the bins that it was made with, for which max_bin and weights play no
+/// part. They will lie in `place`. Throws Unsupported for sorted columns of a QuantileDMatrix or of external memory, as
+/// stock `exact` does.
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
 
 /// True if the bins of `data` were chosen when it was made (QuantileDMatrix).

@@ -154,7 +154,8 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
 Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   CheckOneProcess();
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
-  Training& training = trainers_.Get(data, config_.tree().max_bin, place, ctx_->Threads());
+  int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
+  Training& training = trainers_.Get(data, max_bin, place, ctx_->Threads());
   Trace(training.trainer.get());
   return training;
 }

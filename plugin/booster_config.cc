@@ -14,6 +14,7 @@ namespace {
 using xgboost::Args;
 using xgboost::Json;
 
+constexpr char kExactMethod[] = "gpu_exact";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
 
 std::vector<std::string> SplitSequence(std::string const& sequence) {
@@ -91,12 +92,12 @@ Args BoosterConfig::Configure(Args const& args) {
   for (auto const& [name, value] : args) {
     if (InCharge() && name == "num_parallel_tree") CheckParallelTrees(value);
     bool const is_updater = name == "updater" || name == "updater_seq";
-    if (InCharge() && (is_updater || (gpu_hist_ && name == "tree_method"))) continue;
+    if (InCharge() && (is_updater || (HasOurMethod() && name == "tree_method"))) continue;
     if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
     bool const on_gpu = name == "predictor" && value == "gpu_predictor";
     out.emplace_back(name, on_gpu ? "auto" : value);
   }
-  if (gpu_hist_) out.emplace_back("tree_method", "hist");
+  if (HasOurMethod()) out.emplace_back("tree_method", "hist");
   if (InCharge()) out.emplace_back("updater", Sequence());
   return out;
 }
@@ -130,12 +131,9 @@ void BoosterConfig::Absorb(Args const& args) {
 void BoosterConfig::Choose(std::string const* tree_method, std::string const* updater,
                            std::string const* process_type) {
   if (tree_method != nullptr) {
-    if (*tree_method == "gpu_exact") {
-      throw Unsupported{
-          "Parameter tree_method is 'gpu_exact', which this version does not support; "
-          "supported: gpu_hist, and XGBoost's own auto, approx, exact, hist"};
-    }
-    gpu_hist_ = *tree_method == "gpu_hist";
+    method_ = *tree_method == "gpu_hist"     ? Method::kHist
+              : *tree_method == kExactMethod ? Method::kExact
+                                             : Method::kStock;
     updaters_.clear();
   }
   if (updater != nullptr) {
@@ -158,11 +156,14 @@ void BoosterConfig::Save(Json* gbtree) const {
   if (gpu_predictor_) train["predictor"] = xgboost::String{"gpu_predictor"};
   if (!InCharge()) return;
 
-  if (gpu_hist_) train["tree_method"] = xgboost::String{"gpu_hist"};
+  // A stock booster that is given a method that it does not know fails: gpu_exact is its exact.
+  if (HasOurMethod()) train["tree_method"] = xgboost::String{IsExact() ? "exact" : "gpu_hist"};
   // Readers take "updater_seq" after its alias "updater". A stock CPU booster keeps the tree parameters saved here only
   // if it finds the sequence that it would choose itself.
-  train["updater"] = xgboost::String{Join(kPublicUpdater)};
-  train["updater_seq"] = xgboost::String{gpu_hist_ && IsPlain() ? "grow_quantile_histmaker" : Join(kPublicUpdater)};
+  char const* const stock_sequence = IsExact() ? "grow_colmaker,prune" : "grow_quantile_histmaker";
+  bool const chosen = HasOurMethod() && IsPlain();
+  train["updater"] = xgboost::String{IsExact() && chosen ? stock_sequence : Join(kPublicUpdater)};
+  train["updater_seq"] = xgboost::String{chosen ? stock_sequence : Join(kPublicUpdater)};
   out["specified_updater"] = xgboost::Boolean{!updaters_.empty()};
 
   auto& updaters = xgboost::get<xgboost::Object>(out["updater"]);
@@ -173,6 +174,7 @@ void BoosterConfig::Save(Json* gbtree) const {
     updaters[kPublicUpdater] = ours;
   }
   out[kDeviceSection] = xgboost::ToJson(device_);
+  if (IsExact()) out[kDeviceSection]["tree_method"] = xgboost::String{kExactMethod};
   for (auto const& [name, value] : dropped_values_) out[kDeviceSection][name] = xgboost::String{value};
 }
 
@@ -188,6 +190,7 @@ void BoosterConfig::Load(Json* gbtree) {
   }
   if (Json const* section = Find(in, kDeviceSection)) {
     for (auto const& [name, value] : ToValues(*section)) {
+      if (name == "tree_method") continue;
       (IsDeviceParam(name) ? device_values_ : dropped_values_)[name] = value;
     }
   }
@@ -195,15 +198,17 @@ void BoosterConfig::Load(Json* gbtree) {
   cpu_predictor_ = Text(train, "predictor") == "cpu_predictor";
   if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
 
-  gpu_hist_ = Text(train, "tree_method") == "gpu_hist";
+  Json const* const section = Find(in, kDeviceSection);
+  bool const exact = section != nullptr && Text(*section, "tree_method") == kExactMethod;
+  method_ = exact ? Method::kExact : Text(train, "tree_method") == "gpu_hist" ? Method::kHist : Method::kStock;
   // "specified_updater" would tell who chose the sequence, but XGBoost 1.7 reads false as true from binary JSON.
   updaters_ = SplitSequence(Text(train, "updater"));
-  bool const chosen_by_method = gpu_hist_ && IsPlain();
+  bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());
   // A loaded booster grows trees, even if the saved one only updated some.
   if (chosen_by_method || !NamesOurs()) updaters_.clear();
   if (!InCharge()) return;
 
-  if (gpu_hist_) train["tree_method"] = xgboost::String{"hist"};
+  if (HasOurMethod()) train["tree_method"] = xgboost::String{"hist"};
   train["updater"] = xgboost::String{Sequence()};
   train["updater_seq"] = xgboost::String{Sequence()};
   in["specified_updater"] = xgboost::Boolean{true};

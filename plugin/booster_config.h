@@ -36,10 +36,12 @@ class BoosterConfig {
   /// Takes in a saved configuration, ours, a stock one or one of a GPU build, and rewrites it for a stock CPU booster.
   void Load(xgboost::Json* gbtree);
 
-  /// gpu_hist, or our updater by name, is in force.
-  bool InCharge() const { return gpu_hist_ || NamesOurs(); }
+  /// gpu_hist or gpu_exact, or our updater by name, is in force.
+  bool InCharge() const { return HasOurMethod() || NamesOurs(); }
   /// New trees are grown by our updater.
-  bool Trains() const { return updaters_.empty() ? gpu_hist_ : NamesOurs(); }
+  bool Trains() const { return updaters_.empty() ? HasOurMethod() : NamesOurs(); }
+  /// Trees have exact thresholds: gpu_exact.
+  bool IsExact() const { return method_ == Method::kExact; }
   /// Large predictions may be made on a device, if there is one.
   bool MayPredictOnDevice() const {
     return !cpu_predictor_ && (gpu_predictor_ || InCharge()) && device_.gpu_backend != "host";
@@ -54,13 +56,16 @@ class BoosterConfig {
   DeviceParam const& device() const { return device_; }
 
  private:
+  enum class Method { kStock, kHist, kExact };
+
+  bool HasOurMethod() const { return method_ != Method::kStock; }
   void Absorb(xgboost::Args const& args);
   void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
   void Parse();
   bool NamesOurs() const;
   std::string Join(char const* name_of_ours) const;
 
-  bool gpu_hist_{false};               ///< tree_method=gpu_hist
+  Method method_{Method::kStock};      ///< tree_method=…
   std::vector<std::string> updaters_;  ///< updater=…, with ours under its public name; empty if tree_method chooses
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
   bool cpu_predictor_{false};          ///< predictor=cpu_predictor

@@ -31,13 +31,14 @@ DatasetCache& DatasetCache::Instance() {
 
 std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin,
                                                   Place place) {
+  bool const exact = max_bin == kNoBins;  // weights and groups make no difference
   bool const binned = IsBinned(*data);
   auto const& weights = data->Info().weights_.ConstHostVector();
   bool const hinted = CurrentApiCall() != ApiCall::kOther;
   for (auto& slot : slots_) {
     if (!SameObject(slot.owner, data) || !SamePlace(slot.place, place)) continue;
     if (!binned && slot.max_bin != max_bin) continue;
-    bool const unchanged = binned || (hinted && slot.epoch == MetaInfoEpoch()) ||
+    bool const unchanged = binned || exact || (hinted && slot.epoch == MetaInfoEpoch()) ||
                            (slot.weights == weights && slot.groups == WeightGroups(data->Info()));
     if (!unchanged || slot.categorical != CategoricalFeatures(data->Info())) continue;
     if (hinted) slot.epoch = MetaInfoEpoch();
@@ -92,7 +93,7 @@ Training& TrainerPool::Get(std::shared_ptr<xgboost::DMatrix> const& data, int ma
     std::rotate(slots_.begin(), found, found + 1);
     return *slots_.front().training;
   }
-  ReportMaxBin(data.get(), max_bin);
+  if (max_bin != kNoBins) ReportMaxBin(data.get(), max_bin);
   constexpr std::size_t kTrainers = 2;
   if (slots_.size() == kTrainers) slots_.pop_back();  // before the new one needs memory
   auto training = std::make_unique<Training>();

@@ -19,6 +19,7 @@ namespace xgbgpu {
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class ResidentRows;     // src/rounds/resident_rows.h
+struct SortedMatrix;    // src/exact/sorted_matrix.h
 class TraceFile;        // src/core/trace.h
 class TreeBuilder;      // src/backend/backend.h
 
@@ -28,7 +29,8 @@ struct Place {
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1
 };
 
-/// Rows as bin numbers: built once per training matrix, immutable, shared by any number of trainers and threads.
+/// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of
+/// trainers and threads.
 class Dataset {
  public:
   /// Exact weighted quantiles of every column, then bins.
@@ -47,28 +49,41 @@ class Dataset {
   /// (XGBoost's QuantileDMatrix read through its public interface).
   static std::shared_ptr<Dataset const> FromBinEdges(RowSource const& source, int threads, Place place = {});
 
+  /// Every column sorted, for exact trees (tree_method gpu_exact): there are no bins, every value is a threshold's
+  /// neighbour. The columns lie on the host; a trainer on a device copies them there.
+  ///
+  /// Cost    one radix sort per column; 8 bytes per stored value, twice that at the peak
+  /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported as above
+  static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
+
   ~Dataset();
   Dataset(Dataset const&) = delete;
   Dataset& operator=(Dataset const&) = delete;
 
   Place place() const { return place_; }  ///< never kAuto
   std::uint64_t rows() const { return rows_; }
-  FeatureIndex features() const { return cuts().features(); }
-  std::size_t bytes() const { return bytes_; }  ///< memory held, where the dataset lies
-  Cuts const& cuts() const { return *cuts_; }
-  QuantisedMatrix const& matrix() const { return *matrix_; }  ///< only if it lies on the host
+  FeatureIndex features() const { return features_; }
+  bool sorted() const { return sorted_ != nullptr; }          ///< made by BuildSorted
+  std::size_t bytes() const { return bytes_; }                ///< memory held, where the dataset lies
+  Cuts const& cuts() const { return *cuts_; }                 ///< only if not sorted()
+  QuantisedMatrix const& matrix() const { return *matrix_; }  ///< only if it lies on the host and is not sorted()
   /// Null if it lies on the host.
   std::shared_ptr<DeviceMatrix const> const& device_matrix() const { return device_matrix_; }
+  /// Null unless sorted().
+  std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 
  private:
   Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::shared_ptr<DeviceMatrix const> device_matrix);
+  Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
 
   Place place_;
-  std::unique_ptr<QuantisedMatrix const> matrix_;      // one of the two
+  std::unique_ptr<QuantisedMatrix const> matrix_;      // one of the three
   std::shared_ptr<DeviceMatrix const> device_matrix_;  //
+  std::shared_ptr<SortedMatrix const> sorted_;         //
   std::uint64_t rows_;
+  FeatureIndex features_;
   std::size_t bytes_;
-  Cuts const* cuts_;  ///< of the matrix
+  Cuts const* cuts_{nullptr};  ///< of the matrix
 };
 
 /// Which tree of a training this is. With the seed, all that randomness depends on.

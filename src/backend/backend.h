@@ -15,8 +15,9 @@
 
 namespace xgbgpu {
 
-class DeviceMatrix;  // matrix/device_matrix.h
-class ResidentRows;  // rounds/resident_rows.h
+class DeviceMatrix;   // matrix/device_matrix.h
+struct SortedMatrix;  // exact/sorted_matrix.h
+class ResidentRows;   // rounds/resident_rows.h
 
 /// What a device offers beside trees: rounds whose margins and gradients stay there.
 /// docs/adr/0008-rounds-on-the-device.md
@@ -88,6 +89,8 @@ class TreeBuilder {
 inline std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
+/// Exact trees (exact/exact.h). Depth-wise growth only: Begin throws Unsupported for the rest.
+std::unique_ptr<TreeBuilder> MakeHostExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int threads);
 
 /// The backend to use for `wanted`: never kAuto. Throws Unsupported if `wanted` is kCuda and there is none.
 BackendKind ResolveBackend(BackendKind wanted);
@@ -109,6 +112,9 @@ DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 /// Throws InvalidArgument (no such device), Unsupported (no code for it), and what the stages throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads);
+
+/// Exact trees on a device; the columns are copied there.
+std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);
 
 /// The same matrix on a device.
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads);

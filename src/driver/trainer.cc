@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "core/message.h"
 #include "driver/hist.h"
+#include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
 #include "quantile/quantile.h"
 #include "rounds/resident_rows.h"
@@ -29,7 +30,14 @@ Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix,
   rows_ = facts.rows;
   bytes_ = facts.bytes;
   cuts_ = facts.cuts;
+  features_ = cuts_->features();
 }
+Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
+    : place_{place},
+      sorted_{std::move(sorted)},
+      rows_{sorted_->rows},
+      features_{sorted_->features()},
+      bytes_{sorted_->bytes()} {}
 Dataset::~Dataset() = default;
 
 std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<float const> weights, int max_bin,
@@ -58,6 +66,12 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
       new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
 }
 
+std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
+  CheckThreads(threads);
+  place.backend = ResolveBackend(place.backend);
+  return std::shared_ptr<Dataset const>{new Dataset{place, host::SortColumns(source, threads)}};
+}
+
 Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) : data_{std::move(data)} {
   CheckThreads(threads);
   Place const place = data_->place();
@@ -66,7 +80,10 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
                            "; allowed: auto, cuda");
   }
   backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : ResolveBackend(backend);
-  if (backend_ == BackendKind::kHost) {
+  if (data_->sorted()) {
+    builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
+                                              : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
+  } else if (backend_ == BackendKind::kHost) {
     builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
   } else {
     auto matrix = data_->device_matrix();

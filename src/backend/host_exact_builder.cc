@@ -1,0 +1,178 @@
+/// Exact trees on the host: forwards to the host implementations of exact/.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "backend/backend.h"
+#include "core/buffer.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "exact/exact.h"
+#include "gradient/gradient.h"
+#include "gradient/gradient_ops.h"
+#include "level/grow_queue.h"
+#include "sample/sample.h"
+
+namespace xgbgpu {
+
+namespace {
+
+constexpr std::size_t kGrain = 1 << 14;  // rows a task
+
+class HostExactBuilder final : public TreeBuilder {
+ public:
+  HostExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int threads)
+      : matrix_{std::move(matrix)},
+        threads_{threads},
+        rows_{matrix_->rows},
+        sampled_{matrix_->rows},
+        sample_counts_(host::SampleChunks(matrix_->rows)) {}
+
+  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
+    tree_.reset();
+    if (gradients.size() != matrix_->rows) {
+      Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", matrix_->rows,
+                             " rows");
+    }
+    ValidateExact(params);
+    train_ = params;
+    GradientFormat const format = ToExactFormat(host::ChooseGradientFormat(gradients, threads_));
+    split_params_.emplace(params, format);
+    features_.emplace(params, matrix_->features(), TreeNumber(key));
+    TakeRows(gradients, format, {params.seed, RandomPurpose::kRowSample, TreeNumber(key), 0});
+    nodes_ = {};
+    nodes_.Add(kNoNode, SumOfSample());
+    level_ = 0;
+  }
+
+  void BuildRoot() override { FindSplits(0); }
+
+  bool SelectNodes() override {
+    GrowQueue queue;
+    TrainParams all = train_;
+    all.min_split_loss = 0.0f;  // cut back when the tree is grown
+    queue.Reset(all);
+    for (auto n = static_cast<std::size_t>(level_); n < nodes_.nodes.size(); ++n) {
+      queue.Push(nodes_.nodes, static_cast<NodeIndex>(n));
+    }
+    selected_ = queue.Pop(nodes_.nodes);
+    return !selected_.empty();
+  }
+
+  void ExpandNodes() override {
+    auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
+    for (NodeIndex const parent : selected_) {
+      SplitCandidate const split = nodes_[parent].split;
+      nodes_[parent].left = nodes_.Add(parent, split.left);
+      nodes_.Add(parent, split.right);
+    }
+    host::ApplyExactSplits(*matrix_, nodes_, level_, rows_.span(), threads_);
+    level_ = children;
+    if (nodes_.nodes.back().depth < train_.max_depth) FindSplits(children);
+  }
+
+  Tree Finish() override {
+    nodes_ = Prune(nodes_, train_.min_split_loss, &node_of_);
+    Tree tree = MakeExactTree(nodes_, *split_params_, train_.learning_rate);
+    tree_ = tree.size();
+    return tree;
+  }
+
+  void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
+    CheckFinished("LeafPositions", positions.size(), matrix_->rows);
+    if (!sampled_out.empty()) CheckFinished("LeafPositions", sampled_out.size(), matrix_->rows);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      positions[i] = LeafOf(i);
+      if (!sampled_out.empty()) sampled_out[i] = rows_[i].node < 0;
+    }
+  }
+
+  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
+    CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
+    ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) margins[i * stride] += node_values[static_cast<std::size_t>(LeafOf(i))];
+    });
+  }
+
+  void Trace(std::string const& file) override {
+    if (!file.empty()) {
+      Throw<Unsupported>("gpu_trace is '", file, "', but the host backend has no timeline; allowed here: none");
+    }
+  }
+
+  MemoryReport memory() const override {
+    MemoryReport report;
+    report.parts = {{"rows", rows_.bytes()}, {"sampled rows", sampled_.bytes()}};
+    for (auto const& part : report.parts) report.bytes += part.bytes;
+    report.peak_bytes = report.bytes;  // buffers never shrink
+    return report;
+  }
+
+ private:
+  /// Gradients in fixed point, and every row at the root, if it is in the sample.
+  void TakeRows(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& stream) {
+    std::size_t const in =
+        host::SampleRows(stream, train_.subsample, matrix_->rows, sample_counts_, sampled_.span(), threads_);
+    double const grad_scale = ScaleByPowerOfTwo(1.0, format.grad_shift);
+    double const hess_scale = ScaleByPowerOfTwo(1.0, format.hess_shift);
+    NodeIndex const start = in == matrix_->rows ? 0 : ~NodeIndex{0};
+    ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        rows_[i] = {QuantiseWide(gradients[i], grad_scale, hess_scale), start};
+      }
+    });
+    if (start == 0) return;
+    for (std::size_t i = 0; i < in; ++i) rows_[sampled_[i].row].node = 0;
+  }
+
+  GradientSum SumOfSample() const {
+    GradientSum sum;
+    for (host::ExactRow const& row : rows_.span()) {
+      if (row.node < 0) continue;
+      sum.grad += row.gradient.grad;
+      sum.hess += row.gradient.hess;
+    }
+    return sum;
+  }
+
+  void FindSplits(NodeIndex first) {
+    std::vector<std::vector<FeatureIndex>> allowed;
+    for (auto n = static_cast<std::size_t>(first); n < nodes_.nodes.size() && !features_->all(); ++n) {
+      allowed.push_back(features_->Node(nodes_.nodes[n].depth, static_cast<NodeIndex>(n)));
+    }
+    host::FindExactSplits(*matrix_, rows_.span(), *split_params_, first, allowed, threads_, &nodes_);
+  }
+
+  NodeIndex LeafOf(std::size_t row) const {
+    NodeIndex const grown = rows_[row].node < 0 ? ~rows_[row].node : rows_[row].node;
+    return node_of_[static_cast<std::size_t>(grown)];
+  }
+
+  void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const {
+    if (!tree_) Throw<InvalidArgument>(call, ": no tree has been grown");
+    if (size != wanted) Throw<InvalidArgument>(call, ": array of ", size, " elements; allowed: ", wanted);
+  }
+
+  std::shared_ptr<SortedMatrix const> matrix_;
+  int threads_;
+  Buffer<host::ExactRow> rows_;
+  Buffer<RowRecord> sampled_;
+  std::vector<std::size_t> sample_counts_;
+  TrainParams train_;
+  std::optional<SplitParams> split_params_;
+  std::optional<FeatureSampler> features_;
+  ExactNodes nodes_;
+  NodeIndex level_{0};  ///< first node of the level to split next
+  std::vector<NodeIndex> selected_;
+  std::vector<NodeIndex> node_of_;   ///< of a grown node, in the pruned tree
+  std::optional<std::size_t> tree_;  ///< nodes of the last tree, if it was finished
+};
+
+}  // namespace
+
+std::unique_ptr<TreeBuilder> MakeHostExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int threads) {
+  return std::make_unique<HostExactBuilder>(std::move(matrix), threads);
+}
+
+}  // namespace xgbgpu

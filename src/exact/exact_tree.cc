@@ -1,0 +1,92 @@
+#include "core/message.h"
+#include "exact/exact.h"
+#include "split/split_ops.h"
+
+namespace xgbgpu {
+
+NodeIndex ExactNodes::Add(NodeIndex parent, GradientSum sum) {
+  Node node;
+  node.parent = parent;
+  node.depth = parent == kNoNode ? 0 : (*this)[parent].depth + 1;
+  node.sum = sum;
+  nodes.push_back(node);
+  thresholds.push_back(0.0f);
+  return static_cast<NodeIndex>(nodes.size()) - 1;
+}
+
+void ValidateExact(TrainParams const& params) {
+  if (params.grow_policy != GrowPolicy::kDepthWise) {
+    Throw<Unsupported>(
+        "Parameter grow_policy is 'lossguide', which exact trees (tree_method gpu_exact) do not have; "
+        "allowed with gpu_exact: depthwise");
+  }
+  if (params.max_leaves != 0) {
+    Throw<Unsupported>("Parameter max_leaves is ", params.max_leaves,
+                       ", which exact trees (tree_method gpu_exact) do not have; allowed with gpu_exact: 0");
+  }
+  if (params.max_depth == 0) {
+    Throw<Unsupported>(
+        "Parameter max_depth is 0 (no limit), which exact trees (tree_method gpu_exact) do not have; "
+        "allowed with gpu_exact: 1 or more");
+  }
+}
+
+GradientFormat ToExactFormat(GradientFormat format) {
+  constexpr int kCompactBits = 30;
+  if (!format.narrow) return format;
+  int const more = kCompactBits - kNarrowBits;
+  return {false, format.grad_shift + more, format.hess_shift + more};
+}
+
+ExactNodes Prune(ExactNodes const& grown, float min_split_loss, std::vector<NodeIndex>* node_of) {
+  std::size_t const size = grown.nodes.size();
+  std::vector<NodeIndex> left(size);
+  for (std::size_t n = 0; n < size; ++n) left[n] = grown.nodes[n].left;
+  for (std::size_t n = size; n-- > 0;) {  // children come after their parents
+    if (left[n] == kNoNode || grown.nodes[n].split.gain >= min_split_loss) continue;
+    auto const child = static_cast<std::size_t>(left[n]);
+    if (left[child] == kNoNode && left[child + 1] == kNoNode) left[n] = kNoNode;
+  }
+  ExactNodes kept;
+  node_of->assign(size, kNoNode);
+  for (std::size_t n = 0; n < size; ++n) {
+    NodeIndex const parent = grown.nodes[n].parent;
+    if (parent != kNoNode && left[static_cast<std::size_t>(parent)] == kNoNode) {
+      (*node_of)[n] = (*node_of)[static_cast<std::size_t>(parent)];
+      left[n] = kNoNode;  // so that what is below goes to the same leaf
+      continue;
+    }
+    NodeIndex const new_parent = parent == kNoNode ? kNoNode : (*node_of)[static_cast<std::size_t>(parent)];
+    NodeIndex const own = kept.Add(new_parent, grown.nodes[n].sum);
+    (*node_of)[n] = own;
+    if (left[n] != kNoNode) {
+      kept[own].split = grown.nodes[n].split;
+      kept.thresholds.back() = grown.thresholds[n];
+    }
+    bool const is_left = parent != kNoNode && static_cast<NodeIndex>(n) == left[static_cast<std::size_t>(parent)];
+    if (is_left) kept[new_parent].left = own;
+  }
+  return kept;
+}
+
+Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float learning_rate) {
+  Tree tree;
+  tree.Resize(nodes.nodes.size());
+  for (std::size_t i = 0; i < nodes.nodes.size(); ++i) {
+    Node const& node = nodes.nodes[i];
+    LossSum const sum = ToLoss(params, node.sum);
+    tree.parent[i] = node.parent;
+    tree.left[i] = node.left;
+    tree.sum_hess[i] = static_cast<float>(sum.hess);
+    tree.weight[i] = static_cast<float>(NodeWeight(params, sum));
+    tree.leaf_value[i] = tree.weight[i] * learning_rate;
+    if (node.left == kNoNode) continue;
+    tree.feature[i] = node.split.feature;
+    tree.threshold[i] = nodes.thresholds[i];
+    tree.default_left[i] = node.split.default_left;
+    tree.gain[i] = node.split.gain;
+  }
+  return tree;
+}
+
+}  // namespace xgbgpu

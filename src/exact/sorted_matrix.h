@@ -1,0 +1,54 @@
+/// The data of exact trees: every column's values in ascending order, with the rows they belong to.
+#ifndef XGBGPU_EXACT_SORTED_MATRIX_H_
+#define XGBGPU_EXACT_SORTED_MATRIX_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/buffer.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// A stored value; its column says which feature.
+struct SortedValue {
+  RowIndex row;
+  float value;
+};
+
+/// Sorted once, immutable, shared by any number of trainers. Rows that a column does not name are missing there.
+struct SortedMatrix {
+  std::uint64_t rows;
+  std::vector<std::uint64_t> column_ptr;  ///< [features + 1]
+  Buffer<SortedValue> values;             ///< [column_ptr.back()]; in a column by value, equal ones by row
+
+  FeatureIndex features() const { return static_cast<FeatureIndex>(column_ptr.size() - 1); }
+  std::uint64_t stored() const { return column_ptr.back(); }
+  Span<SortedValue const> column(FeatureIndex f) const {
+    return {values.data() + column_ptr[f], column_ptr[f + 1] - column_ptr[f]};
+  }
+  /// No row misses the feature.
+  bool IsDense(FeatureIndex f) const { return column(f).size() == rows; }
+  /// All values that are there are equal.
+  bool IsConstant(FeatureIndex f) const {
+    Span<SortedValue const> const own = column(f);
+    return own.empty() || own.front().value == own.back().value;
+  }
+  std::size_t bytes() const { return values.bytes() + column_ptr.size() * sizeof(column_ptr[0]); }
+};
+
+namespace host {
+
+/// In      source  any number of batches; read twice, or more often where columns do not fit the buffer
+/// Cost    one radix sort per column; peak memory: the result, and 8 bytes per stored value of the columns in flight
+/// Same    any number of threads
+/// Throws  InvalidArgument (no rows, no columns, too many rows, infinite values)
+std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_EXACT_SORTED_MATRIX_H_
