@@ -20,7 +20,6 @@ def data(regression):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"tree_method": "gpu_exact"}, r"tree_method is 'gpu_exact'.*supported: gpu_hist"),
         ({"gpu_backend": "opencl"}, r"gpu_backend is 'opencl'; allowed: auto, cuda, host"),
         pytest.param({"gpu_backend": "cuda"}, r"gpu_backend is 'cuda'.*possible: auto, host", marks=without_device),
         ({"n_gpus": 2}, r"n_gpus is '2'.*supported: 1"),

@@ -93,7 +93,6 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
         for wrong in ("[[0,1]", "0,1", "[0,1]", "[[0],1]", '[["a"]]', "[[0.5]]", "[[-1]]", "[[4294967295]]", "{}")
     ),
     ("interaction_constraints", "[[0,1],[99]]", "", ["interaction_constraints", "feature 99", "features"]),
-    ("tree_method", "gpu_exact", "gpu_hist", ["gpu_exact", "gpu_hist"]),
 ]
 EVERYTHING = WRONG_VALUES + (OUR_WRONG_VALUES if OURS else [])
 

@@ -1,0 +1,299 @@
+"""tree_method=gpu_exact: the trees of stock `exact`, node by node, and everything around them.
+
+Each round starts both methods from the same model, so that both get the same gradients (to the rounding that
+equal_trees.py is told); every difference is then a tie, or wrong.
+"""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+import xgboost as xgb
+from equal_trees import Comparison, compare
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference import Rules, check_tree, route
+from sklearn import datasets
+from support import BACKEND, FLOAT_EPS, binary_labels, data_folder, fresh, make_data, only_ours, raw, train, trees_of
+
+pytestmark = only_ours
+Error = xgb.core.XGBoostError
+LOGISTIC, SOFTPROB = dict(objective="binary:logistic"), dict(objective="multi:softprob")
+
+
+def exact(**others):
+    return {"tree_method": "gpu_exact", "gpu_backend": BACKEND, **others}
+
+
+def stock(**others):
+    return {"tree_method": "exact", **others}
+
+
+def from_sklearn(name: str, missing: float = 0.0):
+    x, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    x = x.astype(np.float32)
+    x[np.random.default_rng(7).random(x.shape) < missing] = np.nan
+    return x, y
+
+
+def agaricus():
+    data = xgb.DMatrix(os.path.join(data_folder(), "agaricus.txt.train") + "?format=libsvm")
+    matrix = data.get_data()
+    x = np.full(matrix.shape, np.nan, dtype=np.float32)
+    x[matrix.nonzero()] = 1
+    return x, data.get_label()
+
+
+def binary():
+    table = np.loadtxt(os.path.join(data_folder(), "binary.train"), dtype=np.float32)
+    return table[:, 1:], table[:, 0]
+
+
+CASES = {
+    "diabetes": (lambda: from_sklearn("diabetes"), {}),
+    "diabetes missing": (lambda: from_sklearn("diabetes", 0.3), {}),
+    "diabetes deep": (lambda: from_sklearn("diabetes", 0.1), dict(max_depth=14, min_child_weight=0.5)),
+    "diabetes gamma": (lambda: from_sklearn("diabetes"), dict(gamma=20000.0)),
+    "diabetes alpha": (lambda: from_sklearn("diabetes"), dict(reg_alpha=50.0)),
+    "cancer": (lambda: from_sklearn("breast_cancer"), LOGISTIC),
+    "cancer missing": (lambda: from_sklearn("breast_cancer", 0.5), LOGISTIC),
+    "cancer gamma": (lambda: from_sklearn("breast_cancer", 0.2), dict(gamma=2.0, **LOGISTIC)),
+    "cancer pos weight": (lambda: from_sklearn("breast_cancer"), dict(scale_pos_weight=3.0, **LOGISTIC)),
+    "iris": (lambda: from_sklearn("iris"), dict(num_class=3, **SOFTPROB)),
+    "wine": (lambda: from_sklearn("wine", 0.2), dict(num_class=3, **SOFTPROB)),
+    "digits": (lambda: from_sklearn("digits"), dict(num_class=10, **SOFTPROB)),
+    "agaricus": (agaricus, LOGISTIC),
+    "binary": (binary, LOGISTIC),
+    "own": (lambda: make_data(4000, 6, seed=3, missing=0.2), {}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nodes_are_those_of_stock_exact(case: str) -> None:
+    load, how = CASES[case]
+    x, y = load()
+    data, total, model = xgb.DMatrix(x, y), Comparison(), None
+    for number in range(10):
+        ours = xgb.train(exact(**how), data, 1, xgb_model=model)
+        theirs = xgb.train(stock(**how), data, 1, xgb_model=model)
+        per_round = len(trees_of(theirs)) // (number + 1)
+        for a, b in zip(trees_of(ours)[-per_round:], trees_of(theirs)[-per_round:]):
+            weight = how.get("scale_pos_weight", 1.0)
+            found = compare(a, b, x, gamma=how.get("gamma", 0.0), gradient_error=8 * FLOAT_EPS * weight)
+            assert not found.wrong, f"round {number}: " + "\n".join(found.wrong)
+            total.same, total.ties = total.same + found.same, total.ties + found.ties
+            if not found.ties and a.nodes == b.nodes and not how.get("gamma"):
+                assert np.array_equal(a.default_left, b.default_left)
+        model = theirs
+    print(f"{case}: {total.same} nodes alike, {total.ties} ties")
+    assert total.same >= 99 * total.ties
+
+
+QUICK = settings(
+    max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+
+
+@QUICK
+@given(
+    seed=st.integers(0, 2**20),
+    rows=st.integers(2, 120),
+    columns=st.integers(1, 4),
+    missing=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
+    levels=st.sampled_from([0, 2, 5, 12]),
+    rules=st.builds(
+        Rules,
+        eta=st.sampled_from([0.3, 1.0]),
+        reg_lambda=st.sampled_from([0.0, 0.5, 10.0]),
+        reg_alpha=st.sampled_from([0.0, 0.25]),
+        min_child_weight=st.sampled_from([0.0625, 1.0, 5.0]),
+        max_depth=st.integers(1, 6),
+    ),
+)
+def test_any_tree(seed: int, rows: int, columns: int, missing: float, levels: int, rules: Rules) -> None:
+    rng = np.random.default_rng(seed)
+    x, _ = make_data(rows, columns, seed=seed, missing=missing, levels=levels)
+    g = (rng.integers(-200, 200, size=rows) / 64).astype(np.float32)  # sums are exact in any order
+    h = (rng.integers(4, 128, size=rows) / 64).astype(np.float32)
+    data = xgb.DMatrix(x, np.zeros(rows))
+    booster = xgb.Booster(exact(**vars(rules)), [data])
+    booster.boost(data, g, h)
+    check_tree(trees_of(booster)[0], x, g, h, rules)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_hist_with_a_bin_for_every_value_gains_the_same(missing: float) -> None:
+    x, y = make_data(800, 5, seed=5, missing=missing)
+    data = xgb.DMatrix(x, y)
+    by_value = trees_of(xgb.train(exact(max_depth=7), data, 1))[0]
+    by_bin = trees_of(train(data, 1, max_depth=7, max_bin=1024))[0]
+    assert np.array_equal(by_value.left, by_bin.left)
+    assert np.array_equal(by_value.feature, by_bin.feature)
+    assert np.array_equal(by_value.gain, by_bin.gain)
+    assert np.array_equal(by_value.weight, by_bin.weight)
+    # Thresholds differ, the middle here, the upper end of a bin there; rows go the same ways.
+    for one, other in zip(route(by_value, x), route(by_bin, x)):
+        assert np.array_equal(one, other)
+
+
+def test_thresholds_lie_in_the_middle() -> None:
+    x = np.array([[1.0], [2.0], [4.0], [8.0]], dtype=np.float32)
+    tree = trees_of(xgb.train(exact(max_depth=1, min_child_weight=0, eta=1.0), xgb.DMatrix(x, [0, 0, 1, 1]), 1))[0]
+    assert tree.threshold[0] == 3.0
+
+
+def test_neighbouring_floats_are_told_apart() -> None:
+    low = np.float32(1.0)
+    for _ in range(20):
+        high = np.nextafter(low, np.float32(2.0))
+        x = np.array([[low], [high]] * 4, dtype=np.float32)
+        y = np.array([0, 1] * 4)
+        booster = xgb.train(exact(max_depth=1, min_child_weight=0, eta=1.0, reg_lambda=0), xgb.DMatrix(x, y), 1)
+        assert booster.predict(xgb.DMatrix(x)).tolist() == y.tolist()
+        low = high
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0, -0.0, 1.0, -1.0],
+        [1e-45, 2e-45, 3e-45, 1e-38],
+        [-3e38, 3e38, 1.0, 2.0],
+        [5.0] * 4,
+        [np.nan] * 4,
+        [np.nan, 2.0, 2.0, 2.0],
+    ],
+    ids=str,
+)
+def test_values_of_all_kinds_as_stock(values: list) -> None:
+    x = np.tile(np.array(values, dtype=np.float32), 8)[:, None]
+    y = np.tile(np.array([0.0, 1.0, 3.0, 7.0]), 8)
+    data = xgb.DMatrix(x, y, missing=np.nan)
+    ours, theirs = (trees_of(xgb.train(how(max_depth=3), data, 1))[0] for how in (exact, stock))
+    found = compare(ours, theirs, x)
+    assert not found.wrong and not found.ties, found
+
+
+def test_one_row() -> None:
+    booster = xgb.train(exact(), xgb.DMatrix(np.ones((1, 3)), [2.0]), 2)
+    assert [tree.nodes for tree in trees_of(booster)] == [1, 1]
+
+
+def test_any_number_of_threads_gives_the_same_model() -> None:
+    x, y = make_data(3000, 9, missing=0.3)
+    how = dict(max_depth=8, subsample=0.7, colsample_bynode=0.5, colsample_bytree=0.8)
+    models = {raw(xgb.train(exact(nthread=n, **how), xgb.DMatrix(x, y), 4)) for n in (1, 2, 5)}
+    assert len(models) == 1
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        dict(subsample=0.5),
+        dict(colsample_bytree=0.5, colsample_bylevel=0.7, colsample_bynode=0.7),
+        dict(num_parallel_tree=3, subsample=0.6),
+        dict(booster="dart", rate_drop=0.3),
+        dict(objective="multi:softprob", num_class=3),
+        dict(objective="reg:absoluteerror"),
+        dict(objective="count:poisson"),
+        dict(gamma=0.5, max_depth=9),
+        dict(max_depth=24, min_child_weight=0),
+    ],
+    ids=str,
+)
+def test_what_was_trained_is_what_is_predicted(how: dict) -> None:
+    x, y = make_data(2000, 6, missing=0.2, seed=9)
+    label = np.floor(np.clip(y + 1, 0, 2)) if "num_class" in how or "poisson" in how.get("objective", "") else y
+    data, history = xgb.DMatrix(x, label), {}
+    booster = xgb.train(
+        exact(**how), data, 6, evals=[(data, "train")], evals_result=history, verbose_eval=False
+    )
+    losses = list(history["train"].values())[0]
+    assert losses[-1] < losses[0]
+    again = fresh(booster)
+    assert np.array_equal(booster.predict(data), again.predict(xgb.DMatrix(x)))
+    metric = list(history["train"])[0]
+    told = again.eval(data).split(f"{metric}:")[1] if "dart" not in str(how) else None
+    if told is not None:
+        assert float(told) == pytest.approx(losses[-1], rel=1e-5)  # printed with six digits
+
+
+def test_sparse_matrices_and_early_stopping() -> None:
+    rng = np.random.default_rng(0)
+    x = scipy.sparse.random(3000, 40, density=0.1, random_state=0, format="csr", dtype=np.float32)
+    y = binary_labels(np.asarray(x[:, :5].sum(axis=1)).ravel() + 0.1 * rng.normal(size=3000))
+    data, test = xgb.DMatrix(x[:2000], y[:2000]), xgb.DMatrix(x[2000:], y[2000:])
+    booster = xgb.train(
+        exact(**LOGISTIC, eta=1.0), data, 200, evals=[(test, "test")], early_stopping_rounds=3, verbose_eval=False
+    )
+    assert booster.best_iteration < 190
+    theirs = xgb.train(
+        stock(**LOGISTIC, eta=1.0), data, 200, evals=[(test, "test")], early_stopping_rounds=3, verbose_eval=False
+    )
+    assert booster.best_iteration == theirs.best_iteration
+
+
+def test_configuration_survives_and_stock_reads_it() -> None:
+    x, y = make_data(500, 4)
+    data = xgb.DMatrix(x, y)
+    booster = xgb.train(exact(max_depth=4), data, 3)
+    copy = pickle.loads(pickle.dumps(booster))
+    copy.update(data, 3)
+    booster.update(data, 3)
+    assert raw(copy) == raw(booster)
+    assert '"tree_method":"gpu_exact"' in booster.save_config()
+    assert '"tree_method":"exact"' in booster.save_config()  # what a stock booster finds
+
+
+def test_the_method_may_change_between_rounds() -> None:
+    x, y = make_data(500, 4)
+    data = xgb.DMatrix(x, y)
+    booster = xgb.Booster(exact(max_depth=4), [data])
+    booster.update(data, 0)
+    booster.set_param({"tree_method": "gpu_hist", "max_bin": 16})
+    booster.update(data, 1)
+    booster.set_param({"tree_method": "gpu_exact"})
+    booster.update(data, 2)
+    one = xgb.train(exact(max_depth=4), data, 1)
+    assert trees_of(booster)[0].same_as(trees_of(one)[0])
+    assert np.array_equal(booster.predict(data), fresh(booster).predict(data))
+
+
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        (dict(grow_policy="lossguide"), "grow_policy is 'lossguide'.*allowed with gpu_exact: depthwise"),
+        (dict(max_leaves=8), "max_leaves is 8.*allowed with gpu_exact: 0"),
+        (dict(max_depth=0), "max_depth is 0.*allowed with gpu_exact: 1 or more"),
+    ],
+    ids=str,
+)
+def test_what_exact_trees_do_not_have(how: dict, words: str) -> None:
+    with pytest.raises(Error, match=words):
+        xgb.train(exact(**how), xgb.DMatrix(*make_data(50, 3)), 1)
+
+
+def test_data_that_cannot_be_sorted(tmp_path) -> None:
+    x, y = make_data(100, 3)
+    with pytest.raises(Error, match="gpu_exact.*QuantileDMatrix.*allowed with gpu_exact: DMatrix"):
+        xgb.train(exact(), xgb.QuantileDMatrix(x, y), 1)
+
+    class Once(xgb.DataIter):
+        def __init__(self) -> None:
+            self.done = False
+            super().__init__(cache_prefix=str(tmp_path / "cache"))
+
+        def next(self, input_data) -> int:
+            if self.done:
+                return 0
+            input_data(data=x, label=y)
+            self.done = True
+            return 1
+
+        def reset(self) -> None:
+            self.done = False
+
+    with pytest.raises(Error, match="gpu_exact.*external memory.*allowed with gpu_exact"):
+        xgb.train(exact(), xgb.DMatrix(Once()), 1)
