@@ -11,7 +11,6 @@
 #include "exact/exact.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"
-#include "level/grow_queue.h"
 #include "sample/sample.h"
 
 namespace xgbgpu {
@@ -49,14 +48,7 @@ class HostExactBuilder final : public TreeBuilder {
   void BuildRoot() override { FindSplits(0); }
 
   bool SelectNodes() override {
-    GrowQueue queue;
-    TrainParams all = train_;
-    all.min_split_loss = 0.0f;  // cut back when the tree is grown
-    queue.Reset(all);
-    for (auto n = static_cast<std::size_t>(level_); n < nodes_.nodes.size(); ++n) {
-      queue.Push(nodes_.nodes, static_cast<NodeIndex>(n));
-    }
-    selected_ = queue.Pop(nodes_.nodes);
+    selected_ = SelectExactNodes(nodes_, level_, train_);
     return !selected_.empty();
   }
 

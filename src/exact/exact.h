@@ -35,6 +35,9 @@ struct ExactNodes {
 /// Throws Unsupported for what exact trees do not have: grow_policy=lossguide, max_leaves, no limit of depth.
 void ValidateExact(TrainParams const& params);
 
+/// The nodes from `first` on that will be split: all that gain anything, above the largest depth. Ascending.
+std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params);
+
 /// The unit of the gradients: the wide format (core/fixed_point.h), but where hist would take the narrow one 30 bits,
 /// so that a device may keep a row's pair in 8 bytes. Rounded to nearest.
 GradientFormat ToExactFormat(GradientFormat format);

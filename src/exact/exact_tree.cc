@@ -1,5 +1,6 @@
 #include "core/message.h"
 #include "exact/exact.h"
+#include "level/grow_queue.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu {
@@ -29,6 +30,17 @@ void ValidateExact(TrainParams const& params) {
         "Parameter max_depth is 0 (no limit), which exact trees (tree_method gpu_exact) do not have; "
         "allowed with gpu_exact: 1 or more");
   }
+}
+
+std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params) {
+  GrowQueue queue;
+  TrainParams all = params;
+  all.min_split_loss = 0.0f;  // the tree is cut back when it is grown
+  queue.Reset(all);
+  for (auto n = static_cast<std::size_t>(first); n < nodes.nodes.size(); ++n) {
+    queue.Push(nodes.nodes, static_cast<NodeIndex>(n));
+  }
+  return queue.Pop(nodes.nodes);
 }
 
 GradientFormat ToExactFormat(GradientFormat format) {

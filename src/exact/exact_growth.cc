@@ -1,0 +1,311 @@
+#include "exact/exact_growth.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/random.h"
+#include "exact/exact_ops.h"
+#include "gradient/gradient_ops.h"
+#include "level/grow_queue.h"
+#include "sample/sample_ops.h"
+#include "split/split_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// Bit sets of features, one after the other.
+std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const& sets, std::uint32_t words) {
+  std::vector<std::uint32_t> bits(sets.size() * words);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (FeatureIndex const f : sets[s]) bits[s * words + f / 32] |= 1U << (f % 32);
+  }
+  return bits;
+}
+
+GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
+
+}  // namespace
+
+ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads, DeviceArena* arena,
+                         Stream const& stream)
+    : matrix_{std::move(matrix)},
+      arena_{arena},
+      stream_{stream},
+      limits_{CurrentDeviceLimits()},
+      columns_{*matrix_, threads, arena} {
+  std::vector<std::uint64_t> begin;
+  for (FeatureIndex f = 0; f < matrix_->features(); ++f) {
+    begin.push_back(matrix_->column_ptr[f]);
+    begin.push_back(matrix_->column_ptr[f + 1]);
+  }
+  Put(&root_begin_, "nodes", begin);
+  std::size_t const tiles = columns_.View().tile_count;
+  Clear(&status_, "tiles", tiles);
+  Clear(&ticket_, "tiles", 1);
+  state_grad_ = {arena_, "tiles", tiles};
+  state_hess_ = {arena_, "tiles", tiles};
+  positions_ = {arena_, "positions", matrix_->rows};
+  sides_ = {arena_, "positions", matrix_->rows};
+}
+
+/// A copy on the device; waits, because the source may go.
+template <typename T>
+void ExactGrowth::Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from) {
+  Reserve(to, arena_, part, from.size());
+  CopyToDevice(to->data(), from.data(), from.size(), stream_, "growing an exact tree");
+  stream_.Wait("growing an exact tree");
+}
+
+template <typename T>
+void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
+  Reserve(buffer, arena_, part, size);
+  FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
+}
+
+TileStates ExactGrowth::NextStates() {
+  FillBytes(ticket_.data(), 0, 1, stream_, "counting tiles");
+  return {ticket_.data(), status_.data(), state_grad_.data(), state_hess_.data(), ++epoch_};
+}
+
+bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+                        std::uint32_t tree_number) {
+  ValidateExact(params);
+  params_ = params;
+  features_ = &features;
+  nodes_ = {};
+  neighbours_.clear();
+  made_.clear();
+  level_ = 0;
+  columns_.Use(features.Tree(), stream_);
+
+  Clear(&gradient_state_, "gradients", 1);
+  ChooseGradientFormat(gradients, matrix_->rows, gradient_state_.data(), limits_, stream_);
+  GradientState state{};
+  CopyToHost(&state, gradient_state_.data(), 1, stream_, "reading the format of the gradients");
+  stream_.Wait("choosing the format of the gradients");
+  if (state.grad_max >= kNotFiniteBits || state.hess_max >= kNotFiniteBits) return false;
+  is_compact_ = state.format.narrow;
+  GradientFormat const format = ToExactFormat(state.format);
+  split_params_.emplace(params, format);
+  if (is_compact_) {
+    Reserve(&compact_, arena_, "gradients", matrix_->rows);
+  } else {
+    Reserve(&wide_, arena_, "gradients", matrix_->rows);
+  }
+  Clear(&sum_, "gradients", 1);
+  QuantiseExact(gradients, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
+                ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
+                SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_.data() : nullptr, wide_.data(),
+                positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
+  GradientSum sum;
+  CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
+  stream_.Wait("summing gradients");
+  nodes_.Add(kNoNode, sum);
+  lists_ = {columns_.View().entries, root_begin_.data(), 1};
+  if (Sampled()) Divide(lists_, {0}, true);
+  return true;
+}
+
+/// Looks for the best split of every node from level_ on.
+void ExactGrowth::FindSplits() {
+  std::size_t const nodes = nodes_.nodes.size() - static_cast<std::size_t>(level_);
+  std::size_t const features = matrix_->features();
+  std::vector<GradientSum> totals;
+  std::vector<double> gains;
+  std::vector<std::vector<FeatureIndex>> sets;
+  for (std::size_t n = nodes_.nodes.size() - nodes; n < nodes_.nodes.size(); ++n) {
+    Node const& node = nodes_.nodes[n];
+    totals.push_back(node.sum);
+    gains.push_back(NodeGain(*split_params_, ToLoss(*split_params_, node.sum)));
+    if (!features_->all()) sets.push_back(features_->Node(node.depth, static_cast<NodeIndex>(n)));
+  }
+  Put(&totals_, "nodes", totals);
+  Put(&gains_, "nodes", gains);
+  if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
+  Clear(&best_, "nodes", features * nodes);
+  if (columns_.has_missing()) Clear(&present_, "nodes", features * nodes);
+  Reserve(&choices_on_device_, arena_, "nodes", nodes);
+
+  ExactColumns const columns = columns_.View();
+  ExactLevel const level{lists_,          totals_.data(), gains_.data(),
+                         present_.data(), best_.data(),   sets.empty() ? nullptr : allowed_.data()};
+  if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
+  cuda::FindExactSplits(columns, level, Gradients(), *split_params_, NextStates(), stream_);
+  ChooseExactSplits(columns, level, choices_on_device_.data(), stream_);
+  choices_.resize(nodes);
+  CopyToHost(choices_.data(), choices_on_device_.data(), nodes, stream_, "reading exact splits");
+  stream_.Wait("looking for exact splits");
+  for (std::size_t n = 0; n < nodes; ++n) {
+    SplitCandidate& split = nodes_.nodes[static_cast<std::size_t>(level_) + n].split;
+    split.gain = choices_[n].gain;
+    split.feature = choices_[n].feature;
+    split.default_left = choices_[n].default_left != 0;
+  }
+}
+
+bool ExactGrowth::SelectNodes() {
+  selected_ = SelectExactNodes(nodes_, level_, params_);
+  return !selected_.empty();
+}
+
+void ExactGrowth::ExpandNodes() {
+  std::vector<ExactSplit> splits;
+  std::vector<std::int32_t> split_of(choices_.size(), -1);
+  std::uint64_t pieces = 0;
+  for (NodeIndex const n : selected_) {
+    ExactChoice const& choice = choices_[static_cast<std::size_t>(n - level_)];
+    split_of[static_cast<std::size_t>(n - level_)] = static_cast<std::int32_t>(splits.size());
+    splits.push_back(
+        {choice.begin, choice.index, choice.entries, choice.default_left, static_cast<std::uint32_t>(pieces)});
+    pieces += (std::uint64_t{choice.entries} + kPieceEntries - 1) / kPieceEntries;
+  }
+  Put(&splits_, "nodes", splits);
+  Put(&split_of_, "nodes", split_of);
+  Clear(&outcomes_, "nodes", splits.size());
+  MarkSides(lists_, splits_.data(), static_cast<std::uint32_t>(splits.size()), static_cast<std::uint32_t>(pieces),
+            split_of_.data(), level_, positions_.data(), matrix_->rows, Gradients(), sides_.data(), outcomes_.data(),
+            limits_, stream_);
+  std::vector<ExactOutcome> outcomes(splits.size());
+  CopyToHost(outcomes.data(), outcomes_.data(), outcomes.size(), stream_, "reading sums of children");
+  stream_.Wait("dividing rows");
+
+  auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
+  made_.resize(nodes_.nodes.size());
+  neighbours_.resize(nodes_.nodes.size());
+  for (std::size_t s = 0; s < splits.size(); ++s) {
+    NodeIndex const parent = selected_[s];
+    ExactChoice const& choice = choices_[static_cast<std::size_t>(parent - level_)];
+    GradientSum const total = nodes_[parent].sum, below = outcomes[s].below;
+    GradientSum const right = Minus(choice.present, below);
+    SplitCandidate& split = nodes_[parent].split;
+    split.left = choice.default_left != 0 ? Minus(total, right) : below;
+    split.right = Minus(total, split.left);
+    made_[static_cast<std::size_t>(parent)] = choice;
+    neighbours_[static_cast<std::size_t>(parent)] = {outcomes[s].lower, outcomes[s].upper};
+    GradientSum const left_sum = split.left, right_sum = split.right;
+    NodeIndex const left = nodes_.Add(parent, left_sum);
+    nodes_.Add(parent, right_sum);
+    nodes_[parent].left = left;
+  }
+  MoveExactRows(split_of_.data(), lists_.nodes, level_, children, sides_.data(), positions_.data(), matrix_->rows,
+                limits_, stream_);
+  bool const goes_on = nodes_.nodes.back().depth < params_.max_depth;
+  if (goes_on) Divide(lists_, split_of, false);
+  level_ = children;
+  if (goes_on) FindSplits();
+}
+
+/// lists_ becomes the lists of the children of the nodes with split_of >= 0.
+void ExactGrowth::Divide(ExactLists const& from, std::vector<std::int32_t> const& split_of, bool left_only) {
+  std::vector<std::uint32_t> split_nodes;
+  for (std::uint32_t n = 0; n < split_of.size(); ++n) {
+    if (split_of[n] >= 0) split_nodes.push_back(n);
+  }
+  Put(&split_of_, "nodes", split_of);
+  Put(&split_nodes_, "nodes", split_nodes);
+  Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * from.nodes);
+  std::size_t const children = (left_only ? 1 : 2) * split_nodes.size();
+  auto& begin = begin_[spare_];
+  Reserve(&begin, arena_, "nodes", std::size_t{matrix_->features()} * (children + 1));
+  Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
+  ExactPartition const partition{from,
+                                 split_of_.data(),
+                                 split_nodes_.data(),
+                                 static_cast<std::uint32_t>(split_nodes.size()),
+                                 left_only,
+                                 sides_.data(),
+                                 left_entries_.data(),
+                                 begin.data(),
+                                 list_[spare_].data()};
+  PartitionLists(columns_.View(), partition, NextStates(), stream_);
+  lists_ = {list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children)};
+  spare_ = 1 - spare_;
+}
+
+/// Entries of splits become values: the device finds where the columns name their rows, the host knows the values.
+void ExactGrowth::FindThresholds() {
+  std::size_t const size = nodes_.nodes.size();
+  made_.resize(size);
+  neighbours_.resize(size);
+  std::vector<std::vector<RowIndex>> wanted(matrix_->features());
+  for (std::size_t n = 0; n < size; ++n) {
+    if (nodes_.nodes[n].left == kNoNode) continue;
+    auto& rows = wanted[made_[n].feature];
+    if (made_[n].index > 0) rows.push_back(neighbours_[n].lower);
+    if (made_[n].index < made_[n].entries) rows.push_back(neighbours_[n].upper);
+  }
+  std::vector<std::uint32_t> row_ptr{0};
+  std::vector<RowIndex> rows;
+  for (auto& of_feature : wanted) {
+    std::sort(of_feature.begin(), of_feature.end());
+    of_feature.erase(std::unique(of_feature.begin(), of_feature.end()), of_feature.end());
+    rows.insert(rows.end(), of_feature.cbegin(), of_feature.cend());
+    row_ptr.push_back(static_cast<std::uint32_t>(rows.size()));
+  }
+  if (rows.empty()) return;
+  Put(&located_ptr_, "nodes", row_ptr);
+  Put(&located_rows_, "nodes", rows);
+  Clear(&places_, "nodes", rows.size());
+  LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
+             reinterpret_cast<std::uint8_t*>(sides_.data()), places_.data(), limits_, stream_);
+  std::vector<std::uint64_t> places(rows.size());
+  CopyToHost(places.data(), places_.data(), places.size(), stream_, "reading places of values");
+  stream_.Wait("looking for values");
+
+  for (std::size_t n = 0; n < size; ++n) {
+    if (nodes_.nodes[n].left == kNoNode) continue;
+    ExactChoice const& choice = made_[n];
+    auto const value = [&](RowIndex row) {
+      auto const first = rows.cbegin() + row_ptr[choice.feature], last = rows.cbegin() + row_ptr[choice.feature + 1];
+      auto const found = static_cast<std::size_t>(std::lower_bound(first, last, row) - rows.cbegin());
+      return matrix_->values[places[found]].value;
+    };
+    float& threshold = nodes_.thresholds[n];
+    if (choice.index == 0) {
+      threshold = Before(value(neighbours_[n].upper));
+    } else if (choice.index == choice.entries) {
+      threshold = Beyond(value(neighbours_[n].lower));
+    } else {
+      threshold = Between(value(neighbours_[n].lower), value(neighbours_[n].upper));
+    }
+  }
+}
+
+/// Rows outside the sample go through the grown tree, level by level.
+void ExactGrowth::LeadUnsampled() {
+  std::vector<ExactStep> steps;
+  int depth = 0;
+  for (std::size_t n = 0; n < nodes_.nodes.size(); ++n) {
+    Node const& node = nodes_.nodes[n];
+    ExactStep step{node.parent, node.left, node.split.feature, node.depth, 0, node.split.default_left ? 1U : 0U};
+    if (node.left != kNoNode) {
+      Span<SortedValue const> const column = matrix_->column(step.feature);
+      auto const* const place =
+          std::lower_bound(column.begin(), column.end(), nodes_.thresholds[n],
+                           [](SortedValue const& value, float threshold) { return value.value < threshold; });
+      step.place = matrix_->column_ptr[step.feature] + static_cast<std::uint64_t>(place - column.begin());
+      depth = std::max(depth, node.depth + 1);
+    }
+    steps.push_back(step);
+  }
+  Put(&steps_, "nodes", steps);
+  for (int d = 0; d < depth; ++d) {
+    StepUnsampled(columns_.View(), steps_.data(), d, positions_.data(), limits_, stream_);
+  }
+}
+
+ExactNodes ExactGrowth::Finish() {
+  FindThresholds();
+  if (Sampled()) LeadUnsampled();
+  std::vector<NodeIndex> node_of;
+  ExactNodes kept = Prune(nodes_, params_.min_split_loss, &node_of);
+  if (kept.nodes.size() != nodes_.nodes.size()) {
+    Put(&node_of_, "nodes", node_of);
+    RenumberPositions(node_of_.data(), positions_.data(), matrix_->rows, limits_, stream_);
+  }
+  stream_.Wait("growing an exact tree");
+  return kept;
+}
+
+}  // namespace xgbgpu::cuda

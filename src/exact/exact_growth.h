@@ -1,0 +1,95 @@
+/// Exact trees on a CUDA device: buffers of a growing tree, and its levels one after the other. CUDA builds only.
+#ifndef XGBGPU_EXACT_EXACT_GROWTH_H_
+#define XGBGPU_EXACT_EXACT_GROWTH_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/device.h"
+#include "exact/device_columns.h"
+#include "exact/exact.h"
+#include "sample/sample.h"
+
+namespace xgbgpu::cuda {
+
+/// The host chooses which nodes are split, and waits twice a level: for the best splits, and for the sums of the
+/// children.
+class ExactGrowth {
+ public:
+  /// `arena` and `stream` must outlive it.
+  ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads, DeviceArena* arena, Stream const& stream);
+
+  /// Starts a tree. `gradients` [rows] on the device. False: one of them is NaN or infinite.
+  bool Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+             std::uint32_t tree_number);
+  void BuildRoot() { FindSplits(); }
+  bool SelectNodes();
+  void ExpandNodes();
+  /// The finished tree, cut back; positions() are those of its leaves.
+  ExactNodes Finish();
+
+  SplitParams const& split_params() const { return *split_params_; }
+  NodeIndex const* positions() const { return positions_.data(); }
+  DeviceLimits const& limits() const { return limits_; }
+
+ private:
+  template <typename T>
+  void Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from);
+  template <typename T>
+  void Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
+  GradientSum StartRows(GradientPair const* gradients, std::uint32_t tree_number);
+  TileStates NextStates();
+  void FindSplits();
+  void Divide(ExactLists const& from, std::vector<std::int32_t> const& split_of, bool left_only);
+  void FindThresholds();
+  void LeadUnsampled();
+  bool Sampled() const { return params_.subsample < 1.0f; }
+  ExactGradients Gradients() const { return {is_compact_ ? compact_.data() : nullptr, wide_.data()}; }
+
+  std::shared_ptr<SortedMatrix const> matrix_;
+  DeviceArena* arena_;
+  Stream const& stream_;
+  DeviceLimits limits_;
+  DeviceColumns columns_;
+
+  TrainParams params_;
+  FeatureSampler const* features_{nullptr};
+  std::optional<SplitParams> split_params_;
+  bool is_compact_{false};
+  ExactNodes nodes_;
+  NodeIndex level_{0};  ///< first node of the level to split next
+  std::vector<NodeIndex> selected_;
+  std::vector<ExactChoice> choices_;  ///< of the level's nodes
+  struct Neighbours {
+    RowIndex lower, upper;
+  };
+  std::vector<Neighbours> neighbours_;  ///< [nodes] of each split
+  std::vector<ExactChoice> made_;       ///< [nodes]
+  ExactLists lists_{};
+  int spare_{0};  ///< which of list_ is free
+  std::uint32_t epoch_{0};
+
+  DeviceBuffer<std::uint64_t> root_begin_, begin_[2];
+  DeviceBuffer<std::uint32_t> list_[2];
+  DeviceBuffer<GradientState> gradient_state_;
+  DeviceBuffer<int2> compact_;
+  DeviceBuffer<GradientSum> wide_, sum_, totals_, present_;
+  DeviceBuffer<double> gains_;
+  DeviceBuffer<unsigned long long> best_;
+  DeviceBuffer<std::uint32_t> allowed_, split_nodes_, left_entries_, status_, ticket_, located_ptr_;
+  DeviceBuffer<std::int64_t> state_grad_, state_hess_;
+  DeviceBuffer<NodeIndex> positions_, node_of_;
+  DeviceBuffer<Side> sides_;
+  DeviceBuffer<std::int32_t> split_of_;
+  DeviceBuffer<ExactChoice> choices_on_device_;
+  DeviceBuffer<ExactSplit> splits_;
+  DeviceBuffer<ExactOutcome> outcomes_;
+  DeviceBuffer<RowIndex> located_rows_;
+  DeviceBuffer<std::uint64_t> places_;
+  DeviceBuffer<ExactStep> steps_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_EXACT_EXACT_GROWTH_H_

@@ -1,0 +1,291 @@
+#include "exact/tiles.cuh"
+#include "split/split_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+struct CompactGradients {
+  int2 const* gradients;
+  __device__ GradientSum operator[](RowIndex row) const {
+    int2 const g = __ldg(gradients + row);
+    return {g.x, g.y};
+  }
+};
+
+struct WideGradients {
+  GradientSum const* gradients;
+  __device__ GradientSum operator[](RowIndex row) const {
+    auto const g = __ldg(reinterpret_cast<longlong2 const*>(gradients) + row);
+    return {g.x, g.y};
+  }
+};
+
+__device__ void AddTo(GradientSum* sum, GradientSum g) {
+  sum->grad += g.grad;
+  sum->hess += g.hess;
+}
+
+__device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
+
+/// A sum over entries, from the last one that begins a node on.
+struct RunningSum {
+  GradientSum sum;
+  bool has_head;
+};
+struct JoinRunning {
+  __device__ RunningSum operator()(RunningSum const& a, RunningSum const& b) const {
+    if (b.has_head) return b;
+    return {{a.sum.grad + b.sum.grad, a.sum.hess + b.sum.hess}, a.has_head};
+  }
+};
+
+/// Adds the sums of a thread's runs of one node to `sums` [nodes]; a warp that is in one node adds once.
+__device__ void AddRun(GradientSum* sums, int node, GradientSum sum) {
+  AtomicAdd(&sums[node].grad, sum.grad);
+  AtomicAdd(&sums[node].hess, sum.hess);
+}
+
+template <typename Gradients>
+__global__ void __launch_bounds__(kExactThreads)
+    SumPresentKernel(ExactColumns columns, ExactLevel level, Gradients gradients) {
+  __shared__ TileLoader::Storage storage;
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  if (columns.is_dense[tile.feature] || !columns.used[tile.feature]) return;
+  TileEntries t;
+  bool begins_node;
+  if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
+  GradientSum* const present = level.present + std::size_t{tile.feature} * level.lists.nodes;
+  int node = t.node[0];
+  GradientSum sum;
+  bool uniform = t.count == kExactItems && t.node[kExactItems - 1] == node;
+  uniform = __all_sync(kAllLanes, uniform && node == __shfl_sync(kAllLanes, node, 0));
+  for (int i = 0; i < kExactItems; ++i) {
+    if (i >= t.count) break;
+    if (t.node[i] != node) {
+      AddRun(present, node, sum);
+      sum = {};
+      node = t.node[i];
+    }
+    AddTo(&sum, gradients[RowOf(t.entry[i])]);
+  }
+  if (uniform) {
+    sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
+    if (threadIdx.x % 32 == 0) AddRun(present, node, sum);
+  } else if (t.count > 0) {
+    AddRun(present, node, sum);
+  }
+}
+
+/// Candidates as words that compare as they do: gain first, then the order of the two scans.
+__device__ unsigned long long Key(float gain, std::uint32_t order) {
+  return gain > 0.0f ? (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | order : 0ULL;
+}
+__device__ std::uint32_t Ascending(std::uint32_t index) { return 0xFFFFFFFFU - index; }
+__device__ std::uint32_t Descending(std::uint32_t index) { return index; }
+
+/// One node's part of a tile, seen by one thread.
+struct NodeScan {
+  int node;
+  std::uint64_t begin, end;
+  GradientSum total, present;
+  double gain;
+  unsigned long long best;
+
+  __device__ void Enter(int n, ExactTile tile, ExactLevel const& level, bool is_dense) {
+    std::size_t const nodes = level.lists.nodes;
+    node = n;
+    begin = level.lists.begin[tile.feature * (nodes + 1) + n];
+    end = level.lists.begin[tile.feature * (nodes + 1) + n + 1];
+    total = level.totals[n];
+    present = is_dense ? total : level.present[tile.feature * nodes + n];
+    gain = level.gains[n];
+    best = 0;
+  }
+  __device__ void Take(unsigned long long key) { best = key > best ? key : best; }
+};
+
+/// Before entry `index` of the node, the earlier ones sum up to `below`.
+__device__ void Consider(NodeScan* s, SplitParams const& params, GradientSum below, std::uint32_t index, bool ascends) {
+  if (ascends) {
+    s->Take(Key(SplitGain(params, below, Minus(s->total, below), s->gain), Ascending(index)));
+    if (s->present == s->total) return;  // the other scan would find the same, later
+  }
+  GradientSum const right = Minus(s->present, below);
+  s->Take(Key(SplitGain(params, Minus(s->total, right), right, s->gain), Descending(index)));
+}
+
+/// "Present or missing".
+__device__ void ConsiderEnds(NodeScan* s, SplitParams const& params, std::uint32_t entries, bool ascends) {
+  GradientSum const missing = Minus(s->total, s->present);
+  if (ascends) s->Take(Key(SplitGain(params, s->present, missing, s->gain), Ascending(entries)));
+  s->Take(Key(SplitGain(params, missing, s->present, s->gain), Descending(0)));
+}
+
+__device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level, bool whole_warp) {
+  unsigned long long best = s.best;
+  if (whole_warp) {
+    for (int d = 16; d > 0; d /= 2) {
+      unsigned long long const other = __shfl_xor_sync(kAllLanes, best, d);
+      best = other > best ? other : best;
+    }
+    if (threadIdx.x % 32 != 0) return;
+  }
+  if (best != 0) atomicMax(level.best + std::size_t{tile.feature} * level.lists.nodes + s.node, best);
+}
+
+template <typename Gradients>
+__global__ void __launch_bounds__(kExactThreads)
+    FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params,
+                     TileStates states) {
+  using Scan = cub::BlockScan<RunningSum, kExactThreads>;
+  __shared__ TileLoader::Storage storage;
+  __shared__ typename Scan::TempStorage scan_storage;
+  __shared__ std::uint32_t ticket;
+  __shared__ GradientSum carried;
+  if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
+  __syncthreads();
+  ExactTile const tile = columns.tiles[ticket];
+  if (!columns.used[tile.feature]) return;
+  TileEntries t;
+  bool begins_node;
+  if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
+
+  GradientSum own[kExactItems];
+  for (int i = 0; i < kExactItems; ++i) own[i] = i < t.count ? gradients[RowOf(t.entry[i])] : GradientSum{};
+  RunningSum mine{{}, t.heads != 0};
+  for (int i = 0; i < kExactItems; ++i) {
+    if (t.IsHead(i)) mine.sum = {};
+    AddTo(&mine.sum, own[i]);
+  }
+  RunningSum before, all;
+  Scan{scan_storage}.ExclusiveScan(mine, before, RunningSum{{}, false}, JoinRunning{}, all);
+
+  // Sums of the node that an earlier tile has begun.
+  if (threadIdx.x < 32) {
+    bool const whole = all.has_head || tile.index == 0;
+    if (threadIdx.x == 0) Publish(states, tile.place, whole, all.sum.grad, all.sum.hess);
+    CarriedSum sum{};
+    if (!begins_node) {
+      sum = LookBack(states, tile, CarriedSum{}, [](CarriedSum a, CarriedSum b) {
+        return CarriedSum{{a.sum.grad + b.sum.grad, a.sum.hess + b.sum.hess}};
+      });
+      if (threadIdx.x == 0 && !whole) {
+        Publish(states, tile.place, true, sum.sum.grad + all.sum.grad, sum.sum.hess + all.sum.hess);
+      }
+    }
+    if (threadIdx.x == 0) carried = sum.sum;
+  }
+  __syncthreads();
+
+  bool const ascends = columns.ascends[tile.feature], is_dense = columns.is_dense[tile.feature];
+  GradientSum below = before.sum;
+  if (!before.has_head) AddTo(&below, carried);
+  NodeScan scan;
+  bool const alone = t.count == kExactItems && t.node[0] == t.node[kExactItems - 1];
+  bool const whole_warp = __all_sync(kAllLanes, alone && t.node[0] == __shfl_sync(kAllLanes, t.node[0], 0));
+  if (t.count > 0) scan.Enter(t.node[0], tile, level, is_dense);
+  for (int i = 0; i < kExactItems; ++i) {
+    if (i >= t.count) break;
+    if (t.node[i] != scan.node) {
+      Leave(scan, tile, level, false);
+      scan.Enter(t.node[i], tile, level, is_dense);
+    }
+    if (t.IsHead(i)) below = {};
+    std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
+    auto const index = static_cast<std::uint32_t>(place - scan.begin);
+    if (index > 0 && (t.entry[i] & kNewValue) != 0) Consider(&scan, params, below, index, ascends);
+    AddTo(&below, own[i]);
+    if (place + 1 == scan.end && !is_dense) ConsiderEnds(&scan, params, index + 1, ascends);
+  }
+  if (t.count > 0) Leave(scan, tile, level, whole_warp);
+}
+
+constexpr int kChooseThreads = 128;
+
+__global__ void __launch_bounds__(kChooseThreads)
+    ChooseKernel(ExactColumns columns, ExactLevel level, ExactChoice* choices) {
+  __shared__ unsigned long long best_key[kChooseThreads];
+  __shared__ FeatureIndex best_feature[kChooseThreads];
+  std::size_t const nodes = level.lists.nodes;
+  std::uint32_t const words = (columns.features + 31) / 32;
+  for (std::size_t n = blockIdx.x; n < nodes; n += gridDim.x) {
+    unsigned long long key = 0;
+    FeatureIndex feature = 0;
+    for (FeatureIndex f = threadIdx.x; f < columns.features; f += kChooseThreads) {
+      if (!columns.used[f]) continue;
+      if (level.allowed != nullptr && ((level.allowed[n * words + f / 32] >> (f % 32)) & 1U) == 0) continue;
+      unsigned long long const other = level.best[f * nodes + n];
+      if ((other >> 32) > (key >> 32)) {  // features ascend: of equal gains the smaller one stays
+        key = other;
+        feature = f;
+      }
+    }
+    best_key[threadIdx.x] = key;
+    best_feature[threadIdx.x] = feature;
+    __syncthreads();
+    for (unsigned half = kChooseThreads / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) {
+        unsigned long long const own = best_key[threadIdx.x], other = best_key[threadIdx.x + half];
+        bool const better =
+            (other >> 32) > (own >> 32) ||
+            ((other >> 32) == (own >> 32) && best_feature[threadIdx.x + half] < best_feature[threadIdx.x]);
+        if (better) {
+          best_key[threadIdx.x] = other;
+          best_feature[threadIdx.x] = best_feature[threadIdx.x + half];
+        }
+      }
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+      auto const order = static_cast<std::uint32_t>(best_key[0]);
+      FeatureIndex const f = best_feature[0];
+      std::uint64_t const begin = level.lists.begin[f * (nodes + 1) + n];
+      bool const descending = order < kNewValue;
+      ExactChoice choice;
+      choice.gain = __uint_as_float(static_cast<std::uint32_t>(best_key[0] >> 32));
+      choice.feature = f;
+      choice.index = descending ? order : 0xFFFFFFFFU - order;
+      choice.entries = static_cast<std::uint32_t>(level.lists.begin[f * (nodes + 1) + n + 1] - begin);
+      choice.begin = begin;
+      choice.present = columns.is_dense[f] ? level.totals[n] : level.present[f * nodes + n];
+      choice.default_left = descending ? 1 : 0;
+      choices[n] = choice;
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
+                cudaStream_t stream) {
+  if (gradients.compact != nullptr) {
+    SumPresentKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level,
+                                                                       CompactGradients{gradients.compact});
+  } else {
+    SumPresentKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, WideGradients{gradients.wide});
+  }
+  CheckLaunch("summing the rows that have a feature");
+}
+
+void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
+                     SplitParams const& params, TileStates const& states, cudaStream_t stream) {
+  if (gradients.compact != nullptr) {
+    FindSplitsKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(
+        columns, level, CompactGradients{gradients.compact}, params, states);
+  } else {
+    FindSplitsKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, WideGradients{gradients.wide},
+                                                                       params, states);
+  }
+  CheckLaunch("looking for exact splits");
+}
+
+void ChooseExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactChoice* choices,
+                       cudaStream_t stream) {
+  unsigned const blocks = level.lists.nodes < 65535U ? level.lists.nodes : 65535U;
+  ChooseKernel<<<blocks, kChooseThreads, 0, stream>>>(columns, level, choices);
+  CheckLaunch("choosing exact splits");
+}
+
+}  // namespace xgbgpu::cuda

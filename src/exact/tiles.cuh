@@ -1,0 +1,146 @@
+/// What the kernels over lists share: a tile's entries with their nodes, and sums handed from tile to tile.
+#ifndef XGBGPU_EXACT_TILES_CUH_
+#define XGBGPU_EXACT_TILES_CUH_
+
+#include <cub/block/block_load.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cuda/atomic>
+
+#include "core/grid.h"
+#include "exact/exact_cuda.h"
+#include "level/device_tree.h"
+
+namespace xgbgpu::cuda {
+
+struct LargerOf {
+  __device__ int operator()(int a, int b) const { return a > b ? a : b; }
+};
+
+/// The entries of one thread: consecutive ones.
+struct TileEntries {
+  std::uint32_t entry[kExactItems];
+  int node[kExactItems];  ///< number inside the level
+  std::uint32_t heads;    ///< bit i: entry i is the first of its node
+  int count;              ///< entries that there are
+  std::uint64_t place;    ///< of entry 0 in the list
+
+  __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
+};
+
+/// Loads a tile of a column's list. All threads of the block call it.
+class TileLoader {
+  using Load = cub::BlockLoad<std::uint32_t, kExactThreads, kExactItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
+  using Scan = cub::BlockScan<int, kExactThreads>;
+
+ public:
+  struct Storage {
+    union {
+      typename Load::TempStorage load;
+      typename Scan::TempStorage scan;
+    };
+    int first_node[kTileEntries];  ///< 1 + the node that begins here, or 0
+    int node_before;
+  };
+
+  /// False for every thread if the column's list ends before the tile. `begins_node`: its first entry begins a node.
+  __device__ static bool Run(ExactLists const& lists, std::uint64_t column_begin, ExactTile tile, Storage* s,
+                             TileEntries* out, bool* begins_node) {
+    std::uint64_t const* const begin = lists.begin + std::size_t{tile.feature} * (lists.nodes + 1);
+    std::uint64_t const first = column_begin + std::uint64_t{tile.index} * kTileEntries;
+    std::uint64_t const end = begin[lists.nodes];
+    if (first >= end) return false;
+    int const count = static_cast<int>(end - first < kTileEntries ? end - first : kTileEntries);
+    Load{s->load}.Load(lists.entries + first, out->entry, count, 0U);
+    for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) s->first_node[i] = 0;
+    if (threadIdx.x == 0) {
+      std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]
+      while (high - low > 1) {
+        std::uint32_t const middle = low + (high - low) / 2;
+        (begin[middle] <= first ? low : high) = middle;
+      }
+      s->node_before = static_cast<int>(low);
+    }
+    __syncthreads();
+    int const node_before = s->node_before;
+    *begins_node = begin[node_before] == first;
+    for (std::uint32_t n = static_cast<std::uint32_t>(node_before) + threadIdx.x; n < lists.nodes; n += kExactThreads) {
+      std::uint64_t const at = begin[n];
+      if (at >= first + static_cast<std::uint64_t>(count)) break;
+      if (at >= first) atomicMax(&s->first_node[at - first], static_cast<int>(n) + 1);  // empty nodes begin here too
+    }
+    __syncthreads();
+    int const mine = static_cast<int>(threadIdx.x) * kExactItems;
+    out->place = first + static_cast<std::uint64_t>(mine);
+    out->count = count - mine < 0 ? 0 : (count - mine < kExactItems ? count - mine : kExactItems);
+    out->heads = 0;
+    int node = 0;
+    for (int i = 0; i < kExactItems; ++i) {
+      int const here = s->first_node[mine + i];
+      if (here != 0) out->heads |= 1U << i;
+      node = here > node ? here : node;
+      out->node[i] = node;
+    }
+    int before;
+    Scan{s->scan}.ExclusiveScan(node, before, node_before + 1, LargerOf{});
+    for (int i = 0; i < kExactItems; ++i) out->node[i] = (out->node[i] > before ? out->node[i] : before) - 1;
+    __syncthreads();  // the storage is used again
+    return true;
+  }
+};
+
+using TileStatus = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device>;
+
+/// One thread tells what its tile sums up to: alone, or with all tiles before it that matter.
+__device__ inline void Publish(TileStates const& states, std::uint32_t place, bool is_whole, std::int64_t grad,
+                               std::int64_t hess) {
+  __stcg(states.grad + place, grad);
+  __stcg(states.hess + place, hess);
+  TileStatus{states.status[place]}.store(2 * states.epoch + (is_whole ? 2U : 1U), ::cuda::memory_order_release);
+}
+
+/// The 32 threads of a warp find what the tiles before `tile` in its column sum up to, from the last that begins a node
+/// on. `join(earlier, later)` adds two such sums; it must be associative.
+///
+/// From  Merrill & Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002
+template <typename Value, typename Join>
+__device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, Join&& join) {
+  std::int64_t const lane = threadIdx.x % 32;
+  std::int64_t last = static_cast<std::int64_t>(tile.place) - 1;  // the nearest tile that is not in `sum` yet
+  std::int64_t const first = static_cast<std::int64_t>(tile.place) - tile.index;
+  Value sum = none;
+  for (;;) {
+    std::int64_t const place = last - lane;
+    bool whole = true;
+    Value value = none;
+    if (place >= first) {
+      TileStatus status{states.status[place]};
+      std::uint32_t found = status.load(::cuda::memory_order_acquire);
+      while (found != 2 * states.epoch + 1 && found != 2 * states.epoch + 2) {
+        found = status.load(::cuda::memory_order_acquire);
+      }
+      whole = found == 2 * states.epoch + 2;
+      value = Value::From(__ldcg(states.grad + place), __ldcg(states.hess + place));
+    }
+    unsigned const wholes = __ballot_sync(kAllLanes, whole);
+    int const nearest = wholes == 0 ? 31 : __ffs(static_cast<int>(wholes)) - 1;
+    for (int l = 0; l <= nearest; ++l) sum = join(value.FromLane(l), sum);
+    if (wholes != 0) return sum;
+    last -= 32;
+  }
+}
+
+/// What LookBack carries where plain sums are scanned.
+struct CarriedSum {
+  GradientSum sum;
+  __device__ static CarriedSum From(std::int64_t grad, std::int64_t hess) { return {{grad, hess}}; }
+  __device__ CarriedSum FromLane(int lane) const {
+    return {{static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.grad), lane)),
+             static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.hess), lane))}};
+  }
+};
+
+__device__ inline RowIndex RowOf(std::uint32_t entry) { return entry & ~kNewValue; }
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_EXACT_TILES_CUH_
