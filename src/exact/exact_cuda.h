@@ -151,7 +151,7 @@ struct ExactPartition {
   std::uint32_t* left_entries;  ///< [features, from.nodes], zero before
   std::uint64_t* begin;         ///< [features, children + 1], written
   std::uint32_t* entries;       ///< written
-  std::uint32_t children() const { return left_only ? splits : 2 * splits; }
+  std::uint32_t children;       ///< of all splits
 };
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream);

@@ -217,7 +217,8 @@ void ExactGrowth::Divide(ExactLists const& from, std::vector<std::int32_t> const
                                  sides_.data(),
                                  left_entries_.data(),
                                  begin.data(),
-                                 list_[spare_].data()};
+                                 list_[spare_].data(),
+                                 static_cast<std::uint32_t>(children)};
   PartitionLists(columns_.View(), partition, NextStates(), stream_);
   lists_ = {list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children)};
   spare_ = 1 - spare_;

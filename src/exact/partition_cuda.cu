@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
   using Scan = cub::BlockScan<unsigned long long, kExactThreads>;
   __shared__ typename Scan::TempStorage storage;
   std::size_t const nodes = partition.from.nodes;
-  std::uint32_t const children = partition.children();
+  std::uint32_t const children = partition.children;
   for (FeatureIndex f = blockIdx.x; f < columns.features; f += gridDim.x) {
     std::uint64_t const* const from = partition.from.begin + f * (nodes + 1);
     std::uint32_t const* const left_entries = partition.left_entries + std::size_t{columns.counts_as[f]} * nodes;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kExactThreads)
 
   std::size_t const nodes = partition.from.nodes;
   std::uint64_t const* const from = partition.from.begin + std::size_t{tile.feature} * (nodes + 1);
-  std::uint64_t const* const to = partition.begin + std::size_t{tile.feature} * (partition.children() + 1);
+  std::uint64_t const* const to = partition.begin + std::size_t{tile.feature} * (partition.children + 1);
   Passed passed = JoinPassed{}(carried, before);
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) break;
