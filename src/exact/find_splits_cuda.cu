@@ -58,8 +58,7 @@ __global__ void __launch_bounds__(kExactThreads)
   GradientSum* const present = level.present + std::size_t{tile.feature} * level.lists.nodes;
   int node = t.node[0];
   GradientSum sum;
-  bool uniform = t.count == kExactItems && t.node[kExactItems - 1] == node;
-  uniform = __all_sync(kAllLanes, uniform && node == __shfl_sync(kAllLanes, node, 0));
+  bool const one_node = IsWarpInOneNode(t);
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) break;
     if (t.node[i] != node) {
@@ -69,7 +68,7 @@ __global__ void __launch_bounds__(kExactThreads)
     }
     AddTo(&sum, gradients[RowOf(t.entry[i])]);
   }
-  if (uniform) {
+  if (one_node) {
     sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
     if (threadIdx.x % 32 == 0) AddRun(present, node, sum);
   } else if (t.count > 0) {
@@ -182,8 +181,7 @@ __global__ void __launch_bounds__(kExactThreads)
   GradientSum below = before.sum;
   if (!before.has_head) AddTo(&below, carried);
   NodeScan scan;
-  bool const alone = t.count == kExactItems && t.node[0] == t.node[kExactItems - 1];
-  bool const whole_warp = __all_sync(kAllLanes, alone && t.node[0] == __shfl_sync(kAllLanes, t.node[0], 0));
+  bool const one_node = IsWarpInOneNode(t);
   if (t.count > 0) scan.Enter(t.node[0], tile, level, is_dense);
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) break;
@@ -198,7 +196,7 @@ __global__ void __launch_bounds__(kExactThreads)
     AddTo(&below, own[i]);
     if (place + 1 == scan.end && !is_dense) ConsiderEnds(&scan, params, index + 1, ascends);
   }
-  if (t.count > 0) Leave(scan, tile, level, whole_warp);
+  if (t.count > 0) Leave(scan, tile, level, one_node);
 }
 
 constexpr int kChooseThreads = 128;

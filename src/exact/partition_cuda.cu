@@ -12,8 +12,7 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
   bool begins_node;
   if (!TileLoader::Run(partition.from, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
   std::uint32_t* const counts = partition.left_entries + std::size_t{tile.feature} * partition.from.nodes;
-  bool uniform = t.count == kExactItems && t.node[kExactItems - 1] == t.node[0];
-  uniform = __all_sync(kAllLanes, uniform && t.node[0] == __shfl_sync(kAllLanes, t.node[0], 0));
+  bool const one_node = IsWarpInOneNode(t);
   int node = t.node[0];
   std::uint32_t left = 0;
   for (int i = 0; i < kExactItems; ++i) {
@@ -25,7 +24,7 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
     }
     left += partition.sides[RowOf(t.entry[i])] == Side::kLeft ? 1U : 0U;
   }
-  if (uniform) {
+  if (one_node) {
     left = WarpSum(left);
     if (threadIdx.x % 32 != 0) return;
   }

@@ -139,6 +139,13 @@ struct CarriedSum {
   }
 };
 
+/// True in all threads of a warp if all their entries, kExactItems each, are of one node.
+__device__ inline bool IsWarpInOneNode(TileEntries const& t) {
+  int const first = __shfl_sync(kAllLanes, t.node[0], 0);
+  bool const mine = t.count == kExactItems && t.node[0] == first && t.node[kExactItems - 1] == first;
+  return __all_sync(kAllLanes, mine) != 0;
+}
+
 __device__ inline RowIndex RowOf(std::uint32_t entry) { return entry & ~kNewValue; }
 
 }  // namespace xgbgpu::cuda
