@@ -56,9 +56,9 @@ struct ExactLists {
 /// Sums that tiles tell those after them: of a column's last node in the tile, so far.
 struct TileStates {
   std::uint32_t* ticket;  ///< zero before the kernel
-  std::uint32_t* status;  ///< [tiles] 2 · epoch + 1: `grad`, `hess` of the tile alone; + 2: of all before it, too
-  std::int64_t* grad;     ///< [tiles]
-  std::int64_t* hess;     ///< [tiles]
+  std::uint32_t* status;  ///< [tiles] 2 · epoch + 1: the sum of the tile alone is there; + 2: that with all before it, too
+  std::int64_t* grad;     ///< [tiles, 2]: alone, and with all before it
+  std::int64_t* hess;     ///< [tiles, 2]
   std::uint32_t epoch;    ///< another for every kernel: nothing has to be cleared
 };
 

@@ -43,8 +43,8 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   std::size_t const tiles = columns_.View().tile_count;
   Clear(&status_, "tiles", tiles);
   Clear(&ticket_, "tiles", 1);
-  state_grad_ = {arena_, "tiles", tiles};
-  state_hess_ = {arena_, "tiles", tiles};
+  state_grad_ = {arena_, "tiles", 2 * tiles};
+  state_hess_ = {arena_, "tiles", 2 * tiles};
   positions_ = {arena_, "positions", matrix_->rows};
   sides_ = {arena_, "positions", matrix_->rows};
 }

@@ -93,8 +93,9 @@ using TileStatus = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device
 /// One thread tells what its tile sums up to: alone, or with all tiles before it that matter.
 __device__ inline void Publish(TileStates const& states, std::uint32_t place, bool is_whole, std::int64_t grad,
                                std::int64_t hess) {
-  __stcg(states.grad + place, grad);
-  __stcg(states.hess + place, hess);
+  std::size_t const at = 2 * std::size_t{place} + (is_whole ? 1 : 0);  // a reader of the one may be under way
+  __stcg(states.grad + at, grad);
+  __stcg(states.hess + at, hess);
   TileStatus{states.status[place]}.store(2 * states.epoch + (is_whole ? 2U : 1U), ::cuda::memory_order_release);
 }
 
@@ -119,7 +120,8 @@ __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, 
         found = status.load(::cuda::memory_order_acquire);
       }
       whole = found == 2 * states.epoch + 2;
-      value = Value::From(__ldcg(states.grad + place), __ldcg(states.hess + place));
+      std::int64_t const at = 2 * place + (whole ? 1 : 0);
+      value = Value::From(__ldcg(states.grad + at), __ldcg(states.hess + at));
     }
     unsigned const wholes = __ballot_sync(kAllLanes, whole);
     int const nearest = wholes == 0 ? 31 : __ffs(static_cast<int>(wholes)) - 1;
