@@ -59,8 +59,9 @@ __global__ void __launch_bounds__(kExactThreads)
   int node = t.node[0];
   GradientSum sum;
   bool const one_node = IsWarpInOneNode(t);
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) break;
+    if (i >= t.count) continue;
     if (t.node[i] != node) {
       AddRun(present, node, sum);
       sum = {};
@@ -151,8 +152,10 @@ __global__ void __launch_bounds__(kExactThreads)
   if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
 
   GradientSum own[kExactItems];
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) own[i] = i < t.count ? gradients[RowOf(t.entry[i])] : GradientSum{};
   RunningSum mine{{}, t.heads != 0};
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (t.IsHead(i)) mine.sum = {};
     AddTo(&mine.sum, own[i]);
@@ -183,8 +186,9 @@ __global__ void __launch_bounds__(kExactThreads)
   NodeScan scan;
   bool const one_node = IsWarpInOneNode(t);
   if (t.count > 0) scan.Enter(t.node[0], tile, level, is_dense);
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) break;
+    if (i >= t.count) continue;
     if (t.node[i] != scan.node) {
       Leave(scan, tile, level, false);
       scan.Enter(t.node[i], tile, level, is_dense);
@@ -258,6 +262,7 @@ __global__ void __launch_bounds__(kChooseThreads)
 
 void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                 cudaStream_t stream) {
+  if (columns.tile_count == 0) return;
   if (gradients.compact != nullptr) {
     SumPresentKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level,
                                                                        CompactGradients{gradients.compact});
@@ -269,6 +274,7 @@ void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradi
 
 void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                      SplitParams const& params, TileStates const& states, cudaStream_t stream) {
+  if (columns.tile_count == 0) return;
   if (gradients.compact != nullptr) {
     FindSplitsKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(
         columns, level, CompactGradients{gradients.compact}, params, states);

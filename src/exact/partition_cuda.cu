@@ -15,8 +15,9 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
   bool const one_node = IsWarpInOneNode(t);
   int node = t.node[0];
   std::uint32_t left = 0;
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) break;
+    if (i >= t.count) continue;
     if (t.node[i] != node) {
       if (left != 0) atomicAdd(counts + node, left);
       left = 0;
@@ -113,6 +114,7 @@ __global__ void __launch_bounds__(kExactThreads)
 
   Side sides[kExactItems];
   Passed mine{0, 0};
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     sides[i] = i < t.count ? partition.sides[RowOf(t.entry[i])] : Side::kNone;
     if (i < t.count) mine = JoinPassed{}(mine, Passed::Entry(t.IsHead(i), (t.entry[i] & kNewValue) != 0, sides[i]));
@@ -136,8 +138,9 @@ __global__ void __launch_bounds__(kExactThreads)
   std::uint64_t const* const from = partition.from.begin + std::size_t{tile.feature} * (nodes + 1);
   std::uint64_t const* const to = partition.begin + std::size_t{tile.feature} * (partition.children + 1);
   Passed passed = JoinPassed{}(carried, before);
+#pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) break;
+    if (i >= t.count) continue;
     bool const is_new = (t.entry[i] & kNewValue) != 0;
     bool const head = t.IsHead(i);
     if (head) passed = {0, 0};
@@ -160,12 +163,13 @@ __global__ void __launch_bounds__(kExactThreads)
 
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream) {
-  CountLeftKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition);
+  bool const any = columns.tile_count > 0;
+  if (any) CountLeftKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition);
   CheckLaunch("counting entries that go left");
   unsigned const blocks = columns.features < 65535U ? columns.features : 65535U;
   PlaceChildrenKernel<<<blocks, kExactThreads, 0, stream>>>(columns, partition);
   CheckLaunch("placing the lists of children");
-  DivideKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition, states);
+  if (any) DivideKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition, states);
   CheckLaunch("dividing lists");
 }
 

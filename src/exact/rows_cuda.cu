@@ -240,6 +240,7 @@ void StepUnsampled(ExactColumns const& columns, ExactStep const* nodes, int dept
   StepByDefaultKernel<<<Blocks(columns.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(
       nodes, depth, positions, columns.rows);
   CheckLaunch("leading rows outside the sample");
+  if (columns.tile_count == 0) return;
   StepByValueKernel<<<columns.tile_count, kThreads, 0, stream>>>(columns, nodes, depth, positions);
   CheckLaunch("leading rows outside the sample by their values");
 }

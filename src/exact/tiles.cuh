@@ -74,6 +74,7 @@ class TileLoader {
     out->count = count - mine < 0 ? 0 : (count - mine < kExactItems ? count - mine : kExactItems);
     out->heads = 0;
     int node = 0;
+#pragma unroll
     for (int i = 0; i < kExactItems; ++i) {
       int const here = s->first_node[mine + i];
       if (here != 0) out->heads |= 1U << i;
@@ -82,6 +83,7 @@ class TileLoader {
     }
     int before;
     Scan{s->scan}.ExclusiveScan(node, before, node_before + 1, LargerOf{});
+#pragma unroll
     for (int i = 0; i < kExactItems; ++i) out->node[i] = (out->node[i] > before ? out->node[i] : before) - 1;
     __syncthreads();  // the storage is used again
     return true;

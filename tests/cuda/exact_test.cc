@@ -114,7 +114,7 @@ TEST_F(CudaExact, AGradientThatIsNoNumberIsNamed) {
   EqualityCase const c = Case(1000, 3, 1.0, Values::kContinuous, Loss::kLogistic);
   CaseRows const rows{c};
   Trainer trainer{Dataset::BuildSorted(rows, 2, {BackendKind::kCuda, 0}), BackendKind::kCuda, 2};
-  std::vector<GradientPair> gradients(1000, {1.0f, 1.0f});
+  std::vector<GradientPair> gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(1000));
   gradients[123].grad = std::numeric_limits<float>::quiet_NaN();
   try {
     trainer.Grow(c.params, gradients, {});
@@ -122,7 +122,7 @@ TEST_F(CudaExact, AGradientThatIsNoNumberIsNamed) {
   } catch (InvalidArgument const& error) {
     EXPECT_NE(std::string{error.what()}.find("row 123"), std::string::npos) << error.what();
   }
-  gradients[123].grad = -1.0f;
+  gradients[123].grad = 0.25f;
   EXPECT_GT(trainer.Grow(c.params, gradients, {}).size(), 1U);
 }
 
@@ -134,7 +134,7 @@ TEST_F(CudaExact, MemoryStaysBelowSixteenBytesAValue) {
   c.params.max_depth = 6;
   trainer.Grow(c.params, loss.Gradients(std::vector<float>(c.rows)), {});
   EXPECT_LT(static_cast<double>(trainer.memory().peak_bytes), 16.0 * c.rows * 28);
-  EXPECT_GT(static_cast<double>(trainer.memory().peak_bytes), 12.0 * c.rows * 28);  // what it is made of
+  EXPECT_GT(static_cast<double>(trainer.memory().peak_bytes), 8.0 * c.rows * 28);  // the columns and a list
 }
 
 }  // namespace
