@@ -11,6 +11,7 @@
 #include "core/work_sizes.h"
 #include "exact/exact_growth.h"
 #include "gradient/gradient.h"
+#include "objective/leaf_median.h"
 #include "predict/predict.h"
 #include "predict/predict_cuda.h"
 #include "rounds/resident_rows_cuda.h"
@@ -47,6 +48,7 @@ class CudaExactBuilder final : public TreeBuilder, public DeviceRounds {
     } catch (DeviceError const&) {
       // A device that has failed, or a forked process that has none: nothing is left to be freed there.
     }
+    timeline_.reset();
     trees_.reset();
     gradients_ = {};
     node_values_ = {};
@@ -75,7 +77,8 @@ class CudaExactBuilder final : public TreeBuilder, public DeviceRounds {
   }
   Tree Finish() override {
     ExactNodes const nodes = Run([&] { return growth_->Finish(); });
-    Tree tree = MakeExactTree(nodes, growth_->split_params(), params_.learning_rate);
+    if (timeline_) timeline_->MoveTo(trace_.get());
+    Tree tree = MakeExactTree(nodes, growth_->split_params(), params_.learning_rate, growth_->constraints());
     tree_ = tree.size();
     return tree;
   }
@@ -96,28 +99,40 @@ class CudaExactBuilder final : public TreeBuilder, public DeviceRounds {
     host::AddLeafValues({HostPositions(), static_cast<std::size_t>(matrix_->rows)}, node_values, margins, stride,
                         threads_);
   }
-  void Trace(std::string const& file) override {
-    if (!file.empty()) {
-      Throw<Unsupported>("gpu_trace is '", file, "', but gpu_exact has no timeline; allowed with gpu_exact: none");
+  void Trace(std::shared_ptr<TraceFile> file) override {
+    if (file == trace_) return;
+    DeviceScope scope{device_};
+    if (timeline_) {  // what ran after the last tree is told, too
+      growth_->timer().SetTimeline(nullptr);
+      stream_->Wait("tracing");
+      timeline_->Resolve();
+      timeline_->MoveTo(trace_.get());
+      timeline_.reset();
     }
+    trace_ = std::move(file);
+    if (trace_ == nullptr) return;
+    timeline_.emplace(*stream_);
+    growth_->timer().SetTimeline(&*timeline_);
   }
   MemoryReport memory() const override {
     MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}};
     for (auto const& part : arena_.parts()) report.parts.push_back({part.name, part.bytes});
     return report;
   }
+  std::uint64_t memory_version() const override { return arena_.changes(); }
 
   DeviceRounds* rounds() override { return this; }
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override {
     return Run([&] {
-      return std::make_unique<cuda::ResidentRows>(matrix_->rows, outputs, &arena_, *stream_, growth_->limits());
+      return std::make_unique<cuda::ResidentRows>(matrix_->rows, outputs, &arena_, *stream_, growth_->limits(),
+                                                  &growth_->timer());
     });
   }
   std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) override {
     return Run([&] {
       if (!trees_) trees_.emplace(&arena_);
       return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, *stream_, growth_->limits(),
-                                                  threads_);
+                                                  &growth_->timer(), threads_);
     });
   }
   void KeepTree(Tree const& tree, std::uint32_t output) override {
@@ -150,6 +165,18 @@ class CudaExactBuilder final : public TreeBuilder, public DeviceRounds {
   void Abandon() noexcept override {
     waiting_.clear();
     tree_.reset();
+  }
+  void AdaptLeaves(Tree* tree, ResidentRows* rows) override {
+    CheckFinished("AdaptLeaves", tree->size(), tree_.value_or(0));
+    Run([&] {
+      Reserve(&node_values_, &arena_, "nodes", tree->size());
+      CopyToDevice(node_values_.data(), tree->leaf_value.data(), tree->size(), *stream_, "reading medians");
+      static_cast<cuda::ResidentRows*>(rows)->MedianLeaves(growth_->positions(), node_values_.data(), tree->size(),
+                                                           *stream_);
+      CopyToHost(tree->leaf_value.data(), node_values_.data(), tree->size(), *stream_, "reading medians");
+      stream_->Wait("reading medians");
+    });
+    CheckMedians(tree->leaf_value);
   }
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override {
     CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
@@ -211,6 +238,8 @@ class CudaExactBuilder final : public TreeBuilder, public DeviceRounds {
   DeviceBuffer<float> node_values_;
   mutable PinnedBuffer<NodeIndex> host_positions_;
   mutable bool positions_are_current_{false};
+  std::shared_ptr<TraceFile> trace_;
+  std::optional<Timeline> timeline_;  ///< for `trace_`
   TrainParams params_;
   cuda::ResidentRows* rows_{nullptr};
   std::vector<RoundTree> waiting_;  ///< of a round, the next one last

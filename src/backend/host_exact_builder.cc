@@ -8,9 +8,11 @@
 #include "core/buffer.h"
 #include "core/message.h"
 #include "core/parallel.h"
+#include "core/trace.h"
 #include "exact/exact.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"
+#include "level/stages.h"
 #include "sample/sample.h"
 
 namespace xgbgpu {
@@ -36,10 +38,15 @@ class HostExactBuilder final : public TreeBuilder {
     }
     ValidateExact(params);
     train_ = params;
+    constraints_ = Constraints{params, matrix_->features()};
+    limits_.Reset(constraints_);
+    timer_.BeginTree();
     GradientFormat const format = ToExactFormat(host::ChooseGradientFormat(gradients, threads_));
     split_params_.emplace(params, format);
     features_.emplace(params, matrix_->features(), TreeNumber(key));
-    TakeRows(gradients, format, {params.seed, RandomPurpose::kRowSample, TreeNumber(key), 0});
+    timer_.Run(kRoot, 0, [&] {
+      TakeRows(gradients, format, {params.seed, RandomPurpose::kRowSample, TreeNumber(key), 0});
+    });
     nodes_ = {};
     nodes_.Add(kNoNode, SumOfSample());
     level_ = 0;
@@ -58,15 +65,17 @@ class HostExactBuilder final : public TreeBuilder {
       SplitCandidate const split = nodes_[parent].split;
       nodes_[parent].left = nodes_.Add(parent, split.left);
       nodes_.Add(parent, split.right);
+      limits_.AddChildren(*split_params_, parent, nodes_[parent].left, split);
     }
-    host::ApplyExactSplits(*matrix_, nodes_, level_, rows_.span(), threads_);
+    timer_.Run(kMove, nodes_.nodes.back().depth,
+               [&] { host::ApplyExactSplits(*matrix_, nodes_, level_, rows_.span(), threads_); });
     level_ = children;
     if (nodes_.nodes.back().depth < train_.max_depth) FindSplits(children);
   }
 
   Tree Finish() override {
     nodes_ = Prune(nodes_, train_.min_split_loss, &node_of_);
-    Tree tree = MakeExactTree(nodes_, *split_params_, train_.learning_rate);
+    Tree tree = MakeExactTree(nodes_, *split_params_, train_.learning_rate, constraints_);
     tree_ = tree.size();
     return tree;
   }
@@ -82,15 +91,17 @@ class HostExactBuilder final : public TreeBuilder {
 
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
     CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
-    ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) margins[i * stride] += node_values[static_cast<std::size_t>(LeafOf(i))];
+    timer_.Run(kMargins, kNoLevel, [&] {
+      ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          margins[i * stride] += node_values[static_cast<std::size_t>(LeafOf(i))];
+      });
     });
   }
 
-  void Trace(std::string const& file) override {
-    if (!file.empty()) {
-      Throw<Unsupported>("gpu_trace is '", file, "', but the host backend has no timeline; allowed here: none");
-    }
+  void Trace(std::shared_ptr<TraceFile> file) override {
+    trace_ = std::move(file);
+    timer_.SetFile(trace_.get());
   }
 
   MemoryReport memory() const override {
@@ -100,6 +111,7 @@ class HostExactBuilder final : public TreeBuilder {
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
+  std::uint64_t memory_version() const override { return rows_.bytes(); }  // for the same reason
 
  private:
   /// Gradients in fixed point, and every row at the root, if it is in the sample.
@@ -130,10 +142,15 @@ class HostExactBuilder final : public TreeBuilder {
 
   void FindSplits(NodeIndex first) {
     std::vector<std::vector<FeatureIndex>> allowed;
-    for (auto n = static_cast<std::size_t>(first); n < nodes_.nodes.size() && !features_->all(); ++n) {
+    bool const all = features_->all() && !constraints_.interaction();
+    for (auto n = static_cast<std::size_t>(first); n < nodes_.nodes.size() && !all; ++n) {
       allowed.push_back(features_->Node(nodes_.nodes[n].depth, static_cast<NodeIndex>(n)));
+      limits_.Filter(static_cast<NodeIndex>(n), &allowed.back());
     }
-    host::FindExactSplits(*matrix_, rows_.span(), *split_params_, first, allowed, threads_, &nodes_);
+    timer_.Run(kSplit, nodes_[first].depth, [&] {
+      host::FindExactSplits(*matrix_, rows_.span(), *split_params_, constraints_, limits_, first, allowed, threads_,
+                            &nodes_);
+    });
   }
 
   NodeIndex LeafOf(std::size_t row) const {
@@ -154,6 +171,10 @@ class HostExactBuilder final : public TreeBuilder {
   TrainParams train_;
   std::optional<SplitParams> split_params_;
   std::optional<FeatureSampler> features_;
+  Constraints constraints_;
+  NodeLimits limits_;
+  std::shared_ptr<TraceFile> trace_;
+  HostStageTimer timer_;
   ExactNodes nodes_;
   NodeIndex level_{0};  ///< first node of the level to split next
   std::vector<NodeIndex> selected_;

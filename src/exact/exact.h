@@ -9,6 +9,7 @@
 
 #include "exact/sorted_matrix.h"
 #include "level/node.h"
+#include "split/constraints.h"
 #include "split/split.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
@@ -48,7 +49,8 @@ GradientFormat ToExactFormat(GradientFormat format);
 /// From  XGBoost's updater `prune`, which stock `exact` trees go through
 ExactNodes Prune(ExactNodes const& grown, float min_split_loss, std::vector<NodeIndex>* node_of);
 
-Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float learning_rate);
+Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float learning_rate,
+                   Constraints const& constraints);
 
 namespace host {
 
@@ -65,10 +67,12 @@ struct ExactRow {
 /// A feature that no row misses has the second scan only, and so has one whose values are all equal, as in stock
 /// `exact`. Total order: gain (rounded to float) first, then the smaller feature, then the order of these scans.
 ///
-/// In      allowed   features of each node, ascending, [nodes - first]; empty: all features everywhere
+/// In      limits    what monotone constraints leave to the nodes
+///         allowed   features of each node, ascending, [nodes - first]; empty: all features everywhere
 /// Cost    one or two passes over every allowed column; two divisions per candidate
 /// Same    any number of threads, and every backend: integer sums, a fixed sequence of double operations
-void FindExactSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params, NodeIndex first,
+void FindExactSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params,
+                     Constraints const& constraints, NodeLimits const& limits, NodeIndex first,
                      std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes);
 
 /// Rows of the nodes from `first` on that have children to those, sampled or not. The children come after all of them.

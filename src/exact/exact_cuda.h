@@ -12,7 +12,7 @@
 #include "core/device.h"
 #include "core/random.h"
 #include "gradient/gradient_cuda.h"
-#include "split/split.h"
+#include "split/constraint_ops.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
@@ -56,10 +56,11 @@ struct ExactLists {
 /// Sums that tiles tell those after them: of a column's last node in the tile, so far.
 struct TileStates {
   std::uint32_t* ticket;  ///< zero before the kernel
-  std::uint32_t* status;  ///< [tiles] 2 · epoch + 1: the sum of the tile alone is there; + 2: that with all before it, too
-  std::int64_t* grad;     ///< [tiles, 2]: alone, and with all before it
-  std::int64_t* hess;     ///< [tiles, 2]
-  std::uint32_t epoch;    ///< another for every kernel: nothing has to be cleared
+  std::uint32_t*
+      status;  ///< [tiles] 2 · epoch + 1: the sum of the tile alone is there; + 2: that with all before it, too
+  std::int64_t* grad;   ///< [tiles, 2]: alone, and with all before it
+  std::int64_t* hess;   ///< [tiles, 2]
+  std::uint32_t epoch;  ///< another for every kernel: nothing has to be cleared
 };
 
 /// Gradients of rows: one of the two.
@@ -71,11 +72,12 @@ struct ExactGradients {
 /// The nodes of a level whose splits are looked for.
 struct ExactLevel {
   ExactLists lists;
-  GradientSum const* totals;     ///< [nodes]
-  double const* gains;           ///< [nodes] NodeGain
-  GradientSum* present;          ///< [features, nodes] of rows that have the feature; for features that some miss
-  unsigned long long* best;      ///< [features, nodes] zero before
-  std::uint32_t const* allowed;  ///< [nodes, words] bit sets of features, or nullptr: all that are used
+  GradientSum const* totals;      ///< [nodes]
+  NodeTerms const* terms;         ///< [nodes]
+  std::int8_t const* directions;  ///< [features] of monotone constraints, or nullptr: there are none
+  GradientSum* present;           ///< [features, nodes] of rows that have the feature; for features that some miss
+  unsigned long long* best;       ///< [features, nodes] zero before
+  std::uint32_t const* allowed;   ///< [nodes, words] bit sets of features, or nullptr: all that are used
 };
 
 /// The best split of a node, as entries tell it.

@@ -6,9 +6,9 @@
 #include "core/random.h"
 #include "exact/exact_ops.h"
 #include "gradient/gradient_ops.h"
-#include "level/grow_queue.h"
+#include "level/stages.h"
 #include "sample/sample_ops.h"
-#include "split/split_ops.h"
+#include "split/constraint_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -73,6 +73,10 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   ValidateExact(params);
   params_ = params;
   features_ = &features;
+  constraints_ = Constraints{params, matrix_->features()};
+  node_limits_.Reset(constraints_);
+  if (constraints_.monotone()) Put(&directions_, "nodes", constraints_.directions());
+  if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   nodes_ = {};
   neighbours_.clear();
   made_.clear();
@@ -112,27 +116,40 @@ void ExactGrowth::FindSplits() {
   std::size_t const nodes = nodes_.nodes.size() - static_cast<std::size_t>(level_);
   std::size_t const features = matrix_->features();
   std::vector<GradientSum> totals;
-  std::vector<double> gains;
+  std::vector<NodeTerms> terms;
+  bool const all = features_->all() && !constraints_.interaction();
   std::vector<std::vector<FeatureIndex>> sets;
   for (std::size_t n = nodes_.nodes.size() - nodes; n < nodes_.nodes.size(); ++n) {
     Node const& node = nodes_.nodes[n];
     totals.push_back(node.sum);
-    gains.push_back(NodeGain(*split_params_, ToLoss(*split_params_, node.sum)));
-    if (!features_->all()) sets.push_back(features_->Node(node.depth, static_cast<NodeIndex>(n)));
+    auto const number = static_cast<NodeIndex>(n);
+    WeightBounds const bounds = node_limits_.bounds(number);
+    terms.push_back(constraints_.monotone() ? TermsOf<true>(*split_params_, node.sum, bounds)
+                                            : TermsOf<false>(*split_params_, node.sum, bounds));
+    if (all) continue;
+    sets.push_back(features_->Node(node.depth, number));
+    node_limits_.Filter(number, &sets.back());
   }
   Put(&totals_, "nodes", totals);
-  Put(&gains_, "nodes", gains);
+  Put(&terms_, "nodes", terms);
   if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
   Clear(&best_, "nodes", features * nodes);
   if (columns_.has_missing()) Clear(&present_, "nodes", features * nodes);
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
 
   ExactColumns const columns = columns_.View();
-  ExactLevel const level{lists_,          totals_.data(), gains_.data(),
-                         present_.data(), best_.data(),   sets.empty() ? nullptr : allowed_.data()};
-  if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
-  cuda::FindExactSplits(columns, level, Gradients(), *split_params_, NextStates(), stream_);
-  ChooseExactSplits(columns, level, choices_on_device_.data(), stream_);
+  ExactLevel const level{lists_,
+                         totals_.data(),
+                         terms_.data(),
+                         constraints_.monotone() ? directions_.data() : nullptr,
+                         present_.data(),
+                         best_.data(),
+                         sets.empty() ? nullptr : allowed_.data()};
+  timer_.Run(kSplit, nodes_[level_].depth, [&] {
+    if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
+    cuda::FindExactSplits(columns, level, Gradients(), *split_params_, NextStates(), stream_);
+    ChooseExactSplits(columns, level, choices_on_device_.data(), stream_);
+  });
   choices_.resize(nodes);
   CopyToHost(choices_.data(), choices_on_device_.data(), nodes, stream_, "reading exact splits");
   stream_.Wait("looking for exact splits");
@@ -187,6 +204,7 @@ void ExactGrowth::ExpandNodes() {
     NodeIndex const left = nodes_.Add(parent, left_sum);
     nodes_.Add(parent, right_sum);
     nodes_[parent].left = left;
+    node_limits_.AddChildren(*split_params_, parent, left, nodes_[parent].split);
   }
   MoveExactRows(split_of_.data(), lists_.nodes, level_, children, sides_.data(), positions_.data(), matrix_->rows,
                 limits_, stream_);
@@ -219,7 +237,8 @@ void ExactGrowth::Divide(ExactLists const& from, std::vector<std::int32_t> const
                                  begin.data(),
                                  list_[spare_].data(),
                                  static_cast<std::uint32_t>(children)};
-  PartitionLists(columns_.View(), partition, NextStates(), stream_);
+  timer_.Run(kMove, nodes_.nodes.back().depth,
+             [&] { PartitionLists(columns_.View(), partition, NextStates(), stream_); });
   lists_ = {list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children)};
   spare_ = 1 - spare_;
 }
@@ -306,6 +325,7 @@ ExactNodes ExactGrowth::Finish() {
     RenumberPositions(node_of_.data(), positions_.data(), matrix_->rows, limits_, stream_);
   }
   stream_.Wait("growing an exact tree");
+  if (timer_.timeline() != nullptr) timer_.timeline()->Resolve();
   return kept;
 }
 

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/timeline.h"
 #include "exact/device_columns.h"
 #include "exact/exact.h"
 #include "sample/sample.h"
+#include "split/constraints.h"
 
 namespace xgbgpu::cuda {
 
@@ -30,6 +32,8 @@ class ExactGrowth {
   ExactNodes Finish();
 
   SplitParams const& split_params() const { return *split_params_; }
+  Constraints const& constraints() const { return constraints_; }
+  StageTimer& timer() { return timer_; }
   NodeIndex const* positions() const { return positions_.data(); }
   DeviceLimits const& limits() const { return limits_; }
 
@@ -56,6 +60,9 @@ class ExactGrowth {
   TrainParams params_;
   FeatureSampler const* features_{nullptr};
   std::optional<SplitParams> split_params_;
+  Constraints constraints_;
+  NodeLimits node_limits_;
+  StageTimer timer_;
   bool is_compact_{false};
   ExactNodes nodes_;
   NodeIndex level_{0};  ///< first node of the level to split next
@@ -75,7 +82,8 @@ class ExactGrowth {
   DeviceBuffer<GradientState> gradient_state_;
   DeviceBuffer<int2> compact_;
   DeviceBuffer<GradientSum> wide_, sum_, totals_, present_;
-  DeviceBuffer<double> gains_;
+  DeviceBuffer<NodeTerms> terms_;
+  DeviceBuffer<std::int8_t> directions_;
   DeviceBuffer<unsigned long long> best_;
   DeviceBuffer<std::uint32_t> allowed_, split_nodes_, left_entries_, status_, ticket_, located_ptr_;
   DeviceBuffer<std::int64_t> state_grad_, state_hess_;

@@ -1,6 +1,7 @@
 #include "core/message.h"
 #include "exact/exact.h"
 #include "level/grow_queue.h"
+#include "split/constraint_ops.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu {
@@ -81,8 +82,11 @@ ExactNodes Prune(ExactNodes const& grown, float min_split_loss, std::vector<Node
   return kept;
 }
 
-Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float learning_rate) {
+Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float learning_rate,
+                   Constraints const& constraints) {
   Tree tree;
+  NodeLimits limits;
+  limits.Reset(constraints);
   tree.Resize(nodes.nodes.size());
   for (std::size_t i = 0; i < nodes.nodes.size(); ++i) {
     Node const& node = nodes.nodes[i];
@@ -90,9 +94,11 @@ Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float lea
     tree.parent[i] = node.parent;
     tree.left[i] = node.left;
     tree.sum_hess[i] = static_cast<float>(sum.hess);
-    tree.weight[i] = static_cast<float>(NodeWeight(params, sum));
+    tree.weight[i] = constraints.monotone() ? BoundedWeight(params, sum, limits.bounds(static_cast<NodeIndex>(i)))
+                                            : static_cast<float>(NodeWeight(params, sum));
     tree.leaf_value[i] = tree.weight[i] * learning_rate;
     if (node.left == kNoNode) continue;
+    limits.AddChildren(params, static_cast<NodeIndex>(i), node.left, node.split);
     tree.feature[i] = node.split.feature;
     tree.threshold[i] = nodes.thresholds[i];
     tree.default_left[i] = node.split.default_left;

@@ -1,5 +1,6 @@
+#include <type_traits>
+
 #include "exact/tiles.cuh"
-#include "split/split_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -89,7 +90,7 @@ struct NodeScan {
   int node;
   std::uint64_t begin, end;
   GradientSum total, present;
-  double gain;
+  NodeTerms terms;
   unsigned long long best;
 
   __device__ void Enter(int n, ExactTile tile, ExactLevel const& level, bool is_dense) {
@@ -99,27 +100,36 @@ struct NodeScan {
     end = level.lists.begin[tile.feature * (nodes + 1) + n + 1];
     total = level.totals[n];
     present = is_dense ? total : level.present[tile.feature * nodes + n];
-    gain = level.gains[n];
+    terms = level.terms[n];
     best = 0;
   }
   __device__ void Take(unsigned long long key) { best = key > best ? key : best; }
 };
 
 /// Before entry `index` of the node, the earlier ones sum up to `below`.
-__device__ void Consider(NodeScan* s, SplitParams const& params, GradientSum below, std::uint32_t index, bool ascends) {
+template <bool kMonotone>
+__device__ void Consider(NodeScan* s, SplitParams const& params, GradientSum below, std::uint32_t index, bool ascends,
+                         int direction) {
   if (ascends) {
-    s->Take(Key(SplitGain(params, below, Minus(s->total, below), s->gain), Ascending(index)));
+    float const gain = SplitGain<kMonotone>(params, below, Minus(s->total, below), s->terms, direction);
+    s->Take(Key(gain, Ascending(index)));
     if (s->present == s->total) return;  // the other scan would find the same, later
   }
   GradientSum const right = Minus(s->present, below);
-  s->Take(Key(SplitGain(params, Minus(s->total, right), right, s->gain), Descending(index)));
+  float const gain = SplitGain<kMonotone>(params, Minus(s->total, right), right, s->terms, direction);
+  s->Take(Key(gain, Descending(index)));
 }
 
 /// "Present or missing".
-__device__ void ConsiderEnds(NodeScan* s, SplitParams const& params, std::uint32_t entries, bool ascends) {
+template <bool kMonotone>
+__device__ void ConsiderEnds(NodeScan* s, SplitParams const& params, std::uint32_t entries, bool ascends,
+                             int direction) {
   GradientSum const missing = Minus(s->total, s->present);
-  if (ascends) s->Take(Key(SplitGain(params, s->present, missing, s->gain), Ascending(entries)));
-  s->Take(Key(SplitGain(params, missing, s->present, s->gain), Descending(0)));
+  if (ascends) {
+    float const gain = SplitGain<kMonotone>(params, s->present, missing, s->terms, direction);
+    s->Take(Key(gain, Ascending(entries)));
+  }
+  s->Take(Key(SplitGain<kMonotone>(params, missing, s->present, s->terms, direction), Descending(0)));
 }
 
 __device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level, bool whole_warp) {
@@ -134,7 +144,7 @@ __device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level
   if (best != 0) atomicMax(level.best + std::size_t{tile.feature} * level.lists.nodes + s.node, best);
 }
 
-template <typename Gradients>
+template <bool kMonotone, typename Gradients>
 __global__ void __launch_bounds__(kExactThreads)
     FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params,
                      TileStates states) {
@@ -180,6 +190,7 @@ __global__ void __launch_bounds__(kExactThreads)
   }
   __syncthreads();
 
+  int const direction = kMonotone ? level.directions[tile.feature] : 0;
   bool const ascends = columns.ascends[tile.feature], is_dense = columns.is_dense[tile.feature];
   GradientSum below = before.sum;
   if (!before.has_head) AddTo(&below, carried);
@@ -196,9 +207,10 @@ __global__ void __launch_bounds__(kExactThreads)
     if (t.IsHead(i)) below = {};
     std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
     auto const index = static_cast<std::uint32_t>(place - scan.begin);
-    if (index > 0 && (t.entry[i] & kNewValue) != 0) Consider(&scan, params, below, index, ascends);
+    if (index > 0 && (t.entry[i] & kNewValue) != 0)
+      Consider<kMonotone>(&scan, params, below, index, ascends, direction);
     AddTo(&below, own[i]);
-    if (place + 1 == scan.end && !is_dense) ConsiderEnds(&scan, params, index + 1, ascends);
+    if (place + 1 == scan.end && !is_dense) ConsiderEnds<kMonotone>(&scan, params, index + 1, ascends, direction);
   }
   if (t.count > 0) Leave(scan, tile, level, one_node);
 }
@@ -275,12 +287,16 @@ void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradi
 void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                      SplitParams const& params, TileStates const& states, cudaStream_t stream) {
   if (columns.tile_count == 0) return;
+  auto const launch = [&](auto const& of_rows) {
+    using Gradients = std::decay_t<decltype(of_rows)>;
+    auto* const kernel =
+        level.directions != nullptr ? FindSplitsKernel<true, Gradients> : FindSplitsKernel<false, Gradients>;
+    kernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, of_rows, params, states);
+  };
   if (gradients.compact != nullptr) {
-    FindSplitsKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(
-        columns, level, CompactGradients{gradients.compact}, params, states);
+    launch(CompactGradients{gradients.compact});
   } else {
-    FindSplitsKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, WideGradients{gradients.wide},
-                                                                       params, states);
+    launch(WideGradients{gradients.wide});
   }
   CheckLaunch("looking for exact splits");
 }

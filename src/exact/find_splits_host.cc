@@ -3,7 +3,7 @@
 #include "core/parallel.h"
 #include "exact/exact.h"
 #include "exact/exact_ops.h"
-#include "split/split_ops.h"
+#include "split/constraint_ops.h"
 
 namespace xgbgpu::host {
 
@@ -30,14 +30,17 @@ struct Scan {
 GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
 
 /// All that a thread needs to look at one column after the other.
+template <bool kMonotone>
 class ColumnScanner {
  public:
-  ColumnScanner(SplitParams const& params, Span<Node const> nodes, Span<double const> node_gains)
-      : params_{params}, nodes_{nodes}, node_gains_{node_gains}, best_(nodes.size()) {}
+  ColumnScanner(SplitParams const& params, Span<Node const> nodes, Span<NodeTerms const> terms,
+                Span<std::int8_t const> directions)
+      : params_{params}, nodes_{nodes}, terms_{terms}, directions_{directions}, best_(nodes.size()) {}
 
   void Run(SortedMatrix const& matrix, FeatureIndex f, Span<ExactRow const> rows, NodeIndex first,
            std::vector<std::vector<FeatureIndex>> const& allowed) {
     Span<SortedValue const> const column = matrix.column(f);
+    direction_ = kMonotone ? directions_[f] : 0;
     ascends_ = !matrix.IsDense(f) && !matrix.IsConstant(f);
     scans_.assign(nodes_.size(), Scan{});
     if (matrix.IsDense(f)) {
@@ -84,17 +87,21 @@ class ColumnScanner {
     scan.last = value;
   }
 
+  float Gain(std::size_t n, GradientSum left, GradientSum right) const {
+    return SplitGain<kMonotone>(params_, left, right, terms_[n], direction_);
+  }
+
   /// Between the values that have gone by and the next.
   void Consider(std::size_t n, float next) {
     Scan& scan = scans_[n];
     GradientSum const total = nodes_[n].sum;
     if (ascends_) {
-      float const gain = SplitGain(params_, scan.below, Minus(total, scan.below), node_gains_[n]);
+      float const gain = Gain(n, scan.below, Minus(total, scan.below));
       if (gain > scan.ascending.gain) scan.ascending = {gain, Between(scan.last, next), scan.below};
       if (scan.present == total) return;  // the other scan would find the same, later
     }
     GradientSum const right = Minus(scan.present, scan.below), left = Minus(total, right);
-    float const gain = SplitGain(params_, left, right, node_gains_[n]);
+    float const gain = Gain(n, left, right);
     // A descending scan meets this one before those it has met so far: of equals it wins.
     if (gain > 0.0f && gain >= scan.descending.gain) scan.descending = {gain, Between(scan.last, next), left};
   }
@@ -104,10 +111,10 @@ class ColumnScanner {
     Scan& scan = scans_[n];
     GradientSum const total = nodes_[n].sum, missing = Minus(total, scan.present);
     if (ascends_) {
-      float const gain = SplitGain(params_, scan.present, missing, node_gains_[n]);
+      float const gain = Gain(n, scan.present, missing);
       if (gain > scan.ascending.gain) scan.ascending = {gain, Beyond(scan.last), scan.present};
     }
-    float const gain = SplitGain(params_, missing, scan.present, node_gains_[n]);
+    float const gain = Gain(n, missing, scan.present);
     if (gain > scan.descending.gain) scan.descending = {gain, Before(scan.first), missing};
 
     bool const goes_left = scan.descending.gain > scan.ascending.gain;
@@ -118,37 +125,60 @@ class ColumnScanner {
 
   SplitParams const& params_;
   Span<Node const> nodes_;
-  Span<double const> node_gains_;
+  Span<NodeTerms const> terms_;
+  Span<std::int8_t const> directions_;
+  int direction_{0};
   bool ascends_{false};
   std::vector<Scan> scans_;
   std::vector<ExactCandidate> best_;
 };
 
-}  // namespace
-
-void FindExactSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params, NodeIndex first,
-                     std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes) {
-  Span<Node const> const level{nodes->nodes.data() + first, nodes->nodes.size() - static_cast<std::size_t>(first)};
-  std::vector<double> gains;
-  for (Node const& node : level) gains.push_back(NodeGain(params, ToLoss(params, node.sum)));
-  std::vector<FeatureIndex> features;
-  for (FeatureIndex f = 0; f < matrix.features(); ++f) {
-    auto const has = [f](auto const& set) { return std::binary_search(set.cbegin(), set.cend(), f); };
-    if (allowed.empty() || std::any_of(allowed.cbegin(), allowed.cend(), has)) features.push_back(f);
+/// Features that some node may be split by.
+std::vector<FeatureIndex> UnionOf(std::vector<std::vector<FeatureIndex>> const& allowed, FeatureIndex features) {
+  std::vector<bool> has(features, allowed.empty());
+  for (auto const& set : allowed) {
+    for (FeatureIndex const f : set) has[f] = true;
   }
-  std::vector<ColumnScanner> scanners(static_cast<std::size_t>(threads), ColumnScanner{params, level, gains});
+  std::vector<FeatureIndex> all;
+  for (FeatureIndex f = 0; f < features; ++f) {
+    if (has[f]) all.push_back(f);
+  }
+  return all;
+}
+
+template <bool kMonotone>
+void FindSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params,
+                Constraints const& constraints, NodeLimits const& limits, NodeIndex first,
+                std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes) {
+  Span<Node const> const level{nodes->nodes.data() + first, nodes->nodes.size() - static_cast<std::size_t>(first)};
+  std::vector<NodeTerms> terms;
+  for (std::size_t n = 0; n < level.size(); ++n) {
+    terms.push_back(TermsOf<kMonotone>(params, level[n].sum, limits.bounds(first + static_cast<NodeIndex>(n))));
+  }
+  auto const features = UnionOf(allowed, matrix.features());
+  ColumnScanner<kMonotone> const fresh{params, level, terms, constraints.directions()};
+  std::vector<ColumnScanner<kMonotone>> scanners(static_cast<std::size_t>(threads), fresh);
   ParallelTasks(threads, features.size(), [&](std::size_t i, int thread) {
     scanners[static_cast<std::size_t>(thread)].Run(matrix, features[i], rows, first, allowed);
   });
   for (std::size_t n = 0; n < level.size(); ++n) {
     ExactCandidate best;
-    for (ColumnScanner const& scanner : scanners) {
+    for (auto const& scanner : scanners) {
       if (IsBetter(scanner.best(n).split, best.split)) best = scanner.best(n);
     }
     std::size_t const node = static_cast<std::size_t>(first) + n;
     nodes->nodes[node].split = best.split;
     nodes->thresholds[node] = best.threshold;
   }
+}
+
+}  // namespace
+
+void FindExactSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params,
+                     Constraints const& constraints, NodeLimits const& limits, NodeIndex first,
+                     std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes) {
+  auto const find = constraints.monotone() ? FindSplits<true> : FindSplits<false>;
+  find(matrix, rows, params, constraints, limits, first, allowed, threads, nodes);
 }
 
 }  // namespace xgbgpu::host
