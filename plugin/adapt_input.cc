@@ -35,20 +35,6 @@ RowBatch ToBatch(xgboost::SparsePage const& page) {
   return batch;
 }
 
-/// Exact trees need every value, in memory.
-void CheckExactData(xgboost::DMatrix* data) {
-  if (IsBinned(*data)) {
-    throw Unsupported{
-        "tree_method is 'gpu_exact' and the data a QuantileDMatrix, which holds bins and not the values between which "
-        "exact trees choose; allowed with gpu_exact: DMatrix"};
-  }
-  if (!data->SingleColBlock()) {
-    throw Unsupported{
-        "tree_method is 'gpu_exact' and the data a DMatrix in external memory, whose columns cannot be sorted page by "
-        "page; allowed with gpu_exact: a DMatrix in memory, and gpu_hist for both"};
-  }
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
@@ -69,6 +55,25 @@ void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit
 }
 
 bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
+
+/// Exact trees need every value, in memory.
+static void CheckExactData(xgboost::DMatrix* data) {
+  if (IsBinned(*data)) {
+    throw Unsupported{
+        "tree_method is 'gpu_exact' and the data a QuantileDMatrix, which holds bins and not the values between which "
+        "exact trees choose; allowed with gpu_exact: DMatrix"};
+  }
+  if (!CategoricalFeatures(data->Info()).empty()) {
+    throw Unsupported{
+        "tree_method is 'gpu_exact' and feature_types has a 'c' (categorical), but exact trees split between values; "
+        "allowed with gpu_exact: numerical features, and gpu_hist for both"};
+  }
+  if (!data->SingleColBlock()) {
+    throw Unsupported{
+        "tree_method is 'gpu_exact' and the data a DMatrix in external memory, whose columns cannot be sorted page by "
+        "page; allowed with gpu_exact: a DMatrix in memory, and gpu_hist for both"};
+  }
+}
 
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place) {
   DMatrixRows const rows{data};

@@ -52,7 +52,7 @@ class Dataset {
   /// Every column sorted, for exact trees (tree_method gpu_exact): there are no bins, every value is a threshold's
   /// neighbour. The columns lie on the host; a trainer on a device copies them there.
   ///
-  /// Cost    one radix sort per column; 8 bytes per stored value, twice that at the peak
+  /// Cost    one radix sort per column; 8 bytes per stored value, and the longest column once more for every thread
   /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported as above
   static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
 

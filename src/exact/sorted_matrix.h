@@ -42,8 +42,8 @@ struct SortedMatrix {
 
 namespace host {
 
-/// In      source  any number of batches; read twice, or more often where columns do not fit the buffer
-/// Cost    one radix sort per column; peak memory: the result, and 8 bytes per stored value of the columns in flight
+/// In      source  any number of batches; read three times
+/// Cost    one radix sort per column; peak memory: the result, and the longest column once more for every thread
 /// Same    any number of threads
 /// Throws  InvalidArgument (no rows, no columns, too many rows, infinite values)
 std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads);

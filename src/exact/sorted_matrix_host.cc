@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/parallel.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/row_sizes.h"
@@ -6,28 +8,6 @@
 #include "quantile/radix_sort.h"
 
 namespace xgbgpu::host {
-
-namespace {
-
-struct KeyedRow {
-  RowIndex row;
-  std::uint32_t key;
-};
-
-void SortGroup(ColumnGroup const& group, Span<KeyedRow> gathered, int threads, SortedMatrix* out) {
-  std::vector<Buffer<KeyedRow>> scratch(static_cast<std::size_t>(threads));
-  ParallelTasks(threads, group.last - group.first, [&](std::size_t c, int thread) {
-    std::size_t const size = group.start[c + 1] - group.start[c];
-    auto& own = scratch[static_cast<std::size_t>(thread)];
-    own.Reserve(size);
-    Span<KeyedRow> const sorted = RadixSort(Span<KeyedRow>{gathered.data() + group.start[c], size},
-                                            Span<KeyedRow>{own.data(), size}, [](KeyedRow r) { return r.key; });
-    SortedValue* const values = out->values.data() + out->column_ptr[group.first + c];
-    for (std::size_t i = 0; i < size; ++i) values[i] = {sorted[i].row, ValueOfKey(sorted[i].key)};
-  });
-}
-
-}  // namespace
 
 std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) {
   CheckShape(source);
@@ -38,15 +18,19 @@ std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) 
   matrix->column_ptr.assign(1, 0);
   for (std::uint64_t const size : sizes) matrix->column_ptr.push_back(matrix->column_ptr.back() + size);
   matrix->values = Buffer<SortedValue>{matrix->stored()};
-  Buffer<KeyedRow> gathered;
-  for (ColumnGroup const& group : MakeColumnGroups(sizes)) {
-    gathered.Reserve(group.start.back());
-    Span<KeyedRow> const values{gathered.data(), group.start.back()};
-    GatherGroup<KeyedRow>(source, group, threads, values, [](std::uint64_t row, Entry e) {
-      return KeyedRow{static_cast<RowIndex>(row), SortKey(e.value)};
-    });
-    SortGroup(group, values, threads, matrix.get());
-  }
+  GatherGroup<SortedValue>(source, {0, matrix->features(), matrix->column_ptr}, threads, matrix->values.span(),
+                           [](std::uint64_t row, Entry e) {
+                             return SortedValue{static_cast<RowIndex>(row), e.value};
+                           });
+  std::vector<Buffer<SortedValue>> scratch(static_cast<std::size_t>(threads));
+  ParallelTasks(threads, matrix->features(), [&](std::size_t f, int thread) {
+    Span<SortedValue> const column{matrix->values.data() + matrix->column_ptr[f], sizes[f]};
+    auto& own = scratch[static_cast<std::size_t>(thread)];
+    own.Reserve(column.size());
+    Span<SortedValue> const sorted = RadixSort(column, Span<SortedValue>{own.data(), column.size()},
+                                               [](SortedValue const& v) { return SortKey(v.value); });
+    if (sorted.data() != column.data()) std::copy(sorted.begin(), sorted.end(), column.begin());
+  });
   return matrix;
 }
 

@@ -123,6 +123,33 @@ def test_any_tree(seed: int, rows: int, columns: int, missing: float, levels: in
     check_tree(trees_of(booster)[0], x, g, h, rules)
 
 
+def test_monotone_constraints_hold_and_are_stocks() -> None:
+    x, y = make_data(1500, 4, seed=8, missing=0.1)
+    data = xgb.DMatrix(x, y)
+    how = dict(monotone_constraints="(1,-1,0,0)", max_depth=9)
+    ours, theirs = (xgb.train(method(**how), data, 1) for method in (exact, stock))
+    assert np.array_equal(trees_of(ours)[0].feature, trees_of(theirs)[0].feature)
+    assert np.array_equal(trees_of(ours)[0].left, trees_of(theirs)[0].left)
+    booster = xgb.train(exact(**how, subsample=0.8), data, 20)
+    for feature, sign in ((0, 1), (1, -1)):
+        probe = np.repeat(x[:50], 40, axis=0)
+        probe[:, feature] = np.tile(np.linspace(-3, 3, 40), 50)
+        predicted = booster.predict(xgb.DMatrix(probe)).reshape(50, 40)
+        assert np.all(sign * np.diff(predicted, axis=1) >= 0)
+
+
+def test_interaction_constraints_hold() -> None:
+    x, y = make_data(1500, 4, seed=8)
+    booster = xgb.train(exact(interaction_constraints="[[0, 1], [2, 3]]", max_depth=8), xgb.DMatrix(x, y), 5)
+    for tree in trees_of(booster):
+        above = [set()] * tree.nodes
+        for node in tree.top_down():
+            if tree.left[node] == -1:
+                assert above[node] <= {0, 1} or above[node] <= {2, 3}
+                continue
+            above[tree.left[node]] = above[tree.right[node]] = above[node] | {int(tree.feature[node])}
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_hist_with_a_bin_for_every_value_gains_the_same(missing: float) -> None:
     x, y = make_data(800, 5, seed=5, missing=missing)
@@ -279,6 +306,10 @@ def test_data_that_cannot_be_sorted(tmp_path) -> None:
     x, y = make_data(100, 3)
     with pytest.raises(Error, match="gpu_exact.*QuantileDMatrix.*allowed with gpu_exact: DMatrix"):
         xgb.train(exact(), xgb.QuantileDMatrix(x, y), 1)
+
+    types = ["c", "q", "q"]
+    with pytest.raises(Error, match="gpu_exact.*categorical.*allowed with gpu_exact: numerical"):
+        xgb.train(exact(), xgb.DMatrix(np.abs(np.round(x)), y, feature_types=types, enable_categorical=True), 1)
 
     class Once(xgb.DataIter):
         def __init__(self) -> None:
