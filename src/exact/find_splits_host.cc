@@ -119,7 +119,12 @@ class ColumnScanner {
 
     bool const goes_left = scan.descending.gain > scan.ascending.gain;
     Found const& found = goes_left ? scan.descending : scan.ascending;
-    SplitCandidate const split{found.gain, f, 0, goes_left, found.left, Minus(total, found.left)};
+    SplitCandidate split;
+    split.gain = found.gain;
+    split.feature = f;
+    split.default_left = goes_left;
+    split.left = found.left;
+    split.right = Minus(total, found.left);
     if (IsBetter(split, best_[n].split)) best_[n] = {split, found.threshold};
   }
 
