@@ -107,7 +107,8 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   stream_.Wait("summing gradients");
   nodes_.Add(kNoNode, sum);
   lists_ = {columns_.View().entries, root_begin_.data(), 1};
-  if (Sampled()) Divide(lists_, {0}, true);
+  std::vector<std::int32_t> const whole_root(1);  // its only node is the first split
+  if (Sampled()) Divide(lists_, whole_root, true);
   return true;
 }
 
