@@ -133,7 +133,7 @@ class Grower {
     for (std::size_t i = 0; LeavesLeft() && i < nodes_.size(); ++i) {
       if (!MaySplit(nodes_[i])) continue;
       auto const gain = [&](NodeIndex n) { return nodes_[static_cast<std::size_t>(n)].split.gain; };
-      if (best.empty() || nodes_[i].split.gain > gain(best[0])) best = {static_cast<NodeIndex>(i)};
+      if (best.empty() || nodes_[i].split.gain > gain(best[0])) best.assign(1, static_cast<NodeIndex>(i));
     }
     return best;
   }
