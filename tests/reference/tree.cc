@@ -129,13 +129,15 @@ class Grower {
 
   /// The leaf of the largest gain.
   std::vector<NodeIndex> NextBest() const {
-    std::vector<NodeIndex> best;
+    NodeIndex best = kNoNode;
+    float gain = 0;
     for (std::size_t i = 0; LeavesLeft() && i < nodes_.size(); ++i) {
-      if (!MaySplit(nodes_[i])) continue;
-      auto const gain = [&](NodeIndex n) { return nodes_[static_cast<std::size_t>(n)].split.gain; };
-      if (best.empty() || nodes_[i].split.gain > gain(best[0])) best.assign(1, static_cast<NodeIndex>(i));
+      if (!MaySplit(nodes_[i]) || (best != kNoNode && nodes_[i].split.gain <= gain)) continue;
+      best = static_cast<NodeIndex>(i);
+      gain = nodes_[i].split.gain;
     }
-    return best;
+    if (best == kNoNode) return {};
+    return std::vector<NodeIndex>(1, best);
   }
 
   void Divide(NodeIndex n) {
