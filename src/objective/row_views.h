@@ -55,8 +55,8 @@ struct TargetView {
   std::uint32_t const* group_ptr{
       nullptr};  ///< [groups + 1]: rows of ranking group g are group_ptr[g] … group_ptr[g + 1] - 1
   std::uint32_t groups{0};
-  TimeOrder by_time;  ///< for survival:cox and cox-nloglik; null: they sort the rows at every
-                      ///< call; on a device they throw
+  TimeOrder by_time{};  ///< for survival:cox and cox-nloglik; null: they sort the rows at every
+                        ///< call; on a device they throw
 };
 
 }  // namespace xgbgpu

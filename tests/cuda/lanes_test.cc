@@ -217,7 +217,7 @@ TEST_F(CudaLaneTest, TimedTreesComeOneByOne) {
   device.builder().SetTimeline(nullptr);
   EXPECT_EQ(timeline.entries().back().tree + 1, static_cast<int>(expected.trees.size()));
   double end = 0;
-  for (TimelineEntry const& entry : timeline.entries()) {
+  for (TraceStage const& entry : timeline.entries()) {
     // Events tell half microseconds, and four of them are between the two.
     EXPECT_GE(entry.start_us, end - 2) << entry.stage << " of tree " << entry.tree;
     end = entry.start_us + entry.duration_us;

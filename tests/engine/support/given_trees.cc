@@ -59,7 +59,9 @@ std::vector<float> RandomCovers(GivenTree const& tree, Random* random) {
   std::vector<NodeIndex> order{0};  // parents first
   for (std::size_t i = 0; i < order.size(); ++i) {
     auto const n = static_cast<std::size_t>(order[i]);
-    if (tree.left[n] != kNoNode) order.insert(order.end(), {tree.left[n], tree.right[n]});
+    if (tree.left[n] == kNoNode) continue;
+    order.push_back(tree.left[n]);
+    order.push_back(tree.right[n]);
   }
   std::vector<float> covers(tree.size(), 1.0f);
   for (std::size_t i = order.size(); i-- > 0;) {
