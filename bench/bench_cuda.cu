@@ -1,8 +1,9 @@
 /// Rounds of the engine on a CUDA device, without XGBoost: from gradients on the device to updated margins on the
 /// device.
 ///
-///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F] [--lanes=N,…] [--share=F]
-///                             [--stages] [--prefer-shared]
+///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F]
+///                             [--sampling=uniform|gradient_based|goss] [--lanes=N,…] [--share=F] [--stages]
+///                             [--prefer-shared]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
 /// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
@@ -219,14 +220,31 @@ void PrintStages(Rounds* rounds, TrainParams const& params) {
   }
 }
 
-void Run(Set const& set, int depth, int rounds, float subsample, LanePolicy const& lanes, bool stages) {
+/// Of the rows that a tree is grown on.
+double SampleShare(TrainParams const& params) {
+  return static_cast<double>(params.sampling_method == SamplingMethod::kGoss ? params.top_rate + params.other_rate
+                                                                             : params.subsample);
+}
+
+/// With goss, `subsample` is split evenly between the rows with the largest gradients and the others.
+TrainParams SampleParams(std::string const& sampling, float subsample) {
+  TrainParams params;
+  if (sampling == "goss") {
+    params.sampling_method = SamplingMethod::kGoss;
+    params.top_rate = params.other_rate = subsample / 2;
+    return params;
+  }
+  if (sampling == "gradient_based") params.sampling_method = SamplingMethod::kGradientBased;
+  params.subsample = subsample;
+  return params;
+}
+
+void Run(Set const& set, int depth, int rounds, TrainParams params, LanePolicy const& lanes, bool stages) {
   Rounds training{set, lanes};
   for (int d : set.depths) {
     if (depth != 0 && d != depth) continue;
-    TrainParams params;
     params.max_depth = d;
     params.learning_rate = 0.1f;
-    params.subsample = subsample;
     params.Validate();
     training.Restart();
     for (int i = 0; i < 3; ++i) training.Round(params);
@@ -240,10 +258,10 @@ void Run(Set const& set, int depth, int rounds, float subsample, LanePolicy cons
       training.Wait();
     });
     std::printf(
-        "%-8s %9llu x %3u d%-2d  subsample %g  %3d trees, %2u lanes at most  round %.3f ms  tree construction %.3f ms  "
+        "%-8s %9llu x %3u d%-2d  sample %g  %3d trees, %2u lanes at most  round %.3f ms  tree construction %.3f ms  "
         "%zu nodes  arena %.0f MB, matrix %.0f MB\n",
-        set.name, static_cast<unsigned long long>(set.rows), set.features, d, static_cast<double>(subsample),
-        set.classes, lanes.most_lanes, round, round - gradients, training.nodes(),
+        set.name, static_cast<unsigned long long>(set.rows), set.features, d, SampleShare(params), set.classes,
+        lanes.most_lanes, round, round - gradients, training.nodes(),
         1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
         1e-6 * static_cast<double>(training.matrix_bytes()));
     if (stages) PrintStages(&training, params);
@@ -257,6 +275,7 @@ int main(int argc, char** argv) {
   std::string sets = "higgs,airline,m1,mid,small,cover,classes,many,wide";
   int depth = 0, rounds = 30;
   float subsample = 1;
+  std::string sampling = "uniform";
   xgbgpu::LanePolicy policy;
   std::string lanes = "1," + std::to_string(policy.most_lanes);
   bool stages = false;
@@ -265,6 +284,7 @@ int main(int argc, char** argv) {
                                                 {"depth", [&](std::string const& v) { depth = std::stoi(v); }},
                                                 {"rounds", [&](std::string const& v) { rounds = std::stoi(v); }},
                                                 {"subsample", [&](std::string const& v) { subsample = std::stof(v); }},
+                                                {"sampling", [&](std::string const& v) { sampling = v; }},
                                                 {"lanes", [&](std::string const& v) { lanes = v; }},
                                                 {"share", [&](std::string const& v) { policy.share = std::stod(v); }}});
   for (std::size_t i = 1; i < rest.size(); ++i) {
@@ -275,8 +295,8 @@ int main(int argc, char** argv) {
       xgbgpu::CheckCuda(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared), "dividing the first-level cache");
     } else {
       std::fprintf(stderr,
-                   "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F --lanes=N,… --share=F "
-                   "--stages --prefer-shared\n",
+                   "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F "
+                   "--sampling=uniform|gradient_based|goss --lanes=N,… --share=F --stages --prefer-shared\n",
                    rest[i]);
       return 2;
     }
@@ -287,7 +307,7 @@ int main(int argc, char** argv) {
     std::istringstream numbers{set.classes == 1 ? "1" : lanes};
     for (std::string number; std::getline(numbers, number, ',');) {
       policy.most_lanes = static_cast<std::uint32_t>(std::stoul(number));
-      xgbgpu::bench::Run(set, depth, rounds, subsample, policy, stages);
+      xgbgpu::bench::Run(set, depth, rounds, xgbgpu::bench::SampleParams(sampling, subsample), policy, stages);
     }
   }
   return 0;

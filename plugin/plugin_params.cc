@@ -37,7 +37,7 @@ std::set<std::string> NamesOf() {
 void CheckFractions(ParamValues const& values) {
   for (char const* name :
        {"learning_rate", "min_split_loss", "min_child_weight", "reg_lambda", "reg_alpha", "max_delta_step", "subsample",
-        "colsample_bynode", "colsample_bylevel", "colsample_bytree"}) {
+        "colsample_bynode", "colsample_bylevel", "colsample_bytree", "top_rate", "other_rate"}) {
     auto const found = values.find(name);
     if (found == values.end()) continue;
     char* end = nullptr;
@@ -48,6 +48,24 @@ void CheckFractions(ParamValues const& values) {
 
 GrowPolicy ToGrowPolicy(std::string const& value) {
   return value == "lossguide" ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+}
+
+SamplingMethod ToSamplingMethod(std::string const& value) {
+  if (value == "uniform") return SamplingMethod::kUniform;
+  if (value == "gradient_based") return SamplingMethod::kGradientBased;
+  if (value == "goss") return SamplingMethod::kGoss;
+  NotAllowed("sampling_method", value, "uniform, gradient_based, goss");
+}
+
+/// Rates that were set and would have no effect are taken for a mistake.
+void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
+  TrainParams const defaults;
+  if (train.sampling_method == SamplingMethod::kGoss) return;
+  std::string const needs = " without sampling_method=goss, and sampling_method is '" + param.sampling_method + "'";
+  if (train.top_rate != defaults.top_rate) NotAllowed("top_rate", std::to_string(train.top_rate), "0.2" + needs);
+  if (train.other_rate != defaults.other_rate) {
+    NotAllowed("other_rate", std::to_string(train.other_rate), "0.1" + needs);
+  }
 }
 
 }  // namespace
@@ -92,14 +110,14 @@ TreeParam ParseTreeParam(ParamValues const& values) {
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
   if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, "depthwise, lossguide");
-  static std::set<std::string> const kSampling{"uniform", "gradient_based", "goss"};
-  if (kSampling.count(param.sampling_method) == 0) NotAllowed("sampling_method", param.sampling_method, "uniform");
+  ToSamplingMethod(param.sampling_method);
   ParseMonotoneConstraints(param.monotone_constraints);
   ParseInteractionConstraints(param.interaction_constraints);
   return param;
 }
 
 DeviceParam ParseDeviceParam(ParamValues const& values) {
+  CheckFractions(values);
   DeviceParam param;
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
@@ -107,9 +125,8 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
   return param;
 }
 
-TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
+TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed) {
   if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, "depthwise, lossguide");
-  if (param.sampling_method != "uniform") NotYet("sampling_method", param.sampling_method, "uniform");
   TrainParams out;
   out.learning_rate = param.learning_rate;
   out.min_split_loss = param.min_split_loss;
@@ -122,13 +139,17 @@ TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed) {
   out.max_delta_step = param.max_delta_step;
   out.max_cat_to_onehot = param.max_cat_to_onehot;
   out.max_cat_threshold = param.max_cat_threshold;
+  out.sampling_method = ToSamplingMethod(param.sampling_method);
   out.subsample = param.subsample;
+  out.top_rate = device.top_rate;
+  out.other_rate = device.other_rate;
   out.colsample_bytree = param.colsample_bytree;
   out.colsample_bylevel = param.colsample_bylevel;
   out.colsample_bynode = param.colsample_bynode;
   out.monotone_constraints = ParseMonotoneConstraints(param.monotone_constraints);
   out.interaction_constraints = ParseInteractionConstraints(param.interaction_constraints);
   out.seed = seed;
+  CheckRatesAreUsed(param, out);
   out.Validate();
   return out;
 }

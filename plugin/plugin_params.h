@@ -74,13 +74,15 @@ struct TreeParam : public xgboost::XGBoostParameter<TreeParam> {
   }
 };
 
-/// Where to train.
+/// What XGBoost does not know: where to train, and the rates of sampling_method=goss.
 struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
   std::string gpu_backend;
   int n_gpus;
   int gpu_id;
   std::string gpu_memory_limit;
   std::string gpu_trace;
+  float top_rate;
+  float other_rate;
 
   DMLC_DECLARE_PARAMETER(DeviceParam) {
     DMLC_DECLARE_FIELD(gpu_backend).set_default("auto").describe("auto, cuda or host.");
@@ -88,6 +90,8 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
     DMLC_DECLARE_FIELD(gpu_id).set_default(-1).set_lower_bound(-1).describe("The first device; -1: any.");
     DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Bytes to use on a device; 0: what is free.");
     DMLC_DECLARE_FIELD(gpu_trace).set_default("").describe("File for a timeline.");
+    DMLC_DECLARE_FIELD(top_rate).set_default(0.2f).set_range(0.0f, 1.0f).describe("goss: rows of large gradients.");
+    DMLC_DECLARE_FIELD(other_rate).set_default(0.1f).set_range(0.0f, 1.0f).describe("goss: share of other rows.");
   }
 };
 
@@ -108,8 +112,8 @@ DeviceParam ParseDeviceParam(ParamValues const& values);
 void CheckParallelTrees(std::string const& value);
 
 /// `param` for the engine, without what depends on the matrix. Throws Unsupported for what `hist` of XGBoost can and
-/// gpu_hist cannot yet, InvalidArgument for a value that no method takes.
-TrainParams ToTrainParams(TreeParam const& param, std::uint64_t seed);
+/// gpu_hist cannot yet, InvalidArgument for a value that no method takes and for values that contradict each other.
+TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed);
 
 /// Where to train: never kAuto. A gpu_id beyond the devices means one of them, with a warning, as in XGBoost.
 /// `must_exist`: the user wants an error for a gpu_id that is not there (fail_on_invalid_gpu_id).

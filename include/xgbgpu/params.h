@@ -11,6 +11,11 @@ namespace xgbgpu {
 
 enum class GrowPolicy { kDepthWise, kLossGuide };
 
+/// How the rows of a tree are sampled. `kUniform`: each with the same chance, `subsample`. `kGradientBased`: with a
+/// chance in proportion to the gradient, `subsample` on average. `kGoss`: the `top_rate` of rows with the largest
+/// gradients, and of the others `other_rate` (of all rows). The last two divide a row's gradients by its chance.
+enum class SamplingMethod { kUniform, kGradientBased, kGoss };
+
 /// `kAuto`: CUDA where a device is usable, else the host. `kCuda`: an error where there is none.
 enum class BackendKind { kAuto, kCuda, kHost };
 
@@ -27,7 +32,10 @@ struct TrainParams {
   float max_delta_step{0.0f};
   std::uint32_t max_cat_to_onehot{4};  ///< a feature of fewer categories is split one category against the others
   int max_cat_threshold{64};  ///< of the sorted categories of a feature, how many are looked at from either end
+  SamplingMethod sampling_method{SamplingMethod::kUniform};
   float subsample{1.0f};
+  float top_rate{0.2f};    ///< of kGoss
+  float other_rate{0.1f};  ///< of kGoss
   float colsample_bytree{1.0f};
   float colsample_bylevel{1.0f};
   float colsample_bynode{1.0f};
@@ -39,7 +47,9 @@ struct TrainParams {
   std::vector<std::vector<FeatureIndex>> interaction_constraints;
   std::uint64_t seed{0};
 
-  /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range.
+  /// Is a tree grown on some of the rows?
+  bool SamplesRows() const { return sampling_method == SamplingMethod::kGoss || subsample < 1.0f; }
+  /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range or contradicts another.
   void Validate() const;
 };
 

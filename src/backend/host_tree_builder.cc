@@ -38,9 +38,17 @@ class HostTreeBuilder final : public TreeBuilder {
     train_ = params;
     std::uint32_t const tree = TreeNumber(key);
     timer_.BeginTree();
-    timer_.Run(kGradients, 0, [&] { QuantiseGradients(gradients, {params.seed, RandomPurpose::kRounding, tree, 0}); });
+    std::size_t rows = matrix_.rows;
+    timer_.Run(kGradients, 0, [&] {
+      if (params.SamplesRows()) {
+        sampled_.Reserve(matrix_.rows);
+        rows = host::SampleRows(params, tree, gradients, sample_counts_, level_.RootRows(), sampled_.span(), threads_);
+        gradients = {sampled_.data(), matrix_.rows};
+      }
+      QuantiseGradients(gradients, rows, {params.seed, RandomPurpose::kRounding, tree, 0});
+    });
     features_.emplace(params, matrix_.features(), tree);
-    timer_.Run(kRoot, 0, [&] { ListRootRows(tree); });
+    timer_.Run(kRoot, 0, [&] { BeginRoot(tree, rows); });
   }
 
   void BuildRoot() override { level_.BuildRoot(); }
@@ -80,27 +88,31 @@ class HostTreeBuilder final : public TreeBuilder {
   }
   MemoryReport memory() const override {
     MemoryReport report;
-    report.parts = {
-        {"levels", level_.bytes()}, {"positions", positions_.bytes()}, {"gradients", narrow_.bytes() + wide_.bytes()}};
+    report.parts = {{"levels", level_.bytes()},
+                    {"positions", positions_.bytes()},
+                    {"gradients", narrow_.bytes() + wide_.bytes() + sampled_.bytes()}};
     for (auto const& part : report.parts) report.bytes += part.bytes;
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
   std::uint64_t memory_version() const override {
-    return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes();  // for the same reason
+    return level_.bytes() + positions_.bytes() + narrow_.bytes() + wide_.bytes() + sampled_.bytes();  // the same reason
   }
 
  private:
-  void ListRootRows(std::uint32_t tree) {
-    std::size_t const rows = host::SampleRows({train_.seed, RandomPurpose::kRowSample, tree, 0}, train_.subsample,
-                                              matrix_.rows, sample_counts_, level_.RootRows(), threads_);
+  /// Samples are listed already.
+  void BeginRoot(std::uint32_t tree, std::size_t rows) {
+    if (!train_.SamplesRows()) {
+      host::SampleRows({train_.seed, RandomPurpose::kRowSample, tree, 0}, 1.0f, rows, sample_counts_, level_.RootRows(),
+                       threads_);
+    }
     if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
     level_.SetPositions(positions_.data());
     level_.Begin(gradients_, *split_params_, *features_, train_, rows);
   }
 
-  void QuantiseGradients(Span<GradientPair const> gradients, RandomStream const& rounding) {
-    GradientFormat const format = host::ChooseGradientFormat(gradients, threads_);
+  void QuantiseGradients(Span<GradientPair const> gradients, std::size_t rows, RandomStream const& rounding) {
+    GradientFormat const format = host::ChooseGradientFormat(gradients, rows, threads_);
     if (format.narrow) {
       narrow_.Reserve(matrix_.rows);
     } else {
@@ -123,6 +135,7 @@ class HostTreeBuilder final : public TreeBuilder {
   host::LevelBuilder level_;
   Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
   std::vector<std::size_t> sample_counts_;
+  Buffer<GradientPair> sampled_;  ///< gradients of the rows in the sample; zeros
   Buffer<NarrowGradient> narrow_;
   Buffer<GradientSum> wide_;
   TrainParams train_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "level/level_policy.h"
-#include "predict/predict_cuda.h"
 
 namespace xgbgpu {
 
@@ -54,7 +53,7 @@ void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std:
                              DeviceLimits const& limits, Event const* order) {
   float const* const values = UploadNodeValues(node_values);
   if (order != nullptr) order->HoldUp(stream_);
-  cuda::AddLeafValues(level_.positions(), matrix_.view.rows, values, margins, stride, limits, stream_);
+  level_.AddLeafValues(values, margins, stride, limits);
   if (order != nullptr) order->Record(stream_);
 }
 

@@ -1,5 +1,6 @@
 #include "xgbgpu/params.h"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -28,6 +29,22 @@ void CheckFraction(char const* name, double value) {
   CheckRange(name, value, std::numeric_limits<float>::min(), 1.0, "larger than 0, at most 1");
 }
 
+void CheckPart(char const* name, float value) {
+  CheckRange(name, value, std::numeric_limits<float>::min(), std::nextafter(1.0f, 0.0f), "larger than 0, less than 1");
+}
+
+void CheckGoss(TrainParams const& params) {
+  if (params.subsample < 1.0f) {
+    Throw<InvalidArgument>("Parameter subsample is ", params.subsample,
+                           ", but sampling_method is 'goss'; allowed with it: 1. The sizes of its samples are top_rate "
+                           "and other_rate");
+  }
+  if (!(params.top_rate + params.other_rate <= 1.0f)) {
+    Throw<InvalidArgument>("Parameter top_rate is ", params.top_rate, " and other_rate is ", params.other_rate,
+                           "; allowed: a sum of at most 1");
+  }
+}
+
 }  // namespace
 
 void TrainParams::Validate() const {
@@ -42,6 +59,9 @@ void TrainParams::Validate() const {
   CheckPositive("max_cat_to_onehot", max_cat_to_onehot);
   CheckPositive("max_cat_threshold", max_cat_threshold);
   CheckFraction("subsample", subsample);
+  CheckPart("top_rate", top_rate);
+  CheckPart("other_rate", other_rate);
+  if (sampling_method == SamplingMethod::kGoss) CheckGoss(*this);
   CheckFraction("colsample_bytree", colsample_bytree);
   CheckFraction("colsample_bylevel", colsample_bylevel);
   CheckFraction("colsample_bynode", colsample_bynode);
@@ -60,9 +80,9 @@ void ValidateMaxBin(std::int64_t max_bin) {
 bool operator==(TrainParams const& a, TrainParams const& b) {
   auto const fields = [](TrainParams const& p) {
     return std::tie(p.learning_rate, p.min_split_loss, p.max_depth, p.max_leaves, p.grow_policy, p.min_child_weight,
-                    p.reg_lambda, p.reg_alpha, p.max_delta_step, p.max_cat_to_onehot, p.max_cat_threshold, p.subsample,
-                    p.colsample_bytree, p.colsample_bylevel, p.colsample_bynode, p.feature_weights,
-                    p.monotone_constraints, p.interaction_constraints, p.seed);
+                    p.reg_lambda, p.reg_alpha, p.max_delta_step, p.max_cat_to_onehot, p.max_cat_threshold,
+                    p.sampling_method, p.subsample, p.top_rate, p.other_rate, p.colsample_bytree, p.colsample_bylevel,
+                    p.colsample_bynode, p.feature_weights, p.monotone_constraints, p.interaction_constraints, p.seed);
   };
   return fields(a) == fields(b);
 }

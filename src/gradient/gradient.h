@@ -28,13 +28,26 @@ constexpr int kNarrowPeak = 64;
 
 namespace host {
 
+/// Largest magnitudes of gradients and hessians, as MagnitudeBits (gradient_ops.h).
+struct GradientMaxima {
+  std::uint32_t grad;
+  std::uint32_t hess;
+};
+
+/// Cost    one pass over the gradients
+/// Throws  InvalidArgument naming row and value if one is NaN or infinite
+GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads);
+
 /// Chooses format and unit for one tree from maxima and integer sums, hence from the set of rows, not their order.
 ///
-/// In      gradients [rows], times their weights
+/// In      gradients, times their weights, of the `rows` rows that the tree is grown on, and zeros
 /// Cost    one or two passes over the gradients; no allocation
 /// Same    bit-equal on every backend and thread count
-/// Throws  InvalidArgument naming row and value if one is NaN or infinite
-GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads);
+/// Throws  as LargestGradients
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads);
+inline GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads) {
+  return ChooseGradientFormat(gradients, gradients.size(), threads);
+}
 
 /// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows], the other may be empty).
 /// Cost  one pass, no allocation.  Same  bit-equal on every backend and thread count.

@@ -28,8 +28,9 @@ __device__ void ForEachGradient(GradientPair const* gradients, std::uint64_t row
   if (rows % 2 != 0 && first == 0) f(gradients[rows - 1]);
 }
 
-__global__ void __launch_bounds__(kThreads)
-    LargestKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+/// Raises *grad_max and *hess_max to the largest magnitudes.
+__device__ void FindLargest(GradientPair const* gradients, std::uint64_t rows, std::uint32_t* grad_max,
+                            std::uint32_t* hess_max) {
   std::uint32_t grad = 0, hess = 0;
   ForEachGradient(gradients, rows, [&](GradientPair v) {
     grad = max(grad, MagnitudeBits(v.grad));
@@ -40,21 +41,33 @@ __global__ void __launch_bounds__(kThreads)
     hess = max(hess, __shfl_xor_sync(kAllLanes, hess, d));
   }
   if (threadIdx.x % 32 == 0) {
-    atomicMax(&state->grad_max, grad);
-    atomicMax(&state->hess_max, hess);
+    atomicMax(grad_max, grad);
+    atomicMax(hess_max, hess);
   }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    LargestKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+  FindLargest(gradients, rows, &state->grad_max, &state->hess_max);
   if (rows >= kNarrowMinRows) return;  // CoarseSumKernel decides
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) WriteFormat(rows, false, state);
 }
 
-__global__ void __launch_bounds__(kThreads)
-    CoarseSumKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+__global__ void __launch_bounds__(kThreads) LargestOnlyKernel(GradientPair const* gradients, std::uint64_t rows,
+                                                              std::uint32_t* grad_max, std::uint32_t* hess_max) {
+  FindLargest(gradients, rows, grad_max, hess_max);
+}
+
+/// Adds up what for_each(f) hands to f, all gradients of `rows` rows; the last block chooses the format.
+template <typename ForEach>
+__device__ void ChooseBySums(std::uint64_t rows, GradientState* state, ForEach&& for_each) {
   // Values that are not finite are reported by the caller; until then they must only do no harm.
-  bool const finite = state->grad_max < kNotFiniteBits && state->hess_max < kNotFiniteBits;
-  if (finite) {
+  bool const may_be_narrow =
+      rows >= kNarrowMinRows && state->grad_max < kNotFiniteBits && state->hess_max < kNotFiniteBits;
+  if (may_be_narrow) {
     double const grad_scale = CoarseScale(state->grad_max), hess_scale = CoarseScale(state->hess_max);
     std::int64_t grad = 0, hess = 0;
-    ForEachGradient(gradients, rows, [&](GradientPair v) {
+    for_each([&](GradientPair v) {
       grad += CoarseMagnitude(v.grad, grad_scale);
       hess += CoarseMagnitude(v.hess, hess_scale);
     });
@@ -69,8 +82,22 @@ __global__ void __launch_bounds__(kThreads)
     auto const none_towers = [&](unsigned long long const* sum) {
       return NoneTowers(static_cast<std::int64_t>(__ldcg(sum)), rows);
     };
-    WriteFormat(rows, finite && none_towers(&state->grad_coarse) && none_towers(&state->hess_coarse), state);
+    WriteFormat(rows, may_be_narrow && none_towers(&state->grad_coarse) && none_towers(&state->hess_coarse), state);
   }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    CoarseSumKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+  ChooseBySums(rows, state, [&](auto&& f) { ForEachGradient(gradients, rows, f); });
+}
+
+__global__ void __launch_bounds__(kThreads)
+    SampleFormatKernel(SampledGradients gradients, std::uint64_t most, GradientState* state) {
+  std::uint64_t const rows = min(std::uint64_t{*gradients.count}, most);
+  ChooseBySums(rows, state, [&](auto&& f) {
+    std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows; i += step) f(gradients.At(i));
+  });
 }
 
 }  // namespace
@@ -82,6 +109,19 @@ void ChooseGradientFormat(GradientPair const* gradients, std::uint64_t rows, Gra
   CheckLaunch("looking for the largest gradient");
   if (rows < kNarrowMinRows) return;
   CoarseSumKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, state);
+  CheckLaunch("choosing the format of the gradients");
+}
+
+void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, std::uint32_t* grad_max,
+                          std::uint32_t* hess_max, DeviceLimits const& limits, cudaStream_t stream) {
+  LargestOnlyKernel<<<Blocks(rows, kThreads * 8, limits, kResident), kThreads, 0, stream>>>(gradients, rows, grad_max,
+                                                                                            hess_max);
+  CheckLaunch("looking for the largest gradient");
+}
+
+void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
+                        DeviceLimits const& limits, cudaStream_t stream) {
+  SampleFormatKernel<<<Blocks(most, kThreads * 4, limits, kResident), kThreads, 0, stream>>>(gradients, most, state);
   CheckLaunch("choosing the format of the gradients");
 }
 

@@ -26,6 +26,24 @@ struct GradientState {
 void ChooseGradientFormat(GradientPair const* gradients, std::uint64_t rows, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream);
 
+/// MagnitudeBits of the largest gradient and hessian; both zero before.
+void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, std::uint32_t* grad_max,
+                          std::uint32_t* hess_max, DeviceLimits const& limits, cudaStream_t stream);
+
+/// Gradients of some rows: in the order of their list, or to be looked up by row.
+struct SampledGradients {
+  RowRecord const* rows;
+  GradientPair const* in_order;  ///< or nullptr
+  GradientPair const* by_row;
+  std::uint32_t const* count;  ///< of the rows, on the device
+
+  XGBGPU_HD GradientPair At(std::uint64_t i) const { return in_order != nullptr ? in_order[i] : by_row[rows[i].row]; }
+};
+
+/// As ChooseGradientFormat, for the first min(*count, most) of the rows, whose maxima *state holds already.
+void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
+                        DeviceLimits const& limits, cudaStream_t stream);
+
 }  // namespace xgbgpu::cuda
 
 #endif  // XGBGPU_GRADIENT_GRADIENT_CUDA_H_

@@ -57,20 +57,20 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
                          "are the usual causes");
 }
 
-bool NoneTowers(Span<GradientPair const> gradients, std::uint32_t grad_max, std::uint32_t hess_max, int threads) {
-  double const grad_scale = CoarseScale(grad_max), hess_scale = CoarseScale(hess_max);
+bool NoneTowers(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {
+  double const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     GradientSum const sum = CoarseSum(gradients.data() + begin, end - begin, grad_scale, hess_scale);
     grad_sum += sum.grad;
     hess_sum += sum.hess;
   });
-  return xgbgpu::NoneTowers(grad_sum, gradients.size()) && xgbgpu::NoneTowers(hess_sum, gradients.size());
+  return xgbgpu::NoneTowers(grad_sum, rows) && xgbgpu::NoneTowers(hess_sum, rows);
 }
 
 }  // namespace
 
-GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads) {
+GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads) {
   std::atomic<std::uint32_t> grad_max{0}, hess_max{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     Largest const most = LargestOf(gradients.data() + begin, end - begin);
@@ -78,10 +78,13 @@ GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int thre
     RaiseTo(&hess_max, static_cast<std::uint32_t>(most.hess));
   });
   if (grad_max >= kNotFiniteBits || hess_max >= kNotFiniteBits) ThrowNotFinite(gradients);
+  return {grad_max, hess_max};
+}
 
-  std::size_t const rows = gradients.size();
-  bool const narrow = rows >= kNarrowMinRows && NoneTowers(gradients, grad_max, hess_max, threads);
-  return MakeGradientFormat(rows, grad_max, hess_max, narrow);
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads) {
+  GradientMaxima const most = LargestGradients(gradients, threads);
+  bool const narrow = rows >= kNarrowMinRows && NoneTowers(gradients, rows, most, threads);
+  return MakeGradientFormat(rows, most.grad, most.hess, narrow);
 }
 
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,

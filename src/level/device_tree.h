@@ -11,6 +11,7 @@
 #include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
+#include "sample/sample_cuda.h"
 #include "split/category_sets.h"
 #include "split/constraints_cuda.h"
 #include "split/split.h"
@@ -35,7 +36,7 @@ struct SumJob {
 
 /// Counts that one kernel leaves for the next.
 struct LevelState {
-  std::uint32_t rows;         ///< in the sample
+  std::uint32_t rows;         ///< of the root
   GradientSum sum;            ///< over them
   std::uint32_t nodes;        ///< made so far
   std::uint32_t level_first;  ///< first node of the level whose splits were found last
@@ -57,15 +58,13 @@ struct TreeSettings {
   float min_split_loss;
   int max_depth;
   int max_leaves;
-  std::uint64_t seed;
-  std::uint32_t tree;
-  std::uint64_t sample_threshold;
+  SampleDraw draw;
 };
 
 /// Everything a kernel of the level needs. Arrays are on the device.
 struct DeviceTree {
-  DeviceMatrixView matrix;
-  GradientPair const* gradients;  ///< [rows]
+  DeviceMatrixView matrix;        ///< by paths, with rows sampled: of the sample, see PathGrowth
+  GradientPair const* gradients;  ///< [rows], of a sample divided by the chances; not in use by paths
   GradientState* gradient;
   TreeSettings const* settings;
   LevelState* state;
@@ -119,9 +118,10 @@ struct LevelBounds {
 
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
-/// Rows, or the sampled ones, with their gradients to list 0; their sum; the root, with histogram slot 0.
-/// (sample/row_sample_cuda.cu)
-void ListRootRows(DeviceTree const& tree, bool sampled, DeviceLimits const& limits, cudaStream_t stream);
+/// All rows with their gradients to list 0; their sum; the root, with histogram slot 0. (sample/row_sample_cuda.cu)
+void ListRootRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream);
+/// The same for the rows of a sample, which were drawn into list 0.
+void ListSampledRows(DeviceTree const& tree, SampleView const& sample, DeviceLimits const& limits, cudaStream_t stream);
 /// Children and move jobs of the first `families` families, where the host has chosen them. (level/prepare_families.cu)
 void PrepareFamilies(DeviceTree const& tree, std::uint32_t families, cudaStream_t stream);
 /// Rows to children, or positions; the last block plans the sums. (partition/partition_cuda.cu)
@@ -136,11 +136,13 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
 
 // The same by paths.
 
-/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job. With
-/// rows sampled, those of the others are zero, and `sampled` (else null) gets those of the wide format.
+/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job.
 /// (level/row_paths_cuda.cu)
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, GradientPair* sampled, DeviceLimits const& limits,
-                cudaStream_t stream);
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+/// The same for a sample, whose bins are copied from matrix `from` to `records`, in the order of the sample.
+/// (level/sampled_paths_cuda.cu)
+void StartSampledPaths(DeviceTree const& tree, DeviceMatrixView const& from, SampleView const& sample,
+                       std::uint8_t* records, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream);
@@ -150,8 +152,21 @@ void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 /// Histograms of all path jobs.
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-/// The leaf of every row of the matrix. `from_start`: rows have been moved. `sampled`: only some are in the sample.
-void WalkRows(DeviceTree const& tree, bool from_start, bool sampled, DeviceLimits const& limits, cudaStream_t stream);
+/// The leaf of every row of the matrix. `from_start`: rows have been moved.
+void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream);
+/// A finished tree that was grown by paths.
+struct WalkTree {
+  WalkNode const* nodes;
+  NodeIndex most_nodes;         ///< that it may have
+  DeviceCategories categories;  ///< of its splits
+};
+/// After a tree on a sample, for all rows of the matrix, from the root: margins[row · stride] += node_values[leaf].
+/// (level/sampled_paths_cuda.cu)
+void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
+                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
+/// The same: positions[row] = leaf, its complement outside the sample.
+void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
+                       NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -50,53 +50,6 @@ LevelBuilder::~LevelBuilder() {
   DropGraph();
 }
 
-/// What the stages of a tree had to read and write at least, from its nodes. Rows that are grown by paths are not
-/// counted: their numbers are taken in proportion to the hessian sums.
-void LevelBuilder::ReportBytes(Span<Node const> nodes) {
-  Timeline& timeline = *timer_.timeline();
-  double const rows = static_cast<double>(matrix_.view.rows);
-  double const record = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
-                                           : static_cast<double>(matrix_.stored) * sizeof(std::uint32_t) / rows;
-  double const sector = std::min(32.0, record);  // that holds a row's symbol
-  double const gradient = by_paths_ ? sizeof(NarrowGradient) : sizeof(RowRecord);
-  auto const histogram = static_cast<double>(HistogramBytes());
-  auto const rows_of = [&](Node const& node) {
-    if (!by_paths_) return static_cast<double>(node.rows);
-    return rows *
-           std::max(0.0, static_cast<double>(node.sum.hess) / std::max(1.0, static_cast<double>(nodes[0].sum.hess)));
-  };
-  auto const set = [&](char const* stage, int level, double bytes) {
-    timeline.SetBytes(stage, level, static_cast<std::uint64_t>(bytes));
-  };
-  double const sampled = nodes[0].rows;
-  set(kGradients, 0, rows * sizeof(GradientPair) * (rows < kNarrowMinRows ? 1 : 2));
-  set(kRoot, 0, rows * sizeof(GradientPair) + sampled * gradient);
-  set(kSum, 0, sampled * (record + gradient) + histogram);
-  set(kSplit, 0, histogram);
-  set(kWalk, params_.max_depth, rows * (record + sizeof(NodeIndex) + 1));
-  if (!unattended_) return;  // batches are no levels
-  for (int level = 1; level <= params_.max_depth; ++level) {
-    double moved = 0, stayed = 0, summed = 0, families = 0;
-    for (Node const& node : nodes) {
-      if (node.depth != level - 1) continue;
-      if (node.left == kNoNode) {
-        stayed += rows_of(node);
-        continue;
-      }
-      moved += rows_of(node);
-      auto const left = static_cast<std::size_t>(node.left);
-      summed += std::min(rows_of(nodes[left]), rows_of(nodes[left + 1]));
-      ++families;
-    }
-    double const list_out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
-    double const copied = paths_.IsMoved(level, params_.max_depth) ? 2 * (record + gradient) : 0;
-    set(kMove, level,
-        by_paths_ ? moved * (sector + 2 + copied) : moved * (sizeof(RowRecord) + sector + list_out) + stayed * 12);
-    set(kSum, level, summed * (record + gradient) + families * histogram + (by_paths_ ? moved : 0));
-    set(kSplit, level, 3 * families * histogram);
-  }
-}
-
 void LevelBuilder::DropGraph() {
   if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
   graph_ = nullptr;
@@ -116,17 +69,9 @@ bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
 bool LevelBuilder::CanUsePaths() const {
   LevelPolicy const policy;
   DeviceMatrixView const& m = matrix_.view;
-  if (!unattended_ || params_.subsample < policy.least_path_sample) return false;
+  if (!unattended_) return false;
   if (!SumsFitShared(m, bounds_.symbols, limits_)) return false;
   return m.tiles <= policy.most_path_tiles;
-}
-
-/// New memory is cleared: structures are read whole, their padding too.
-template <typename T>
-void LevelBuilder::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
-  if (!Reserve(buffer, arena_, part, size)) return;
-  DropGraph();
-  FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
 }
 
 void LevelBuilder::ReserveUnattended() {
@@ -143,7 +88,7 @@ void LevelBuilder::ReserveUnattended() {
     host_memory_ = PinnedBuffer<std::uint8_t>{tree_memory_.size()};
   }
   if (by_paths_) {
-    if (paths_.Reserve(params_.max_depth, Sampled(), stream_)) DropGraph();
+    if (paths_.Reserve(params_.max_depth, sample_room_, stream_)) DropGraph();
   } else {
     ReserveLists();
     Grow(&move_jobs_, "nodes", widest);
@@ -203,8 +148,13 @@ DeviceTree LevelBuilder::View() const {
   tree.feature_words = (matrix_.view.features + 31) / 32;
   tree.sets_by_depth = sets_by_depth_;
   tree.limits = constraints_.View();
-  if (by_paths_) tree.paths = paths_.View(Sampled() ? paths_.sampled() : gradients_);
   tree.categories = categories_.View();
+  if (by_paths_) {
+    tree.matrix = paths_.matrix();
+    tree.paths = paths_.View(Sampled() ? sample_gradients_.data() : gradients_);
+  } else if (Weighted()) {
+    tree.gradients = sample_gradients_.data();
+  }
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
   std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
@@ -263,16 +213,16 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   level_ = 0;
   unattended_ = CanRunUnattended(params);
   by_paths_ = CanUsePaths();
+  ReserveSample(RoomForSample(MakeSampleTarget(params, matrix_.view.rows).expected, matrix_.view.rows));
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
   UploadFeatures();
-  host_settings_[0] = {SplitParams{params, {}},
-                       params.min_split_loss,
-                       params.max_depth,
-                       params.max_leaves,
-                       params.seed,
-                       tree_number,
-                       SampleThreshold(params.subsample)};
+  host_settings_[0] = {
+      SplitParams{params, {}},
+      params.min_split_loss,
+      params.max_depth,
+      params.max_leaves,
+      {params.seed, tree_number, SampleThreshold(params.subsample), MakeSampleTarget(params, matrix_.view.rows)}};
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
@@ -289,14 +239,17 @@ void LevelBuilder::EnqueueStart() {
   CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
   FillBytes(tree_memory_.data(), 0, sizeof(Header), stream_, "starting a tree");
   FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
-  if (Sampled() && !by_paths_) FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
+  if (Sampled()) {
+    EnqueueSample();
+    return;
+  }
   timer_.Run(kGradients, level_,
              [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_); });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
-      StartPaths(tree, paths_.narrow(), Sampled() ? paths_.sampled() : nullptr, limits_, stream_);
+      StartPaths(tree, paths_.narrow(), limits_, stream_);
     } else {
-      ListRootRows(tree, Sampled(), limits_, stream_);
+      ListRootRows(tree, limits_, stream_);
     }
   });
 }
@@ -321,7 +274,7 @@ void LevelBuilder::EnqueueListTree() {
 void LevelBuilder::EnqueueTree() {
   EnqueueStart();
   if (by_paths_) {
-    paths_.EnqueueLevels(View(), params_.max_depth, Sampled(), bounds_, timer_, limits_, stream_);
+    paths_.EnqueueLevels(View(), params_.max_depth, bounds_, timer_, limits_, stream_);
   } else {
     EnqueueListTree();
   }
@@ -338,11 +291,11 @@ void LevelBuilder::RunUnattended() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth, Sampled(),  by_paths_,          has_tree_set_,      has_node_sets_,
-                     used_slots_,       gradients_, limits_.processors, constraints_.View()};
+  GraphKey const key{params_.max_depth, Sampled(),   Weighted(), by_paths_,          has_tree_set_,      has_node_sets_,
+                     sample_room_,      used_slots_, gradients_, limits_.processors, constraints_.View()};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.sampled, k.by_paths, k.tree_set, k.node_sets, k.slots, k.gradients, k.processors,
-                    k.limits);
+    return std::tie(k.max_depth, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets, k.sample_room, k.slots,
+                    k.gradients, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     DropGraph();
@@ -441,20 +394,31 @@ void LevelBuilder::EnqueuePositions() {
   stream_.Wait("writing positions");  // the copies' sources go
 }
 
+/// By paths: true if memory was short that has been found now, so that the tree must be grown again.
+bool LevelBuilder::MakeRoomForTree() {
+  Header const& header = *HeaderOf(host_memory_.data());
+  bool const sample = Sampled() && header.sample.rows > sample_room_;
+  if (!sample && header.state.no_room == 0) return false;
+  if (sample) {
+    ReserveSample(header.sample.rows);
+  } else {
+    paths_.SetMoveWide(true);  // the first tree of the wide format on moved rows
+  }
+  try {
+    if (paths_.Reserve(params_.max_depth, sample_room_, stream_)) DropGraph();
+  } catch (OutOfDeviceMemory const&) {
+    if (!sample) paths_.SetMoveWide(false);  // narrow trees still fit
+    DropGraph();
+    throw;
+  }
+  return true;
+}
+
 LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
   if (unattended_) {
     stream_.Wait("growing a tree");
-    if (by_paths_ &&
-        HeaderOf(host_memory_.data())->state.no_room != 0) {  // the first tree of the wide format on moved rows
-      paths_.SetMoveWide(true);
-      try {
-        if (paths_.Reserve(params_.max_depth, Sampled(), stream_)) DropGraph();
-      } catch (OutOfDeviceMemory const&) {
-        paths_.SetMoveWide(false);  // narrow trees still fit
-        DropGraph();
-        throw;
-      }
+    while (by_paths_ && MakeRoomForTree()) {
       RunUnattended();
       stream_.Wait("growing a tree");
     }

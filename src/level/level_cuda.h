@@ -59,19 +59,30 @@ class LevelBuilder {
   /// For work beside trees on the same stream.
   StageTimer const& timer() const { return timer_; }
 
-  /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device.
-  NodeIndex const* positions() const { return positions_.data(); }
+  /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device. Enqueued.
+  NodeIndex const* positions() const;
+  /// margins[i · stride] += node_values[leaf of row i in the finished tree]; both on the device. Enqueued, fitted to
+  /// `limits`.
+  void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
 
  private:
   bool CanUsePaths() const;
+  /// New memory is cleared: structures are read whole, their padding too.
   template <typename T>
-  void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
+  void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
+    if (!Reserve(buffer, arena_, part, size)) return;
+    DropGraph();
+    FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
+  }
   void ReserveUnattended();
   void ReserveLists();
   void ReserveAttended();
   void UploadFeatures();
   void UploadNodeSets(std::vector<Family> const& batch);
+  void ReserveSample(std::uint32_t room);
   void EnqueueStart();
+  void EnqueueSample();
+  bool MakeRoomForTree();
   void EnqueueTree();
   void EnqueueListTree();
   void EnqueueUnsampled(Node const* nodes);
@@ -81,7 +92,13 @@ class LevelBuilder {
   void EnqueuePositions();
   DeviceTree View() const;
   void ReportBytes(Span<Node const> nodes);
-  bool Sampled() const { return params_.subsample < 1.0f; }
+  SampleView Sample() const;
+  WalkTree WalkOfTree() const;
+  bool Sampled() const { return params_.SamplesRows(); }
+  /// Do gradients decide which rows are in the sample, and are divided by the chance?
+  bool Weighted() const { return Sampled() && params_.sampling_method != SamplingMethod::kUniform; }
+  /// Are rows' leaves looked for when somebody asks? Nobody may: margins are advanced on the way.
+  bool WalksLate() const { return Sampled() && by_paths_; }
   std::size_t HistogramBytes() const { return matrix_.view.cells * sizeof(GradientSum); }
 
   DeviceMatrix const& matrix_;
@@ -113,8 +130,8 @@ class LevelBuilder {
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
     int max_depth;
-    bool sampled, by_paths, tree_set, node_sets;
-    std::uint32_t slots;
+    bool sampled, weighted, by_paths, tree_set, node_sets;
+    std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     int processors;
     NodeLimitsView limits;
@@ -126,6 +143,7 @@ class LevelBuilder {
   struct alignas(256) Header {
     GradientState gradient;
     LevelState state;
+    SampleState sample;
   };
   /// Memory of a header and of nodes after it, on the device or in pinned memory.
   static Header* HeaderOf(std::uint8_t* memory) { return reinterpret_cast<Header*>(memory); }
@@ -139,6 +157,10 @@ class LevelBuilder {
   DeviceBuffer<MoveJob> move_jobs_;
   DeviceBuffer<SumJob> sum_jobs_;
   DeviceBuffer<RowRecord> lists_[2];
+  std::uint32_t sample_room_{0};                 ///< by paths: rows of the sample at most
+  DeviceBuffer<RowRecord> sample_rows_;          ///< by paths
+  DeviceBuffer<GradientPair> sample_gradients_;  ///< by paths of these rows, else by row, if they are divided
+  DeviceBuffer<std::uint32_t> key_counts_;
   DeviceBuffer<NodeIndex> positions_;
   DeviceBuffer<GradientSum> histograms_;
   DeviceBuffer<SplitGroup> group_array_;

@@ -2,6 +2,8 @@
 #ifndef XGBGPU_LEVEL_LEVEL_POLICY_H_
 #define XGBGPU_LEVEL_LEVEL_POLICY_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,9 +28,10 @@ struct LevelPolicy {
   /// Rows keep their place and carry a path (row_paths.h) in unattended trees on matrices of at most this many tiles.
   /// With more, a second copy of them is not worth its memory.
   std::uint32_t most_path_tiles{4};
-  /// From this part of the rows on those outside the sample go along, with gradients of zero: it costs less than to
-  /// list the others and to look for the leaves of these at the end.
-  float least_path_sample{0.4f};
+  /// Rows of a sample that there is room for: the number expected, and so many of its square roots more, each of which
+  /// is more than a standard deviation. A tree whose sample is larger, one of 30,000 at most, is grown again with more
+  /// room.
+  double sample_deviations{4};
   /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are
   /// looked at once for each node of the level. Less stays in the second-level cache, and is moved only to keep paths
   /// in a byte.
@@ -38,6 +41,12 @@ struct LevelPolicy {
   /// Rows of one unit of the histogram kernel: one step of a block's 16 warps.
   std::uint32_t unit_rows{512};
 };
+
+/// That room, for samples of `expected` among `rows` rows.
+inline std::uint32_t RoomForSample(double expected, std::uint64_t rows) {
+  double const most = expected + LevelPolicy{}.sample_deviations * std::sqrt(expected) + 1;
+  return static_cast<std::uint32_t>(std::min(most, static_cast<double>(rows)));
+}
 
 }  // namespace xgbgpu
 

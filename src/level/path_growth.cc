@@ -8,10 +8,10 @@
 
 namespace xgbgpu::cuda {
 
-bool PathGrowth::Reserve(int max_depth, bool sampled, cudaStream_t stream) {
+bool PathGrowth::Reserve(int max_depth, std::uint32_t sample, cudaStream_t stream) {
   LevelPolicy const policy;
-  std::size_t const rows = matrix_.view.rows, widest = std::size_t{1} << (max_depth - 1);
-  std::size_t const bins = matrix_.view.tiles * rows * matrix_.view.record_bytes();
+  std::size_t const rows = sample != 0 ? sample : whole_.rows, widest = std::size_t{1} << (max_depth - 1);
+  std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
   constexpr int kPathLevels = 8;  // that a byte has room for
   if (bins >= policy.least_moved_bytes) {
     move_every_ = policy.move_every;
@@ -29,14 +29,19 @@ bool PathGrowth::Reserve(int max_depth, bool sampled, cudaStream_t stream) {
   };
   constexpr std::size_t kSlack = 128;  // paths are read in words
   for (auto& path : path_) grow(&path, "row paths", rows + kSlack);
-  if (sampled) grow(&sampled_, "sampled gradients", rows + 3);
+  matrix_ = whole_;
+  if (sample != 0) {
+    grow(&sampled_records_, "sampled bins", bins);
+    matrix_.records = sampled_records_.data();
+    matrix_.rows = rows;
+  }
   for (int store = 0; store <= std::min(moves, 2); ++store) {
     if (may_be_narrow) grow(&narrow_[store], "narrow gradients", rows + 3);
     if (store == 0) continue;
     grow(&moved_records_[store - 1], "moved bins", bins);
     if (move_wide_ || !may_be_narrow) grow(&moved_wide_[store - 1], "moved gradients", rows);
   }
-  if (moves > 0) {
+  if (moves > 0 && sample == 0) {
     grow(&start_, "row paths", rows);
     grow(&start_nodes_, "nodes", std::size_t{1} << move_every_);
   }
@@ -51,7 +56,7 @@ bool PathGrowth::Reserve(int max_depth, bool sampled, cudaStream_t stream) {
 
 RowPaths PathGrowth::View(GradientPair const* gradients) const {
   RowPaths paths{};
-  paths.store = {matrix_.view.records, narrow_[0].data(), gradients};
+  paths.store = {matrix_.records, narrow_[0].data(), gradients};
   paths.groups = groups_[0].data();
   paths.splits = splits_.data();
   paths.counts = counts_.data();
@@ -65,7 +70,7 @@ RowPaths PathGrowth::View(GradientPair const* gradients) const {
 void PathGrowth::Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits,
                       cudaStream_t stream) const {
   RowPaths& paths = tree->paths;
-  bool const first = paths.store.records == matrix_.view.records;
+  bool const first = paths.store.records == matrix_.records && !Sampled();
   int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
   paths.next_records = moved_records_[next].data();
   paths.next_narrow = narrow_[next + 1].data();
@@ -80,8 +85,8 @@ void PathGrowth::Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits 
   paths.depth = 0;
 }
 
-void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, bool sampled, LevelBounds bounds,
-                               StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
+void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
+                               DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
   bool moved = false;
   bounds.families = 1;
@@ -101,9 +106,10 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, bool sampled, Lev
     timer.Run(kSum, level, [&] { SumPaths(tree, bounds, limits, stream); });
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
+  if (Sampled()) return;
   paths.start = start_.data();
   paths.start_nodes = start_nodes_.data();
-  timer.Run(kWalk, max_depth, [&] { WalkRows(tree, moved, sampled, limits, stream); });
+  timer.Run(kWalk, max_depth, [&] { WalkRows(tree, moved, limits, stream); });
 }
 
 }  // namespace xgbgpu::cuda

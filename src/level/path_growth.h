@@ -8,24 +8,31 @@
 
 namespace xgbgpu::cuda {
 
-/// Memory  per row: 2 bytes of paths, and from 65,536 rows on 4 bytes of gradient; 8 if rows are sampled; if rows are
-/// moved, as much again as
-///         their bins and gradients, once for the first move and once for the second; and some per node.
+/// Trees on a sample of the rows are grown on a copy of these, made at the start of each tree, as if it were all data.
+///
+/// Memory  per row: 2 bytes of paths, and from 65,536 rows on 4 bytes of gradient; if rows are moved, as much again as
+///         their bins and gradients, once for the first move and once for the second; and some per node. With rows
+///         sampled, the same for each row of the sample, and its bins.
 class PathGrowth {
  public:
-  PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena) : matrix_{matrix}, arena_{arena} {}
+  PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena)
+      : whole_{matrix.view}, matrix_{matrix.view}, arena_{arena} {}
 
-  /// Makes room for trees of this depth, with rows sampled or not. True if a buffer is another now.
-  bool Reserve(int max_depth, bool sampled, cudaStream_t stream);
+  /// Makes room for trees of this depth on all rows (0) or on samples of at most so many. True if a buffer is another
+  /// now.
+  bool Reserve(int max_depth, std::uint32_t sample, cudaStream_t stream);
   /// From the next Reserve on: is there room for moved gradients of the wide format?
   void SetMoveWide(bool room) { move_wide_ = room; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
-  /// [rows], for gradients of the wide format that are zero outside the sample.
-  GradientPair* sampled() const { return sampled_.data(); }
+  /// The matrix that trees are grown on: the whole, or `sampled_records` with room for the largest sample.
+  DeviceMatrixView const& matrix() const { return matrix_; }
+  std::uint8_t* sampled_records() const { return sampled_records_.data(); }
+  /// The finished tree, for walks; on the device.
+  WalkNode const* walk() const { return walk_.data(); }
   /// The view of the root's level.
   RowPaths View(GradientPair const* gradients) const;
-  /// Everything from the root's histogram to the leaf of every row.
-  void EnqueueLevels(DeviceTree tree, int max_depth, bool sampled, LevelBounds bounds, StageTimer const& timer,
+  /// Everything from the root's histogram to the last splits; without a sample also the leaf of every row.
+  void EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
                      DeviceLimits const& limits, cudaStream_t stream) const;
 
   /// Are the rows moved when this level is made?
@@ -36,13 +43,16 @@ class PathGrowth {
  private:
   void Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) const;
 
-  DeviceMatrix const& matrix_;
+  bool Sampled() const { return matrix_.records != whole_.records; }
+
+  DeviceMatrixView const& whole_;
+  DeviceMatrixView matrix_;
   DeviceArena* arena_;
   bool move_wide_{false};
   int move_every_{0};  ///< levels; 0: rows are not moved
 
   DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
-  DeviceBuffer<GradientPair> sampled_;
+  DeviceBuffer<std::uint8_t> sampled_records_;
   DeviceBuffer<GradientPair> moved_wide_[2];
   DeviceBuffer<std::uint8_t> moved_records_[2];
   DeviceBuffer<std::uint8_t> path_[2];

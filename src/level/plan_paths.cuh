@@ -21,6 +21,19 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, PathPlace p
   return {place.group, place.path, slot, 0, unit_rows};
 }
 
+/// One thread makes the root of the first `rows` rows of the store, its group and its sum job.
+__device__ inline void MakePathRoot(DeviceTree const& tree, std::uint32_t rows) {
+  RowPaths const& paths = tree.paths;
+  LevelState& state = *tree.state;
+  MakeRoot(tree, rows);
+  paths.places[0] = {0, 0};
+  paths.walk[0].left = kNoNode;
+  paths.groups[0] = {0, rows, 0, static_cast<float>(tree.nodes[0].sum.hess)};
+  paths.jobs[0] = MakePathJob(tree.unit_rows, {0, 0}, 0, rows, static_cast<float>(rows), &state.sum_units);
+  state.groups = 1;
+  state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
+}
+
 /// What the rows of a node do that is split: symbols as they are in the records.
 __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitCandidate const& split,
                                           std::uint32_t family) {
@@ -32,6 +45,15 @@ __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitC
   bool const missing_left = split.default_left && tile.symbols > tile.bins;
   return {split.feature, static_cast<std::uint16_t>(split.bin),
           missing_left ? static_cast<std::uint16_t>(tile.bins) : kNoSymbol, family};
+}
+
+/// Does a row with this symbol go left? `split`: a PathSplit or alike, that is by categories or not.
+template <typename Split>
+__device__ inline bool GoesLeft(std::uint32_t symbol, Split const& split, bool by_categories,
+                                DeviceCategories const& categories) {
+  if (!by_categories) return symbol < split.bin || symbol == split.missing_left;
+  std::uint32_t const* const right = categories.set(split.bin | std::uint32_t{split.missing_left} << 16);
+  return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;  // missing values are in the set, too
 }
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child

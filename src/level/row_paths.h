@@ -39,7 +39,7 @@ constexpr FeatureIndex kNoFeature = 0xFFFFFFFFU;
 constexpr std::uint16_t kNoSymbol = 0xFFFFU;
 
 /// A node as the last walk sees it.
-struct WalkNode {
+struct alignas(16) WalkNode {
   NodeIndex left;  ///< kNoNode: a leaf
   PathSplit split;
 };

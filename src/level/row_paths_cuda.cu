@@ -3,7 +3,6 @@
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
-#include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -15,13 +14,10 @@ constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kItemSteps = kPathItemRows / kThreads;
 constexpr int kMostPaths = 128;  // of one group at one level
 
-/// kSample: gradients of rows outside the sample count as zero; those of the wide format go to `sampled`.
-template <bool kSample>
-__global__ void __launch_bounds__(kThreads)
-    QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out, GradientPair* sampled) {
+__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out) {
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
-  TreeSettings const& settings = *tree.settings;
+  SampleDraw const& draw = tree.settings->draw;
   bool const narrow = gradient.format.narrow;
   GradientSum sum;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
@@ -38,32 +34,22 @@ __global__ void __launch_bounds__(kThreads)
     } else {
       for (std::uint64_t i = 0; first + i < rows; ++i) v[i] = tree.gradients[first + i];
     }
-    bool in[kLaneRows] = {true, true, true, true};
-    if (kSample) {
-      RandomBlock const draws = RandomStream{settings.seed, RandomPurpose::kRowSample, settings.tree, 0}.Block(
-          static_cast<std::uint32_t>(first / 4));
-#pragma unroll
-      for (int i = 0; i < kLaneRows; ++i) in[i] = IsSampled(draws.word[i], settings.sample_threshold);
-    }
     if (!narrow) {
 #pragma unroll
       for (int i = 0; i < kLaneRows; ++i) {
-        if (!in[i]) v[i] = {0.0f, 0.0f};
         GradientSum const q = QuantiseWide(v[i], gradient.grad_scale, gradient.hess_scale);
         sum.grad += q.grad;
         sum.hess += q.hess;
-        if (kSample) sampled[first + i] = v[i];  // the array has room for whole fours
       }
       continue;
     }
-    RandomBlock const rounding = RandomStream{settings.seed, RandomPurpose::kRounding, settings.tree, 0}.Block(
-        static_cast<std::uint32_t>(first / 4));
+    RandomBlock const rounding =
+        RandomStream{draw.seed, RandomPurpose::kRounding, draw.tree, 0}.Block(static_cast<std::uint32_t>(first / 4));
     NarrowGradient q[kLaneRows];
 #pragma unroll
     for (int i = 0; i < kLaneRows; ++i) {
-      q[i] = first + i < rows && in[i]
-                 ? QuantiseNarrow(v[i], gradient.grad_scale, gradient.hess_scale, rounding.word[i])
-                 : NarrowGradient{0, 0};
+      q[i] = first + i < rows ? QuantiseNarrow(v[i], gradient.grad_scale, gradient.hess_scale, rounding.word[i])
+                              : NarrowGradient{0, 0};
       sum.grad += q[i].grad;
       sum.hess += q[i].hess;
     }
@@ -79,17 +65,9 @@ __global__ void __launch_bounds__(kThreads)
     AtomicAdd(&state.sum.grad, sum.grad);
     AtomicAdd(&state.sum.hess, sum.hess);
   }
-  if (!IsLastBlock(&state.finished_blocks, gridDim.x)) return;
-  if (threadIdx.x != 0) return;
-  RowPaths const& paths = tree.paths;
-  auto const n = static_cast<std::uint32_t>(rows);
-  MakeRoot(tree, n);
-  paths.places[0] = {0, 0};
-  paths.walk[0].left = kNoNode;
-  paths.groups[0] = {0, n, 0, static_cast<float>(tree.nodes[0].sum.hess)};
-  paths.jobs[0] = MakePathJob(tree.unit_rows, {0, 0}, 0, n, static_cast<float>(n), &state.sum_units);
-  state.groups = 1;
-  state.path_items = (n + kPathItemRows - 1) / kPathItemRows;
+  if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) {
+    MakePathRoot(tree, static_cast<std::uint32_t>(rows));
+  }
 }
 
 /// A path's rule with the address of the symbol that it looks at.
@@ -101,15 +79,6 @@ struct Rule {
   bool splits;
   bool by_categories;
 };
-
-/// Does a row with this symbol go left? `split`: a rule, or a PathSplit, that is by categories or not.
-template <typename Split>
-__device__ bool GoesLeft(std::uint32_t symbol, Split const& split, bool by_categories,
-                         DeviceCategories const& categories) {
-  if (!by_categories) return symbol < split.bin || symbol == split.missing_left;
-  std::uint32_t const* const right = categories.set(split.bin | std::uint32_t{split.missing_left} << 16);
-  return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;  // missing values are in the set, too
-}
 
 /// What one block does at a time: the rows of a piece of a group, and the rules of the group's paths.
 struct Item {
@@ -346,8 +315,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanGroups(tree);
 }
 
-/// kSample: rows outside the sample get the complement of their leaf.
-template <bool kSample, bool kCategories>
+template <bool kCategories>
 __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool from_start) {
   DeviceMatrixView const& m = tree.matrix;
   RowPaths const& paths = tree.paths;
@@ -370,14 +338,6 @@ __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool
       bool const left = GoesLeft(symbol, node.split, by_categories, tree.categories);
       n = node.left + (left ? 0 : 1);
     }
-    if (kSample) {
-      TreeSettings const& settings = *tree.settings;
-      RandomBlock const draws = RandomStream{settings.seed, RandomPurpose::kRowSample, settings.tree, 0}.Block(
-          static_cast<std::uint32_t>(row / 4));
-      std::uint32_t const upper = row % 2 == 0 ? draws.word[2] : draws.word[3];
-      std::uint32_t const lower = row % 2 == 0 ? draws.word[0] : draws.word[1];
-      if (!IsSampled(row % 4 < 2 ? lower : upper, settings.sample_threshold)) n = ~n;
-    }
     tree.positions[row] = n;
   }
 }
@@ -390,14 +350,9 @@ unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 
 }  // namespace
 
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, GradientPair* sampled, DeviceLimits const& limits,
-                cudaStream_t stream) {
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident);
-  if (sampled != nullptr) {
-    QuantiseRowsKernel<true><<<blocks, kThreads, 0, stream>>>(tree, narrow, sampled);
-  } else {
-    QuantiseRowsKernel<false><<<blocks, kThreads, 0, stream>>>(tree, narrow, nullptr);
-  }
+  QuantiseRowsKernel<<<blocks, kThreads, 0, stream>>>(tree, narrow);
   CheckLaunch("quantising gradients");
 }
 
@@ -417,12 +372,9 @@ void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
   CheckLaunch("moving rows");
 }
 
-void WalkRows(DeviceTree const& tree, bool from_start, bool sampled, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(tree.matrix.rows, kThreads, limits, kResident);
-  bool const categories = tree.categories.sets != nullptr;
-  auto* const kernel = sampled ? (categories ? WalkRowsKernel<true, true> : WalkRowsKernel<true, false>)
-                               : (categories ? WalkRowsKernel<false, true> : WalkRowsKernel<false, false>);
-  kernel<<<blocks, kThreads, 0, stream>>>(tree, from_start);
+void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream) {
+  auto* const kernel = tree.categories.sets != nullptr ? WalkRowsKernel<true> : WalkRowsKernel<false>;
+  kernel<<<Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from_start);
   CheckLaunch("looking for the leaves of rows");
 }
 

@@ -1,7 +1,6 @@
 #include "core/grid.h"
 #include "gradient/gradient_ops.h"
 #include "level/plan.cuh"
-#include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -22,76 +21,57 @@ __device__ void AddSum(GradientSum sum, LevelState* state) {
   }
 }
 
-/// Place for `count` records of this thread in the list, after those of all threads before it: one atomic per block.
-__device__ std::uint32_t Reserve(std::uint32_t count, LevelState* state) {
-  __shared__ std::uint32_t warp_counts[kThreads / 32], block_place;
-  std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  std::uint32_t up_to = count;
-  for (int d = 1; d < 32; d *= 2) {
-    std::uint32_t const other = __shfl_up_sync(kAllLanes, up_to, d);
-    if (lane >= static_cast<std::uint32_t>(d)) up_to += other;
-  }
-  if (lane == 31) warp_counts[warp] = up_to;
-  __syncthreads();
-  std::uint32_t before = 0, all = 0;
-  for (std::uint32_t w = 0; w < kThreads / 32; ++w) {
-    if (w < warp) before += warp_counts[w];
-    all += warp_counts[w];
-  }
-  if (threadIdx.x == 0) block_place = atomicAdd(&state->rows, all);
-  __syncthreads();
-  std::uint32_t const place = block_place + before + up_to - count;
-  __syncthreads();  // the shared words are used again
-  return place;
+/// The row's gradient: to *narrow if that is the format; what it adds to the sum.
+__device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, std::uint32_t random,
+                                NarrowGradient* narrow) {
+  *narrow = {0, 0};
+  if (!gradient.format.narrow) return QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
+  *narrow = QuantiseNarrow(v, gradient.grad_scale, gradient.hess_scale, random);
+  return {narrow->grad, narrow->hess};
 }
 
-/// kSample: only the drawn rows, in any order: sums do not depend on it.
-template <bool kSample>
 __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) {
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
-  TreeSettings const& settings = *tree.settings;
-  bool const narrow = gradient.format.narrow;
+  RandomStream const stream{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
   GradientSum sum;
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kBlockRows; base < rows;
-       base += std::uint64_t{gridDim.x} * kBlockRows) {
-    std::uint64_t const first = base + threadIdx.x * kLaneRows;
-    auto const block = static_cast<std::uint32_t>(first / 4);
-    RandomBlock draws{}, rounding{};
-    if (kSample) draws = RandomStream{settings.seed, RandomPurpose::kRowSample, settings.tree, 0}.Block(block);
-    if (narrow) rounding = RandomStream{settings.seed, RandomPurpose::kRounding, settings.tree, 0}.Block(block);
-    RowRecord records[kLaneRows];
-    bool in[kLaneRows];
-    std::uint32_t count = 0;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
+       first += std::uint64_t{gridDim.x} * kBlockRows) {
+    RandomBlock rounding{};
+    if (gradient.format.narrow) rounding = stream.Block(static_cast<std::uint32_t>(first / 4));
     for (int i = 0; i < kLaneRows; ++i) {
       std::uint64_t const row = first + static_cast<std::uint64_t>(i);
-      in[i] = row < rows && (!kSample || IsSampled(draws.word[i], settings.sample_threshold));
-      if (!in[i]) continue;
-      ++count;
-      records[i].row = static_cast<RowIndex>(row);
-      GradientPair const v = tree.gradients[row];
-      GradientSum q;
-      if (narrow) {
-        records[i].gradient = QuantiseNarrow(v, gradient.grad_scale, gradient.hess_scale, rounding.word[i]);
-        q = {records[i].gradient.grad, records[i].gradient.hess};
-      } else {
-        records[i].gradient = {0, 0};
-        q = QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
-      }
+      if (row >= rows) break;
+      RowRecord record{static_cast<RowIndex>(row), {}};
+      GradientSum const q = Quantise(tree.gradients[row], gradient, rounding.word[i], &record.gradient);
       sum.grad += q.grad;
       sum.hess += q.hess;
-    }
-    std::uint64_t place = first;
-    if (kSample) place = Reserve(count, tree.state);
-    for (int i = 0; i < kLaneRows; ++i) {
-      if (in[i]) tree.lists[0][place++] = records[i];
+      tree.lists[0][row] = record;
     }
   }
   AddSum(sum, tree.state);
 }
 
-__global__ void MakeRootKernel(DeviceTree tree, bool sampled) {
-  std::uint32_t const rows = sampled ? tree.state->rows : static_cast<std::uint32_t>(tree.matrix.rows);
+/// The drawn rows are in list 0 already.
+__global__ void __launch_bounds__(kThreads) ListSampledRowsKernel(DeviceTree tree, SampleView sample) {
+  std::uint32_t const rows = sample.size();
+  GradientState const& gradient = *tree.gradient;
+  RandomStream const stream{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
+  GradientSum sum;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    RowRecord record = sample.rows[i];
+    std::uint32_t const random = gradient.format.narrow ? stream.Word(record.row) : 0;
+    GradientSum const q = Quantise(tree.gradients[record.row], gradient, random, &record.gradient);
+    sum.grad += q.grad;
+    sum.hess += q.hess;
+    sample.rows[i] = record;
+  }
+  AddSum(sum, tree.state);
+}
+
+__global__ void MakeRootKernel(DeviceTree tree, std::uint32_t const* sampled) {
+  std::uint32_t const rows = sampled != nullptr ? *sampled : static_cast<std::uint32_t>(tree.matrix.rows);
   MakeRoot(tree, rows);
   tree.sum_jobs[0] = {0, 0, 0};
   tree.state->sum_units = (rows + tree.unit_rows - 1) / tree.unit_rows;
@@ -99,15 +79,18 @@ __global__ void MakeRootKernel(DeviceTree tree, bool sampled) {
 
 }  // namespace
 
-void ListRootRows(DeviceTree const& tree, bool sampled, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(tree.matrix.rows, kBlockRows, limits, kResident);
-  if (sampled) {
-    ListRootRowsKernel<true><<<blocks, kThreads, 0, stream>>>(tree);
-  } else {
-    ListRootRowsKernel<false><<<blocks, kThreads, 0, stream>>>(tree);
-  }
+void ListRootRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
+  ListRootRowsKernel<<<Blocks(tree.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, stream>>>(tree);
   CheckLaunch("listing the rows of the root");
-  MakeRootKernel<<<1, 1, 0, stream>>>(tree, sampled);
+  MakeRootKernel<<<1, 1, 0, stream>>>(tree, nullptr);
+  CheckLaunch("making the root");
+}
+
+void ListSampledRows(DeviceTree const& tree, SampleView const& sample, DeviceLimits const& limits,
+                     cudaStream_t stream) {
+  ListSampledRowsKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, sample);
+  CheckLaunch("listing the rows of the root");
+  MakeRootKernel<<<1, 1, 0, stream>>>(tree, &sample.state->rows);
   CheckLaunch("making the root");
 }
 

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <atomic>
+#include <vector>
 
 #include "core/parallel.h"
 #include "core/random_run.h"
+#include "gradient/gradient.h"
 #include "sample/sample.h"
 #include "sample/sample_ops.h"
 
@@ -11,17 +14,68 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 15;  // rows per chunk, a multiple of 4 · kRandomRun
 
-/// Calls f(row) for every sampled row of [begin, end).
-template <typename F>
-void ForEachSampled(RandomStream const& stream, std::uint64_t threshold, std::size_t begin, std::size_t end, F&& f) {
+/// Calls f(row, chance) for every sampled row of [begin, end).
+template <typename Chance, typename F>
+void ForEachSampled(RandomStream const& stream, Chance&& chance_of, std::size_t begin, std::size_t end, F&& f) {
   std::uint32_t random[4 * kRandomRun];
   for (std::size_t i = begin; i < end; i += 4 * kRandomRun) {
     FillRandom(stream, static_cast<std::uint32_t>(i / 4), random);
     std::size_t const n = std::min<std::size_t>(4 * kRandomRun, end - i);
     for (std::size_t k = 0; k < n; ++k) {
-      if (IsSampled(random[k], threshold)) f(i + k);
+      std::uint64_t const chance = chance_of(i + k);
+      if (IsSampled(random[k], chance)) f(i + k, chance);
     }
   }
+}
+
+/// Lists the sampled rows in ascending order, and calls each(row, chance) for them.
+template <typename Chance, typename Each>
+std::size_t ListSampled(RandomStream const& stream, Chance&& chance_of, std::size_t n, Span<std::size_t> counts,
+                        Span<RowRecord> rows, int threads, Each&& each) {
+  ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::size_t count = 0;
+    ForEachSampled(stream, chance_of, begin, end, [&](std::size_t, std::uint64_t) { ++count; });
+    counts[begin / kGrain] = count;
+  });
+  std::size_t total = 0;
+  for (std::size_t c = 0; c < SampleChunks(n); ++c) {
+    std::size_t const count = counts[c];
+    counts[c] = total;
+    total += count;
+  }
+  ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
+    RowRecord* out = rows.data() + counts[begin / kGrain];
+    ForEachSampled(stream, chance_of, begin, end, [&](std::size_t row, std::uint64_t chance) {
+      *out++ = {static_cast<RowIndex>(row), {}};
+      each(row, chance);
+    });
+  });
+  return total;
+}
+
+/// Rows by the bins of their keys.
+std::vector<std::uint64_t> CountKeys(Span<GradientPair const> gradients, KeyScale const& scale, int threads) {
+  std::vector<std::atomic<std::uint64_t>> counts(kKeyBins);
+  ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::uint32_t> own(kKeyBins);
+    for (std::size_t i = begin; i < end; ++i) ++own[KeyBin(gradients[i], scale)];
+    for (std::uint32_t b = 0; b < kKeyBins; ++b) {
+      if (own[b] != 0) counts[b] += own[b];
+    }
+  });
+  return {counts.begin(), counts.end()};
+}
+
+SampleRule FindRule(SampleTarget const& target, std::vector<std::uint64_t> const& counts) {
+  KeyTotals totals{};
+  for (std::uint32_t b = 0; b < kKeyBins; ++b) totals.sum += counts[b] * KeyValue(b);
+  std::uint32_t bin = kKeyBins;
+  do {
+    totals.above += totals.count;
+    totals.sum -= totals.count * KeyValue(bin);
+    totals.count = counts[--bin];
+  } while (bin != 0 && !IsBelowThreshold(target, bin, totals));
+  return MakeSampleRule(target, bin, totals);
 }
 
 }  // namespace
@@ -37,22 +91,29 @@ std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t 
     return n;
   }
   std::uint64_t const threshold = SampleThreshold(subsample);
+  return ListSampled(
+      stream, [&](std::size_t) { return threshold; }, n, counts, rows, threads, [](std::size_t, std::uint64_t) {});
+}
+
+std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
+                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads) {
+  std::size_t const n = gradients.size();
+  RandomStream const stream{params.seed, RandomPurpose::kRowSample, tree, 0};
+  GradientMaxima const most = LargestGradients(gradients, threads);
   ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
-    std::size_t count = 0;
-    ForEachSampled(stream, threshold, begin, end, [&](std::size_t) { ++count; });
-    counts[begin / kGrain] = count;
+    std::fill(sampled.data() + begin, sampled.data() + end, GradientPair{0.0f, 0.0f});
   });
-  std::size_t total = 0;
-  for (std::size_t c = 0; c < SampleChunks(n); ++c) {
-    std::size_t const count = counts[c];
-    counts[c] = total;
-    total += count;
+  if (params.sampling_method == SamplingMethod::kUniform) {
+    std::uint64_t const threshold = SampleThreshold(params.subsample);
+    return ListSampled(
+        stream, [&](std::size_t) { return threshold; }, n, counts, rows, threads,
+        [&](std::size_t row, std::uint64_t) { sampled[row] = gradients[row]; });
   }
-  ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
-    RowRecord* out = rows.data() + counts[begin / kGrain];
-    ForEachSampled(stream, threshold, begin, end, [&](std::size_t row) { *out++ = {static_cast<RowIndex>(row), {}}; });
-  });
-  return total;
+  KeyScale const scale = MakeKeyScale(params.sampling_method, most.grad, most.hess);
+  SampleRule const rule = FindRule(MakeSampleTarget(params, n), CountKeys(gradients, scale, threads));
+  return ListSampled(
+      stream, [&](std::size_t row) { return ChanceOf(rule, KeyBin(gradients[row], scale)); }, n, counts, rows, threads,
+      [&](std::size_t row, std::uint64_t chance) { sampled[row] = DivideByChance(gradients[row], chance); });
 }
 
 }  // namespace xgbgpu::host

@@ -15,13 +15,25 @@ namespace xgbgpu {
 
 namespace host {
 
-/// Lists the sampled rows in ascending order. Row r is in if its 32-bit draw is below subsample · 2^32.
+/// Lists the rows of a uniform sample in ascending order. Row r is in if its 32-bit draw is below subsample · 2^32.
 ///
 /// Out     rows [n], the first returned elements are written, without gradients
 /// Cost    one draw per row; writes 8 bytes per sampled row; `counts` is scratch, [SampleChunks(n)]
 /// Same    bit-equal on every backend and thread count
 std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t n, Span<std::size_t> counts,
                        Span<RowRecord> rows, int threads);
+
+/// As params say: lists the sampled rows in ascending order, and divides their gradients by their chances
+/// (sample_ops.h), where they have different ones.
+///
+/// In      gradients [n], of all rows
+/// Out     rows [n], the first returned elements are written, without gradients; sampled [n]: the gradients that count,
+///         zero for rows outside the sample
+/// Cost    three passes over the rows; four if gradients decide
+/// Same    bit-equal on every backend and thread count
+/// Throws  as LargestGradients (gradient/gradient.h), wherever a gradient is not finite
+std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
+                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads);
 
 /// Size of the scratch of SampleRows.
 std::size_t SampleChunks(std::size_t n);

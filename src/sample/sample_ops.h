@@ -1,10 +1,32 @@
 /// Per-row maths of the sample stage.
+///
+/// A row is in the sample if its 32-bit draw is below its *chance*, a number of 2^-32ths. With `gradient_based` and
+/// `goss` the chance depends on the row's *key*, a measure of its gradient:
+///
+///   gradient_based   sqrt(g² + 0.1 h²)   chance min(1, key / threshold), the threshold such that the chances add up to
+///                                        subsample · rows. From  Ou, "Out-of-core GPU gradient boosting",
+///                                        arXiv:2005.09148; the weight of h² is that of XGBoost's gpu_hist
+///   goss             |g · h|             1 for the top_rate · rows largest keys; other_rate · rows of the others are
+///                                        expected, each alike. From  Ke et al., "LightGBM: a highly efficient
+///                                        gradient boosting decision tree", NIPS 2017
+///
+/// and the gradients of a sampled row are divided by the chance: sums over the sample are then right on average,
+/// whatever the keys were. So keys need not be exact, only equal everywhere: they are made of floats scaled by a power
+/// of two into [0, 2) and kept in 8 bits after the leading one, over 22 octaves. Smaller keys count as the smallest of
+/// these, and only gradients of zero have the key 0. A bin's value is an integer below 2^30, so that sums over 2^32
+/// rows are exact and the threshold does not depend on any order.
 #ifndef XGBGPU_SAMPLE_SAMPLE_OPS_H_
 #define XGBGPU_SAMPLE_SAMPLE_OPS_H_
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 
 #include "core/hd.h"
+#include "gradient/gradient_ops.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/types.h"
 
 namespace xgbgpu {
 
@@ -13,7 +35,138 @@ XGBGPU_HD std::uint64_t SampleThreshold(float fraction) {
   return static_cast<std::uint64_t>(static_cast<double>(fraction) * 4294967296.0);
 }
 
-XGBGPU_HD bool IsSampled(std::uint32_t draw, std::uint64_t threshold) { return draw < threshold; }
+XGBGPU_HD bool IsSampled(std::uint32_t draw, std::uint64_t chance) { return draw < chance; }
+
+constexpr std::uint64_t kCertain = std::uint64_t{1} << 32;
+
+constexpr int kKeyOctaves = 22;
+constexpr int kKeyBits = 8;  ///< of a key after its leading one
+constexpr std::uint32_t kKeyBins = 1 + (kKeyOctaves << kKeyBits);
+
+/// What keys of one tree are made with.
+struct KeyScale {
+  SamplingMethod method;
+  double grad;  ///< powers of two that bring the largest gradient and hessian below 1
+  double hess;
+};
+
+/// From the MagnitudeBits of the largest gradient and hessian of all rows.
+XGBGPU_HD KeyScale MakeKeyScale(SamplingMethod method, std::uint32_t grad_max, std::uint32_t hess_max) {
+  int grad = ExponentAbove(grad_max), hess = ExponentAbove(hess_max);
+  if (method == SamplingMethod::kGradientBased) grad = hess = grad > hess ? grad : hess;  // they are added
+  return {method, ScaleByPowerOfTwo(1.0, -grad), ScaleByPowerOfTwo(1.0, -hess)};
+}
+
+/// Bin of a row's key, 0 to kKeyBins - 1.
+XGBGPU_HD std::uint32_t KeyBin(GradientPair v, KeyScale const& scale) {
+  constexpr int kMantissa = 23, kOne = 127;  // of a float
+  auto const g = static_cast<float>(static_cast<double>(v.grad) * scale.grad);
+  auto const h = static_cast<float>(static_cast<double>(v.hess) * scale.hess);
+  bool const added = scale.method == SamplingMethod::kGradientBased;
+  if (added ? v.grad == 0.0f && v.hess == 0.0f : v.grad == 0.0f || v.hess == 0.0f) return 0;
+  float const key = added ? std::sqrt(g * g + 0.1f * (h * h)) : g * h;
+  std::uint32_t const bits = MagnitudeBits(key) >> (kMantissa - kKeyBits);
+  constexpr std::uint32_t kLowest = (kOne + 1 - kKeyOctaves) << kKeyBits;
+  if (bits < kLowest) return 1;
+  std::uint32_t const bin = 1 + bits - kLowest;
+  return bin < kKeyBins ? bin : kKeyBins - 1;  // beyond: NaN or infinity, which is reported after the tree
+}
+
+/// What the rows of a bin count when keys are added.
+XGBGPU_HD std::uint64_t KeyValue(std::uint32_t bin) {
+  if (bin == 0) return 0;
+  constexpr std::uint32_t kOneBit = 1U << kKeyBits;
+  return std::uint64_t{kOneBit + (bin - 1) % kOneBit} << ((bin - 1) / kOneBit);
+}
+
+/// How large a sample is wanted; numbers of rows.
+struct SampleTarget {
+  SamplingMethod method;
+  double rows;      ///< that there are
+  double expected;  ///< in the sample
+  double top;       ///< of kGoss: certain
+};
+
+XGBGPU_HD SampleTarget MakeSampleTarget(TrainParams const& params, std::uint64_t rows) {
+  auto const n = static_cast<double>(rows);
+  if (params.sampling_method != SamplingMethod::kGoss) {
+    return {params.sampling_method, n, n * static_cast<double>(params.subsample), 0.0};
+  }
+  double const top = n * static_cast<double>(params.top_rate);
+  return {params.sampling_method, n, top + n * static_cast<double>(params.other_rate), top};
+}
+
+/// The rows by their keys, as seen from one bin.
+struct KeyTotals {
+  std::uint64_t above;  ///< rows in higher bins
+  std::uint64_t count;  ///< rows in this bin
+  std::uint64_t sum;    ///< of the values of rows in this bin and lower ones
+};
+
+/// The threshold lies in the highest bin for which this is true; 0 if there is none. It is true for all bins below.
+XGBGPU_HD bool IsBelowThreshold(SampleTarget const& target, std::uint32_t bin, KeyTotals const& totals) {
+  if (target.method == SamplingMethod::kGoss) {
+    return static_cast<double>(totals.above + totals.count) >= target.top;
+  }
+  // If all higher bins were certain, this one's chance would not exceed 1.
+  double const left = target.expected - static_cast<double>(totals.above);
+  return bin != 0 && static_cast<double>(KeyValue(bin)) * left <= static_cast<double>(totals.sum);
+}
+
+/// The chances of the bins.
+struct SampleRule {
+  SamplingMethod method;
+  std::uint32_t bin;    ///< rows of higher bins are certain
+  double per_value;     ///< gradient_based: chance of bins up to `bin` over their value
+  std::uint64_t at;     ///< goss: chance in this bin …
+  std::uint64_t below;  ///< … and in lower ones
+};
+
+XGBGPU_HD std::uint64_t ToChance(double chance) {
+  return chance >= 4294967296.0 ? kCertain : chance < 1.0 ? 1 : static_cast<std::uint64_t>(chance);
+}
+
+/// The rule, from the bin that IsBelowThreshold tells and its totals.
+///
+/// gradient_based: the rows above are certain, and the others' chances add up to what is left of the sample, because
+/// each is its value · left / sum; `left` is positive, since the bin above failed the test. With fewer rows of keys
+/// above 0 than the sample may have, no bin passes, and all of these are certain.
+/// goss: of the `count` rows in the bin some are among the top and the others share the rest with the bins below; as
+/// nobody can tell them apart each gets the average.
+XGBGPU_HD SampleRule MakeSampleRule(SampleTarget const& target, std::uint32_t bin, KeyTotals const& totals) {
+  SampleRule rule{target.method, bin, 0.0, 0, 0};
+  if (target.method == SamplingMethod::kGoss) {
+    double const count = static_cast<double>(totals.count), top = target.top - static_cast<double>(totals.above);
+    double const other = (target.expected - target.top) / (target.rows - target.top);
+    rule.at = ToChance((top + (count - top) * other) / count * 4294967296.0);
+    rule.below = ToChance(other * 4294967296.0);
+  } else if (bin != 0) {
+    double const left = target.expected - static_cast<double>(totals.above);
+    rule.per_value = left / static_cast<double>(totals.sum) * 4294967296.0;
+  }
+  return rule;
+}
+
+XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin) {
+  if (bin > rule.bin) return kCertain;
+  if (rule.method == SamplingMethod::kGoss) return bin == rule.bin ? rule.at : rule.below;
+  return bin == 0 ? 0 : ToChance(static_cast<double>(KeyValue(bin)) * rule.per_value);
+}
+
+/// v divided by the chance. Not beyond the largest float, which only gradients near it could be.
+///
+/// A chance is key · 2^32 / threshold at least but for the rounding of keys, so that |g| / chance does not exceed the
+/// threshold by more than that, and |h| / chance not 1 / sqrt(0.1) of it: none towers. The format of the tree's
+/// gradients is chosen after this division (gradient/gradient.h), so that the proof in core/fixed_point.h holds as it
+/// is.
+XGBGPU_HD GradientPair DivideByChance(GradientPair v, std::uint64_t chance) {
+  if (chance >= kCertain) return v;
+  constexpr double kMost = static_cast<double>(std::numeric_limits<float>::max());
+  double const factor = 4294967296.0 / static_cast<double>(chance);
+  double const g = static_cast<double>(v.grad) * factor, h = static_cast<double>(v.hess) * factor;
+  auto const round = [](double x) { return static_cast<float>(x > kMost ? kMost : x < -kMost ? -kMost : x); };
+  return {round(g), round(h)};
+}
 
 }  // namespace xgbgpu
 

@@ -47,10 +47,17 @@ constexpr Growth kGrowths[] = {{kDepthWise, 1, 0},  {kDepthWise, 3, 0},   {kDept
                                {kLossGuide, 8, 31}, {kLossGuide, 0, 255}, {kLossGuide, 12, 0}};
 
 void Nothing(EqualityCase*) {}
-constexpr Variant kRowSamples[] = {{"", Nothing},
-                                   {"", Nothing},
-                                   {"_half", [](EqualityCase* c) { c->params.subsample = 0.5f; }},
-                                   {"_tenth", [](EqualityCase* c) { c->params.subsample = 0.1f; }}};
+constexpr Variant kRowSamples[] = {
+    {"", Nothing},
+    {"", Nothing},
+    {"_half", [](EqualityCase* c) { c->params.subsample = 0.5f; }},
+    {"_tenth", [](EqualityCase* c) { c->params.subsample = 0.1f; }},
+    {"_gradient",
+     [](EqualityCase* c) {
+       c->params.sampling_method = SamplingMethod::kGradientBased;
+       c->params.subsample = 0.2f;
+     }},
+    {"_goss", [](EqualityCase* c) { c->params.sampling_method = SamplingMethod::kGoss; }}};
 constexpr Variant kColumnSamples[] = {{"", Nothing},
                                       {"", Nothing},
                                       {"_bytree", [](EqualityCase* c) { c->params.colsample_bytree = 0.5f; }},

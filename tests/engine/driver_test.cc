@@ -84,6 +84,34 @@ constexpr WholeTreeCase kWholeTreeCases[] = {
        c->params.seed = 5;
        c->key = {3, 2};
      }},
+    {"GradientBased", kMissingSome,
+     [](TreeCase* c) {
+       c->params.sampling_method = SamplingMethod::kGradientBased;
+       c->params.subsample = 0.3f;
+       c->key = {3, 2};
+     }},
+    {"GradientBasedManyZeros", kSparse,
+     [](TreeCase* c) {
+       c->params.sampling_method = SamplingMethod::kGradientBased;
+       c->params.subsample = 0.2f;
+       for (std::size_t r = 0; r < c->gradients.size(); ++r) {
+         if (r % 8 != 0) c->gradients[r] = {0.0f, 0.0f};
+       }
+     }},
+    {"GradientBasedNarrow", kNarrow,
+     [](TreeCase* c) {
+       c->params.sampling_method = SamplingMethod::kGradientBased;
+       c->params.subsample = 0.95f;
+       c->params.max_depth = 4;
+     }},
+    {"Goss", kMissingSome, [](TreeCase* c) { c->params.sampling_method = SamplingMethod::kGoss; }},
+    {"GossLargeRates", kSparse,
+     [](TreeCase* c) {
+       c->params.sampling_method = SamplingMethod::kGoss;
+       c->params.top_rate = 0.5f;
+       c->params.other_rate = 0.5f;
+     }},
+    {"GossOfOneRow", {1, 3}, [](TreeCase* c) { c->params.sampling_method = SamplingMethod::kGoss; }},
     {"NobodySampled", {20, 3}, [](TreeCase* c) { c->params.subsample = 1e-9f; }},
     {"ColsampleByTree", kSparse, [](TreeCase* c) { c->params.colsample_bytree = 0.5f; }},
     {"ColsampleByLevel", kPlain, [](TreeCase* c) { c->params.colsample_bylevel = 0.5f; }},

@@ -49,7 +49,7 @@ TEST_P(GradientTest, EqualsTheReference) {
   for (std::size_t rows :
        {std::size_t{1}, std::size_t{5}, std::size_t{1000}, std::size_t{40001}, std::size_t{kNarrowMinRows} + 3}) {
     auto const gradients = Uniform(rows, 3.0f, rows);
-    auto const expected = reference::Quantise(gradients, 99, 65537);
+    auto const expected = reference::Quantise(gradients, gradients.size(), 99, 65537);
     auto const q = Quantise(gradients, 99, 65537, GetParam());
     EXPECT_EQ(q.format.narrow, rows >= kNarrowMinRows);
     ASSERT_EQ(q.format.narrow, expected.narrow);

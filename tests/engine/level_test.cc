@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backend/backend.h"
 #include "sample/sample.h"
 #include "support/data.h"
@@ -18,22 +20,24 @@ using testing::TreeCase;
 Tree GrowWithCache(TreeCase const& c, std::size_t slots, int threads) {
   auto const data = testing::MakeDataset(c);
   QuantisedMatrix const& m = data->matrix();
-  GradientFormat const format = host::ChooseGradientFormat(c.gradients, threads);
+  std::vector<std::size_t> counts(host::SampleChunks(m.rows));
+  std::vector<RowRecord> root(m.rows);
+  std::vector<GradientPair> gradients(m.rows);
+  std::size_t const rows = host::SampleRows(c.params, 0, c.gradients, counts, root, gradients, threads);
+  GradientFormat const format = host::ChooseGradientFormat(gradients, rows, threads);
   std::vector<NarrowGradient> narrow(format.narrow ? m.rows : 0);
   std::vector<GradientSum> wide(format.narrow ? 0 : m.rows);
-  host::QuantiseGradients(c.gradients, format, {c.params.seed, RandomPurpose::kRounding, 0, 0}, narrow, wide, threads);
+  host::QuantiseGradients(gradients, format, {c.params.seed, RandomPurpose::kRounding, 0, 0}, narrow, wide, threads);
   SplitParams const split_params{c.params, format};
   FeatureSampler const features{c.params, m.features(), 0};
 
   HostStageTimer const timer;
   host::LevelBuilder level{m, threads, slots * m.cells() * sizeof(GradientSum), &timer};
-  std::vector<std::size_t> counts(host::SampleChunks(m.rows));
   std::vector<NodeIndex> positions(m.rows);
   level.SetPositions(positions.data());
   Tree tree;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the second tree starts from what the first one left behind
-    RandomStream const draws{c.params.seed, RandomPurpose::kRowSample, 0, 0};
-    std::size_t const rows = host::SampleRows(draws, c.params.subsample, m.rows, counts, level.RootRows(), threads);
+    std::copy_n(root.data(), rows, level.RootRows().data());
     level.Begin({format, narrow.data(), wide.data()}, split_params, features, c.params, rows);
     level.BuildRoot();
     while (level.SelectNodes()) level.ExpandNodes();

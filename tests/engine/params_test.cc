@@ -71,6 +71,32 @@ TEST(ParamsTest, Fractions) {
   }
 }
 
+TEST(ParamsTest, RatesOfGoss) {
+  constexpr FloatParam kRates[] = {{"top_rate", &TrainParams::top_rate}, {"other_rate", &TrainParams::other_rate}};
+  for (auto const& param : kRates) {
+    for (float bad : {0.0f, -0.25f, 1.0f, 1.5f}) {
+      EXPECT_EQ(WrongWith(param, bad, {param.name, "larger than 0, less than 1"}), "") << param.name << " " << bad;
+    }
+    EXPECT_EQ(WrongWith(param, kNaN, {param.name, "is nan", "less than 1"}), "") << param.name;
+  }
+  TrainParams params;
+  params.sampling_method = SamplingMethod::kGoss;
+  EXPECT_NO_THROW(params.Validate());
+  EXPECT_TRUE(params.SamplesRows());
+  for (int tenths = 1; tenths < 10; ++tenths) {  // as users write them: the floats' sum may be a little off
+    params.top_rate = static_cast<float>(tenths) / 10.0f;
+    params.other_rate = static_cast<float>(10 - tenths) / 10.0f;
+    EXPECT_NO_THROW(params.Validate()) << tenths;
+  }
+  params.top_rate = 0.6f;
+  params.other_rate = 0.5f;
+  auto const validate = [&] { params.Validate(); };
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>(validate, {"top_rate is 0.6", "other_rate is 0.5", "at most 1"}), "");
+  params.other_rate = 0.1f;
+  params.subsample = 0.5f;
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>(validate, {"subsample is 0.5", "goss", "top_rate"}), "");
+}
+
 TEST(ParamsTest, DepthAndLeaves) {
   TrainParams params;
   params.max_depth = -1;

@@ -31,9 +31,14 @@ def data(regression):
         ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid: \d+ CUDA devices can be used"),
         ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
         ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),
-        ({"sampling_method": "gradient_based"}, r"sampling_method is 'gradient_based'.*supported: uniform"),
-        ({"sampling_method": "goss"}, r"sampling_method is 'goss'.*supported: uniform"),
-        ({"sampling_method": "best"}, r"sampling_method is 'best'; allowed: uniform"),
+        ({"sampling_method": "best"}, r"sampling_method is 'best'; allowed: uniform, gradient_based, goss"),
+        ({"sampling_method": "goss", "subsample": 0.5}, r"subsample is 0.5, but sampling_method is 'goss'; allowed with it: 1"),
+        ({"sampling_method": "goss", "top_rate": 0.7, "other_rate": 0.4}, r"top_rate is 0.7 and other_rate is 0.4; allowed: a sum of at most 1"),
+        ({"sampling_method": "goss", "top_rate": 1.5}, r"value 1.5 for Parameter top_rate.*\[0,1\]"),
+        ({"sampling_method": "goss", "other_rate": 0}, r"Parameter other_rate is 0; allowed: larger than 0, less than 1"),
+        ({"sampling_method": "goss", "top_rate": "most"}, r"top_rate is 'most'; allowed: a number"),
+        ({"top_rate": 0.3}, r"top_rate is '0.3.*without sampling_method=goss, and sampling_method is 'uniform'"),
+        ({"sampling_method": "gradient_based", "subsample": 0.5, "other_rate": 0.3}, r"other_rate is '0.3.*sampling_method is 'gradient_based'"),
         ({"monotone_constraints": "(1,0,3,0,0)"}, r"monotone_constraints is '\(1,0,3,0,0\)'"),
         ({"monotone_constraints": "(1,0,0,0,0,1)"}, "monotone_constraints has 6 elements"),
         ({"interaction_constraints": "[[0, 1]"}, r"interaction_constraints is '\[\[0, 1\]'"),
@@ -73,7 +78,7 @@ def test_what_is_not_allowed(data, wrong, message):
         "gpu_memory_limit": 0, "gpu_trace": "",
         "grow_policy": "depthwise", "sampling_method": "uniform", "monotone_constraints": "()",
         "interaction_constraints": "", "max_bin": 256, "max_depth": 3, "max_leaves": 0, "eta": 0.3, "num_parallel_tree": 1, "lambda": 1,
-        "alpha": 0, "gamma": 0, "min_child_weight": 1, "subsample": 1, "colsample_bynode": 1,
+        "alpha": 0, "gamma": 0, "min_child_weight": 1, "subsample": 1, "colsample_bynode": 1, "top_rate": 0.2, "other_rate": 0.1,
     }  # fmt: skip
     live.set_param({name: neutral[name] for name in wrong})
     assert trees(live) == before

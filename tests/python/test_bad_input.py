@@ -80,8 +80,9 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("n_gpus", -1, 1, ["n_gpus", "-1", r"\b1\b"]),
     ("n_gpus", 0, 1, ["n_gpus", r"\b0\b", r"\b1\b"]),
     ("n_gpus", "two", 1, ["n_gpus", "two"]),
-    ("sampling_method", "gradient_based", "uniform", ["sampling_method", "gradient_based", "uniform"]),
-    ("sampling_method", "dice", "uniform", ["dice", "uniform"]),
+    ("sampling_method", "dice", "uniform", ["dice", "uniform", "gradient_based", "goss"]),
+    ("top_rate", 0.4, 0.2, ["top_rate", "0.4", "goss", "uniform"]),
+    ("other_rate", -0.5, 0.1, ["other_rate", "-0.5"]),
     ("grow_policy", "symmetric", "depthwise", ["grow_policy|symmetric", "symmetric", "depthwise", "lossguide"]),
     *(
         ("monotone_constraints", wrong, "()", ["monotone_constraints", re.escape(wrong), "-1, 0 or 1"])

@@ -53,19 +53,21 @@ std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> counter, std::a
   return counter;
 }
 
-FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::uint64_t seed, std::uint32_t tree) {
-  std::size_t const n = gradients.size();
+FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, std::uint64_t seed,
+                    std::uint32_t tree) {
   Magnitudes grad, hess;
   for (GradientPair const& g : gradients) {
     grad.Add(g.grad);
     hess.Add(g.hess);
   }
   FixedPoint fixed;
-  fixed.narrow = n >= (std::size_t{1} << 16) && grad.MeanIsNearMaximum(n) && hess.MeanIsNearMaximum(n);
-  int const bits = fixed.narrow ? 14 : std::min(45, 62 - static_cast<int>(std::ceil(std::log2(n))));
+  fixed.narrow =
+      counted >= (std::size_t{1} << 16) && grad.MeanIsNearMaximum(counted) && hess.MeanIsNearMaximum(counted);
+  int const log_rows = counted == 0 ? 0 : static_cast<int>(std::ceil(std::log2(counted)));
+  int const bits = fixed.narrow ? 14 : std::min(45, 62 - log_rows);
   fixed.grad_shift = bits - grad.Exponent();
   fixed.hess_shift = bits - hess.Exponent();
-  for (std::size_t r = 0; r < n; ++r) {
+  for (std::size_t r = 0; r < gradients.size(); ++r) {
     if (fixed.narrow) {
       std::uint32_t const draw = Draw(kRounding, r, seed, tree);
       fixed.rows.push_back({AtRandom(gradients[r].grad, fixed.grad_shift, draw & 0xFFFFU),
@@ -84,6 +86,96 @@ std::vector<RowIndex> SampleRows(std::size_t rows, float subsample, std::uint64_
     if (Draw(kRowSample, r, seed, tree) < std::floor(static_cast<double>(subsample) * 4294967296.0)) {
       sample.push_back(static_cast<RowIndex>(r));
     }
+  }
+  return sample;
+}
+
+namespace {
+
+/// The keys of all rows, in units of their smallest value above 0: integers.
+std::vector<double> Keys(std::vector<GradientPair> const& gradients, SamplingMethod method) {
+  Magnitudes grad, hess;
+  for (GradientPair const& v : gradients) {
+    grad.Add(v.grad);
+    hess.Add(v.hess);
+  }
+  bool const added = method == SamplingMethod::kGradientBased;
+  int const both = std::max(grad.Exponent(), hess.Exponent());
+  std::vector<double> keys;
+  for (GradientPair const& v : gradients) {
+    float const g = static_cast<float>(std::ldexp(static_cast<double>(v.grad), -(added ? both : grad.Exponent())));
+    float const h = static_cast<float>(std::ldexp(static_cast<double>(v.hess), -(added ? both : hess.Exponent())));
+    if (added ? v.grad == 0 && v.hess == 0 : v.grad == 0 || v.hess == 0) {
+      keys.push_back(0);
+      continue;
+    }
+    float const key = added ? std::sqrt(g * g + 0.1f * (h * h)) : std::fabs(g * h);
+    int exponent = 0;  // nine significant bits, at least 2^-21
+    double const mantissa = std::frexp(static_cast<double>(key), &exponent);
+    keys.push_back(std::max(256.0, std::ldexp(std::ldexp(std::floor(mantissa * 512), exponent - 9), 29)));
+  }
+  return keys;
+}
+
+/// Chances in 2^-32ths: floor(key · factor), certain above the threshold.
+std::vector<double> GradientBasedChances(std::vector<double> const& keys, double expected) {
+  std::vector<double> sorted{keys};
+  std::sort(sorted.begin(), sorted.end());
+  double sum = 0;
+  for (double key : sorted) sum += key;
+  double above = 0;  // how many are certain: as few as possible
+  while (!sorted.empty() && sorted.back() * (expected - above) > sum) {
+    sum -= sorted.back();
+    sorted.pop_back();
+    ++above;
+  }
+  std::vector<double> chances;
+  for (double key : keys) {
+    bool const certain = key > 0 && (sorted.empty() || sorted.back() == 0 || key > sorted.back());
+    double const chance = certain ? 4294967296.0 : std::floor(key * ((expected - above) / sum * 4294967296.0));
+    chances.push_back(key == 0 ? 0 : std::min(4294967296.0, std::max(1.0, chance)));
+  }
+  return chances;
+}
+
+std::vector<double> GossChances(std::vector<double> const& keys, double top, double other) {
+  std::vector<double> sorted{keys};
+  std::sort(sorted.rbegin(), sorted.rend());
+  double const threshold = sorted[static_cast<std::size_t>(std::ceil(top)) - 1];
+  auto const above =
+      static_cast<double>(std::count_if(keys.begin(), keys.end(), [&](double k) { return k > threshold; }));
+  auto const at = static_cast<double>(std::count(keys.begin(), keys.end(), threshold));
+  double const rate = other / (static_cast<double>(keys.size()) - top);
+  std::vector<double> chances;
+  for (double key : keys) {
+    double const chance = key < threshold ? rate : (top - above + (at - (top - above)) * rate) / at;
+    chances.push_back(key > threshold ? 4294967296.0 : std::min(4294967296.0, std::floor(chance * 4294967296.0)));
+  }
+  return chances;
+}
+
+}  // namespace
+
+Sample SampleRows(std::vector<GradientPair> const& gradients, TrainParams const& params, std::uint32_t tree) {
+  auto const n = static_cast<double>(gradients.size());
+  std::vector<double> chances(gradients.size(), std::floor(static_cast<double>(params.subsample) * 4294967296.0));
+  bool const divides = params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform;
+  if (divides) {
+    auto const keys = Keys(gradients, params.sampling_method);
+    double const top = n * static_cast<double>(params.top_rate);
+    chances = params.sampling_method == SamplingMethod::kGoss
+                  ? GossChances(keys, top, (top + n * static_cast<double>(params.other_rate)) - top)
+                  : GradientBasedChances(keys, n * static_cast<double>(params.subsample));
+  }
+  Sample sample;
+  sample.gradients.resize(gradients.size());
+  for (std::size_t r = 0; r < gradients.size(); ++r) {
+    if (!(Draw(kRowSample, r, params.seed, tree) < chances[r])) continue;
+    sample.rows.push_back(static_cast<RowIndex>(r));
+    double const factor = divides ? 4294967296.0 / chances[r] : 1;
+    GradientPair const v = gradients[r];
+    sample.gradients[r] = {static_cast<float>(static_cast<double>(v.grad) * factor),
+                           static_cast<float>(static_cast<double>(v.hess) * factor)};
   }
   return sample;
 }

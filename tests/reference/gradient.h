@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "xgbgpu/params.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::reference {
@@ -21,7 +22,18 @@ struct FixedPoint {
   std::vector<GradientSum> rows;
 };
 
-FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::uint64_t seed, std::uint32_t tree);
+/// `counted`: rows that the tree is grown on; the gradients of the others are zero.
+FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, std::uint64_t seed,
+                    std::uint32_t tree);
+
+/// Rows of a sample, ascending, and what counts for them: gradients [rows of the data], zero outside the sample.
+struct Sample {
+  std::vector<RowIndex> rows;
+  std::vector<GradientPair> gradients;
+};
+
+/// As `params` say. Keys, thresholds and chances as src/sample/sample_ops.h describes them in words.
+Sample SampleRows(std::vector<GradientPair> const& gradients, TrainParams const& params, std::uint32_t tree);
 
 /// The rows whose draw is below subsample · 2^32, ascending.
 std::vector<RowIndex> SampleRows(std::size_t rows, float subsample, std::uint64_t seed, std::uint32_t tree);

@@ -53,11 +53,11 @@ Tree Grow(TreeCase const& c, GrowOptions const& options) {
 Tree GrowReference(TreeCase const& c) {
   Cuts const cuts = reference::MakeCuts(c.values, c.weights, c.max_bin, c.categorical);
   auto const bins = reference::MakeBins(c.values, cuts);
-  auto const gradients = reference::Quantise(c.gradients, c.params.seed, TreeNumber(c.key));
-  auto const sample = reference::SampleRows(c.values.rows, c.params.subsample, c.params.seed, TreeNumber(c.key));
+  auto const sample = reference::SampleRows(c.gradients, c.params, TreeNumber(c.key));
+  auto const gradients = reference::Quantise(sample.gradients, sample.rows.size(), c.params.seed, TreeNumber(c.key));
   // Which features are drawn is the sampler's business, tested in sample_test.cc.
   FeatureSampler const sampler{c.params, static_cast<FeatureIndex>(c.values.features), TreeNumber(c.key)};
-  return reference::GrowTree(bins, cuts, gradients, c.params, sample,
+  return reference::GrowTree(bins, cuts, gradients, c.params, sample.rows,
                              [&](int depth, NodeIndex node) { return sampler.Node(depth, node); });
 }
 

@@ -1,0 +1,217 @@
+#include "core/grid.h"
+#include "gradient/gradient_ops.h"
+#include "level/device_tree.h"
+#include "level/plan_paths.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = kPlanThreads;
+constexpr int kResident = 8;
+
+/// Copies a row's record of every tile to another place among `to_rows` rows.
+template <typename Piece>
+__device__ void CopyRecord(DeviceMatrixView const& m, RowIndex row, std::uint8_t* to, std::uint64_t to_rows,
+                           std::uint64_t place) {
+  std::uint32_t const pieces = m.record_bytes() / sizeof(Piece);
+  for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
+    auto const* const source = reinterpret_cast<Piece const*>(m.records) + (tile * m.rows + row) * pieces;
+    auto* const target = reinterpret_cast<Piece*>(to) + (tile * to_rows + place) * pieces;
+    for (std::uint32_t p = 0; p < pieces; ++p) target[p] = source[p];
+  }
+}
+
+/// The sampled rows side by side: their bins, and their gradients if the format is narrow.
+__global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, DeviceMatrixView from, SampleView sample,
+                                                             std::uint8_t* records, NarrowGradient* narrow) {
+  std::uint32_t const rows = sample.size();
+  GradientState const& gradient = *tree.gradient;
+  RandomStream const rounding{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
+  GradientSum sum;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    RowIndex const row = sample.rows[i].row;
+    switch (from.record_bytes()) {
+      case 4:
+        CopyRecord<std::uint32_t>(from, row, records, tree.matrix.rows, i);
+        break;
+      case 8:
+        CopyRecord<uint2>(from, row, records, tree.matrix.rows, i);
+        break;
+      default:
+        CopyRecord<uint4>(from, row, records, tree.matrix.rows, i);
+    }
+    GradientPair const v = sample.gradients[i];
+    GradientSum q;
+    if (gradient.format.narrow) {
+      NarrowGradient const n = QuantiseNarrow(v, gradient.grad_scale, gradient.hess_scale, rounding.Word(row));
+      narrow[i] = n;
+      q = {n.grad, n.hess};
+    } else {
+      q = QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
+    }
+    sum.grad += q.grad;
+    sum.hess += q.hess;
+  }
+  LevelState& state = *tree.state;
+  sum.grad = WarpSum(sum.grad);
+  sum.hess = WarpSum(sum.hess);
+  if (threadIdx.x % 32 == 0) {
+    AtomicAdd(&state.sum.grad, sum.grad);
+    AtomicAdd(&state.sum.hess, sum.hess);
+  }
+  if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) MakePathRoot(tree, rows);
+}
+
+/// Nodes that a block keeps in shared memory: those that rows visit first.
+constexpr NodeIndex kNearNodes = 512;
+
+/// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words.
+template <int kWords>
+class OwnRecord {
+ public:
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t* words) : m_{m}, words_{words + threadIdx.x} {}
+  __device__ void Load(std::uint64_t row) {
+    constexpr int kPieceWords = kWords < 4 ? kWords : 4;
+    using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, unsigned>>;
+    auto const* const from = reinterpret_cast<Piece const*>(m_.records) + row * (kWords / kPieceWords);
+#pragma unroll
+    for (int p = 0; p < kWords / kPieceWords; ++p) {
+      Piece const piece = from[p];
+      std::uint32_t own[kPieceWords];
+      memcpy(own, &piece, sizeof(piece));
+#pragma unroll
+      for (int w = 0; w < kPieceWords; ++w) words_[(p * kPieceWords + w) * kThreads] = own[w];
+    }
+  }
+  __device__ std::uint32_t Symbol(FeatureIndex feature) const {
+    std::uint32_t const byte = feature * m_.symbol_bytes;
+    std::uint32_t const shifted = words_[byte / 4 * kThreads] >> (byte % 4 * 8);
+    return m_.symbol_bytes == 1 ? shifted & 0xFFU : shifted & 0xFFFFU;
+  }
+
+ private:
+  DeviceMatrixView const& m_;
+  std::uint32_t* words_;
+};
+
+/// The same for several tiles, where they are.
+template <>
+class OwnRecord<0> {
+ public:
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*) : m_{m} {}
+  __device__ void Load(std::uint64_t row) { row_ = row; }
+  __device__ std::uint32_t Symbol(FeatureIndex feature) const {
+    std::uint8_t const* const at = m_.records + (feature / m_.tile_columns * m_.rows + row_) * m_.record_bytes() +
+                                   feature % m_.tile_columns * m_.symbol_bytes;
+    return m_.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
+  }
+
+ private:
+  DeviceMatrixView const& m_;
+  std::uint64_t row_{0};
+};
+
+/// leave(row, leaf) for every row of the matrix. kWords: of a record; 0 for several tiles. kCategories: some nodes may
+/// be split by categories.
+template <int kWords, bool kCategories, typename Leave>
+__global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
+  __shared__ WalkNode near_nodes[kNearNodes];
+  __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
+  for (NodeIndex n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+    near_nodes[n] = tree.nodes[n];
+  }
+  __syncthreads();
+  OwnRecord<kWords> record{matrix, words};
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
+    record.Load(row);
+    NodeIndex n = 0;
+    for (;;) {
+      WalkNode const node = n < kNearNodes ? near_nodes[n] : tree.nodes[n];
+      if (node.left == kNoNode) break;
+      std::uint32_t const symbol = record.Symbol(node.split.feature);
+      bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
+      bool const left = GoesLeft(symbol, node.split, by_categories, tree.categories);
+      n = node.left + (left ? 0 : 1);
+    }
+    leave(row, n);
+  }
+}
+
+struct AddValue {
+  float const* node_values;
+  float* margins;
+  std::size_t stride;
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf) const {
+    margins[row * stride] += __ldg(node_values + leaf);
+  }
+};
+
+struct WriteComplement {
+  NodeIndex* positions;
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf) const { positions[row] = ~leaf; }
+};
+
+template <typename Leave>
+void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave, DeviceLimits const& limits,
+             cudaStream_t stream) {
+  unsigned const blocks = Blocks(matrix.rows, kThreads, limits, kResident);
+  auto const launch = [&](auto words) {
+    constexpr int kWords = decltype(words)::value;
+    auto* const kernel =
+        tree.categories.sets != nullptr ? WalkAllKernel<kWords, true, Leave> : WalkAllKernel<kWords, false, Leave>;
+    kernel<<<blocks, kThreads, 0, stream>>>(matrix, tree, leave);
+  };
+  if (matrix.tiles > 1) {
+    launch(std::integral_constant<int, 0>{});
+  } else {
+    switch (matrix.record_bytes()) {
+      case 32:
+        launch(std::integral_constant<int, 8>{});
+        break;
+      case 16:
+        launch(std::integral_constant<int, 4>{});
+        break;
+      case 8:
+        launch(std::integral_constant<int, 2>{});
+        break;
+      default:
+        launch(std::integral_constant<int, 1>{});
+    }
+  }
+  CheckLaunch("looking for the leaves of rows");
+}
+
+__global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample, NodeIndex* positions) {
+  std::uint32_t const rows = sample.size();
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    RowIndex const row = sample.rows[i].row;
+    positions[row] = ~positions[row];
+  }
+}
+
+}  // namespace
+
+void StartSampledPaths(DeviceTree const& tree, DeviceMatrixView const& from, SampleView const& sample,
+                       std::uint8_t* records, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
+  GatherRowsKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from, sample,
+                                                                                                  records, narrow);
+  CheckLaunch("gathering the rows of a sample");
+}
+
+void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
+                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
+  WalkAll(matrix, tree, AddValue{node_values, margins, stride}, limits, stream);
+}
+
+void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
+                       NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
+  WalkAll(matrix, tree, WriteComplement{positions}, limits, stream);
+  MarkSampledKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(sample, positions);
+  CheckLaunch("telling sampled rows from others");
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,73 @@
+/// What LevelBuilder does differently when a tree is grown on a sample of the rows.
+#include "level/level_cuda.h"
+#include "level/stages.h"
+#include "predict/predict_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// `room`: rows of the sample, if the tree is grown by paths; lists have room for all.
+void LevelBuilder::ReserveSample(std::uint32_t room) {
+  sample_room_ = WalksLate() ? room : 0;
+  if (WalksLate()) {
+    Grow(&sample_rows_, "sampled rows", room);
+    Grow(&sample_gradients_, "sampled gradients", room);
+  } else if (Weighted()) {
+    Grow(&sample_gradients_, "sampled gradients", matrix_.view.rows);
+  }
+  if (Weighted()) Grow(&key_counts_, "state", kKeyBins);
+}
+
+SampleView LevelBuilder::Sample() const {
+  SampleView sample{};
+  sample.state = &HeaderOf(tree_memory_.data())->sample;
+  if (Weighted()) sample.key_counts = key_counts_.data();
+  if (WalksLate()) {
+    sample.capacity = sample_room_;
+    sample.rows = sample_rows_.data();
+    sample.gradients = sample_gradients_.data();
+  } else {
+    sample.capacity = static_cast<std::uint32_t>(matrix_.view.rows);
+    sample.rows = lists_[0].data();
+    if (Weighted()) sample.by_row = sample_gradients_.data();
+  }
+  return sample;
+}
+
+/// The sample, its gradients in fixed point, the root.
+void LevelBuilder::EnqueueSample() {
+  DeviceTree const tree = View();
+  SampleView const sample = Sample();
+  if (Weighted()) FillBytes(key_counts_.data(), 0, kKeyBins, stream_, "clearing counts");
+  timer_.Run(kGradients, level_, [&] {
+    SampleRows(gradients_, matrix_.view.rows, &settings_.data()->draw, sample, tree.gradient, limits_, stream_);
+  });
+  timer_.Run(kRoot, level_, [&] {
+    if (by_paths_) {
+      StartSampledPaths(tree, matrix_.view, sample, paths_.sampled_records(), paths_.narrow(), limits_, stream_);
+    } else {
+      FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
+      ListSampledRows(tree, sample, limits_, stream_);
+    }
+  });
+}
+
+WalkTree LevelBuilder::WalkOfTree() const { return {paths_.walk(), 2 << params_.max_depth, categories_.View()}; }
+
+NodeIndex const* LevelBuilder::positions() const {
+  if (WalksLate()) {
+    timer_.Run(kWalk, params_.max_depth,
+               [&] { FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_); });
+  }
+  return positions_.data();
+}
+
+void LevelBuilder::AddLeafValues(float const* node_values, float* margins, std::size_t stride,
+                                 DeviceLimits const& limits) const {
+  if (WalksLate()) {
+    AddLeavesOfAll(matrix_.view, WalkOfTree(), node_values, margins, stride, limits, stream_);
+  } else {
+    cuda::AddLeafValues(positions_.data(), matrix_.view.rows, node_values, margins, stride, limits, stream_);
+  }
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,52 @@
+/// Stage 4 on a CUDA device: the rows of one tree, chosen where the gradients are.
+#ifndef XGBGPU_SAMPLE_SAMPLE_CUDA_H_
+#define XGBGPU_SAMPLE_SAMPLE_CUDA_H_
+
+#include <cstdint>
+
+#include "core/device.h"
+#include "core/fixed_point.h"
+#include "gradient/gradient_cuda.h"
+#include "sample/sample_ops.h"
+
+namespace xgbgpu::cuda {
+
+/// What is known of a tree's sample; lives on the device. Zero before the first kernel.
+struct SampleState {
+  std::uint32_t rows;      ///< drawn: more than SampleView::capacity if there was no room for all
+  std::uint32_t grad_max;  ///< over all rows, if gradients decide
+  std::uint32_t hess_max;
+  std::uint32_t finished_blocks;
+  SampleRule rule;  ///< if gradients decide
+};
+
+/// Where the sample goes. Arrays are on the device.
+struct SampleView {
+  std::uint32_t capacity;     ///< rows that there is room for
+  RowRecord* rows;            ///< [capacity], in any order, without gradients
+  GradientPair* gradients;    ///< [capacity] of these rows, divided by their chances; or nullptr: see by_row
+  GradientPair* by_row;       ///< [rows of the matrix] those of the sampled rows alone are written; or nullptr
+  std::uint32_t* key_counts;  ///< [kKeyBins], zero, if gradients decide; else nullptr
+  SampleState* state;
+
+  /// Rows that are there.
+  XGBGPU_HD std::uint32_t size() const { return state->rows < capacity ? state->rows : capacity; }
+};
+
+/// What decides, in the words of TrainParams.
+struct SampleDraw {
+  std::uint64_t seed;
+  std::uint32_t tree;
+  std::uint64_t threshold;  ///< uniform: chance of every row
+  SampleTarget target;
+};
+
+/// Draws the rows as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient that is
+/// not finite shows in the maxima wherever it is. *draw is on the device. Cost  one pass over the gradients; three if
+/// they decide
+void SampleRows(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
+                GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SAMPLE_SAMPLE_CUDA_H_

@@ -1,0 +1,157 @@
+// Trees on samples, host = CUDA: rows that are moved, margins that are advanced on the way to the leaves, samples that
+// are larger than there was room for.
+#include "sample/sample.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda_tree_builder.h"
+#include "driver/hist.h"
+#include "level/level_policy.h"
+#include "sample/sample_ops.h"
+#include "support/grow.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::TreeCase;
+
+constexpr int kThreads = 4;
+
+std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  return bits;
+}
+
+/// Both backends on one matrix.
+class Pair {
+ public:
+  explicit Pair(TreeCase const& c)
+      : data_{testing::MakeDataset(c)},
+        host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
+        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)} {}
+
+  /// Grows a tree in both and compares everything that comes of it.
+  void Compare(TreeCase const& c, TreeKey key) {
+    Tree const expected = GrowHistTree(host_.get(), c.params, c.gradients, key);
+    ASSERT_EQ(GrowHistTree(cuda_.get(), c.params, c.gradients, key), expected);
+    std::size_t const rows = c.values.rows;
+    constexpr std::size_t kStride = 3;
+    std::vector<float> host_margins(rows * kStride, 0.25f), margins(host_margins);
+    host_->AddLeafValues(expected.leaf_value, host_margins.data(), kStride);
+    DeviceBuffer<float> on_device{&arena_, "margins", margins.size()};
+    CopyToDevice(on_device.data(), margins.data(), margins.size(), cuda_->stream(), "margins");
+    cuda_->AddLeafValuesOnDevice(expected.leaf_value, on_device.data(), kStride);
+    CopyToHost(margins.data(), on_device.data(), margins.size(), cuda_->stream(), "margins");
+    cuda_->stream().Wait("margins");
+    EXPECT_EQ(Bits(margins), Bits(host_margins));
+    std::vector<NodeIndex> positions(rows), host_positions(rows);
+    std::vector<std::uint8_t> out(rows), host_out(rows);
+    cuda_->LeafPositions(positions, out);
+    host_->LeafPositions(host_positions, host_out);
+    EXPECT_EQ(positions, host_positions);
+    EXPECT_EQ(out, host_out);
+  }
+
+ private:
+  std::shared_ptr<Dataset const> data_;
+  std::unique_ptr<TreeBuilder> host_;
+  std::unique_ptr<CudaTreeBuilder> cuda_;
+  DeviceArena arena_{"The test"};
+};
+
+TrainParams Params(SamplingMethod method, float subsample) {
+  TrainParams params;
+  params.sampling_method = method;
+  params.subsample = method == SamplingMethod::kGoss ? 1.0f : subsample;
+  params.max_depth = 8;
+  return params;
+}
+
+struct Shape {
+  char const* name;
+  DataShape data;
+  int max_bin;
+};
+
+class SampleShapeTest : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase c = testing::RandomCase(GetParam().data, 31);
+  c.max_bin = GetParam().max_bin;
+  Pair pair{c};
+  std::uint32_t iteration = 0;
+  for (auto method : {SamplingMethod::kUniform, SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
+    for (float subsample : {0.1f, 0.6f, 0.95f}) {
+      for (int depth : {1, 6, 9}) {
+        SCOPED_TRACE(static_cast<int>(method) * 1000 + depth);
+        c.params = Params(method, subsample);
+        c.params.max_depth = depth;
+        ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+        c.params = TrainParams{};  // one on all rows in between
+        c.params.max_depth = depth;
+        if (depth == 6) ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+      }
+    }
+  }
+}
+
+// Records of 32, 16, 8 and 4 bytes; symbols of two bytes; several tiles; more than paths are used for; sparse.
+INSTANTIATE_TEST_SUITE_P(Shapes, SampleShapeTest,
+                         ::testing::Values(Shape{"Record32", {300000, 28, 0.05, 60}, 256},
+                                           Shape{"Record16", {70001, 13, 0.0, 40}, 64},
+                                           Shape{"Record8", {20003, 6, 0.1}, 256}, Shape{"OneColumn", {5000, 1}, 256},
+                                           Shape{"TwoBytes", {20000, 10, 0.1}, 1000},
+                                           Shape{"TwoTiles", {30000, 50, 0.1, 100}, 128},
+                                           Shape{"ManyTiles", {4000, 300, 0.1}, 64},
+                                           Shape{"Sparse", {20000, 20, 0.9}, 64}, Shape{"ThreeRows", {3, 4}, 256}),
+                         [](auto const& c) { return std::string{c.param.name}; });
+
+TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr std::size_t kRows = 1000;
+  TreeCase c = testing::RandomCase({kRows, 5}, 32);
+  c.params = Params(SamplingMethod::kUniform, 0.1f);
+  Pair pair{c};
+  std::uint32_t const room = RoomForSample(MakeSampleTarget(c.params, kRows).expected, kRows);
+  std::vector<RowRecord> rows(kRows);
+  std::vector<std::size_t> counts(host::SampleChunks(kRows));
+  int found = 0;
+  for (std::uint32_t iteration = 0; iteration < 60000 && found < 2; ++iteration) {
+    for (std::uint32_t index = 0; index < 20 && found < 2; ++index) {
+      RandomStream const draws{0, RandomPurpose::kRowSample, TreeNumber({iteration, index}), 0};
+      if (host::SampleRows(draws, 0.1f, kRows, counts, rows, 1) <= room) continue;
+      ++found;
+      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration, index}));
+      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration + 1, index}));  // with the usual room again
+    }
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST(SampleRoomTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase c = testing::RandomCase({5000, 5}, 33);
+  auto const data = testing::MakeDataset(c);
+  CudaTreeBuilder cuda{CopyMatrixToDevice(data->matrix(), 0, kThreads), kThreads};
+  for (auto method : {SamplingMethod::kUniform, SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
+    c.params = Params(method, 0.01f);
+    for (std::size_t row : {0U, 1234U, 4999U}) {
+      auto gradients = c.gradients;
+      gradients[row].grad = std::numeric_limits<float>::quiet_NaN();
+      auto const grow = [&] { GrowHistTree(&cuda, c.params, gradients, {0, 0}); };
+      EXPECT_EQ(testing::WhatIsWrong<InvalidArgument>(grow, {"row " + std::to_string(row), "nan"}), "");
+    }
+    EXPECT_NO_THROW(GrowHistTree(&cuda, c.params, c.gradients, {0, 0}));
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu
