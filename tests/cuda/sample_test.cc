@@ -76,7 +76,7 @@ TrainParams Params(SamplingMethod method, float subsample) {
 
 struct Shape {
   char const* name;
-  DataShape data;
+  testing::DataShape data;
   int max_bin;
 };
 
@@ -97,7 +97,9 @@ TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
         ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
         c.params = TrainParams{};  // one on all rows in between
         c.params.max_depth = depth;
-        if (depth == 6) ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+        if (depth == 6) {
+          ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+        }
       }
     }
   }

@@ -169,7 +169,9 @@ TEST_P(GradientSampleTest, SumsAreUnbiased) {
       EXPECT_NEAR(mean[k], exact[k], 5 * std::sqrt(variance[k] / kTrees) + rounding) << (k == 0 ? "grad" : "hess");
     }
     double const expected = GetParam().share * kRows;
-    if (every == 1) EXPECT_NEAR(size, expected, 5 * std::sqrt(size_variance / kTrees) + kRows * 1e-6);
+    if (every == 1) {
+      EXPECT_NEAR(size, expected, 5 * std::sqrt(size_variance / kTrees) + kRows * 1e-6);
+    }
   }
 }
 
@@ -248,7 +250,8 @@ TEST(GradientBasedTest, OneTowersAboveTheRest) {
   auto const chances = Chances(GradientBased(0.1f), gradients);
   EXPECT_EQ(chances[17], 1.0);
   for (std::size_t r = 0; r < 1000; ++r) {
-    if (r != 17) EXPECT_NEAR(chances[r], 99.0 / 999.0, 1e-6);
+    if (r == 17) continue;
+    EXPECT_NEAR(chances[r], 99.0 / 999.0, 1e-6);
   }
 }
 

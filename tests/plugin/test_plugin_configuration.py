@@ -33,8 +33,9 @@ def test_configuration_shows_what_the_user_asked_for(params, data):
     assert shown["gbtree_train_param"]["predictor"] == "gpu_predictor"
     assert shown["updater"]["grow_gpu_hist"]["train_param"]["max_depth"] == "3"
     assert shown["xgboost_gpu_param"] == {
-        "gpu_backend": "host", "gpu_id": "0", "gpu_memory_limit": "0", "gpu_trace": "", "n_gpus": "1"
-    }
+        "gpu_backend": "host", "gpu_id": "0", "gpu_memory_limit": "0", "gpu_trace": "", "n_gpus": "1",
+        "top_rate": "0.200000003", "other_rate": "0.100000001",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
