@@ -88,12 +88,24 @@ void LevelBuilder::ReserveUnattended() {
     host_memory_ = PinnedBuffer<std::uint8_t>{tree_memory_.size()};
   }
   if (by_paths_) {
-    if (paths_.Reserve(params_.max_depth, sample_room_, stream_)) DropGraph();
+    ReservePaths();
   } else {
     ReserveLists();
     Grow(&move_jobs_, "nodes", widest);
     Grow(&sum_jobs_, "nodes", widest);
   }
+}
+
+/// Some buffers may be others even if there was no memory for all.
+void LevelBuilder::ReservePaths() {
+  bool changed = false;
+  try {
+    changed = paths_.Reserve(params_.max_depth, sample_room_, stream_);
+  } catch (OutOfDeviceMemory const&) {
+    DropGraph();
+    throw;
+  }
+  if (changed) DropGraph();
 }
 
 void LevelBuilder::ReserveLists() {
@@ -405,10 +417,9 @@ bool LevelBuilder::MakeRoomForTree() {
     paths_.SetMoveWide(true);  // the first tree of the wide format on moved rows
   }
   try {
-    if (paths_.Reserve(params_.max_depth, sample_room_, stream_)) DropGraph();
+    ReservePaths();
   } catch (OutOfDeviceMemory const&) {
     if (!sample) paths_.SetMoveWide(false);  // narrow trees still fit
-    DropGraph();
     throw;
   }
   return true;

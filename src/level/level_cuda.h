@@ -75,6 +75,7 @@ class LevelBuilder {
     FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
   }
   void ReserveUnattended();
+  void ReservePaths();
   void ReserveLists();
   void ReserveAttended();
   void UploadFeatures();
