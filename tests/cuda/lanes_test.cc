@@ -52,7 +52,8 @@ std::vector<LaneCase> LaneCases() {
       {"SevenOutputs", 7, 1, 3000, 20, 0.9, depth(6)},
       {"FortyOutputs", 40, 1, 1000, 9, 1.0, depth(5)},
       {"ForestsOfThreeOutputs", 3, 4, 2000, 9, 1.0, sampled(0.5f)},
-      {"RowsInLists", 5, 1, 3000, 9, 1.0, sampled(0.2f)},
+      {"FewSampledRowsOnPaths", 5, 1, 3000, 9, 1.0, sampled(0.2f)},
+      {"SampledRowsInLists", 5, 1, 3000, 40, 0.1, sampled(0.2f)},
       {"SampledRowsOnPaths", 5, 1, 3000, 9, 1.0, sampled(0.7f)},
       {"SparseRows", 4, 2, 3000, 40, 0.1, depth(6)},
       {"DeepTreesOnMovedRows", 3, 1, 20000, 9, 1.0, depth(10)},
@@ -65,6 +66,12 @@ std::vector<LaneCase> LaneCases() {
                      p->colsample_bytree = 0.6f;
                      p->colsample_bylevel = 0.5f;
                    })});
+  cases.push_back({"RowsSampledByGradient", 5, 2, 3000, 9, 1.0, With([](TrainParams* p) {
+                     p->sampling_method = SamplingMethod::kGradientBased;
+                     p->subsample = 0.3f;
+                   })});
+  cases.push_back(
+      {"GossInLists", 5, 2, 3000, 40, 0.1, With([](TrainParams* p) { p->sampling_method = SamplingMethod::kGoss; })});
   cases.push_back({"ColumnsOfNodes", 3, 1, 2000, 20, 1.0, With([](TrainParams* p) { p->colsample_bynode = 0.5f; })});
   cases.push_back({"LossGuided", 3, 2, 2000, 9, 1.0, With([](TrainParams* p) {
                      p->grow_policy = GrowPolicy::kLossGuide;

@@ -67,8 +67,9 @@ struct Forest {
 
 class ForestCase {
  public:
-  ForestCase(double subsample, bool weighted) : c_{RandomCase({5000, 7, 0.1}, 5)} {
-    c_.params.subsample = static_cast<float>(subsample);
+  ForestCase(SamplingMethod method, float subsample, bool weighted) : c_{RandomCase({5000, 7, 0.1}, 5)} {
+    c_.params.sampling_method = method;
+    c_.params.subsample = subsample;
     c_.params.max_depth = 5;
     Random random{9};
     for (std::size_t i = 0; i < 5000; ++i) {
@@ -153,15 +154,21 @@ class ForestCase {
 
 TEST(CudaLeafMedianTest, ForestsEqualTheHosts) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
-  for (double const subsample : {1.0, 0.6}) {
+  struct Sample {
+    SamplingMethod method;
+    float subsample;
+  };
+  for (Sample const& sample : {Sample{SamplingMethod::kUniform, 1.0f}, Sample{SamplingMethod::kUniform, 0.6f},
+                               Sample{SamplingMethod::kGradientBased, 0.3f}, Sample{SamplingMethod::kGoss, 1.0f}}) {
     for (bool const weighted : {false, true}) {
-      ForestCase const c{subsample, weighted};
+      ForestCase const c{sample.method, sample.subsample, weighted};
       Forest const host = c.OnHost(), device = c.OnDevice();
-      EXPECT_EQ(host.trees, device.trees) << "subsample " << subsample << ", weighted " << weighted;
+      EXPECT_EQ(host.trees, device.trees) << "sampling method " << static_cast<int>(sample.method) << ", subsample "
+                                          << sample.subsample << ", weighted " << weighted;
       EXPECT_EQ(std::memcmp(host.margins.data(), device.margins.data(), host.margins.size() * sizeof(float)), 0);
     }
   }
-  ForestCase{1.0, false}.ExpectRefused();
+  ForestCase{SamplingMethod::kUniform, 1.0f, false}.ExpectRefused();
 }
 
 }  // namespace
