@@ -78,6 +78,7 @@ struct Shape {
   char const* name;
   testing::DataShape data;
   int max_bin;
+  std::size_t levels{0};  ///< of two categorical columns
 };
 
 class SampleShapeTest : public ::testing::TestWithParam<Shape> {};
@@ -86,6 +87,9 @@ TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase(GetParam().data, 31);
   c.max_bin = GetParam().max_bin;
+  for (std::size_t feature : {0U, 4U}) {
+    if (GetParam().levels != 0) testing::AddCategories(&c, feature, GetParam().levels);
+  }
   Pair pair{c};
   std::uint32_t iteration = 0;
   for (auto method : {SamplingMethod::kUniform, SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
@@ -105,16 +109,19 @@ TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
   }
 }
 
-// Records of 32, 16, 8 and 4 bytes; symbols of two bytes; several tiles; more than paths are used for; sparse.
-INSTANTIATE_TEST_SUITE_P(Shapes, SampleShapeTest,
-                         ::testing::Values(Shape{"Record32", {300000, 28, 0.05, 60}, 256},
-                                           Shape{"Record16", {70001, 13, 0.0, 40}, 64},
-                                           Shape{"Record8", {20003, 6, 0.1}, 256}, Shape{"OneColumn", {5000, 1}, 256},
-                                           Shape{"TwoBytes", {20000, 10, 0.1}, 1000},
-                                           Shape{"TwoTiles", {30000, 50, 0.1, 100}, 128},
-                                           Shape{"ManyTiles", {4000, 300, 0.1}, 64},
-                                           Shape{"Sparse", {20000, 20, 0.9}, 64}, Shape{"ThreeRows", {3, 4}, 256}),
-                         [](auto const& c) { return std::string{c.param.name}; });
+// Records of 32, 16, 8 and 4 bytes; symbols of two bytes; several tiles; more than paths are used for; sparse;
+// categories.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, SampleShapeTest,
+    ::testing::Values(Shape{"Record32", {300000, 28, 0.05, 60}, 256}, Shape{"Record16", {70001, 13, 0.0, 40}, 64},
+                      Shape{"Record8", {20003, 6, 0.1}, 256}, Shape{"OneColumn", {5000, 1}, 256},
+                      Shape{"TwoBytes", {20000, 10, 0.1}, 1000}, Shape{"TwoTiles", {30000, 50, 0.1, 100}, 128},
+                      Shape{"ManyTiles", {4000, 300, 0.1}, 64}, Shape{"Sparse", {20000, 20, 0.9}, 64},
+                      Shape{"ThreeRows", {3, 4}, 256}, Shape{"Categories", {70001, 13, 0.1, 40}, 64, 50},
+                      Shape{"ManyCategories", {20000, 10, 0.1}, 64, 700},
+                      Shape{"CategoriesOfTwoTiles", {30000, 50, 0.1, 100}, 128, 100},
+                      Shape{"SparseCategories", {20000, 20, 0.9}, 64, 30}),
+    [](auto const& c) { return std::string{c.param.name}; });
 
 TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);

@@ -209,6 +209,14 @@ CategoryCase const kCases[] = {
        for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
      }},
     {"Subsample", kMissingSome, {30, 3}, [](TreeCase* c) { c->params.subsample = 0.4f; }},
+    {"SampledByGradient",
+     kMissingSome,
+     {30, 3},
+     [](TreeCase* c) {
+       c->params.sampling_method = SamplingMethod::kGradientBased;
+       c->params.subsample = 0.4f;
+     }},
+    {"Goss", kPlain, {30, 50, 3}, [](TreeCase* c) { c->params.sampling_method = SamplingMethod::kGoss; }},
     {"ColsampleByTree", kPlain, {30, 50, 3}, [](TreeCase* c) { c->params.colsample_bytree = 0.6f; }},
     {"ColsampleByLevel", kPlain, {30, 50, 3}, [](TreeCase* c) { c->params.colsample_bylevel = 0.5f; }},
     {"ColsampleByNode", kMissingSome, {30, 50, 3}, [](TreeCase* c) { c->params.colsample_bynode = 0.5f; }},

@@ -127,6 +127,22 @@ TEST_P(ConstraintsTest, TreesEqualTheReferenceAndKeepWhatTheyWereTold) {
   EXPECT_GT(splits, 120U * 10);
 }
 
+TEST_P(ConstraintsTest, TreesOnSamples) {
+  auto c = testing::RandomCase({3000, 6, 0.1}, 8);
+  c.params.monotone_constraints = {1, -1, 0, 1};
+  c.params.interaction_constraints = {{0, 1, 2}, {2, 3}, {0, 4, 3}};
+  for (auto method : {SamplingMethod::kUniform, SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
+    SCOPED_TRACE(static_cast<int>(method));
+    c.params.sampling_method = method;
+    c.params.subsample = method == SamplingMethod::kGoss ? 1.0f : 0.3f;
+    Tree const tree = Grow(c, {GetParam()});
+    EXPECT_GT(tree.Leaves(), 5U);
+    ExpectMonotone(tree, c.params.monotone_constraints);
+    ExpectMeeting(tree, c.params.interaction_constraints);
+    EXPECT_EQ(tree, GrowReference(c));
+  }
+}
+
 TEST_P(ConstraintsTest, DeepTrees) {
   for (bool sampled : {false, true}) {
     auto c = testing::RandomCase({6000, 6, 0.1}, 7);
