@@ -33,7 +33,8 @@ struct ExactNodes {
   NodeIndex Add(NodeIndex parent, GradientSum sum);
 };
 
-/// Throws Unsupported for what exact trees do not have: grow_policy=lossguide, max_leaves, no limit of depth.
+/// Throws Unsupported for what exact trees do not have: grow_policy=lossguide, max_leaves, no limit of depth, samples
+/// by gradient.
 void ValidateExact(TrainParams const& params);
 
 /// The nodes from `first` on that will be split: all that gain anything, above the largest depth. Ascending.

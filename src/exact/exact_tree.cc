@@ -31,6 +31,11 @@ void ValidateExact(TrainParams const& params) {
         "Parameter max_depth is 0 (no limit), which exact trees (tree_method gpu_exact) do not have; "
         "allowed with gpu_exact: 1 or more");
   }
+  if (params.sampling_method != SamplingMethod::kUniform) {
+    Throw<Unsupported>("Parameter sampling_method is '",
+                       params.sampling_method == SamplingMethod::kGoss ? "goss" : "gradient_based",
+                       "', which exact trees (tree_method gpu_exact) do not have; allowed with gpu_exact: uniform");
+  }
 }
 
 std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params) {

@@ -294,6 +294,8 @@ def test_the_method_may_change_between_rounds() -> None:
         (dict(grow_policy="lossguide"), "grow_policy is 'lossguide'.*allowed with gpu_exact: depthwise"),
         (dict(max_leaves=8), "max_leaves is 8.*allowed with gpu_exact: 0"),
         (dict(max_depth=0), "max_depth is 0.*allowed with gpu_exact: 1 or more"),
+        (dict(sampling_method="gradient_based", subsample=0.5), "sampling_method is 'gradient_based'.*allowed with gpu_exact: uniform"),
+        (dict(sampling_method="goss"), "sampling_method is 'goss'.*allowed with gpu_exact: uniform"),
     ],
     ids=str,
 )
