@@ -6,25 +6,32 @@ namespace xgbgpu::cuda {
 
 namespace {
 
+constexpr int kFindResident = 4;  // blocks on a multiprocessor: gradients are far away, and many must be asked for
+
+/// Sums of threads, entry by entry: kept as they are stored, which takes half the registers.
 struct CompactGradients {
+  using Stored = int2;
   int2 const* gradients;
-  __device__ GradientSum operator[](RowIndex row) const {
-    int2 const g = __ldg(gradients + row);
-    return {g.x, g.y};
-  }
+  __device__ int2 operator[](RowIndex row) const { return __ldg(gradients + row); }
 };
 
 struct WideGradients {
+  using Stored = longlong2;
   GradientSum const* gradients;
-  __device__ GradientSum operator[](RowIndex row) const {
-    auto const g = __ldg(reinterpret_cast<longlong2 const*>(gradients) + row);
-    return {g.x, g.y};
+  __device__ longlong2 operator[](RowIndex row) const {
+    return __ldg(reinterpret_cast<longlong2 const*>(gradients) + row);
   }
 };
 
 __device__ void AddTo(GradientSum* sum, GradientSum g) {
   sum->grad += g.grad;
   sum->hess += g.hess;
+}
+
+template <typename Stored>
+__device__ void AddStored(GradientSum* sum, Stored g) {
+  sum->grad += g.x;
+  sum->hess += g.y;
 }
 
 __device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
@@ -57,18 +64,18 @@ __global__ void __launch_bounds__(kExactThreads)
   bool begins_node;
   if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
   GradientSum* const present = level.present + std::size_t{tile.feature} * level.lists.nodes;
-  int node = t.node[0];
+  int node = t.first_node;
   GradientSum sum;
   bool const one_node = IsWarpInOneNode(t);
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
-    if (t.node[i] != node) {
+    if (i > 0 && t.IsHead(i)) {
       AddRun(present, node, sum);
       sum = {};
-      node = t.node[i];
+      node = t.NodeOfHead(i);
     }
-    AddTo(&sum, gradients[RowOf(t.entry[i])]);
+    AddStored(&sum, gradients[RowOf(t.entry[i])]);
   }
   if (one_node) {
     sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
@@ -145,7 +152,7 @@ __device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level
 }
 
 template <bool kMonotone, typename Gradients>
-__global__ void __launch_bounds__(kExactThreads)
+__global__ void __launch_bounds__(kExactThreads, kFindResident)
     FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params,
                      TileStates states) {
   using Scan = cub::BlockScan<RunningSum, kExactThreads>;
@@ -161,14 +168,15 @@ __global__ void __launch_bounds__(kExactThreads)
   bool begins_node;
   if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
 
-  GradientSum own[kExactItems];
+  typename Gradients::Stored own[kExactItems];
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) own[i] = i < t.count ? gradients[RowOf(t.entry[i])] : GradientSum{};
+  for (int i = 0; i < kExactItems; ++i)
+    own[i] = i < t.count ? gradients[RowOf(t.entry[i])] : typename Gradients::Stored{};
   RunningSum mine{{}, t.heads != 0};
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (t.IsHead(i)) mine.sum = {};
-    AddTo(&mine.sum, own[i]);
+    AddStored(&mine.sum, own[i]);
   }
   RunningSum before, all;
   Scan{scan_storage}.ExclusiveScan(mine, before, RunningSum{{}, false}, JoinRunning{}, all);
@@ -196,20 +204,20 @@ __global__ void __launch_bounds__(kExactThreads)
   if (!before.has_head) AddTo(&below, carried);
   NodeScan scan;
   bool const one_node = IsWarpInOneNode(t);
-  if (t.count > 0) scan.Enter(t.node[0], tile, level, is_dense);
+  if (t.count > 0) scan.Enter(t.first_node, tile, level, is_dense);
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
-    if (t.node[i] != scan.node) {
-      Leave(scan, tile, level, false);
-      scan.Enter(t.node[i], tile, level, is_dense);
-    }
     if (t.IsHead(i)) below = {};
+    if (i > 0 && t.IsHead(i)) {
+      Leave(scan, tile, level, false);
+      scan.Enter(t.NodeOfHead(i), tile, level, is_dense);
+    }
     std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
     auto const index = static_cast<std::uint32_t>(place - scan.begin);
     if (index > 0 && (t.entry[i] & kNewValue) != 0)
       Consider<kMonotone>(&scan, params, below, index, ascends, direction);
-    AddTo(&below, own[i]);
+    AddStored(&below, own[i]);
     if (place + 1 == scan.end && !is_dense) ConsiderEnds<kMonotone>(&scan, params, index + 1, ascends, direction);
   }
   if (t.count > 0) Leave(scan, tile, level, one_node);

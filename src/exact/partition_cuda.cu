@@ -13,15 +13,15 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
   if (!TileLoader::Run(partition.from, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
   std::uint32_t* const counts = partition.left_entries + std::size_t{tile.feature} * partition.from.nodes;
   bool const one_node = IsWarpInOneNode(t);
-  int node = t.node[0];
+  int node = t.first_node;
   std::uint32_t left = 0;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
-    if (t.node[i] != node) {
+    if (i > 0 && t.IsHead(i)) {
       if (left != 0) atomicAdd(counts + node, left);
       left = 0;
-      node = t.node[i];
+      node = t.NodeOfHead(i);
     }
     left += partition.sides[RowOf(t.entry[i])] == Side::kLeft ? 1U : 0U;
   }
@@ -138,13 +138,14 @@ __global__ void __launch_bounds__(kExactThreads)
   std::uint64_t const* const from = partition.from.begin + std::size_t{tile.feature} * (nodes + 1);
   std::uint64_t const* const to = partition.begin + std::size_t{tile.feature} * (partition.children + 1);
   Passed passed = JoinPassed{}(carried, before);
+  int node = t.first_node;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
     bool const is_new = (t.entry[i] & kNewValue) != 0;
     bool const head = t.IsHead(i);
     if (head) passed = {0, 0};
-    int const node = t.node[i];
+    if (head) node = t.NodeOfHead(i);
     std::int32_t const s = partition.split_of[node];
     bool const left = sides[i] == Side::kLeft;
     bool const goes = s >= 0 && sides[i] != Side::kNone && (left || !partition.left_only);

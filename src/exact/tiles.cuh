@@ -19,12 +19,15 @@ struct LargerOf {
 /// The entries of one thread: consecutive ones.
 struct TileEntries {
   std::uint32_t entry[kExactItems];
-  int node[kExactItems];  ///< number inside the level
-  std::uint32_t heads;    ///< bit i: entry i is the first of its node
-  int count;              ///< entries that there are
-  std::uint64_t place;    ///< of entry 0 in the list
+  std::uint32_t heads;      ///< bit i: entry i is the first of its node
+  int count;                ///< entries that there are
+  std::uint64_t place;      ///< of entry 0 in the list
+  int first_node;           ///< of entry 0; nodes are numbered inside the level
+  int const* begins_after;  ///< [kExactItems] in shared memory: 1 + the node that begins at an entry, if one does
 
   __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
+  /// Of entry i, the first of its node.
+  __device__ int NodeOfHead(int i) const { return begins_after[i] - 1; }
 };
 
 /// Loads a tile of a column's list. All threads of the block call it.
@@ -79,12 +82,12 @@ class TileLoader {
       int const here = s->first_node[mine + i];
       if (here != 0) out->heads |= 1U << i;
       node = here > node ? here : node;
-      out->node[i] = node;
     }
     int before;
     Scan{s->scan}.ExclusiveScan(node, before, node_before + 1, LargerOf{});
-#pragma unroll
-    for (int i = 0; i < kExactItems; ++i) out->node[i] = (out->node[i] > before ? out->node[i] : before) - 1;
+    int const own = s->first_node[mine];
+    out->first_node = (own != 0 ? own : before) - 1;
+    out->begins_after = s->first_node + mine;
     __syncthreads();  // the storage is used again
     return true;
   }
@@ -145,8 +148,8 @@ struct CarriedSum {
 
 /// True in all threads of a warp if all their entries, kExactItems each, are of one node.
 __device__ inline bool IsWarpInOneNode(TileEntries const& t) {
-  int const first = __shfl_sync(kAllLanes, t.node[0], 0);
-  bool const mine = t.count == kExactItems && t.node[0] == first && t.node[kExactItems - 1] == first;
+  int const first = __shfl_sync(kAllLanes, t.first_node, 0);
+  bool const mine = t.count == kExactItems && t.first_node == first && (t.heads & ~1U) == 0;
   return __all_sync(kAllLanes, mine) != 0;
 }
 
