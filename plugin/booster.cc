@@ -12,7 +12,6 @@
 
 #include "adapt_input.h"
 #include "api_call.h"
-#include "array_rows.h"
 #include "boundary.h"
 #include "host_span.h"
 #include "level/stages.h"
@@ -381,48 +380,6 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   if (!served) PredictAnew(data, out, training, layer_begin, layer_end);
 }
 
-void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
-                          unsigned layer_begin, unsigned layer_end) {
-  bool const done = AtBoundary("predicting", [&] {
-    bool const is_dart = kind_ == Kind::kDart;
-    if (is_dart && training) return false;  // trees are drawn to be left out
-    auto const model = WorthADevice(data->Info().num_row_);
-    return model && on_device_.Predict(*model, data, {layer_begin, layer_end}, is_dart, out);
-  });
-  if (!done) inner_->PredictBatch(data, out, training, layer_begin, layer_end);
-}
-
-std::optional<ModelOnDevice> Booster::WorthADevice(std::uint64_t rows) const {
-  if (!config_.MayPredictOnDevice() || Rounds() == 0 || !DevicePrediction::IsWorthwhile(rows, Rounds())) return {};
-  Place const place = PlaceIfThere(config_.device());
-  if (place.backend != BackendKind::kCuda) return {};
-  return ModelOnDevice{*inner_, Rounds(), place.device, ctx_->Threads()};
-}
-
-void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, xgboost::PredictionCacheEntry* out,
-                             std::uint32_t layer_begin, std::uint32_t layer_end) const {
-  InPlaceArrays const* const arrays = CurrentInPlaceArrays();
-  bool const done = AtBoundary("predicting", [&] {
-    if (arrays == nullptr || data == nullptr) return false;
-    auto const model = WorthADevice(data->Info().num_row_);
-    auto const rows = model ? MakeArrayRows(*arrays, missing, model->threads) : nullptr;
-    auto& prediction = kind_ == Kind::kDart ? dart_in_place_ : on_device_;
-    return rows != nullptr && prediction.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
-                                                        &out->predictions.HostVector());
-  });
-  if (!done) inner_->InplacePredict(data, missing, out, layer_begin, layer_end);
-}
-
-void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                          unsigned layer_end) {
-  bool const done = AtBoundary("finding leaves", [&] {
-    if (layer_begin != 0) return false;
-    auto const model = WorthADevice(data->Info().num_row_);
-    return model && on_device_.PredictLeaf(*model, data, {0, layer_end}, &out->HostVector());
-  });
-  if (!done) inner_->PredictLeaf(data, out, layer_begin, layer_end);
-}
-
 bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
                               xgboost::HostDeviceVector<float>* predictions) {
   Predicted& last = LastPrediction();
@@ -484,28 +441,6 @@ void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& prediction
   if (last.evaluated != &predictions || last.resident == nullptr) return;
   Bring(last.evaluated);
   BeginEvaluation(last.objective, last.evaluated);
-}
-
-void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                                  unsigned layer_end, bool approximate, int condition, unsigned feature) {
-  bool const done = AtBoundary("computing contributions", [&] {
-    if (!config_.InCharge() || layer_begin != 0 || condition != 0) return false;
-    bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(*data, Rounds());
-    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
-    return explanation_.Predict(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, approximate, out);
-  });
-  if (!done) inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
-}
-
-void Booster::PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                                              unsigned layer_begin, unsigned layer_end, bool approximate) {
-  bool const done = AtBoundary("computing interactions", [&] {
-    if (!config_.InCharge() || layer_begin != 0 || approximate) return false;
-    bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(*data, Rounds());
-    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
-    return explanation_.PredictInteractions(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, out);
-  });
-  if (!done) inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
 }
 
 void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,

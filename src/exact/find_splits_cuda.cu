@@ -6,7 +6,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kFindResident = 4;  // blocks on a multiprocessor: gradients are far away, and many must be asked for
+constexpr int kFindResident = 3;  // blocks on a multiprocessor: gradients are far away, and many must be asked for
 
 /// Sums of threads, entry by entry: kept as they are stored, which takes half the registers.
 struct CompactGradients {

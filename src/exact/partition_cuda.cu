@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kExactThreads)
       std::uint32_t const child = static_cast<std::uint32_t>(s) * (partition.left_only ? 1U : 2U) + (left ? 0U : 1U);
       std::uint64_t const place = to[child] + (left ? passed.left : index - passed.left);
       bool const changed = is_new || (passed.bits & (left ? Passed::kNewLeft : Passed::kNewRight)) != 0;
-      partition.entries[place] = RowOf(t.entry[i]) | (changed ? kNewValue : 0U);
+      __stcs(partition.entries + place, RowOf(t.entry[i]) | (changed ? kNewValue : 0U));
     }
     passed = JoinPassed{}(passed, Passed::Entry(false, is_new, sides[i]));
   }

@@ -4,6 +4,7 @@
 
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_scan.cuh>
+#include <cub/iterator/cache_modified_input_iterator.cuh>
 #include <cuda/atomic>
 
 #include "core/grid.h"
@@ -53,7 +54,9 @@ class TileLoader {
     std::uint64_t const end = begin[lists.nodes];
     if (first >= end) return false;
     int const count = static_cast<int>(end - first < kTileEntries ? end - first : kTileEntries);
-    Load{s->load}.Load(lists.entries + first, out->entry, count, 0U);
+    // A list is read once: gradients and sides, which are read at random, are to stay in the cache.
+    using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
+    Load{s->load}.Load(Streamed{lists.entries + first}, out->entry, count, 0U);
     for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) s->first_node[i] = 0;
     if (threadIdx.x == 0) {
       std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]

@@ -16,7 +16,8 @@ PROGRAMS = sorted((ROOT / "examples").glob("*.py"))
 @only_ours
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_example(program: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    path = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-B", str(program)], capture_output=True, text=True, timeout=300, env=environment
     )
