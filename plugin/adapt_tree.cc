@@ -25,7 +25,9 @@ std::vector<std::uint32_t> HighBitFirst(Span<std::uint32_t const> words) {
 
 }  // namespace
 
-void CopyTree(Tree const& tree, xgboost::RegTree* out) {
+void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
+  // Until their values are set, leaves have what XGBoost notes of them for good.
+  auto const noted = [&](NodeIndex leaf) { return tree.weight[leaf] * learning_rate; };
   // A RegTree numbers children as they are made, two at a time, and so does the engine: repeat the splits in its order.
   std::vector<NodeIndex> inner;
   for (NodeIndex n = 0; n < static_cast<NodeIndex>(tree.size()); ++n) {
@@ -34,20 +36,21 @@ void CopyTree(Tree const& tree, xgboost::RegTree* out) {
   std::sort(inner.begin(), inner.end(), [&](NodeIndex a, NodeIndex b) { return tree.left[a] < tree.left[b]; });
 
   constexpr NodeIndex kRoot = xgboost::RegTree::kRoot;
-  (*out)[kRoot].SetLeaf(tree.leaf_value[kRoot]);
   out->Stat(kRoot) = {0.0f, tree.sum_hess[kRoot], tree.weight[kRoot]};
   for (NodeIndex const n : inner) {
     NodeIndex const left = tree.left[n];
     NodeIndex const right = left + 1;
     if (auto const categories = HighBitFirst(tree.RightCategories(n)); !categories.empty()) {
       out->ExpandCategorical(n, tree.feature[n], {categories.data(), categories.size()}, tree.default_left[n] != 0,
-                             tree.weight[n], tree.leaf_value[left], tree.leaf_value[right], tree.gain[n],
-                             tree.sum_hess[n], tree.sum_hess[left], tree.sum_hess[right]);
+                             tree.weight[n], noted(left), noted(right), tree.gain[n], tree.sum_hess[n],
+                             tree.sum_hess[left], tree.sum_hess[right]);
     } else {
-      out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n],
-                      tree.leaf_value[left], tree.leaf_value[right], tree.gain[n], tree.sum_hess[n],
-                      tree.sum_hess[left], tree.sum_hess[right]);
+      out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n], noted(left),
+                      noted(right), tree.gain[n], tree.sum_hess[n], tree.sum_hess[left], tree.sum_hess[right]);
     }
+  }
+  for (NodeIndex n = 0; n < static_cast<NodeIndex>(tree.size()); ++n) {
+    if (tree.IsLeaf(n)) (*out)[n].SetLeaf(tree.leaf_value[n]);
   }
 }
 

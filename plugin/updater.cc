@@ -58,7 +58,7 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
       }
       HostSpan const span{"store tree"};
       ++round->trees;
-      CopyTree(tree, trees[i]);
+      CopyTree(tree, params.learning_rate, trees[i]);
       if (round->wants_positions) CopyPositions(trainer, View(*gradients), &out_position[i]);
     }
     ++round->outputs;
