@@ -18,6 +18,7 @@ from typing import Any, List
 
 from ._library import BuildInfo, Device, TrainingMemory, load_library
 from ._profile import Profile, profile
+from ._workers import register as _register_with_workers
 
 __all__ = [
     "BuildInfo",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _LIBRARY = load_library()
+_register_with_workers()
 
 
 def build_info() -> BuildInfo:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_linnerud
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.multioutput import MultiOutputRegressor
@@ -105,12 +106,67 @@ def test_searches_and_pipelines() -> None:
     model = xgb.XGBClassifier(n_estimators=5, **params())
     search = GridSearchCV(model, {"max_depth": [1, 3], "max_bin": [8, 256]}, cv=3).fit(CANCER_X, CANCER_Y)
     assert search.best_score_ > 0.9
-    with joblib.parallel_backend("threading"):  # new processes would have to load the library themselves
-        in_threads = GridSearchCV(model, {"max_depth": [1, 3]}, cv=3, n_jobs=2).fit(CANCER_X, CANCER_Y)
-    alone = GridSearchCV(model, {"max_depth": [1, 3]}, cv=3).fit(CANCER_X, CANCER_Y)
-    assert np.array_equal(in_threads.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
     scores = cross_val_score(make_pipeline(StandardScaler(), model), CANCER_X, CANCER_Y, cv=3)
     assert scores.min() > 0.9
+
+
+@pytest.mark.parametrize("workers", ["threading", "loky"])
+def test_searches_in_parallel(workers: str) -> None:
+    """loky, which scikit-learn takes by itself, starts new processes: what arrives there brings the library."""
+    model = make_pipeline(StandardScaler(), xgb.XGBClassifier(n_estimators=5, **params()))
+    choices = {"xgbclassifier__max_depth": [1, 3]}
+    alone = GridSearchCV(model, choices, cv=3, error_score="raise").fit(CANCER_X, CANCER_Y)
+    with joblib.parallel_backend(workers):
+        parallel = GridSearchCV(model, choices, cv=3, n_jobs=2, error_score="raise").fit(CANCER_X, CANCER_Y)
+    assert np.array_equal(parallel.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    assert_same_trees(parallel.best_estimator_[-1].get_booster(), alone.best_estimator_[-1].get_booster())
+
+
+def test_files_do_not_ask_for_the_library(tmp_path) -> None:
+    model = xgb.XGBClassifier(n_estimators=2, **params()).fit(CANCER_X, CANCER_Y)
+    joblib.dump([model, model.get_booster()], tmp_path / "model")
+    for written in ((tmp_path / "model").read_bytes(), pickle.dumps(model), pickle.dumps(model.get_booster())):
+        assert b"XGBClassifier" in written or b"Booster" in written
+        assert b"xgboost_gpu" not in written.replace(b"xgboost_gpu_param", b"")
+    loaded, booster = joblib.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict(CANCER_X), model.predict(CANCER_X))
+    assert_same_trees(booster, model.get_booster())
+
+
+IMPORTANCES = ["weight", "gain", "cover", "total_gain", "total_cover"]
+
+
+@pytest.mark.parametrize("importance", IMPORTANCES)
+def test_importances_of_features(importance: str) -> None:
+    model = xgb.XGBRegressor(n_estimators=8, importance_type=importance, **params()).fit(DIABETES_X, DIABETES_Y)
+    trees = trees_of(model.get_booster())
+    features = np.concatenate([tree.feature[tree.splits] for tree in trees])
+    values = np.concatenate([tree.hess[tree.splits] if "cover" in importance else tree.gain[tree.splits] for tree in trees])
+    count = np.bincount(features, minlength=10)
+    total = count if importance == "weight" else np.bincount(features, values.astype(np.float64), minlength=10)
+    expected = total / np.maximum(count, 1) if importance in ("gain", "cover") else total
+    # Stock adds some hundred float32 numbers up in float32.
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-4)
+
+
+def test_metrics_of_the_user_stop_a_training() -> None:
+    """A metric of scikit-learn's, maximised by a name of its own."""
+    x, test_x, y, test_y = train_test_split(CANCER_X, CANCER_Y, random_state=0)
+
+    def wrong(label: np.ndarray, chance: np.ndarray) -> float:
+        return float(np.mean((chance > 0.5) != label))
+
+    stop = xgb.callback.EarlyStopping(rounds=3, metric_name="wrong", save_best=True)
+    model = xgb.XGBClassifier(n_estimators=60, eta=1.0, eval_metric=wrong, callbacks=[stop], **params())
+    model.fit(x, y, eval_set=[(test_x, test_y)], verbose=False)
+    history = model.evals_result()["validation_0"]["wrong"]
+    assert model.best_iteration == int(np.argmin(history)) and len(history) < 60
+    assert np.mean(model.predict(test_x) != test_y) == pytest.approx(min(history), abs=1e-6)  # as printed
+
+
+def test_probabilities_are_calibrated_by_scikit_learn() -> None:
+    model = CalibratedClassifierCV(xgb.XGBClassifier(n_estimators=5, **params()), cv=3).fit(CANCER_X, CANCER_Y)
+    assert model.score(CANCER_X, CANCER_Y) > 0.95
 
 
 def test_several_outputs() -> None:

@@ -1,15 +1,31 @@
 """Boosters and matrices shared by threads, memory that must be given back, and several workers at once."""
 
 import gc
+import multiprocessing
+import operator
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import LIBRARY, METHOD, assert_same_trees, fresh, make_data, only_ours, params, raw, sampled, train
+from support import (
+    BACKEND,
+    LIBRARY,
+    METHOD,
+    OURS,
+    assert_same_trees,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    run_python,
+    sampled,
+    train,
+)
 from xgboost.tracker import RabitTracker
 
 X, Y = make_data(400, 5, missing=0.1)
@@ -66,6 +82,38 @@ def test_one_booster_predicts_in_many_threads() -> None:
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda _: (booster.predict(xgb.DMatrix(X)), booster.inplace_predict(X)), range(60)):
             assert np.array_equal(found[0], expected) and np.array_equal(found[1], expected)
+
+
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_new_processes_train_and_predict_what_they_are_sent(start: str) -> None:
+    models = [xgb.XGBRegressor(n_estimators=3, max_depth=depth, **params()) for depth in (2, 4)]
+    trained = [xgb.XGBRegressor(**model.get_params()).fit(X, Y) for model in models]
+    boosters = [model.get_booster() for model in trained]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(start)) as pool:
+        there = list(pool.map(operator.methodcaller("fit", X, Y), models))
+        assert [raw(model.get_booster()) for model in there] == [raw(booster) for booster in boosters]
+        predictions = list(pool.map(operator.methodcaller("inplace_predict", X), boosters))
+        configurations = list(pool.map(operator.methodcaller("save_config"), boosters))
+    for booster, prediction, configuration in zip(boosters, predictions, configurations):
+        assert np.array_equal(prediction, booster.inplace_predict(X))
+        assert configuration == booster.save_config()
+
+
+def test_forked_processes_train() -> None:
+    """Before anything was trained: as with stock XGBoost, threads of OpenMP do not survive a fork."""
+    code = f"""
+import hashlib, multiprocessing, numpy as np, xgboost as xgb
+x = np.random.default_rng(0).normal(size=(300, 4))
+def work(depth):
+    settings = dict(tree_method={METHOD!r}, max_depth=depth)
+    if {OURS}:
+        settings["gpu_backend"] = {BACKEND!r}
+    return hashlib.sha256(xgb.train(settings, xgb.DMatrix(x, x[:, 0]), 2).save_raw("ubj")).hexdigest()
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    there = pool.map(work, [2, 3, 2])
+print(there == [work(2), work(3), work(2)] and there[0] != there[1])
+"""
+    assert run_python(code, library=LIBRARY if OURS else None).stdout.split()[-1] == "True"
 
 
 def resident() -> int:
