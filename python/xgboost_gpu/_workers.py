@@ -9,17 +9,7 @@ import sys
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Callable, Tuple
 
-import xgboost
-
-SENT = (
-    xgboost.Booster,
-    xgboost.XGBModel,
-    xgboost.XGBClassifier,
-    xgboost.XGBRegressor,
-    xgboost.XGBRanker,
-    xgboost.XGBRFClassifier,
-    xgboost.XGBRFRegressor,
-)
+SENT = ("Booster", "XGBModel", "XGBClassifier", "XGBRegressor", "XGBRanker", "XGBRFClassifier", "XGBRFRegressor")
 
 
 def make(function: Callable, arguments: Tuple) -> Any:
@@ -35,11 +25,14 @@ def _parts(thing: Any) -> Tuple:
 
 def register() -> None:
     """Applies to what processes send to each other, by `multiprocessing` and by joblib, which scikit-learn uses."""
+    import xgboost
+
     ways = [ForkingPickler.register]
     if "joblib" in sys.modules:  # imported by xgboost if scikit-learn is there
         from joblib.externals.loky.backend.reduction import register as register_with_joblib
 
         ways.append(register_with_joblib)
     for way in ways:
-        for kind in SENT:
-            way(kind, _parts)
+        for name in SENT:
+            if hasattr(xgboost, name):
+                way(getattr(xgboost, name), _parts)
