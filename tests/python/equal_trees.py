@@ -77,7 +77,8 @@ def compare(
         left_a, left_b = goes_left(ours, a, x[rows]), goes_left(stock, b, x[rows])
         # "Present or missing" on a QuantileDMatrix: the matrix does not hold the upper end of its last bin.
         same_threshold = ours.threshold[a] in (stock.threshold[b], np.finfo(np.float32).max)
-        if ours.feature[a] == stock.feature[b] and same_threshold and np.array_equal(left_a, left_b):
+        same_place = same_threshold if stock.categories[b] is None else ours.categories[a] == stock.categories[b]
+        if ours.feature[a] == stock.feature[b] and same_place and np.array_equal(left_a, left_b):
             result.same += 1
         else:
             result.ties += 1  # equal gains, as just seen
@@ -94,5 +95,6 @@ def split_tolerance(tree: Tree, node: int, reg_lambda: float) -> float:
 
 
 def goes_left(tree: Tree, node: int, x: np.ndarray) -> np.ndarray:
-    values = x[:, tree.feature[node]]
-    return np.where(np.isnan(values), bool(tree.default_left[node]), values < tree.threshold[node])
+    values, categories = x[:, tree.feature[node]], tree.categories[node]
+    present = values < tree.threshold[node] if categories is None else ~np.isin(values, list(categories))
+    return np.where(np.isnan(values), bool(tree.default_left[node]), present)

@@ -102,6 +102,7 @@ class Tree:
     gain: np.ndarray
     hess: np.ndarray
     weight: np.ndarray  # of inner nodes: without learning rate; of leaves: with it
+    categories: np.ndarray  # those that go right, as a frozenset; None where the split is not by categories
 
     @property
     def nodes(self) -> int:
@@ -137,7 +138,8 @@ class Tree:
             return f"{self.nodes} nodes and {other.nodes} nodes"
         for name, ours in vars(self).items():
             theirs = getattr(other, name)
-            for node in np.flatnonzero(ours != theirs):
+            nan = (ours != ours) & (theirs != theirs)  # as the thresholds of splits by categories are
+            for node in np.flatnonzero((ours != theirs) & ~nan):
                 return f"node {node}: {name} {ours[node]!r} and {theirs[node]!r}"
         return ""
 
@@ -154,6 +156,9 @@ def model_of(booster: xgb.Booster) -> Dict[str, Any]:
 
 def trees_of(booster: xgb.Booster) -> List[Tree]:
     def to_tree(node: Dict[str, Any]) -> Tree:
+        categories = np.full(len(node["left_children"]), None)
+        for at, first, size in zip(node["categories_nodes"], node["categories_segments"], node["categories_sizes"]):
+            categories[at] = frozenset(node["categories"][first : first + size])
         return Tree(
             left=np.array(node["left_children"]),
             right=np.array(node["right_children"]),
@@ -163,6 +168,7 @@ def trees_of(booster: xgb.Booster) -> List[Tree]:
             gain=np.array(node["loss_changes"], dtype=np.float32),
             hess=np.array(node["sum_hessian"], dtype=np.float32),
             weight=np.array(node["base_weights"], dtype=np.float32),
+            categories=categories,
         )
 
     return [to_tree(node) for node in model_of(booster)["trees"]]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from equal_trees import Comparison, compare
+from equal_trees import Comparison, compare, goes_left
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn import datasets
@@ -83,8 +83,7 @@ def tolerance_with(g: np.ndarray, eta: float, reg_lambda: float) -> Callable[[Tr
     def tolerance(tree: Tree, node: int, rows: np.ndarray, x: np.ndarray) -> float:
         total = size(tree, node, rows)
         if tree.left[node] != -1:
-            values = x[rows, tree.feature[node]]
-            left = np.where(np.isnan(values), bool(tree.default_left[node]), values < tree.threshold[node])
+            left = goes_left(tree, node, x[rows])
             total += size(tree, tree.left[node], rows[left]) + size(tree, tree.right[node], rows[~left])
         return 8 * FLOAT_EPS * total
 

@@ -39,8 +39,16 @@ CASES = {
     "dart": (Y, dict(booster="dart", rate_drop=0.3, seed=5)),
     "absolute error": (Y, dict(objective="reg:absoluteerror")),
     "few bins": (Y, dict(max_bin=5, max_depth=10)),
+    "constraints": (Y, dict(monotone_constraints=(1, 0, -1), interaction_constraints="[[0, 1, 2], [2, 3, 4]]")),
+    "by gradients": (Y, dict(sampling_method="gradient_based", subsample=0.3)),
+    "goss": (Y, dict(sampling_method="goss", colsample_bytree=0.7)),
     "many bins": (Y, dict(max_bin=4000, gamma=0.1)),
 }
+
+
+def without_samples(how: dict) -> dict:
+    """Stock's depend on what ran before."""
+    return {name: value for name, value in how.items() if not name.startswith(("subsample", "sampling", "colsample"))}
 
 
 @only_ours
@@ -70,7 +78,7 @@ def test_threads_may_change_during_a_training() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_a_second_run_gives_the_same_bytes(case: str) -> None:
     label, how = CASES[case]
-    how = {name: value for name, value in how.items() if OURS or not name.startswith(("subsample", "colsample"))}
+    how = how if OURS else without_samples(how)
     runs = {raw(train(xgb.DMatrix(X, label), 4, **how)) for _ in range(3)}
     assert len(runs) == 1
 
@@ -96,7 +104,7 @@ print(hashlib.sha256(booster.save_raw("ubj")).hexdigest())
 def test_save_load_and_go_on_equals_no_interruption(case: str, stop: int, tmp_path) -> None:
     # DART's own random numbers come from stock code, and start again in a new booster.
     label, how = CASES[case]
-    how = {name: value for name, value in how.items() if OURS or not name.startswith(("subsample", "colsample"))}
+    how = how if OURS else without_samples(how)
     whole = train(xgb.DMatrix(X, label), 5, **how)
     train(xgb.DMatrix(X, label), stop, **how).save_model(str(tmp_path / "model.json"))
     rest = xgb.train(params(**how), xgb.DMatrix(X, label), 5 - stop, xgb_model=str(tmp_path / "model.json"))

@@ -1,13 +1,26 @@
 """External memory, data iterators and QuantileDMatrix: data that do not lie in one DMatrix."""
 
 import os
-from typing import Callable, List
+from typing import Callable, List, Optional
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 from sklearn.datasets import dump_svmlight_file
-from support import OURS, assert_same_trees, fresh, make_data, only_ours, params, sampled, train, train_stock, trees_of
+from support import (
+    OURS,
+    assert_same_trees,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    sampled,
+    train,
+    train_stock,
+    trees_of,
+)
 
 X, Y = make_data(900, 6, missing=0.2)
 WEIGHTS = np.random.default_rng(1).integers(1, 4, size=900).astype(np.float32)
@@ -41,7 +54,7 @@ def paged(tmp_path, x: np.ndarray = X, y: np.ndarray = Y, weights: np.ndarray = 
     return xgb.DMatrix(Batches(x, y, [1, 200, 500, 501], str(tmp_path / "cache"), weights))
 
 
-def assert_equal_if_ours(one: xgb.Booster, other: xgb.Booster, x: np.ndarray = X) -> None:
+def assert_equal_if_ours(one: xgb.Booster, other: xgb.Booster, x=X) -> None:
     """Ours: bit for bit, since quantiles are exact and sums are integers. Stock sketches each batch by itself."""
     if OURS:
         assert_same_trees(one, other)
@@ -54,7 +67,9 @@ def assert_same_splits(ours: xgb.Booster, stock: xgb.Booster) -> None:
     assert len(trees_of(ours)) == len(trees_of(stock))
     for a, b in zip(trees_of(ours), trees_of(stock)):
         assert np.array_equal(a.feature, b.feature) and np.array_equal(a.hess, b.hess)
-        assert np.all((a.threshold == b.threshold)[a.splits] | (a.threshold == np.finfo(np.float32).max)[a.splits])
+        assert np.array_equal(a.categories, b.categories)
+        numbers = [node for node in a.splits if a.categories[node] is None]
+        assert np.all((a.threshold == b.threshold)[numbers] | (a.threshold == np.finfo(np.float32).max)[numbers])
 
 
 @pytest.mark.parametrize(
@@ -64,14 +79,96 @@ def assert_same_splits(ours: xgb.Booster, stock: xgb.Booster) -> None:
         dict(grow_policy="lossguide", max_leaves=12, max_depth=0),
         dict(**sampled(subsample=0.5, colsample_bytree=0.5), max_depth=4),
         dict(max_bin=16, num_parallel_tree=2),
+        dict(monotone_constraints="(1,0,-1)", interaction_constraints="[[0, 1], [1, 2, 3, 4]]"),
+        dict(**sampled(sampling_method="gradient_based", subsample=0.3)),
+        dict(**sampled(sampling_method="goss")),
     ],
-    ids=["plain", "lossguide", "sampled", "forest"],
+    ids=["plain", "lossguide", "sampled", "forest", "constraints", "gradient_based", "goss"],
 )
 def test_pages_give_the_model_of_one_matrix(tmp_path, settings: dict) -> None:
     pages = paged(tmp_path)
     booster = train(pages, 4, **settings)
     assert_equal_if_ours(booster, train(xgb.DMatrix(X, Y), 4, **settings))
     assert np.array_equal(booster.predict(pages), fresh(booster).predict(xgb.DMatrix(X)))
+
+
+@only_ours
+def test_where_pages_end_means_nothing(tmp_path) -> None:
+    how = dict(subsample=0.5, colsample_bynode=0.7, max_bin=32)
+    cuts = [[], [450], [1, 200, 500, 501], list(range(30, 900, 30))]
+    matrices = [
+        xgb.DMatrix(Batches(X, Y, ends, str(tmp_path / f"cache{number}"), WEIGHTS)) for number, ends in enumerate(cuts)
+    ]
+    models = {raw(train(pages, 4, **how)) for pages in matrices}
+    assert models == {raw(train(xgb.DMatrix(X, Y, weight=WEIGHTS), 4, **how))}
+
+
+@only_ours
+def test_the_order_of_pages_means_nothing_to_trees(tmp_path) -> None:
+    """Without sampling, which goes by the number of a row."""
+    order = np.concatenate([np.arange(first, first + 100) for first in range(800, -1, -100)])
+    ends = list(range(100, 900, 100))
+    one = xgb.DMatrix(Batches(X, Y, ends, str(tmp_path / "one"), WEIGHTS))
+    other = xgb.DMatrix(Batches(X[order], Y[order], ends, str(tmp_path / "other"), WEIGHTS[order]))
+    assert_same_trees(train(one, 5, max_bin=32), train(other, 5, max_bin=32))
+
+
+class Frames(xgb.core.DataIter):
+    """A data frame's rows in batches of 250, with their labels and groups."""
+
+    def __init__(self, frame: pd.DataFrame, y: np.ndarray, cache: Optional[str] = None, **fields: np.ndarray) -> None:
+        self.frame, self.y, self.fields, self.at = frame, y, fields, 0
+        super().__init__(cache_prefix=cache)
+
+    def next(self, input_data: Callable) -> int:
+        if self.at >= len(self.y):
+            return 0
+        rows = slice(self.at, self.at + 250)
+        fields = {name: values[rows] for name, values in self.fields.items()}
+        input_data(data=self.frame.iloc[rows], label=self.y[rows], **fields)
+        self.at += 250
+        return 1
+
+    def reset(self) -> None:
+        self.at = 0
+
+
+def frame_of_categories() -> pd.DataFrame:
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    for name, levels in (("a", 3), ("b", 40)):
+        codes = pd.qcut(frame[name], levels, labels=False)
+        frame[name] = pd.Categorical(codes.map("town {:g}".format, na_action="ignore"))
+    return frame
+
+
+@only_ours  # stock's leaves are wrong by a factor of a hundred where categories come in pages
+@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.QuantileDMatrix], ids=["pages", "QuantileDMatrix"])
+def test_categories_in_batches(tmp_path, kind) -> None:
+    frame = frame_of_categories()
+    both = dict(monotone_constraints=(0, 0, 1), interaction_constraints=[["a", "b"], ["b", "c", "d"]])
+    whole = xgb.DMatrix(frame, Y, enable_categorical=True)
+    cache = str(tmp_path / "cache") if kind is xgb.DMatrix else None
+    parts = kind(Frames(frame, Y, cache), enable_categorical=True)
+    assert parts.feature_types == whole.feature_types
+    booster = train(parts, 4, **both)
+    assert any(one is not None for tree in trees_of(booster) for one in tree.categories)
+    if kind is xgb.DMatrix:
+        assert_same_trees(booster, train(whole, 4, **both))
+    else:  # stock makes the bins of numbers batch by batch, at other places: its trees on the same bins
+        assert_same_splits(booster[:1], train_stock(parts, 1, **both))
+    assert np.array_equal(booster.predict(parts), fresh(booster).predict(xgb.DMatrix(frame, enable_categorical=True)))
+
+
+def test_groups_in_batches(tmp_path) -> None:
+    """A group ends with its batch, in stock's DMatrix, even if the next one goes on with it."""
+    frame, relevance = pd.DataFrame(X), np.digitize(Y, [-0.5, 0.5]).astype(np.float32)
+    groups = np.repeat(np.arange(30), 30)
+    pages = xgb.DMatrix(Frames(frame, relevance, str(tmp_path / "cache"), qid=groups))
+    how = dict(objective="rank:ndcg", eval_metric="ndcg", nthread=1)
+    booster = train(pages, 4, **how)
+    sizes = np.diff(pages.get_uint_info("group_ptr"))
+    assert len(sizes) == 32 and sizes.sum() == 900
+    assert_equal_if_ours(booster, train(xgb.DMatrix(frame, relevance, group=sizes), 4, **how), frame)
 
 
 def test_pages_with_weights(tmp_path) -> None:
