@@ -13,7 +13,7 @@ import pytest
 import xgboost as xgb
 from equal_trees import Comparison, compare
 from sklearn import datasets
-from support import binary_labels, data_folder, make_data, params, stock_params, trees_of
+from support import FLOAT_EPS, binary_labels, data_folder, make_data, params, stock_params, trees_of
 
 
 def from_sklearn(name: str) -> Tuple[np.ndarray, np.ndarray]:
@@ -95,6 +95,9 @@ CASES = {
     "own 2048": (lambda: own(2048), dict(max_depth=8)),
 }
 ORDERED = ("lossguide",)
+# Sums over events, in double, in another order than stock's, are rounded to float32 by either: numbers up to 1 and the
+# sum of 1/1 … 1/137, times the largest power over the mean one, below 2.5 after five rounds.
+COX_ERROR = 2 * 16 * FLOAT_EPS
 
 
 @pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix], ids=["DMatrix", "QuantileDMatrix"])
@@ -119,6 +122,7 @@ def test_rounds_from_the_same_model(case: str, matrix) -> None:
                 settings.get("reg_lambda", 1.0),
                 settings.get("gamma", 0.0),
                 any(word in case for word in ORDERED),
+                COX_ERROR if "cox" in case else 0.0,
             )
             assert not found.wrong, f"round {number}: " + "\n".join(found.wrong)
             total.same, total.ties = total.same + found.same, total.ties + found.ties
