@@ -151,6 +151,41 @@ def test_slice_of_a_dmatrix() -> None:
     assert_same_trees(train(part, 4), train(direct, 4))
 
 
+def test_slice_of_a_dmatrix_with_categories_and_margins() -> None:
+    rng = np.random.default_rng(4)
+    chosen = rng.permutation(700)[:300]
+    frame = pd.DataFrame({"town": pd.Categorical(rng.choice(list("abcdefgh"), 700)), "size": X[:, 0]})
+    margins = rng.normal(size=700).astype(np.float32)
+    whole = xgb.DMatrix(frame, Y, base_margin=margins, enable_categorical=True)
+    direct = xgb.DMatrix(frame.iloc[chosen], Y[chosen], base_margin=margins[chosen], enable_categorical=True)
+    part = whole.slice(chosen)
+    assert part.feature_types == ["c", "float"]
+    how = dict(max_depth=4, **sampled(subsample=0.7))
+    assert_same_trees(train(part, 4, **how), train(direct, 4, **how))
+
+
+def test_nullable_types_of_pandas() -> None:
+    rng = np.random.default_rng(5)
+    numbers = rng.integers(0, 30, 400).astype(float)
+    numbers[rng.random(400) < 0.2] = np.nan
+    truths = np.where(np.isnan(numbers), np.nan, numbers % 2)
+    label = np.nan_to_num(numbers * (numbers % 3))
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array(numbers, dtype="Int64"),
+            "small": pd.array(numbers, dtype="Int16"),
+            "real": pd.array(numbers / 4, dtype="Float64"),
+            "truth": pd.array(truths, dtype="boolean"),
+        }
+    )
+    plain = np.stack([numbers, numbers, numbers / 4, truths], axis=1).astype(np.float32)
+    expected = train(xgb.DMatrix(plain, label), 4)
+    for matrix in (xgb.DMatrix, xgb.QuantileDMatrix):
+        data = matrix(frame, label)
+        assert np.array_equal(train(data, 4).predict(data), expected.predict(xgb.DMatrix(plain)))
+    assert_same_trees(train(xgb.DMatrix(frame, label), 4), expected)
+
+
 def test_one_dmatrix_trained_with_different_numbers_of_bins() -> None:
     data = xgb.DMatrix(FULL, Y)
     for bins in (256, 4, 64, 4, 256, 2):

@@ -1,5 +1,8 @@
 """Every parameter of trees does what it says, seen on the trees themselves."""
 
+import json
+from typing import List
+
 import numpy as np
 import pytest
 import xgboost as xgb
@@ -312,6 +315,40 @@ def test_dart_drops_trees(data: xgb.DMatrix) -> None:
         assert_same_trees(everything, train(data, 5, max_depth=3))
     skipped = train(data, 5, rate_drop=1.0, skip_drop=1.0, **settings)
     assert_same_trees(skipped, train(data, 5, max_depth=3))
+
+
+def weights_of_trees(data: xgb.DMatrix, **settings) -> List[np.ndarray]:
+    """Of a dart, after every round."""
+    booster = xgb.Booster(params(booster="dart", eta=0.25, max_depth=2, seed=1, **settings), [data])
+    weights = []
+    for number in range(8):
+        booster.update(data, number)
+        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+        weights.append(np.array(learner["gradient_booster"]["weight_drop"]))
+    return weights
+
+
+@pytest.mark.parametrize("normalize_type", ["tree", "forest"])
+@pytest.mark.parametrize("dropping", ["all", "one"])
+def test_dart_weighs_its_trees(data: xgb.DMatrix, dropping: str, normalize_type: str) -> None:
+    """k trees dropped: k/(k + eta) of each stays and 1/(k + eta) of the new one; of a "forest" 1/(1 + eta)."""
+    how = dict(rate_drop=1.0) if dropping == "all" else dict(rate_drop=0.0, one_drop=1)
+    weights = weights_of_trees(data, normalize_type=normalize_type, **how)
+    for before, after in zip(weights, weights[1:]):
+        changed = np.flatnonzero(after[:-1] != before)
+        k = len(changed)
+        assert k == (len(before) if dropping == "all" else 1)
+        stays = k / (k + 0.25) if normalize_type == "tree" else 1 / 1.25
+        # A product and a quotient in float32, of numbers up to 1.
+        np.testing.assert_allclose(after[changed], stays * before[changed], atol=4 * FLOAT_EPS)
+        assert after[-1] == pytest.approx(1 / (k + 0.25) if normalize_type == "tree" else 1 / 1.25, abs=4 * FLOAT_EPS)
+
+
+def test_dart_may_drop_by_weight(data: xgb.DMatrix) -> None:
+    by_weight, alike = (
+        weights_of_trees(data, rate_drop=0.4, sample_type=kind)[-1] for kind in ("weighted", "uniform")
+    )
+    assert not np.array_equal(by_weight, alike)
 
 
 def test_sampling_repeats_with_the_seed(data: xgb.DMatrix) -> None:
