@@ -16,6 +16,7 @@ from support import (
     params,
     raw,
     sampled,
+    stock_params,
     train,
     train_stock,
     trees_of,
@@ -256,6 +257,64 @@ def test_callbacks_see_the_model_grow_and_may_change_it(data: xgb.DMatrix, tmp_p
         by_hand.update(data, number)
         by_hand.set_param("learning_rate", 0.5 / (1 + number))
     assert_same_trees(booster, by_hand)
+
+
+@pytest.mark.parametrize("as_pickle", [False, True])
+def test_a_training_goes_on_from_a_checkpoint(data: xgb.DMatrix, tmp_path, as_pickle: bool) -> None:
+    settings = params(max_depth=3, monotone_constraints="(1,0,-1)", **sampled(subsample=0.6, colsample_bytree=0.7))
+    keep = xgb.callback.TrainingCheckPoint(str(tmp_path), as_pickle=as_pickle, iterations=2)
+    whole = xgb.train(settings, data, 7, callbacks=[keep])
+    if as_pickle:
+        half = pickle.loads((tmp_path / "model_2.pkl").read_bytes())
+    else:
+        half = xgb.Booster(model_file=str(tmp_path / "model_2.json"))
+    rest = xgb.train(settings, data, 7 - half.num_boosted_rounds(), xgb_model=half)
+    assert 0 < half.num_boosted_rounds() < 7
+    assert_same_trees(rest, whole)
+
+
+def test_cross_validation_of_what_the_user_brings(capsys) -> None:
+    """Folds, an objective, a metric, what is done before each fold, and a report every other round."""
+    data = xgb.DMatrix(X, Y)
+    depths = []
+
+    def shallow(train_part: xgb.DMatrix, test_part: xgb.DMatrix, settings: dict):
+        depths.append(train_part.num_row())
+        return train_part, test_part, {**settings, "max_depth": 2}
+
+    how = dict(
+        folds=[(np.arange(200, 600), np.arange(200)), (np.arange(400), np.arange(400, 600))],
+        obj=lambda prediction, matrix: (prediction - matrix.get_label(), np.ones_like(prediction)),
+        custom_metric=lambda prediction, matrix: ("far", float(np.abs(prediction - matrix.get_label()).max())),
+        fpreproc=shallow,
+    )
+    report = xgb.callback.EvaluationMonitor(period=2)
+    table = xgb.cv(params(), data, 6, callbacks=[report], **how)
+    assert depths == [400, 400] and "test-far" in capsys.readouterr().out
+    stock = xgb.cv(stock_params(), data, 6, **how)
+    # Means of metrics that are printed with six digits, of predictions that differ in the last ones.
+    np.testing.assert_allclose(table, stock, rtol=1e-5)
+
+
+def test_cross_validation_of_a_ranking() -> None:
+    data = xgb.DMatrix(X, np.digitize(Y, [-0.5, 0.5]), group=[60] * 10)
+    table = xgb.cv(params(objective="rank:ndcg"), data, 6, nfold=5, metrics="ndcg")
+    assert table["train-ndcg-mean"].iloc[-1] > table["train-ndcg-mean"].iloc[0]
+    assert table["test-ndcg-mean"].iloc[-1] > 0.7
+
+
+def test_a_plot_of_importances(booster: xgb.Booster) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    for importance in ("weight", "gain", "cover"):
+        axes = xgb.plot_importance(booster, importance_type=importance)
+        assert len(axes.patches) == len(booster.get_score(importance_type=importance))
+    pyplot.close("all")
+
+
+def test_a_tree_as_a_graph(booster: xgb.Booster) -> None:
+    pytest.importorskip("graphviz")
+    assert "->" in xgb.to_graphviz(booster).source
 
 
 def test_cross_validation() -> None:
