@@ -18,7 +18,7 @@ from typing import Any, List
 
 from ._library import BuildInfo, Device, TrainingMemory, load_library
 from ._profile import Profile, profile
-from ._workers import register as _register_with_workers
+from ._workers import send_with_library
 
 __all__ = [
     "BuildInfo",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _LIBRARY = load_library()
-_register_with_workers()
+send_with_library()
 
 
 def build_info() -> BuildInfo:

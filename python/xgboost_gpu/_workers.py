@@ -9,8 +9,6 @@ import sys
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Callable, Tuple
 
-SENT = ("Booster", "XGBModel", "XGBClassifier", "XGBRegressor", "XGBRanker", "XGBRFClassifier", "XGBRFRegressor")
-
 
 def make(function: Callable, arguments: Tuple) -> Any:
     """Makes what arrives. That this function is looked up in this module is the point: its package is imported then."""
@@ -23,16 +21,25 @@ def _parts(thing: Any) -> Tuple:
     return (make, (function, arguments), *rest)
 
 
-def register() -> None:
+def _send_with_library(kind: type) -> None:
     """Applies to what processes send to each other, by `multiprocessing` and by joblib, which scikit-learn uses."""
-    import xgboost
-
-    ways = [ForkingPickler.register]
+    ForkingPickler.register(kind, _parts)
     if "joblib" in sys.modules:  # imported by xgboost if scikit-learn is there
-        from joblib.externals.loky.backend.reduction import register as register_with_joblib
+        from joblib.externals.loky.backend.reduction import register
 
-        ways.append(register_with_joblib)
-    for way in ways:
-        for name in SENT:
-            if hasattr(xgboost, name):
-                way(getattr(xgboost, name), _parts)
+        register(kind, _parts)
+
+
+def send_with_library() -> None:
+    """For XGBoost's Booster, and for its estimators with all classes that are or will be derived from them."""
+    from xgboost import Booster, XGBModel
+
+    def derived(kind: type, **others: Any) -> None:
+        super(XGBModel, kind).__init_subclass__(**others)
+        _send_with_library(kind)
+
+    XGBModel.__init_subclass__ = classmethod(derived)
+    kinds = [Booster, XGBModel]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        _send_with_library(kind)

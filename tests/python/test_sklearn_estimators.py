@@ -122,6 +122,16 @@ def test_searches_in_parallel(workers: str) -> None:
     assert_same_trees(parallel.best_estimator_[-1].get_booster(), alone.best_estimator_[-1].get_booster())
 
 
+def test_an_estimator_of_the_user_in_parallel() -> None:
+    class Shallow(xgb.XGBClassifier):
+        pass
+
+    model = Shallow(n_estimators=3, max_depth=2, **params())
+    alone = cross_val_score(model, CANCER_X, CANCER_Y, cv=3, error_score="raise")
+    with joblib.parallel_backend("loky"):
+        assert np.array_equal(cross_val_score(model, CANCER_X, CANCER_Y, cv=3, n_jobs=2, error_score="raise"), alone)
+
+
 def test_files_do_not_ask_for_the_library(tmp_path) -> None:
     model = xgb.XGBClassifier(n_estimators=2, **params()).fit(CANCER_X, CANCER_Y)
     joblib.dump([model, model.get_booster()], tmp_path / "model")
