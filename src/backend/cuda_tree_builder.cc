@@ -136,8 +136,13 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
 }
 
 std::unique_ptr<ResidentRows> CudaTreeBuilder::MakeResidentRows(std::uint32_t outputs) {
+  // Trees that were started ahead may still read the rows.
+  auto const wait_for_lanes = [this] {
+    for (auto const& lane : lanes_) lane->stream().Wait("freeing rows");
+  };
   return Run([&] {
-    return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, limits_, &timer());
+    return std::make_unique<cuda::ResidentRows>(matrix_->view.rows, outputs, &arena_, stream_, limits_, &timer(),
+                                                wait_for_lanes);
   });
 }
 

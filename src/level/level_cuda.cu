@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <tuple>
 #include <utility>
 
@@ -296,8 +297,28 @@ void LevelBuilder::EnqueueTree() {
   CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes(most_nodes), stream_, "reading the tree");
 }
 
-/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes. With a timeline there
-/// are events between the stages, and no graph.
+/// Leaves no graph if that fails: it need not be this thread's fault. Whoever waits for the whole device, in another
+/// thread or another library, spoils what is being recorded.
+void LevelBuilder::RecordGraph() {
+  DropGraph();
+  CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
+  bool complete = true;
+  try {
+    EnqueueTree();
+  } catch (std::exception const&) {
+    complete = false;
+  }
+  cudaGraph_t graph = nullptr;
+  cudaError_t status = cudaStreamEndCapture(stream_, &graph);
+  if (complete && status == cudaSuccess) status = cudaGraphInstantiate(&graph_, graph, 0);
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  if (status == cudaSuccess) return;
+  graph_ = nullptr;
+  cudaGetLastError();  // it must not show up again at the next call
+}
+
+/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
+/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
 void LevelBuilder::RunUnattended() {
   if (timer_.timeline() != nullptr) {
     EnqueueTree();
@@ -310,23 +331,12 @@ void LevelBuilder::RunUnattended() {
                     k.gradients, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
-    DropGraph();
-    CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
-    cudaGraph_t graph = nullptr;
-    try {
-      EnqueueTree();
-    } catch (...) {
-      cudaStreamEndCapture(stream_, &graph);
-      if (graph != nullptr) cudaGraphDestroy(graph);
-      cudaGetLastError();
-      throw;
-    }
-    CheckCuda(cudaStreamEndCapture(stream_, &graph), "recording a tree");
-    cudaError_t const status = cudaGraphInstantiate(&graph_, graph, 0);
-    cudaGraphDestroy(graph);
-    if (status != cudaSuccess) graph_ = nullptr;
-    CheckCuda(status, "recording a tree");
+    RecordGraph();
     graph_key_ = key;
+  }
+  if (graph_ == nullptr) {
+    EnqueueTree();  // an error that is ours comes again here
+    return;
   }
   CheckCuda(cudaGraphLaunch(graph_, stream_), "starting a tree");
 }

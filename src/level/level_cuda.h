@@ -87,6 +87,7 @@ class LevelBuilder {
   void EnqueueTree();
   void EnqueueListTree();
   void EnqueueUnsampled(Node const* nodes);
+  void RecordGraph();
   void RunUnattended();
   void DropGraph();
   void LearnBack(std::size_t first, std::size_t n);

@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 
 #include "core/grid.h"
@@ -24,13 +25,14 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
 }  // namespace
 
 ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-                           DeviceLimits const& limits, StageTimer const* timer)
+                           DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers)
     : rows_{rows},
       outputs_{outputs},
       arena_{arena},
       stream_{stream},
       limits_{limits},
       timer_{timer},
+      wait_for_readers_{std::move(wait_for_readers)},
       metrics_{arena},
       scratch_{arena},
       medians_{arena} {
@@ -49,7 +51,9 @@ ResidentRows::ResidentRows(RowSource const& source, std::uint32_t outputs, KeptT
 ResidentRows::~ResidentRows() {
   try {
     DeviceScope scope{limits_.device};
-    CheckCuda(cudaDeviceSynchronize(), "freeing rows");  // trees that were started ahead may still read them
+    // Not for the whole device: that would spoil what another thread, of this library or not, is recording.
+    stream_.Wait("freeing rows");
+    if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &labels_, &weights_, &lower_, &upper_, &predictions_}) *buffer = {};
     gradients_ = {};
     group_ptr_ = {};

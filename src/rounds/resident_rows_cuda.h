@@ -2,6 +2,7 @@
 #ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
 #define XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
 
+#include <functional>
 #include <optional>
 
 #include "core/device.h"
@@ -35,9 +36,10 @@ class KeptTrees {
 /// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
 class ResidentRows : public xgbgpu::ResidentRows {
  public:
-  /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`.
+  /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`. If other streams read the
+  /// rows, wait_for_readers() waits for these: it is called before the rows are freed.
   ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-               DeviceLimits const& limits, StageTimer const* timer);
+               DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
   /// Rows of evaluation, whose values are copied to the device; `trees` must outlive it, too. Waits.
   ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
                Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
@@ -80,6 +82,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   Stream const& stream_;
   DeviceLimits limits_;
   StageTimer const* timer_;
+  std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<GradientPair> gradients_;
   DeviceBuffer<float> labels_, weights_, lower_, upper_;

@@ -3,11 +3,13 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backend/cuda_tree_builder.h"
@@ -343,6 +345,43 @@ TEST_F(CudaLaneTest, AnErrorInOneLaneNamesItsRow) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { builder.LeafPositions(positions, {}); }, {"no tree"}), "");
   builder.Abandon();
   EXPECT_EQ(device.Train(), expected);
+}
+
+// Whoever waits for the whole device spoils what any thread is recording: freeing rows must not.
+TEST_F(CudaLaneTest, RowsAreFreedWhileAnotherThreadRecords) {
+  LaneData const data{c_};
+  OnDevice device{c_, data, Lanes(4)};
+  Training const expected = device.Train();
+  auto rows = device.builder().MakeResidentRows(c_.outputs);
+  rows->SetTargets(data.targets());
+  rows->SetMargins(std::vector<float>(std::size_t{c_.rows} * c_.outputs));
+  rows->ComputeGradients(LaneData::Objective());
+  device.builder().Begin(c_.params, rows.get(), data.Trees(0));
+  Stream const other;
+  CheckCuda(cudaStreamBeginCapture(other, cudaStreamCaptureModeThreadLocal), "recording nothing");
+  std::thread{[&] { rows.reset(); }}.join();
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(other, &graph), cudaSuccess);
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  EXPECT_EQ(device.Train(), expected);
+}
+
+// Other libraries of the process may wait for the whole device at any time.
+TEST_F(CudaLaneTest, TreesAreGrownThoughTheirRecordingIsSpoilt) {
+  LaneData const data{c_};
+  Training const expected = OnHost(c_, data);
+  std::atomic<bool> done{false};
+  int spoilt = 0;
+  std::thread other{[&] {
+    while (!done) spoilt += cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported ? 1 : 0;
+  }};
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    OnDevice device{c_, data, Lanes(4)};  // records every tree of its first round
+    EXPECT_EQ(device.Train(), expected) << repeat;
+  }
+  done = true;
+  other.join();
+  RecordProperty("spoilt", spoilt);
 }
 
 // The trainer's side: what was started ahead is used by the calls that it was started for.
