@@ -56,6 +56,9 @@ std::shared_ptr<Dataset const> DatasetCache::Get(std::shared_ptr<xgboost::DMatri
   }
   auto dataset = MakeDataset(data.get(), max_bin, threads, place);
   std::lock_guard<std::mutex> lock{mutex_};
+  // If another thread was quicker, its dataset is for all: Find gives the first, and a booster with a trainer on a
+  // later one would make a second trainer in its next round.
+  if (auto found = Find(data, max_bin, place)) return found;
   auto const& info = data->Info();
   slots_.push_back({data,
                     max_bin,
