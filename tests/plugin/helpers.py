@@ -54,11 +54,14 @@ def booster(params, data, rounds):
 
 
 def in_threads(params, matrices, rounds):
-    """The trees of one booster for each matrix, trained at the same time."""
+    """The trees of one booster for each matrix, trained at the same time; where one fails, its error."""
     found = [None] * len(matrices)
 
     def train(i):
-        found[i] = trees(booster(params, matrices[i], rounds))
+        try:
+            found[i] = trees(booster(params, matrices[i], rounds))
+        except xgb.core.XGBoostError as error:
+            found[i] = str(error)  # for whoever compares
 
     threads = [threading.Thread(target=train, args=(i,)) for i in range(len(matrices))]
     for thread in threads:
