@@ -52,6 +52,21 @@ std::string Text(Json const& object, char const* name) {
   return value == nullptr ? std::string{} : xgboost::get<xgboost::String const>(*value);
 }
 
+/// What an updater saves: the parameters of trees, and its own.
+Json WithTreeParam(TreeParam const& tree, char const* name_of_own, ParamValues const& own) {
+  Json updater{xgboost::Object{}};
+  updater["train_param"] = xgboost::ToJson(tree);
+  updater[name_of_own] = ToObject(own);
+  return updater;
+}
+
+/// XGBoost refuses names that it does not know, too, but does not know gpu_exact.
+void CheckMethod(std::string const& name) {
+  if (name.compare(0, 4, "gpu_") != 0 || name == "gpu_hist" || name == kExactMethod) return;
+  throw InvalidArgument{"Parameter tree_method is '" + name +
+                        "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
+}
+
 void SayWhatBecameOf(ParamValues const& dropped) {
   for (auto const& [name, value] : dropped) {
     WarnOnce(name, "parameter " + name + " " + MeaningOfDropped(name) + ".");
@@ -131,6 +146,7 @@ void BoosterConfig::Absorb(Args const& args) {
 void BoosterConfig::Choose(std::string const* tree_method, std::string const* updater,
                            std::string const* process_type) {
   if (tree_method != nullptr) {
+    CheckMethod(*tree_method);
     method_ = *tree_method == "gpu_hist"     ? Method::kHist
               : *tree_method == kExactMethod ? Method::kExact
                                              : Method::kStock;
@@ -168,10 +184,13 @@ void BoosterConfig::Save(Json* gbtree) const {
 
   auto& updaters = xgboost::get<xgboost::Object>(out["updater"]);
   if (updaters.erase(kUpdater) != 0) {
-    Json ours{xgboost::Object{}};
-    ours["train_param"] = xgboost::ToJson(tree_);
-    ours["gpu_hist_train_param"] = ToObject({{"debug_synchronize", "0"}});  // a GPU build insists on it
-    updaters[kPublicUpdater] = ours;
+    if (IsExact() && chosen) {
+      // A stock booster takes its updaters from here, whatever the sequence says, and they insist on these members.
+      updaters["grow_colmaker"] = WithTreeParam(tree_, "colmaker_train_param", {});
+      updaters["prune"] = updaters["grow_colmaker"];
+    } else {
+      updaters[kPublicUpdater] = WithTreeParam(tree_, "gpu_hist_train_param", {{"debug_synchronize", "0"}});
+    }
   }
   out[kDeviceSection] = xgboost::ToJson(device_);
   if (IsExact()) out[kDeviceSection]["tree_method"] = xgboost::String{kExactMethod};

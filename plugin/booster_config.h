@@ -30,7 +30,7 @@ class BoosterConfig {
   xgboost::Args Configure(xgboost::Args const& args);
 
   /// Rewrites what a stock gbtree saved as configuration to what the user asked for. A stock reader finds in it
-  /// `gpu_hist` and `grow_gpu_hist`, for which it has its own replacements.
+  /// `gpu_hist` and `grow_gpu_hist`, for which it has its own replacements, or `exact` with its own updaters.
   void Save(xgboost::Json* gbtree) const;
 
   /// Takes in a saved configuration, ours, a stock one or one of a GPU build, and rewrites it for a stock CPU booster.

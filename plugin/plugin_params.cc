@@ -30,7 +30,7 @@ std::set<std::string> NamesOf() {
 
 [[noreturn]] void NotYet(std::string const& name, std::string const& value, std::string const& allowed) {
   throw Unsupported{"Parameter " + name + " is '" + value +
-                    "', which this version of gpu_hist does not support; supported: " + allowed};
+                    "', which this version of xgboost-gpu does not support; supported: " + allowed};
 }
 
 /// Names the parameter if a fraction is no number at all, which XGBoost's parser does not.

@@ -188,6 +188,30 @@ print(json.dumps([config["gbtree_train_param"]["tree_method"], config["updater"]
     assert back.num_boosted_rounds() == 4
 
 
+@pytest.mark.parametrize("booster_name", ["gbtree", "dart"])
+def test_a_stock_process_goes_on_with_exact_where_gpu_exact_began(booster_name, tmp_path):
+    values, label = make_regression(rows=900)
+    np.savez(tmp_path / "data.npz", values=values, label=label)
+    ours = {"tree_method": "gpu_exact", "gpu_backend": "host", "max_depth": 3, "eta": 0.7, "booster": booster_name}
+    with (tmp_path / "ours.pkl").open("wb") as file:
+        pickle.dump(booster(ours, xgb.DMatrix(values, label), 2), file)
+    code = """
+import pickle, sys, numpy as np, xgboost as xgb
+folder = sys.argv[1]
+data = np.load(folder + "/data.npz")
+matrix = xgb.DMatrix(data["values"], data["label"])
+for method in ["exact", "hist"]:
+    params = {"tree_method": method, "max_depth": 3, "eta": 0.7, "booster": sys.argv[2]}
+    stock = xgb.train(params, matrix, 1, xgb_model=pickle.load(open(folder + "/ours.pkl", "rb")))
+    unpickled = pickle.load(open(folder + "/ours.pkl", "rb"))
+    unpickled.update(matrix, 2)
+    print(unpickled.get_dump()[2] == stock.get_dump()[2])
+"""
+    printed = without_plugin(code, str(tmp_path), booster_name)
+    assert re.findall("True|False", printed) == ["True", "False"]
+    assert "Changing updater" not in printed
+
+
 def test_a_stock_pickle_is_loaded_unchanged(data, tmp_path):
     values, label = make_regression()
     np.savez(tmp_path / "data.npz", values=values, label=label)

@@ -29,6 +29,7 @@ def data(regression):
         ({"gpu_trace": "/no/such/folder/t", "gpu_backend": "host"}, r"gpu_trace is '/no/such/folder/t'.*writable file"),
         pytest.param({"gpu_trace": "/no/such/folder/t", "gpu_backend": "cuda"}, r"gpu_trace is '/no/such/folder/t'.*writable file", marks=with_device),
         ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid: \d+ CUDA devices can be used"),
+        ({"tree_method": "gpu_exakt"}, r"tree_method is 'gpu_exakt'; allowed: .*hist, gpu_hist, gpu_exact"),
         ({"grow_policy": "symmetric"}, r"grow_policy is 'symmetric'.*supported: depthwise, lossguide"),
         ({"grow_policy": "random"}, r"grow_policy is 'random'; allowed: depthwise, lossguide"),
         ({"sampling_method": "best"}, r"sampling_method is 'best'; allowed: uniform, gradient_based, goss"),
