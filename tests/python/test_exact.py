@@ -262,6 +262,21 @@ def test_sparse_matrices_and_early_stopping() -> None:
     assert booster.best_iteration == theirs.best_iteration
 
 
+def test_leaves_of_absolute_error_are_medians_unlike_stock_exacts() -> None:
+    x, y = make_data(501, 4)
+    data = xgb.DMatrix(x, y)
+    how = dict(objective="reg:absoluteerror", base_score=0, eta=1, max_depth=3)
+
+    def all_are_medians(booster: xgb.Booster) -> bool:
+        predicted = booster.predict(data)
+        groups = [(y[predicted == value], value) for value in np.unique(predicted)]
+        assert len(groups) > 4
+        return all(2 * max((of < value).sum(), (of > value).sum()) <= len(of) for of, value in groups)
+
+    assert all_are_medians(xgb.train(exact(**how), data, 1))
+    assert not all_are_medians(xgb.train(stock(**how), data, 1))
+
+
 def test_configuration_survives_and_stock_reads_it() -> None:
     x, y = make_data(500, 4)
     data = xgb.DMatrix(x, y)
