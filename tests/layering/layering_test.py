@@ -91,7 +91,7 @@ def map_of_the_source(root: Path) -> List[str]:
 def dead_links(root: Path) -> List[str]:
     """Links from one document to another file of the project lead somewhere."""
     documents = list(root.glob("*.md"))
-    for folder in ("docs", "src", "plugin", "cli", "python", "tests", "bench"):
+    for folder in ("docs", "src", "plugin", "cli", "python", "tests", "bench", "examples"):
         documents += (root / folder).rglob("*.md")
     return [f"{document.relative_to(root)} links to {target}, which does not exist"
             for document in sorted(documents)
