@@ -81,7 +81,7 @@ class StandIn {
 
 void CheckOneProcess() {
   if (XGCommunicatorIsDistributed() != 0) {
-    throw Unsupported{"gpu_hist does not train distributed (this process is one of " +
+    throw Unsupported{"gpu_hist and gpu_exact do not train distributed (this process is one of " +
                       std::to_string(XGCommunicatorGetWorldSize()) + " workers); supported: one process"};
   }
 }

@@ -176,7 +176,7 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
       throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not +
                         "; possible: auto, host"};
     }
-    WarnOnce("no device", "gpu_hist trains on the host, the same model at less speed: " + why_not +
+    WarnOnce("no device", "the library trains on the host, the same model at less speed: " + why_not +
                               ". (gpu_backend=host chooses this without a warning.)");
     return host;
   }

@@ -175,5 +175,5 @@ tracker.start(1)
 with collective.CommunicatorContext(**tracker.worker_envs()):
 """ + "\n".join("    " + line for line in TRAIN.splitlines())  # fmt: skip
     done = python(code)
-    assert "gpu_hist does not train distributed" in done.stderr
+    assert "gpu_hist and gpu_exact do not train distributed" in done.stderr
     assert "supported: one process" in done.stderr
