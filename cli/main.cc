@@ -1,5 +1,5 @@
-// xgboost-gpu: XGBoost's command line program, with tree_method=gpu_hist. It calls XGBoost's C API only; what it adds
-// comes from libxgboost_gpu.so, which it is linked to.
+// xgboost-gpu: XGBoost's command line program, with tree_method=gpu_hist and gpu_exact. It calls XGBoost's C API only;
+// what it adds comes from libxgboost_gpu.so, which it is linked to.
 
 #include <cstring>
 #include <iostream>
@@ -18,7 +18,7 @@ namespace {
 void PrintHelp() {
   std::cout << R"(Usage: xgboost-gpu [-h] [-V] CONFIG_FILE [KEY=VALUE ...]
 
-Trains, applies and prints XGBoost models, also with tree_method = gpu_hist.
+Trains, applies and prints XGBoost models, also with tree_method = gpu_hist or gpu_exact.
 
     -h, --help      print this text
     -V, --version   print the versions of this program and of XGBoost

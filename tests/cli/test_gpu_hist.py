@@ -31,6 +31,14 @@ def test_as_accurate_as_hist(cli, agaricus):
     assert last_error(done.stderr) == last_error(hist.stderr)
 
 
+def test_exact_trees_as_accurate_as_stocks(cli, agaricus):
+    cli.configure(CONFIG.format(**agaricus))
+    ours = cli.succeed("train.conf", "tree_method=gpu_exact", "gpu_backend=host")
+    assert "WARNING" not in ours.stderr
+    stocks = cli.succeed("train.conf", "tree_method=exact", "model_out=exact.json")
+    assert last_error(ours.stderr) == last_error(stocks.stderr)
+
+
 def test_stock_python_package_predicts_alike(cli, agaricus):
     cli.configure(CONFIG.format(**agaricus))
     cli.succeed("train.conf")
