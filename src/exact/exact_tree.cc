@@ -1,8 +1,7 @@
 #include "core/message.h"
 #include "exact/exact.h"
 #include "level/grow_queue.h"
-#include "split/constraint_ops.h"
-#include "split/split_ops.h"
+#include "tree/leaf.h"
 
 namespace xgbgpu {
 
@@ -89,25 +88,9 @@ ExactNodes Prune(ExactNodes const& grown, float min_split_loss, std::vector<Node
 
 Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float learning_rate,
                    Constraints const& constraints) {
-  Tree tree;
-  NodeLimits limits;
-  limits.Reset(constraints);
-  tree.Resize(nodes.nodes.size());
+  Tree tree = MakeTreeWithoutThresholds(nodes.nodes, params, learning_rate, constraints);
   for (std::size_t i = 0; i < nodes.nodes.size(); ++i) {
-    Node const& node = nodes.nodes[i];
-    LossSum const sum = ToLoss(params, node.sum);
-    tree.parent[i] = node.parent;
-    tree.left[i] = node.left;
-    tree.sum_hess[i] = static_cast<float>(sum.hess);
-    tree.weight[i] = constraints.monotone() ? BoundedWeight(params, sum, limits.bounds(static_cast<NodeIndex>(i)))
-                                            : static_cast<float>(NodeWeight(params, sum));
-    tree.leaf_value[i] = tree.weight[i] * learning_rate;
-    if (node.left == kNoNode) continue;
-    limits.AddChildren(params, static_cast<NodeIndex>(i), node.left, node.split);
-    tree.feature[i] = node.split.feature;
-    tree.threshold[i] = nodes.thresholds[i];
-    tree.default_left[i] = node.split.default_left;
-    tree.gain[i] = node.split.gain;
+    if (nodes.nodes[i].left != kNoNode) tree.threshold[i] = nodes.thresholds[i];
   }
   return tree;
 }

@@ -35,8 +35,8 @@ void SetCategories(Span<Node const> nodes, Cuts const& cuts, CategorySets const&
 
 }  // namespace
 
-Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
-              Constraints const& constraints, CategorySets const& sets) {
+Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
+                               Constraints const& constraints) {
   Tree tree;
   tree.Resize(nodes.size());
   NodeLimits limits;
@@ -53,10 +53,20 @@ Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& param
     if (node.left == kNoNode) continue;
     limits.AddChildren(params, static_cast<NodeIndex>(i), node.left, node.split);  // both come after their parent
     tree.feature[i] = node.split.feature;
-    tree.split_bin[i] = cuts.ptr[node.split.feature] + (node.split.categorical ? 0 : node.split.bin);
-    tree.threshold[i] = Threshold(cuts, node.split);
     tree.default_left[i] = node.split.default_left;
     tree.gain[i] = node.split.gain;
+  }
+  return tree;
+}
+
+Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
+              Constraints const& constraints, CategorySets const& sets) {
+  Tree tree = MakeTreeWithoutThresholds(nodes, params, learning_rate, constraints);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    SplitCandidate const& split = nodes[i].split;
+    if (nodes[i].left == kNoNode) continue;
+    tree.split_bin[i] = cuts.ptr[split.feature] + (split.categorical ? 0 : split.bin);
+    tree.threshold[i] = Threshold(cuts, split);
   }
   SetCategories(nodes, cuts, sets, &tree);
   return tree;
