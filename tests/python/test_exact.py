@@ -171,6 +171,17 @@ def test_thresholds_lie_in_the_middle() -> None:
     assert tree.threshold[0] == 3.0
 
 
+@pytest.mark.parametrize("missing, threshold", [(False, 3.5), (True, 1.5)], ids=["dense", "missing"])
+def test_of_equal_gains_the_one_that_stock_meets_first_wins(missing: bool, threshold: float) -> None:
+    """Below 1.5 and above 3.5 gain the same, exactly. A column that no row misses is scanned from above only."""
+    values, labels = [1.0, 2.0, 3.0, 4.0] * 4, [0.0, 1.0, 1.0, 0.0] * 4
+    x = np.array(values + [np.nan] * (2 if missing else 0), dtype=np.float32)[:, None]
+    data = xgb.DMatrix(x, labels + [0.5] * (2 if missing else 0))  # gradients of 0 where the value is missing
+    how = dict(max_depth=1, min_child_weight=0, base_score=0.5)
+    trees = [trees_of(xgb.train(method(**how), data, 1))[0] for method in (exact, stock)]
+    assert [float(tree.threshold[0]) for tree in trees] == [threshold, threshold]
+
+
 def test_neighbouring_floats_are_told_apart() -> None:
     low = np.float32(1.0)
     for _ in range(20):
