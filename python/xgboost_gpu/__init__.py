@@ -22,12 +22,15 @@ from ._workers import send_with_library
 
 __all__ = [
     "BuildInfo",
+    "Comparison",
     "Device",
+    "Difference",
     "Profile",
     "TrainingMemory",
     "__version__",
     "build_info",
     "callback",
+    "compare",
     "memory_report",
     "profile",
 ]
@@ -59,7 +62,9 @@ __version__: str = _LIBRARY.what_was_built()["version"]
 
 
 def __getattr__(name: str) -> Any:
-    """``xgboost_gpu.callback``, once somebody asks for it."""
+    """What is loaded once somebody asks for it: it imports numpy or xgboost's callbacks."""
     if name == "callback":
         return importlib.import_module(".callback", __name__)
+    if name in ("compare", "Comparison", "Difference"):
+        return getattr(importlib.import_module("._compare", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

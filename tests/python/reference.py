@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Iterator, List, Tuple
 
 import numpy as np
+from equal_trees import gain_tolerance
 from support import FLOAT_EPS, SMALLEST_GAIN, Tree
 
 
@@ -68,11 +69,6 @@ def best_gain(x: np.ndarray, g: np.ndarray, h: np.ndarray, rules: Rules) -> floa
                 continue
             best = max(best, float(rules.gain(g[left].sum(), left_h) + rules.gain(g[~left].sum(), right_h) - whole))
     return best
-
-
-def gain_tolerance(*gains: float) -> float:
-    """A gain is a difference of node gains, each of a few float32 operations: at most 8 roundings of their sizes."""
-    return 8 * FLOAT_EPS * float(np.sum(np.abs(gains)))
 
 
 def check_tree(

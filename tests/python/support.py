@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import pytest
 import xgboost as xgb
+from equal_trees import FLOAT_EPS, SMALLEST_GAIN, ModelTree  # noqa: F401  (for the tests)
 
 # The suite checks itself with XGBGPU_TEST_METHOD=hist: whatever stock XGBoost can do as well must then pass, which
 # shows that a test asks for XGBoost's behaviour and not for a misunderstanding of it.
@@ -17,11 +17,6 @@ METHOD = os.environ.get("XGBGPU_TEST_METHOD", "gpu_hist")
 OURS = METHOD == "gpu_hist"
 BACKEND = os.environ.get("XGBGPU_TEST_BACKEND", "host")
 LIBRARY = os.environ.get("XGBGPU_LIBRARY", "")
-
-# One half unit in the last place of a float32, relative: the largest error of one rounding.
-FLOAT_EPS = 2.0**-24
-# Splits that gain no more than this are never made (XGBoost's own constant).
-SMALLEST_GAIN = 1e-6
 
 only_ours = pytest.mark.skipif(not OURS, reason="not a behaviour of stock tree methods (XGBGPU_TEST_METHOD is set)")
 
@@ -90,19 +85,8 @@ def train_stock(data: xgb.DMatrix, rounds: int = 5, **parameters: Any) -> xgb.Bo
     return xgb.train(stock_params(**parameters), data, rounds)
 
 
-@dataclass
-class Tree:
-    """A tree of a saved model as arrays over its nodes; node 0 is the root."""
-
-    left: np.ndarray
-    right: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray  # of a leaf: its value, learning rate included
-    default_left: np.ndarray
-    gain: np.ndarray
-    hess: np.ndarray
-    weight: np.ndarray  # of inner nodes: without learning rate; of leaves: with it
-    categories: np.ndarray  # those that go right, as a frozenset; None where the split is not by categories
+class Tree(ModelTree):
+    """A tree of a saved model, with what tests ask of it."""
 
     @property
     def nodes(self) -> int:
@@ -155,23 +139,7 @@ def model_of(booster: xgb.Booster) -> Dict[str, Any]:
 
 
 def trees_of(booster: xgb.Booster) -> List[Tree]:
-    def to_tree(node: Dict[str, Any]) -> Tree:
-        categories = np.full(len(node["left_children"]), None)
-        for at, first, size in zip(node["categories_nodes"], node["categories_segments"], node["categories_sizes"]):
-            categories[at] = frozenset(node["categories"][first : first + size])
-        return Tree(
-            left=np.array(node["left_children"]),
-            right=np.array(node["right_children"]),
-            feature=np.array(node["split_indices"]),
-            threshold=np.array(node["split_conditions"], dtype=np.float32),
-            default_left=np.array(node["default_left"]),
-            gain=np.array(node["loss_changes"], dtype=np.float32),
-            hess=np.array(node["sum_hessian"], dtype=np.float32),
-            weight=np.array(node["base_weights"], dtype=np.float32),
-            categories=categories,
-        )
-
-    return [to_tree(node) for node in model_of(booster)["trees"]]
+    return [Tree.of(tree) for tree in model_of(booster)["trees"]]
 
 
 def assert_same_trees(one: xgb.Booster, other: xgb.Booster) -> None:

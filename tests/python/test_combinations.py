@@ -237,9 +237,8 @@ def compare_rounds(task: Task) -> Comparison:
             # A gradient is w·(p - y), with p from an exp of either's own: a few roundings of numbers up to w.
             error = 8 * FLOAT_EPS * task.largest_weight()
             within = tolerances[place * len(tolerances) // len(pairs)]  # a round has the trees of one output together
-            found = compare(a, b, task.x, regular, gamma, task.ordered, error, within)
-            total.same, total.ties = total.same + found.same, total.ties + found.ties
-            total.wrong += [f"round {number}: {what}" for what in found.wrong]
+            found = compare(a, b, task.x, regular, gamma, task.ordered, error, within, number)
+            total.add(found)
         model = stock
     return total
 

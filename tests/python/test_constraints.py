@@ -83,7 +83,7 @@ def tolerance_with(g: np.ndarray, eta: float, reg_lambda: float) -> Callable[[Tr
     def tolerance(tree: Tree, node: int, rows: np.ndarray, x: np.ndarray) -> float:
         total = size(tree, node, rows)
         if tree.left[node] != -1:
-            left = goes_left(tree, node, x[rows])
+            left = goes_left(tree, node, x[rows, tree.feature[node]])
             total += size(tree, tree.left[node], rows[left]) + size(tree, tree.right[node], rows[~left])
         return 8 * FLOAT_EPS * total
 
@@ -110,9 +110,7 @@ def rounds_from_the_same_model(parts: Dict[str, np.ndarray], matrix=xgb.DMatrix,
                 a, b, x, settings.get("reg_lambda", 1.0), settings.get("gamma", 0.0), "max_leaves" in settings,
                 gradient_error, lambda tree, node, rows: within(tree, node, rows, x),
             )  # fmt: skip
-            total.same += found.same
-            total.ties += found.ties
-            total.wrong += found.wrong
+            total.add(found)
         model = stock
     return total
 

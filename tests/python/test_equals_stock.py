@@ -125,7 +125,7 @@ def test_rounds_from_the_same_model(case: str, matrix) -> None:
                 COX_ERROR if "cox" in case else 0.0,
             )
             assert not found.wrong, f"round {number}: " + "\n".join(found.wrong)
-            total.same, total.ties = total.same + found.same, total.ties + found.ties
+            total.add(found)
         model = stock
     # Ties are the exception: if they were not, the comparison would have compared little.
     assert total.same > 10 * total.ties, f"{total.same} nodes alike, {total.ties} ties"

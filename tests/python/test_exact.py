@@ -1,7 +1,7 @@
 """tree_method=gpu_exact: the trees of stock `exact`, node by node, and everything around them.
 
 Each round starts both methods from the same model, so that both get the same gradients (to the rounding that
-equal_trees.py is told); every difference is then a tie, or wrong.
+compare() is told); every difference is then a tie, or wrong.
 """
 
 import os
@@ -83,7 +83,7 @@ def test_nodes_are_those_of_stock_exact(case: str) -> None:
             weight = how.get("scale_pos_weight", 1.0)
             found = compare(a, b, x, gamma=how.get("gamma", 0.0), gradient_error=8 * FLOAT_EPS * weight)
             assert not found.wrong, f"round {number}: " + "\n".join(found.wrong)
-            total.same, total.ties = total.same + found.same, total.ties + found.ties
+            total.add(found)
             if not found.ties and a.nodes == b.nodes and not how.get("gamma"):
                 assert np.array_equal(a.default_left, b.default_left)
         model = theirs

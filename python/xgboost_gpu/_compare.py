@@ -1,0 +1,358 @@
+"""Compares two models node by node and explains each difference."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Callable, List, Optional
+
+import numpy as np
+
+from ._models import Columns, Model, ModelTree, goes_left
+
+#: Half a unit in the last place of a float32, relative: the largest error of one rounding.
+FLOAT_EPS = 2.0**-24
+#: Splits that gain no more than this are never made (XGBoost's own constant).
+SMALLEST_GAIN = 1e-6
+#: How far two programs' gradients of a row of weight 1 may be apart: a probability from an exp of either's own, and
+#: what is made of it, in 8 roundings of numbers up to 1 at most.
+GRADIENT_ERROR = 8 * FLOAT_EPS
+
+#: What a difference is.
+TIE, LATER, REAL = "tie", "later", "real"
+_SHOWN = 40  # differences of one kind that a report lists
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two nodes that are not alike.
+
+    ``kind`` is ``"tie"``: both choices gain the same, to the rounding of float32, and either is right; ``"later"``: an
+    earlier round differs, so that the gradients do, too; ``"real"``: rounding does not explain it.
+    """
+
+    kind: str
+    tree: int  #: counted from 0; -1: what all trees begin with
+    nodes: tuple  #: the node's number in either model
+    rows: Optional[int]  #: that reach it, if there are data
+    what: str
+    gain_difference: Optional[float] = None  #: between the two choices
+    tolerance: Optional[float] = None  #: what rounding makes of it at most
+
+    def __str__(self) -> str:
+        if self.tree < 0:
+            return f"{self.kind}: {self.what}"
+        rows = "" if self.rows is None else f", {self.rows} rows"
+        text = f"{self.kind}: tree {self.tree}, node {self.nodes[0]}/{self.nodes[1]}{rows}: {self.what}"
+        if self.gain_difference is None:
+            return text
+        return f"{text}; gains differ by {self.gain_difference:.3g}, rounding explains {self.tolerance:.3g}"
+
+
+@dataclass
+class Comparison:
+    """What :func:`compare` finds. ``print`` it for a report."""
+
+    same: int = 0  #: nodes that agree
+    skipped: int = 0  #: nodes of the first model below differences, which have no counterpart
+    differences: List[Difference] = field(default_factory=list)
+    trees: int = 0
+    leaf_error: float = 0.0  #: largest difference between two leaves that agree
+    diverged: bool = False  #: rows go different ways somewhere
+
+    def of_kind(self, kind: str) -> List[Difference]:
+        """``"tie"``, ``"later"`` or ``"real"``."""
+        return [d for d in self.differences if d.kind == kind]
+
+    @property
+    def ties(self) -> int:
+        """Nodes where both choices gain the same."""
+        return len(self.of_kind(TIE))
+
+    @property
+    def wrong(self) -> List[str]:
+        """What rounding does not explain, in words."""
+        return [str(d) for d in self.of_kind(REAL)]
+
+    @property
+    def explained(self) -> bool:
+        """No difference is real."""
+        return not self.of_kind(REAL)
+
+    def add(self, other: "Comparison") -> None:
+        """Counts what `other` counted, too."""
+        self.same += other.same
+        self.skipped += other.skipped
+        self.trees += other.trees
+        self.differences += other.differences
+        self.leaf_error = max(self.leaf_error, other.leaf_error)
+        self.diverged = self.diverged or other.diverged
+
+    def __str__(self) -> str:
+        real, later = len(self.of_kind(REAL)), len(self.of_kind(LATER))
+        compared = self.same + len(self.differences)
+        share = self.same / compared if compared else 1.0
+        lines = [
+            f"{self.trees} trees, {compared} nodes compared: {self.same} alike ({share:.2%}), {self.ties} ties, "
+            f"{later} after a difference of an earlier round, {real} not explained",
+        ]
+        if self.skipped:
+            lines.append(f"{self.skipped} nodes below differences have no counterpart and were not compared")
+        for kind in (REAL, TIE, LATER):
+            found = self.of_kind(kind)
+            lines += [f"  {difference}" for difference in found[:_SHOWN]]
+            if len(found) > _SHOWN:
+                lines.append(f"  … and {len(found) - _SHOWN} more that are {kind}")
+        return "\n".join(lines)
+
+
+def compare(
+    a: Any,
+    b: Any,
+    data: Any = None,
+    *,
+    reg_lambda: float = 1.0,
+    gamma: float = 0.0,
+    gradient_error: Optional[float] = None,
+    ordered: bool = False,
+) -> Comparison:
+    """Compares two models that should be equal but for rounding, node by node, and explains each difference.
+
+    Trees are compared from their roots. Where the two split by different places, their gains tell whether that was a
+    tie: two ways to add the same numbers round differently, and of two splits that gain the same to within rounding
+    either may win. The tolerance is derived from the gains' sizes, and printed. Below two splits that send rows
+    different ways nothing can be compared; trees of later rounds then have other gradients, so differences there are
+    counted apart. To judge these too, let both methods go on from the same model, round by round (``docs/exact.md``).
+
+    ``print`` the result for a report, or read its counts.
+
+        found = xgboost_gpu.compare(exact_booster, "stock.json", data)
+        print(found)
+        assert found.explained
+
+    Parameters
+    ----------
+    a, b
+        ``Booster``, fitted estimator, name of a model file, or a model's bytes (``Booster.save_raw``).
+    data
+        The rows that both were trained on: an array, a data frame, a sparse matrix or a ``DMatrix``. Without them
+        splits are alike only if feature and threshold are equal, and no error of gradients is allowed for.
+    reg_lambda, gamma
+        Of the trainings, which model files do not tell.
+    gradient_error
+        How far the gradients that the two computed for a row may be apart; default: 2^-21, eight roundings of numbers
+        up to 1. With weights: as many times the largest. Needs `data`, which tell how many rows were summed.
+    ordered
+        True if nodes compete (``max_leaves``, ``grow_policy=lossguide``): another split elsewhere then changes what is
+        grown, and a node that only one model splits is no difference.
+
+    With ``max_delta_step`` or ``monotone_constraints`` gains are sums of larger numbers than the tolerance is derived
+    from: a tie may then be called real. Two trainings of ``dart`` drop trees by random numbers of their own.
+
+    Raises ValueError for what is no model with trees, and for models or data of different shapes; TypeError for other
+    objects; FileNotFoundError for a file that is not there.
+    """
+    one, other = Model(a, "a"), Model(b, "b")
+    one.check_shape(other)
+    if data is None and gradient_error:
+        raise ValueError(f"gradient_error is {gradient_error}, but no data tell how many rows a sum has")
+    columns = None if data is None else Columns(data)
+    if columns is not None and columns.shape[1] != one.features:
+        raise ValueError(f"data have {columns.shape[1]} columns; allowed: {one.features}, the models' features")
+    own_error = gradient_error if gradient_error is not None else (0.0 if data is None else GRADIENT_ERROR)
+    result = Comparison()
+    if one.base_score != other.base_score:
+        text = f"base_score is {one.base_score} and {other.base_score}"
+        result.differences.append(Difference(REAL, -1, (0, 0), None, text))
+        result.diverged = True
+    margins = _Margins(one.base_score)
+    for first in range(0, len(one.trees), one.per_round):
+        # Once margins differ, sums of gradients do, by as much a row; of how many rows only the data tell.
+        later = result.diverged or (data is None and margins.error > 0)
+        for number in range(first, min(first + one.per_round, len(one.trees))):
+            pair = one.trees[number], other.trees[number]
+            found = compare_trees(
+                *pair, columns, reg_lambda, gamma, ordered, own_error + margins.error, tree=number, later=later
+            )
+            margins.add_tree(pair, found.leaf_error)
+            result.add(found)
+        margins.end_round()
+    return result
+
+
+class _Margins:
+    """How far margins that two models gave a row may be apart while its leaves are alike.
+
+    A tree adds the difference of two leaves, and each model rounds its sum, by 2^-24 of the margin at most. A gradient
+    of squared error or a logistic loss is off by no more than its margin, and so is its hessian.
+    """
+
+    def __init__(self, base_score: float) -> None:
+        self.error = 0.0
+        self._next_error = 0.0
+        self._largest = abs(base_score)  # of all margins; at first a base score, its logarithm, or its logit
+        if base_score > 0:
+            self._largest += abs(math.log(base_score))
+        if 0 < base_score < 1:
+            self._largest += abs(math.log1p(-base_score))
+
+    def add_tree(self, pair: Any, leaf_error: float) -> None:
+        self._largest += max(float(np.max(np.abs(tree.threshold[tree.left == -1]))) for tree in pair)
+        if self._next_error > 0 or leaf_error > 0:
+            self._next_error += leaf_error + 2 * FLOAT_EPS * self._largest
+
+    def end_round(self) -> None:
+        self.error = self._next_error
+
+
+def gain_tolerance(*gains: float) -> float:
+    """A gain is a difference of node gains, each of a few float32 operations: at most 8 roundings of their sizes."""
+    return 8 * FLOAT_EPS * float(np.sum(np.abs(gains)))
+
+
+def node_gain(tree: ModelTree, node: int, reg_lambda: float) -> float:
+    """G²/(H + lambda) = w²(H + lambda); of a leaf smaller, by the square of the learning rate."""
+    return float(tree.weight[node]) ** 2 * (float(tree.hess[node]) + reg_lambda)
+
+
+def split_tolerance(tree: ModelTree, node: int, reg_lambda: float) -> float:
+    """Of the gain of a node's split, or of one that was not made."""
+    whole = node_gain(tree, node, reg_lambda)
+    if tree.left[node] == -1:
+        return gain_tolerance(whole, whole)
+    return gain_tolerance(whole, whole + float(tree.gain[node]))
+
+
+def compare_trees(
+    a: ModelTree,
+    b: ModelTree,
+    x: Any,
+    reg_lambda: float = 1.0,
+    gamma: float = 0.0,
+    ordered: bool = False,
+    gradient_error: float = 0.0,
+    tolerance_of: Optional[Callable[[ModelTree, int, np.ndarray], float]] = None,
+    tree: int = 0,
+    later: bool = False,
+) -> Comparison:
+    """Two trees that should have been grown from the same gradients; most arguments as those of `compare`.
+
+    Both know the sums of a node exactly or to about 2^-50; what is rounded is float32: sums and leaves once or twice,
+    a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
+    With a `gradient_error` a sum of n rows is off by n times that, a leaf by as much over H + lambda, a node's gain by
+    2|w| + w² times as much. `tolerance_of`: of the gain of a tree's node with these rows, where weights are not those
+    of the least loss. `tree`: its number, for messages. `later`: differences are those of an earlier round.
+    """
+    columns = x if x is None or isinstance(x, Columns) else Columns(x)
+    least_gain = max(gamma, SMALLEST_GAIN)
+    walk = _Walk(a, b, columns, reg_lambda, least_gain, ordered, gradient_error, tolerance_of, tree, later)
+    pending = [_Pair(0, 0, None if columns is None else np.arange(columns.shape[0]))]
+    while pending:
+        pending += walk.visit(pending.pop())
+    return walk.result
+
+
+@dataclass
+class _Pair:
+    """A node of either tree, and the rows that reach both, if there are data."""
+
+    a: int
+    b: int
+    rows: Optional[np.ndarray]
+
+
+@dataclass
+class _Walk:
+    """Two trees from their roots downwards; the arguments of `compare_trees`."""
+
+    a: ModelTree
+    b: ModelTree
+    columns: Optional[Columns]
+    reg_lambda: float
+    least_gain: float
+    ordered: bool
+    gradient_error: float
+    tolerance_of: Optional[Callable[[ModelTree, int, np.ndarray], float]]
+    tree: int
+    later: bool
+    result: Comparison = field(default_factory=lambda: Comparison(trees=1))
+
+    def visit(self, pair: _Pair) -> List[_Pair]:
+        """Judges two nodes; gives their children if these can be compared."""
+        hess = self.a.hess[pair.a], self.b.hess[pair.b]
+        leaves = self.a.left[pair.a] == -1, self.b.left[pair.b] == -1
+        if not np.isclose(*hess, rtol=2 * FLOAT_EPS, atol=self._sum_error(pair)):
+            return self._differ(REAL, pair, f"sums of hessians are {hess[0]!s} and {hess[1]!s}")
+        if all(leaves):
+            return self._leaves(pair)
+        texts = f"{self.a.split_text(pair.a)} and {self.b.split_text(pair.b)}"
+        tolerance = self._tolerance(pair)
+        if any(leaves):
+            apart = abs(float(self.b.gain[pair.b] if leaves[0] else self.a.gain[pair.a]) - self.least_gain)
+            kind = TIE if self.ordered or apart <= tolerance else REAL
+            return self._differ(kind, pair, f"{texts}: only one splits", apart, tolerance)
+        apart = abs(float(self.a.gain[pair.a]) - float(self.b.gain[pair.b]))
+        if apart > tolerance:
+            return self._differ(REAL, pair, texts, apart, tolerance)
+        children = self._children(pair)
+        if children and self._same_place(pair):
+            self.result.same += 1
+            return children
+        return self._differ(TIE, pair, texts, apart, tolerance, children)
+
+    def _differ(
+        self, kind: str, pair: _Pair, what: str, apart: Optional[float] = None, tolerance: Optional[float] = None,
+        children: Optional[List[_Pair]] = None,
+    ) -> List[_Pair]:  # fmt: skip
+        rows = None if pair.rows is None else len(pair.rows)
+        kind = LATER if self.later else kind
+        self.result.differences.append(Difference(kind, self.tree, (pair.a, pair.b), rows, what, apart, tolerance))
+        if not children:
+            self.result.diverged = True
+            self.result.skipped += self.a.below(pair.a)
+        return children or []
+
+    def _leaves(self, pair: _Pair) -> List[_Pair]:
+        values = self.a.threshold[pair.a], self.b.threshold[pair.b]
+        # -eta·G/(H + lambda): up to 4 roundings; where G nearly cancels, also 2^-40 absolute.
+        slack = 2.0**-40 + self._sum_error(pair) / (float(self.b.hess[pair.b]) + self.reg_lambda)
+        if not np.isclose(*values, rtol=4 * FLOAT_EPS, atol=slack):
+            return self._differ(REAL, pair, f"leaves are {values[0]!s} and {values[1]!s}")
+        self.result.same += 1
+        self.result.leaf_error = max(self.result.leaf_error, abs(float(values[0]) - float(values[1])))
+        return []
+
+    def _sum_error(self, pair: _Pair) -> float:
+        return 0.0 if pair.rows is None else len(pair.rows) * self.gradient_error
+
+    def _tolerance(self, pair: _Pair) -> float:
+        """By how much two equal gains may differ."""
+        both = (self.a, pair.a), (self.b, pair.b)
+        if self.tolerance_of is None:
+            tolerance = max(split_tolerance(tree, node, self.reg_lambda) for tree, node in both)
+        else:
+            tolerance = max(self.tolerance_of(tree, node, pair.rows) for tree, node in both)
+        weights = [np.abs(tree.weight[tree.family(node)]) for tree, node in both]
+        return tolerance + self._sum_error(pair) * max(float(np.sum(2 * w + w**2)) for w in weights)
+
+    def _same_place(self, pair: _Pair) -> bool:
+        """Both split by the same feature at the same threshold, or by the same categories."""
+        a, b, categories = self.a, self.b, (self.a.categories[pair.a], self.b.categories[pair.b])
+        if a.feature[pair.a] != b.feature[pair.b]:
+            return False
+        if categories != (None, None):
+            return bool(categories[0] == categories[1])
+        # "Present or missing" on a QuantileDMatrix: the matrix does not hold the upper end of its last bin.
+        return a.threshold[pair.a] in (b.threshold[pair.b], np.finfo(np.float32).max)
+
+    def _children(self, pair: _Pair) -> List[_Pair]:
+        """Children that get the same rows; empty if there are none, or nothing tells."""
+        both = (self.a, pair.a), (self.b, pair.b)
+        left = int(self.a.left[pair.a]), int(self.b.left[pair.b])
+        right = int(self.a.right[pair.a]), int(self.b.right[pair.b])
+        if self.columns is None or pair.rows is None:
+            return [_Pair(*left, None), _Pair(*right, None)] if self._same_place(pair) else []
+        ways = [
+            goes_left(tree, node, self.columns.values(pair.rows, int(tree.feature[node]))) for tree, node in both
+        ]
+        if not np.array_equal(*ways):
+            return []
+        return [_Pair(*left, pair.rows[ways[0]]), _Pair(*right, pair.rows[~ways[0]])]

@@ -1,0 +1,155 @@
+"""Models as arrays, and data as columns, for what looks at them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+import xgboost
+
+
+@dataclass
+class ModelTree:
+    """A tree of a model as arrays over its nodes; node 0 is the root."""
+
+    left: np.ndarray  # -1: a leaf
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray  # of a leaf: its value, learning rate included
+    default_left: np.ndarray
+    gain: np.ndarray
+    hess: np.ndarray
+    weight: np.ndarray  # of inner nodes: without learning rate; of leaves: with it
+    categories: np.ndarray  # those that go right, as a frozenset; None where the split is not by categories
+
+    @classmethod
+    def of(cls, tree: Dict[str, Any]) -> Any:
+        """From a tree of a model in JSON."""
+        categories = np.full(len(tree["left_children"]), None)
+        for at, first, size in zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"]):
+            categories[at] = frozenset(tree["categories"][first : first + size])
+        return cls(
+            left=np.array(tree["left_children"]),
+            right=np.array(tree["right_children"]),
+            feature=np.array(tree["split_indices"]),
+            threshold=np.array(tree["split_conditions"], dtype=np.float32),
+            default_left=np.array(tree["default_left"]),
+            gain=np.array(tree["loss_changes"], dtype=np.float32),
+            hess=np.array(tree["sum_hessian"], dtype=np.float32),
+            weight=np.array(tree["base_weights"], dtype=np.float32),
+            categories=categories,
+        )
+
+    def family(self, node: int) -> List[int]:
+        """A node and its children."""
+        return [node] if self.left[node] == -1 else [node, int(self.left[node]), int(self.right[node])]
+
+    def below(self, node: int) -> int:
+        """Nodes of the subtree of `node`, but itself."""
+        found = [node]
+        for each in found:  # grows meanwhile
+            found += self.family(each)[1:]
+        return len(found) - 1
+
+    def split_text(self, node: int) -> str:
+        """As in "f3 < 0.25, missing left (gain 12.5)"; of a leaf "leaf 0.125"."""
+        if self.left[node] == -1:
+            return f"leaf {self.threshold[node]!s}"
+        categories = self.categories[node]
+        by = f"< {self.threshold[node]!s}" if categories is None else f"not in {sorted(categories)}"
+        side = "left" if self.default_left[node] else "right"
+        return f"f{self.feature[node]} {by}, missing {side} (gain {self.gain[node]!s})"
+
+
+def goes_left(tree: ModelTree, node: int, values: np.ndarray) -> np.ndarray:
+    """Which rows with these values of the node's feature go left."""
+    categories = tree.categories[node]
+    present = values < tree.threshold[node] if categories is None else ~np.isin(values, list(categories))
+    return np.where(np.isnan(values), bool(tree.default_left[node]), present)
+
+
+class Model:
+    """Trees of a model, and what must agree before they can be compared. `name`: for messages."""
+
+    def __init__(self, source: Any, name: str) -> None:
+        self.name = name
+        learner = _learner(source, name)
+        try:
+            booster = learner["gradient_booster"]
+            kind = booster["name"]
+            if kind not in ("gbtree", "dart"):
+                raise ValueError(f"{name} has the booster {kind}; allowed: gbtree, dart")
+            model = booster.get("gbtree", booster)["model"]
+            shape = learner["learner_model_param"]
+            self.trees = [ModelTree.of(tree) for tree in model["trees"]]
+            self.features = int(shape["num_feature"])
+            self.outputs = max(1, int(shape["num_class"]), int(shape.get("num_target", 1)))
+            self.base_score = float(shape["base_score"])
+            self.per_round = self.outputs * max(1, int(model["gbtree_model_param"]["num_parallel_tree"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{name} is not a model of XGBoost 1.7: {error!r}") from error
+
+    def check_shape(self, other: "Model") -> None:
+        for what, ours, theirs in (
+            ("trees", len(self.trees), len(other.trees)),
+            ("features", self.features, other.features),
+            ("outputs", self.outputs, other.outputs),
+            ("trees a round", self.per_round, other.per_round),
+        ):
+            if ours != theirs:
+                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: as many")
+
+
+def _learner(source: Any, name: str) -> Dict[str, Any]:
+    """The part `learner` of a model's JSON."""
+    if hasattr(source, "get_booster"):
+        source = source.get_booster()
+    if isinstance(source, (str, Path)):
+        if not Path(source).is_file():
+            raise FileNotFoundError(f"{name} is '{source}', which is not a file")
+        what, source = f"'{source}'", bytearray(Path(source).read_bytes())
+    elif isinstance(source, (bytes, bytearray)):
+        what, source = f"{len(source)} bytes", bytearray(source)
+    elif not isinstance(source, xgboost.Booster):
+        kind = type(source).__name__
+        raise TypeError(f"{name} is of type {kind}; allowed: Booster, fitted estimator, name of a model file, bytes")
+    if isinstance(source, bytearray):
+        booster = xgboost.Booster()
+        try:
+            booster.load_model(source)
+        except xgboost.core.XGBoostError as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ValueError(f"{name} is {what}, which is no model of XGBoost: {reason}") from error
+        source = booster
+    learner: Dict[str, Any] = json.loads(bytes(source.save_raw("json")))["learner"]
+    return learner
+
+
+class Columns:
+    """Columns of training data; NaN where a value is missing."""
+
+    def __init__(self, data: Any) -> None:
+        if hasattr(data, "get_data") and hasattr(data, "num_col"):  # a DMatrix, whose CSR may lack empty last columns
+            shape = data.num_row(), data.num_col()
+            data = data.get_data()
+            data.resize(shape)
+        self._sparse = data.tocsc() if hasattr(data, "tocsc") else None
+        if self._sparse is not None:
+            self._sparse.sort_indices()
+        self._dense = None if self._sparse is not None else np.asarray(data, dtype=np.float32)
+        self.shape = self._sparse.shape if self._dense is None else self._dense.shape
+        if len(self.shape) != 2:
+            raise ValueError(f"data have {len(self.shape)} dimensions; allowed: 2, rows and columns")
+
+    def values(self, rows: np.ndarray, feature: int) -> np.ndarray:
+        if self._dense is not None:
+            return self._dense[rows, feature]
+        values = np.full(len(rows), np.nan, dtype=np.float32)
+        begin, end = self._sparse.indptr[feature : feature + 2]
+        if end > begin:
+            stored = self._sparse.indices[begin:end]
+            places = np.minimum(np.searchsorted(stored, rows), len(stored) - 1)
+            there = stored[places] == rows
+            values[there] = self._sparse.data[begin:end][places[there]]
+        return values

@@ -1,0 +1,267 @@
+"""xgboost_gpu.compare: what it calls alike, a tie, or real; its report; bad input; the command."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+import numpy as np
+import pytest
+import scipy.sparse
+import xgboost as xgb
+from equal_trees import GRADIENT_ERROR, compare_models
+from sklearn import datasets
+from support import BACKEND, LIBRARY, make_data, only_ours, raw
+
+pytestmark = only_ours
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+
+
+def exact(**others: Any) -> Dict[str, Any]:
+    return {"tree_method": "gpu_exact", "gpu_backend": BACKEND, **others}
+
+
+def edited(booster: xgb.Booster, edit: Callable[[Dict[str, Any], List[Dict[str, Any]]], None]) -> bytes:
+    """The model after edit(learner, trees)."""
+    model = json.loads(bytes(booster.save_raw("json")))
+    learner = copy.deepcopy(model["learner"])
+    edit(learner, learner["gradient_booster"]["model"]["trees"])
+    return json.dumps({**model, "learner": learner}).encode()
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Four values, four times each; below 1.5 and above 3.5 gain the same."""
+    x = np.array([1.0, 2.0, 3.0, 4.0] * 4, dtype=np.float32)[:, None]
+    data = xgb.DMatrix(x, [0.0, 1.0, 1.0, 0.0] * 4)
+    return x, xgb.train(exact(max_depth=1, min_child_weight=0), data, 2)
+
+
+def split_below(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+    """The other one of the two best splits, with all that follows from it; the second tree is not changed."""
+    for name in ("sum_hessian", "base_weights", "split_conditions"):
+        trees[0][name][1], trees[0][name][2] = trees[0][name][2], trees[0][name][1]
+    trees[0]["split_conditions"][0] = 1.5
+
+
+def test_a_model_is_like_itself() -> None:
+    x, y = make_data(500, 4, missing=0.2)
+    booster = xgb.train(exact(), xgb.DMatrix(x, y), 3)
+    for data in (None, x):
+        found = compare_models(booster, raw(booster), data)
+        assert found.explained and not found.differences and not found.skipped
+        assert found.same == len(booster.trees_to_dataframe()) and found.trees == 3
+        assert str(found) == (
+            f"3 trees, {found.same} nodes compared: {found.same} alike (100.00%), 0 ties, 0 after a difference of an "
+            "earlier round, 0 not explained"
+        )
+
+
+@pytest.mark.parametrize("name", ["diabetes", "breast_cancer", "wine"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_ten_rounds_of_both_exact_methods(name: str, missing: float) -> None:
+    x, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    x = x.astype(np.float32)
+    x[np.random.default_rng(7).random(x.shape) < missing] = np.nan
+    how = {"breast_cancer": dict(objective="binary:logistic"), "wine": dict(objective="multi:softprob", num_class=3)}
+    data = xgb.DMatrix(x, y)
+    ours = xgb.train(exact(**how.get(name, {})), data, 10)
+    stock = xgb.train({"tree_method": "exact", **how.get(name, {})}, data, 10)
+    found = compare_models(ours, stock, data)
+    print(found)
+    assert found.explained, str(found)
+    assert found.same >= 99 * found.ties
+    assert found.trees == (30 if name == "wine" else 10)
+
+
+def test_a_tie_is_explained_and_what_follows_is_set_apart(small) -> None:
+    x, booster = small
+    found = compare_models(booster, edited(booster, split_below), x)
+    assert [(d.kind, d.tree, d.nodes, d.rows) for d in found.differences] == [("tie", 0, (0, 0), 16)]
+    tie = found.differences[0]
+    assert tie.gain_difference == 0.0 and tie.tolerance > 0
+    assert found.ties == 1 and found.skipped == 2 and found.same == 3 and found.explained
+    assert "tie: tree 0, node 0/0, 16 rows: f0 < 3.5, missing" in str(found)
+    assert "and f0 < 1.5, missing" in str(found)
+    assert "gains differ by 0, rounding explains" in str(found)
+    assert "2 nodes below differences have no counterpart" in str(found)
+
+    def more(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        split_below(learner, trees)
+        trees[1]["loss_changes"][0] *= 1.01
+
+    found = compare_models(booster, edited(booster, more), x)
+    assert [(d.kind, d.tree) for d in found.differences] == [("tie", 0), ("later", 1)]
+    assert found.explained
+
+
+@pytest.mark.parametrize("with_data", [True, False])
+@pytest.mark.parametrize(
+    "name, node, factor, words",
+    [
+        ("loss_changes", 0, 1.001, "gains differ by"),
+        ("sum_hessian", 1, 1.001, "sums of hessians are 12.0 and 12.012"),
+        ("split_conditions", 2, 1.001, "leaves are -"),
+    ],
+)
+def test_a_real_difference(small, with_data: bool, name: str, node: int, factor: float, words: str) -> None:
+    x, booster = small
+
+    def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        trees[0][name][node] *= factor
+
+    found = compare_models(booster, edited(booster, edit), x if with_data else None)
+    assert [d.kind for d in found.differences] == ["real"] and not found.explained
+    assert words in found.wrong[0] and words in str(found)
+    assert str(found).splitlines()[0].endswith("1 not explained")
+
+
+def test_gains_that_differ_by_less_than_the_tolerance_are_alike(small) -> None:
+    _, booster = small
+
+    def by(factor: float) -> bytes:
+        def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+            trees[0]["loss_changes"][0] *= factor
+
+        return edited(booster, edit)
+
+    # The tolerance is 8 roundings, 2^-21, of the gain and the node's own gain twice, which is less than it here.
+    assert compare_models(booster, by(1 + 2.0**-22)).explained
+    assert not compare_models(booster, by(1 + 2.0**-18)).explained
+
+
+def test_one_splits_where_the_gain_is_gamma(small) -> None:
+    x, booster = small
+    gain = float(booster.trees_to_dataframe()["Gain"][0])
+    stump = xgb.train(exact(max_depth=1, min_child_weight=0, gamma=1e6), xgb.DMatrix(x, [0.0, 1.0, 1.0, 0.0] * 4), 2)
+    assert not compare_models(booster, stump, x).explained
+    found = compare_models(booster, stump, x, gamma=gain)
+    assert found.explained and found.ties == 1 and "only one splits" in str(found)
+    assert compare_models(booster, stump, x, ordered=True).explained
+
+
+def test_base_scores_are_compared(small) -> None:
+    _, booster = small
+
+    def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        learner["learner_model_param"]["base_score"] = "2E0"
+
+    found = compare_models(booster, edited(booster, edit))
+    assert found.wrong == ["real: base_score is 0.5 and 2.0"]
+
+
+def test_data_of_all_kinds_tell_the_same() -> None:
+    x, y = make_data(400, 5, missing=0.4)
+    x[:, 4] = np.nan  # a column that a CSR does not show
+    dense = xgb.DMatrix(x, y)
+    ours, stock = xgb.train(exact(), dense, 4), xgb.train({"tree_method": "exact"}, dense, 4)
+    stored = ~np.isnan(x)
+    sparse = scipy.sparse.csr_matrix((x[stored], np.nonzero(stored)), shape=x.shape)
+    kinds = (x, x.astype(float), sparse, dense, xgb.DMatrix(sparse))
+    assert len({str(compare_models(ours, stock, data)) for data in kinds}) == 1
+
+
+def test_models_of_all_kinds_tell_the_same(tmp_path) -> None:
+    x, y = make_data(200, 3)
+    model = xgb.XGBRegressor(n_estimators=3, **exact()).fit(x, y)
+    files = [tmp_path / f"model.{kind}" for kind in ("json", "ubj")]
+    for file in files:
+        model.save_model(file)
+    sources = [model, model.get_booster(), raw(model.get_booster()), *files, str(files[0])]
+    assert len({str(compare_models(model, source, x)) for source in sources}) == 1
+
+
+@pytest.mark.parametrize(
+    "other, error, words",
+    [
+        (lambda booster, data: b"hello", ValueError, "b is 5 bytes, which is no model of XGBoost"),
+        (lambda booster, data: b'{"a": 1}', ValueError, "b is 8 bytes, which is no model of XGBoost"),
+        (lambda booster, data: "/nowhere/a.json", FileNotFoundError, "b is '/nowhere/a.json', which is not a file"),
+        (lambda booster, data: 3, TypeError, "b is of type int; allowed: Booster"),
+        (
+            lambda booster, data: xgb.train({"booster": "gblinear"}, data, 1),
+            ValueError,
+            "b has the booster gblinear; allowed: gbtree, dart",
+        ),
+        (lambda booster, data: booster[:2], ValueError, "a has 3 trees and b has 2; allowed: as many"),
+        (
+            lambda booster, data: xgb.train({}, xgb.DMatrix(*make_data(50, 4)), 3),
+            ValueError,
+            "a has 3 features and b has 4; allowed: as many",
+        ),
+        (
+            lambda booster, data: xgb.train(dict(num_parallel_tree=3), data, 1),
+            ValueError,
+            "a has 1 trees a round and b has 3; allowed: as many",
+        ),
+    ],
+)
+def test_what_cannot_be_compared(other: Callable, error: type, words: str) -> None:
+    data = xgb.DMatrix(*make_data(50, 3))
+    booster = xgb.train(exact(), data, 3)
+    with pytest.raises(error) as raised:
+        compare_models(booster, other(booster, data))
+    assert words in str(raised.value)
+
+
+def test_data_that_do_not_fit(small) -> None:
+    _, booster = small
+    with pytest.raises(ValueError, match="data have 2 columns; allowed: 1, the models' features"):
+        compare_models(booster, booster, np.zeros((4, 2)))
+    with pytest.raises(ValueError, match="data have 1 dimensions; allowed: 2"):
+        compare_models(booster, booster, np.zeros(4))
+    with pytest.raises(ValueError, match="gradient_error is 0.1, but no data tell"):
+        compare_models(booster, booster, gradient_error=0.1)
+
+
+def test_gradients_that_are_rounded_differently_are_allowed_for_as_far_as_told(small) -> None:
+    x, booster = small
+
+    def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        trees[1]["sum_hessian"][0] += 10 * GRADIENT_ERROR  # of 16 rows: less than 16 errors, more than 2
+
+    other = edited(booster, edit)
+    assert compare_models(booster, other, x).explained
+    assert not compare_models(booster, other, x, gradient_error=GRADIENT_ERROR / 8).explained
+    assert not compare_models(booster, other).explained
+
+
+def test_the_package_has_it(small) -> None:
+    import xgboost_gpu
+
+    _, booster = small
+    found = xgboost_gpu.compare(booster, booster)
+    assert isinstance(found, xgboost_gpu.Comparison) and found.same == 6
+    assert {"compare", "Comparison", "Difference"} <= set(xgboost_gpu.__all__)
+
+
+def test_the_command(small, tmp_path) -> None:
+    x, booster = small
+    booster.save_model(tmp_path / "a.json")
+    (tmp_path / "tie.json").write_bytes(edited(booster, split_below))
+    (tmp_path / "text.json").write_text("no model")
+    np.save(tmp_path / "x.npy", x)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "XGBGPU_LIBRARY": LIBRARY}
+        command = [sys.executable, "-B", "-m", "xgboost_gpu", "compare", *arguments]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+
+    done = run("a.json", "tie.json", "--data", "x.npy")
+    assert done.returncode == 0 and "tie: tree 0, node 0/0, 16 rows" in done.stdout, done.stderr
+    done = run("a.json", "tie.json", "--data", "x.npy", "--gradient-error", "0")
+    assert done.returncode == 0, done.stderr
+
+    def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        trees[0]["loss_changes"][0] *= 2
+
+    (tmp_path / "real.json").write_bytes(edited(booster, edit))
+    done = run("a.json", "real.json")
+    assert done.returncode == 1 and "1 not explained" in done.stdout, done.stderr
+    done = run("a.json", "text.json")
+    assert done.returncode == 2 and "b is 'text.json', which is no model" in done.stderr
+    done = run("a.json", "nothing.json")
+    assert done.returncode == 2 and "b is 'nothing.json', which is not a file" in done.stderr
