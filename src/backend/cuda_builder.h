@@ -50,9 +50,14 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
  protected:
   /// For a matrix of this shape. Device memory belongs to a device, also while members are made and destroyed: the
   /// device is current until a derived constructor ends with EndConstruction(), and again after Close(), with which a
-  /// derived destructor begins. `owner` as for DeviceArena.
-  CudaBuilder(int device, std::uint64_t rows, FeatureIndex features, int threads, char const* owner)
-      : rows_{rows}, features_{features}, threads_{threads}, device_{device}, arena_{owner} {}
+  /// derived destructor begins. `arena_text`: the arguments of the DeviceArena.
+  template <typename... ArenaText>
+  CudaBuilder(int device, std::uint64_t rows, FeatureIndex features, int threads, ArenaText&&... arena_text)
+      : rows_{rows},
+        features_{features},
+        threads_{threads},
+        device_{device},
+        arena_{std::forward<ArenaText>(arena_text)...} {}
   void EndConstruction() { device_.Leave(); }
   void Close() noexcept;
 

@@ -6,6 +6,7 @@
 
 #include "backend/cuda_builder.h"
 #include "exact/exact_growth.h"
+#include "exact/exact_memory.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample.h"
 
@@ -16,7 +17,12 @@ namespace {
 class CudaExactBuilder final : public CudaBuilder {
  public:
   CudaExactBuilder(std::shared_ptr<SortedMatrix const> const& matrix, int device, int threads)
-      : CudaBuilder{device, matrix->rows, matrix->features(), threads, "Training exact trees on the GPU"},
+      : CudaBuilder{device,
+                    matrix->rows,
+                    matrix->features(),
+                    threads,
+                    "Training exact trees on the GPU (" + ExactDeviceNeeds(*matrix) + ")",
+                    "tree_method=gpu_hist"},
         features_{matrix->features()},
         growth_{matrix, threads, mutable_arena(), stream()} {
     EndConstruction();

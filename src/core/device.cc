@@ -58,9 +58,8 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
     std::size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
     Throw<OutOfDeviceMemory>(owner_, " needs ", bytes, " bytes of GPU memory for ", part, ", beside ", bytes_,
-                             " bytes that it holds; ", free, " of ", total,
-                             " are free. Try a smaller max_bin, max_depth or max_leaves, a GPU with more free memory "
-                             "(gpu_id), or gpu_backend=host");
+                             " bytes that it holds; ", free, " of ", total, " are free. Try ", advice_,
+                             ", a GPU with more free memory (gpu_id), or gpu_backend=host");
   }
   CheckCuda(status, "allocating memory");
   bytes_ += bytes;

@@ -60,8 +60,9 @@ class DeviceArena {
     std::size_t bytes;
   };
 
-  /// `owner` begins the messages about memory, as in "Training on the GPU".
-  explicit DeviceArena(std::string owner) : owner_{std::move(owner)} {}
+  /// `owner` begins the messages about memory, as in "Training on the GPU"; `advice` is what they say to try first.
+  explicit DeviceArena(std::string owner, std::string advice = "a smaller max_bin, max_depth or max_leaves")
+      : owner_{std::move(owner)}, advice_{std::move(advice)} {}
   DeviceArena(DeviceArena const&) = delete;
   DeviceArena& operator=(DeviceArena const&) = delete;
 
@@ -76,7 +77,7 @@ class DeviceArena {
   std::vector<Part> const& parts() const { return parts_; }  ///< what is held now, in order of first use
 
  private:
-  std::string owner_;
+  std::string owner_, advice_;
   std::size_t bytes_{0};
   std::size_t peak_{0};
   std::uint64_t changes_{0};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "equality_case.h"
+#include "exact/exact_memory.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
@@ -126,15 +127,19 @@ TEST_F(CudaExact, AGradientThatIsNoNumberIsNamed) {
   EXPECT_GT(trainer.Grow(c.params, gradients, {}).size(), 1U);
 }
 
-TEST_F(CudaExact, MemoryStaysBelowSixteenBytesAValue) {
+TEST_F(CudaExact, MemoryStaysBelowSixteenBytesAValueAndIsWhatMessagesSay) {
   EqualityCase c = Case(400'000, 28, 1.0, Values::kContinuous, Loss::kLogistic);
   CaseRows const rows{c};
   Trainer trainer{Dataset::BuildSorted(rows, 2, {BackendKind::kCuda, 0}), BackendKind::kCuda, 2};
   CaseLoss const loss{c, rows};
   c.params.max_depth = 6;
   trainer.Grow(c.params, loss.Gradients(std::vector<float>(c.rows)), {});
-  EXPECT_LT(static_cast<double>(trainer.memory().peak_bytes), 16.0 * c.rows * 28);
-  EXPECT_GT(static_cast<double>(trainer.memory().peak_bytes), 8.0 * c.rows * 28);  // the columns and a list
+  auto const stored = trainer.data().sorted_matrix()->stored();
+  auto const peak = static_cast<double>(trainer.memory().peak_bytes);
+  EXPECT_LT(peak, 16.0 * static_cast<double>(stored));
+  auto const told = static_cast<double>(ExactDeviceBytes(c.rows, stored));
+  EXPECT_LT(peak, 1.1 * told);
+  EXPECT_GT(peak, 0.9 * told);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 #include "core/device.h"
 #include "driver/hist.h"
 #include "equality_case.h"
+#include "exact/exact_memory.h"
 #include "matrix/device_matrix.h"
+#include "rounds/resident_rows.h"
 #include "support/grow.h"
 
 namespace xgbgpu::testing {
@@ -17,14 +19,24 @@ namespace {
 
 constexpr std::uint32_t kTrees = 2;
 
-class CudaFailureTest : public ::testing::TestWithParam<GrowPolicy> {
+enum class Growth { kDepthWise, kLossGuide, kExact };
+
+class CudaFailureTest : public ::testing::TestWithParam<Growth> {
  protected:
   CudaFailureTest() : c_{RandomCase({1200, 9, 0.2}, 201)} {
-    c_.params.grow_policy = GetParam();
+    c_.params.grow_policy = GetParam() == Growth::kLossGuide ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
     c_.params.subsample = 0.8f;
     SetDirections(&c_.params, 9);
     SetInteractions(&c_.params, 9);
-    data_ = HostMatrix(MemorySource{c_.values}, c_.max_bin, 2);
+    MemorySource const source{c_.values};
+    if (GetParam() == Growth::kExact) {
+      sorted_ = host::SortColumns(source, 2);
+      needs_ = {"exact trees", "1200 rows", std::to_string(sorted_->stored()) + " values: about ",
+                std::to_string(ExactDeviceBytes(1200, sorted_->stored())) + " bytes in all", "tree_method=gpu_hist"};
+    } else {
+      data_ = HostMatrix(source, c_.max_bin, 2);
+      needs_ = {"max_bin"};
+    }
   }
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
   void TearDown() override { FailDeviceAllocation(-1); }
@@ -36,12 +48,48 @@ class CudaFailureTest : public ::testing::TestWithParam<GrowPolicy> {
     }
     return trees;
   }
-  std::unique_ptr<TreeBuilder> Make(BackendKind kind) const { return MakeTreeBuilder(kind, *data_, 2); }
+  std::unique_ptr<TreeBuilder> Make(BackendKind kind) const {
+    if (sorted_ == nullptr) return MakeTreeBuilder(kind, *data_, 2);
+    return kind == BackendKind::kHost ? MakeHostExactBuilder(sorted_, 2) : MakeCudaExactBuilder(sorted_, 0, 2);
+  }
   std::vector<Tree> Train(BackendKind kind) const { return GrowTrees(Make(kind).get()); }
 
   TreeCase c_;
-  std::unique_ptr<QuantisedMatrix> data_;
+  std::unique_ptr<QuantisedMatrix> data_;       // one of the two
+  std::shared_ptr<SortedMatrix const> sorted_;  //
+  std::vector<std::string> needs_;              ///< what a message about memory says, beside what they all say
 };
+
+/// Two rounds of absolute errors whose rows stay on the device, and what they leave there.
+struct Rounds {
+  std::vector<Tree> trees;
+  std::vector<float> margins;
+};
+bool operator==(Rounds const& a, Rounds const& b) { return a.trees == b.trees && a.margins == b.margins; }
+
+Rounds RunRounds(TreeBuilder* builder, TrainParams const& params, std::vector<float> const& labels) {
+  DeviceRounds& rounds = *builder->rounds();
+  auto const rows = rounds.MakeResidentRows(1);
+  Rounds result;
+  result.margins.resize(labels.size());
+  rows->SetTargets({labels.data()});
+  rows->SetMargins(result.margins);
+  try {
+    for (std::uint32_t round = 0; round < kTrees; ++round) {
+      rows->ComputeGradients({Objective::kAbsoluteError});
+      rounds.Begin(params, rows.get(), {{0, {round, 0}}});
+      Tree tree = rounds.FinishNext();
+      rounds.AdaptLeaves(&tree, rows.get());
+      rounds.AddLeafValues(tree.leaf_value, rows.get(), 0);
+      result.trees.push_back(std::move(tree));
+    }
+  } catch (...) {
+    rounds.Abandon();
+    throw;
+  }
+  rows->CopyMargins(result.margins);
+  return result;
+}
 
 TEST_P(CudaFailureTest, EveryAllocationMayFail) {
   auto const expected = Train(BackendKind::kHost);
@@ -56,6 +104,8 @@ TEST_P(CudaFailureTest, EveryAllocationMayFail) {
                                              {"bytes of GPU memory for", "are free", "Try", "gpu_backend=host"}),
               "")
         << "allocation " << n;
+    FailDeviceAllocation(n);
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { Train(BackendKind::kCuda); }, needs_), "") << "allocation " << n;
     FailDeviceAllocation(-1);
     ASSERT_EQ(Train(BackendKind::kCuda), expected) << "after allocation " << n << " had failed";
   }
@@ -74,6 +124,28 @@ TEST_P(CudaFailureTest, ABuilderSurvivesAllocationsThatFailInsideATree) {
         << "allocation " << n;
     FailDeviceAllocation(-1);
     ASSERT_EQ(GrowTrees(builder.get()), expected) << "after allocation " << n << " had failed";
+  }
+}
+
+TEST_P(CudaFailureTest, RoundsOnTheDeviceSurviveAllocationsThatFail) {
+  std::vector<float> labels;
+  for (GradientPair const& g : c_.gradients) labels.push_back(g.grad);
+  auto const first = Make(BackendKind::kCuda);
+  FailDeviceAllocation(-1);
+  Rounds const expected = RunRounds(first.get(), c_.params, labels);
+  std::int64_t const allocations = FailDeviceAllocation(-1);
+  EXPECT_GT(expected.trees[0].size(), 1U);
+  auto const expected_of_host = Train(BackendKind::kHost);
+  for (std::int64_t n = 0; n < allocations; ++n) {
+    auto const builder = Make(BackendKind::kCuda);
+    FailDeviceAllocation(n);
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { RunRounds(builder.get(), c_.params, labels); },
+                                             {"bytes of GPU memory for"}),
+              "")
+        << "allocation " << n;
+    FailDeviceAllocation(-1);
+    ASSERT_TRUE(RunRounds(builder.get(), c_.params, labels) == expected) << "after allocation " << n << " had failed";
+    ASSERT_EQ(GrowTrees(builder.get()), expected_of_host) << "after allocation " << n << " had failed";
   }
 }
 
@@ -157,10 +229,54 @@ TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest, ::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
-                         [](auto const& c) {
-                           return c.param == GrowPolicy::kDepthWise ? std::string{"DepthWise"} : "LossGuide";
+INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest,
+                         ::testing::Values(Growth::kDepthWise, Growth::kLossGuide, Growth::kExact), [](auto const& c) {
+                           return std::string{c.param == Growth::kDepthWise   ? "DepthWise"
+                                              : c.param == Growth::kLossGuide ? "LossGuide"
+                                                                              : "Exact"};
                          });
+
+/// Takes what is free on the device, but pieces of less than this.
+std::vector<DeviceBuffer<char>> TakeMemory(DeviceArena* arena, std::size_t smallest) {
+  std::vector<DeviceBuffer<char>> taken;
+  std::size_t size = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&size, &total), "asking for free memory");
+  while (size >= smallest) {
+    try {
+      taken.emplace_back(arena, "all that is free", size);
+    } catch (OutOfDeviceMemory const&) {
+      size /= 2;
+    }
+  }
+  return taken;
+}
+
+TEST(ExactMemoryTest, ASetThatDoesNotFitIsToldHowMuchItNeeds) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  EqualityCase c{901, 600'000, 28, 1.0, Values::kContinuous, 256, Loss::kLogistic, {}, 1, {}};
+  c.params.max_depth = 4;
+  CaseRows const rows{c};
+  auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(c.rows));
+  std::shared_ptr<SortedMatrix const> const sorted = host::SortColumns(rows, 2);
+  auto const grow = [&](TreeBuilder* builder) { return GrowHistTree(builder, c.params, gradients, {}); };
+  Tree const expected = grow(MakeHostExactBuilder(sorted, 2).get());
+  EXPECT_EQ(grow(MakeCudaExactBuilder(sorted, 0, 2).get()), expected);  // code of kernels is on the device from now on
+  DeviceArena arena{"This test"};
+  {
+    // Streams and the like may take from what is left: less than 32 MiB. Columns take 4 bytes for each of their values.
+    DeviceBuffer<char> spare{&arena, "spare", 24 << 20};
+    auto const taken = TakeMemory(&arena, 8 << 20);
+    spare = {};
+    ASSERT_GT(4 * sorted->stored(), 32U << 20);
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>(
+                  [&] { grow(MakeCudaExactBuilder(sorted, 0, 2).get()); },
+                  {"Training exact trees on the GPU (600000 rows", std::to_string(sorted->stored()) + " values",
+                   "about " + std::to_string(ExactDeviceBytes(600'000, sorted->stored())) + " bytes in all", "are free",
+                   "tree_method=gpu_hist", "gpu_backend=host"}),
+              "");
+  }
+  EXPECT_EQ(grow(MakeCudaExactBuilder(sorted, 0, 2).get()), expected);
+}
 
 TEST(DeviceErrorTest, AShortageSaysHowMuchForWhatAndWhatIsFree) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);

@@ -1,0 +1,25 @@
+/// How much memory of a device exact trees take, for messages.
+#ifndef XGBGPU_EXACT_EXACT_MEMORY_H_
+#define XGBGPU_EXACT_EXACT_MEMORY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "exact/sorted_matrix.h"
+
+namespace xgbgpu {
+
+/// Bytes at the peak of a training: an entry of the columns and of two lists for every stored value; for every row its
+/// gradient, as given and as integers, its position and its side. Without what grows with nodes and tiles, and without
+/// the rows' margins and labels where rounds stay on the device: a tenth of the whole, where values are many.
+inline std::uint64_t ExactDeviceBytes(std::uint64_t rows, std::uint64_t stored) { return 12 * stored + 25 * rows; }
+
+/// As in "10 rows, 30 values: about 610 bytes in all".
+inline std::string ExactDeviceNeeds(SortedMatrix const& matrix) {
+  return std::to_string(matrix.rows) + " rows, " + std::to_string(matrix.stored()) + " values: about " +
+         std::to_string(ExactDeviceBytes(matrix.rows, matrix.stored())) + " bytes in all";
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_EXACT_EXACT_MEMORY_H_
