@@ -7,6 +7,7 @@
 #include "backend/cuda_builder.h"
 #include "exact/exact_growth.h"
 #include "exact/exact_memory.h"
+#include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample.h"
 
@@ -78,8 +79,10 @@ class CudaExactBuilder final : public CudaBuilder {
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override {
     CheckNodes("AddLeafValues", node_values.size());
     Run([&] {
-      cuda::AddLeafValues(positions(), this->rows(), UploadNodeValues(node_values),
-                          static_cast<cuda::ResidentRows*>(rows)->margins(output), 1, limits(), stream());
+      timer().Run(kMargins, kNoLevel, [&] {
+        cuda::AddLeafValues(positions(), this->rows(), UploadNodeValues(node_values),
+                            static_cast<cuda::ResidentRows*>(rows)->margins(output), 1, limits(), stream());
+      });
       stream().Wait("adding leaf values");  // the values' source may go
     });
   }
