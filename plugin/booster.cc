@@ -79,10 +79,11 @@ class StandIn {
   xgboost::PredictionCacheEntry cache_;
 };
 
-void CheckOneProcess() {
-  if (XGCommunicatorIsDistributed() != 0) {
+void CheckOneWorker() {
+  if (XGCommunicatorGetWorldSize() > 1) {
     throw Unsupported{"gpu_hist and gpu_exact do not train distributed (this process is one of " +
-                      std::to_string(XGCommunicatorGetWorldSize()) + " workers); supported: one process"};
+                      std::to_string(XGCommunicatorGetWorldSize()) +
+                      " workers); supported: one worker, or tree_method=hist on all of them"};
   }
 }
 
@@ -151,7 +152,7 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
 }
 
 Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
-  CheckOneProcess();
+  CheckOneWorker();
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
   int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
   Training& training = trainers_.Get(data, max_bin, place, ctx_->Threads());
@@ -413,7 +414,7 @@ void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
 std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
                                         xgboost::MetaInfo const& info) {
   Predicted& last = LastPrediction();
-  if (last.evaluated != &predictions || &last.data->Info() != &info || XGCommunicatorIsDistributed() != 0) return {};
+  if (last.evaluated != &predictions || &last.data->Info() != &info || XGCommunicatorGetWorldSize() > 1) return {};
   std::uint64_t const rows = info.num_row_;
   auto const outputs =
       static_cast<std::uint32_t>(last.resident ? last.resident->rows->outputs() : predictions.Size() / rows);

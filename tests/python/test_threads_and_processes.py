@@ -169,6 +169,7 @@ def test_several_workers_are_refused_until_they_are_built() -> None:
     for worker in workers:
         text = worker.communicate(timeout=120)[0]
         assert "refused:" in text and METHOD in text and "distributed" in text, text
+        assert "one of 2 workers" in text and "supported: one worker" in text and "tree_method=hist" in text, text
     tracker.join()
 
 
