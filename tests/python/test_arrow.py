@@ -1,0 +1,78 @@
+"""Arrow tables: what stock's DMatrix takes gives the trees of the same numbers; what it does not is stock's error.
+
+pyarrow is no package of Debian 12: docs/testing.md says how to bring it.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from support import assert_same_trees, fresh, make_data, sampled, train
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: docs/testing.md says how")
+pytest.importorskip("pyarrow.cffi", reason="cffi is not installed, which pyarrow hands tables over with")
+
+X, Y = make_data(700, 4, missing=0.15)
+NAMES = ["a", "b", "c", "d"]
+
+
+def table(x: np.ndarray = X, kind: "pa.DataType" = None) -> "pa.Table":
+    """NaN becomes null."""
+    columns = [pa.array(column, mask=np.isnan(column)).cast(kind or "float") for column in x.T]
+    return pa.table(dict(zip(NAMES, columns)))
+
+
+def in_batches(rows: int) -> "pa.Table":
+    """Each batch in memory of its own: of a slice stock 1.7.4 reads the rows at the beginning of its buffers."""
+    return pa.concat_tables([table(X[first : first + rows]) for first in range(0, len(X), rows)])
+
+
+@pytest.mark.parametrize("rows", [700, 64, 1], ids=["one batch", "64 rows a batch", "1 row a batch"])
+@pytest.mark.parametrize("settings", [{}, sampled(subsample=0.5, colsample_bynode=0.5)], ids=["all", "sampled"])
+def test_batches_of_a_table_are_the_rows_of_an_array(rows: int, settings: dict) -> None:
+    data = xgb.DMatrix(in_batches(rows), Y)
+    booster = train(data, 4, **settings)
+    assert_same_trees(booster, train(xgb.DMatrix(X, Y), 4, **settings))
+    assert np.array_equal(booster.predict(data), fresh(booster).predict(xgb.DMatrix(X)))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "double"])
+def test_types_of_columns(kind: str) -> None:
+    whole = np.round(np.abs(X) * 20)
+    assert_same_trees(train(xgb.DMatrix(table(whole, kind), Y), 3), train(xgb.DMatrix(whole, Y), 3))
+
+
+def test_the_marker_of_missing_values() -> None:
+    marked = np.where(np.isnan(X), np.float32(-9), X)
+    assert_same_trees(train(xgb.DMatrix(table(marked), Y, missing=-9), 3), train(xgb.DMatrix(X, Y), 3))
+
+
+def test_labels_and_weights_from_columns_of_arrow() -> None:
+    weight = np.arange(1, 701, dtype=np.float32)
+    data = xgb.DMatrix(table(), pa.array(Y), weight=pa.array(weight), feature_names=NAMES)
+    assert_same_trees(train(data, 3), train(xgb.DMatrix(X, Y, weight=weight), 3))
+    assert data.feature_names == NAMES
+
+
+def test_a_table_as_a_frame_of_pandas_brings_names_and_categories() -> None:
+    towns = pa.array(np.random.default_rng(1).choice(["Bonn", "Kiel", "Ulm", "Trier", "Hof"], 700)).dictionary_encode()
+    whole = table().append_column("town", towns)
+    frame = pd.DataFrame({**{name: X[:, i] for i, name in enumerate(NAMES)}, "town": towns.to_pandas()})
+    data = xgb.DMatrix(whole.to_pandas(), Y, enable_categorical=True)
+    assert data.feature_names == NAMES + ["town"]
+    assert_same_trees(train(data, 4), train(xgb.DMatrix(frame, Y, enable_categorical=True), 4))
+
+
+@pytest.mark.parametrize(
+    "make, error, word",
+    [
+        (lambda: xgb.QuantileDMatrix(table(), Y), TypeError, "not supported for data iterator"),
+        (lambda: xgb.DMatrix(table().append_column("t", pa.array(["x"] * 700)), Y), ValueError, "integers or floating"),
+        (lambda: xgb.DMatrix(table(), Y, enable_categorical=True), ValueError, "categorical data in arrow"),
+        (lambda: xgb.DMatrix(table().to_pandas().astype("float[pyarrow]"), Y), ValueError, "float\\[pyarrow\\]"),
+    ],
+    ids=["QuantileDMatrix", "text", "categories", "pandas on Arrow"],
+)
+def test_what_stock_does_not_take_says_so(make, error: type, word: str) -> None:
+    with pytest.raises(error, match=word):
+        make()
