@@ -1,0 +1,104 @@
+"""External memory: the host never holds the values. Peak memory of processes, beside bounds that page and bins give."""
+
+import json
+
+import pytest
+from support import BACKEND, LIBRARY, only_ours, run_python
+
+ROWS, COLUMNS, PAGES = 20_000, 50, 40  # of a page; pages
+VALUE = 8  # bytes of a value in a page of XGBoost's: column and number
+
+CODE = """
+import json, os, sys
+import numpy as np, xgboost as xgb
+kind, folder, rows, columns, pages = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
+cache = os.path.join(folder, kind)
+
+def status(name):
+    with open("/proc/self/status", encoding="ascii") as lines:
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+def page(number):
+    x = np.random.default_rng(number).standard_normal((rows, columns), dtype=np.float32)
+    return x, x[:, 0] + x[:, 1]
+
+class Pages(xgb.core.DataIter):
+    def __init__(self):
+        self.at = 0
+        super().__init__(cache_prefix=cache)
+
+    def next(self, input_data):
+        if self.at == pages:
+            return 0
+        x, y = page(self.at)
+        input_data(data=x, label=y)
+        self.at += 1
+        return 1
+
+    def reset(self):
+        self.at = 0
+
+def in_memory():
+    x, y = np.empty((pages * rows, columns), dtype=np.float32), np.empty(pages * rows, dtype=np.float32)
+    for number in range(pages):
+        here = slice(number * rows, (number + 1) * rows)
+        x[here], y[here] = page(number)
+    return xgb.DMatrix(x, y)
+
+def text():
+    digits = np.random.default_rng(0).integers(1, 10, size=(1000, columns))
+    line = lambda row: f"{row[0]} " + " ".join(f"{column}:{value}" for column, value in enumerate(row))
+    block = "".join(line(row) + "\\n" for row in digits)
+    with open(cache + ".txt", "w") as file:
+        for _ in range(pages * rows // 1000):
+            file.write(block)
+    return xgb.DMatrix(f"{cache}.txt?format=libsvm#{cache}")
+
+before = status("VmRSS")
+data = {"pages": lambda: xgb.DMatrix(Pages()), "memory": in_memory, "text": text}[kind]()
+made = status("VmRSS")
+booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 4, "nthread": 2}, data, 2)
+assert data.num_row() == rows * pages and len(booster.get_dump()[0]) > 100
+print(json.dumps({"whole": status("VmHWM") - before, "training": status("VmHWM") - made}))
+"""
+
+
+def growth(kind: str, folder: str) -> dict:
+    """Bytes by which a process grows, at its peak: with the data's making, and from the data's making on."""
+    sizes = (str(size) for size in (ROWS, COLUMNS, PAGES))
+    return json.loads(run_python(CODE, kind, folder, *sizes, library=LIBRARY).stdout)
+
+
+def most_beside_pages() -> int:
+    """The table in docs/parameters.md, for 256 bins, 2 threads, depth 4."""
+    rows = ROWS * PAGES
+    bins = rows * (64 + COLUMNS)  # a byte by row, rows padded from 50 to 64 bytes, and a byte by column
+    training = rows * 24 + 16 * 257 * COLUMNS * 2**5  # a row; sums of 257 cells a column in 31 nodes
+    columns = 4 * 2**24 + 2 * 4 * rows + 8 * rows  # in flight; one for each thread; where rows begin
+    xgboost = rows * (4 + 8 + 2 * 4)  # label, gradient, predictions and their copy
+    return bins + training + columns + xgboost
+
+
+def in_flight(page: int) -> int:
+    """Bytes of pages at a time, at most: XGBoost reads four ahead, one is looked at and one may not be freed yet."""
+    return 6 * page
+
+
+@only_ours
+@pytest.mark.skipif(BACKEND != "host", reason="the driver of a device takes memory of the process, too")
+def test_pages_of_an_iterator_are_held_a_few_at_a_time(tmp_path) -> None:
+    raw = VALUE * ROWS * PAGES * COLUMNS
+    bound = most_beside_pages() + in_flight(VALUE * ROWS * COLUMNS)
+    assert bound < raw  # so that a process that held all values would be found out
+    assert growth("pages", str(tmp_path))["whole"] < bound
+    assert growth("memory", str(tmp_path))["whole"] > raw
+
+
+@only_ours
+@pytest.mark.skipif(BACKEND != "host", reason="the driver of a device takes memory of the process, too")
+def test_pages_of_a_text_file_are_held_a_few_at_a_time(tmp_path) -> None:
+    """A page is made from 8 MiB of text at most. The parser's own buffers, from before the training, are not counted."""
+    of_text = len("10:1 ") - 0.2  # characters a value: ten of the fifty columns have a number of one digit
+    bound = most_beside_pages() + in_flight(int(VALUE * 2**23 / of_text))
+    assert bound < VALUE * ROWS * PAGES * COLUMNS
+    assert growth("text", str(tmp_path))["training"] < bound
