@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "core/message.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -130,7 +131,23 @@ TargetView ViewTargets(xgboost::MetaInfo const& info) {
   return view;
 }
 
+/// Mistakes for which stock code's words name neither parameter nor input.
+static void CheckLabels(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs) {
+  std::size_t const lower = info.labels_lower_bound_.Size(), upper = info.labels_upper_bound_.Size();
+  if (objective.kind == Objective::kAft && (lower != info.num_row_ || upper != info.num_row_)) {
+    Throw<InvalidArgument>("objective is 'survival:aft', and label_lower_bound has ", lower,
+                           " values, label_upper_bound ", upper, "; allowed: one for each of ", info.num_row_, " rows");
+  }
+  if (objective.kind != Objective::kSoftmax && outputs > 1 && info.labels.Shape(1) == 1) {
+    Throw<InvalidArgument>(
+        "The model makes ", outputs,
+        " outputs a row (num_class, or columns of the labels it began with), and the labels have 1 "
+        "column; allowed: num_class 0 or 1, as many columns, or objective multi:softmax, multi:softprob");
+  }
+}
+
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs) {
+  CheckLabels(objective, info, outputs);
   std::size_t const columns = objective.kind == Objective::kSoftmax ? 1 : outputs;
   std::size_t const weights = info.weights_.Size();
   TargetView const view = ViewTargets(info);

@@ -65,7 +65,8 @@ std::vector<float> RowWeights(xgboost::MetaInfo const& info);
 TargetView ViewTargets(xgboost::MetaInfo const& info);
 
 /// True if there is a label for every margin (or row, for kSoftmax), or bounds for kAft, and a weight for every row (or
-/// ranking group) or none. Else stock code has the words for what is wrong.
+/// ranking group) or none. Else stock code has the words for what is wrong, but for this: throws InvalidArgument if
+/// there is one label a row for several outputs of an objective without classes, or none of the bounds for kAft.
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
 /// The same for a metric: what it compares predictions with is there, once for each, and the weights are of the rows or

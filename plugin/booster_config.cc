@@ -67,6 +67,16 @@ void CheckMethod(std::string const& name) {
                         "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }
 
+/// A second updater that grows finds the tree grown, at which XGBoost fails without a word for it.
+void CheckOneGrows(std::vector<std::string> const& updaters) {
+  auto const grows = [](std::string const& name) { return name.compare(0, 5, "grow_") == 0; };
+  if (std::count_if(updaters.cbegin(), updaters.cend(), grows) < 2) return;
+  std::string sequence;
+  for (auto const& name : updaters) sequence += (sequence.empty() ? "" : ",") + name;
+  throw InvalidArgument{"Parameter updater is '" + sequence +
+                        "'; allowed: one updater that grows trees (grow_…) in it"};
+}
+
 void SayWhatBecameOf(ParamValues const& dropped) {
   for (auto const& [name, value] : dropped) {
     WarnOnce(name, "parameter " + name + " " + MeaningOfDropped(name) + ".");
@@ -105,7 +115,7 @@ Args BoosterConfig::Configure(Args const& args) {
   // A stock booster builds new updaters from these arguments alone: give it everything whenever it may build some.
   if (InCharge() || was_in_charge) out.assign(tree_values_.cbegin(), tree_values_.cend());
   for (auto const& [name, value] : args) {
-    if (InCharge() && name == "num_parallel_tree") CheckParallelTrees(value);
+    if (InCharge()) CheckStockParam(name, value);
     bool const is_updater = name == "updater" || name == "updater_seq";
     if (InCharge() && (is_updater || (HasOurMethod() && name == "tree_method"))) continue;
     if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
@@ -158,6 +168,7 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
     updaters_.clear();  // they were there to update trees
   }
   if (!InCharge()) updaters_.clear();  // the stock booster knows what to do with them
+  CheckOneGrows(updaters_);
 }
 
 void BoosterConfig::Parse() {

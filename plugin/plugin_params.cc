@@ -1,9 +1,11 @@
 #include "plugin_params.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <set>
 
 #include "constraint_text.h"
+#include "core/message.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -62,10 +64,11 @@ void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   TrainParams const defaults;
   if (train.sampling_method == SamplingMethod::kGoss) return;
   std::string const needs = " without sampling_method=goss, and sampling_method is '" + param.sampling_method + "'";
-  if (train.top_rate != defaults.top_rate) NotAllowed("top_rate", std::to_string(train.top_rate), "0.2" + needs);
-  if (train.other_rate != defaults.other_rate) {
-    NotAllowed("other_rate", std::to_string(train.other_rate), "0.1" + needs);
-  }
+  auto const refuse = [&](char const* name, float value, char const* fallback) {
+    Throw<InvalidArgument>("Parameter ", name, " is '", value, "'; allowed: ", fallback, needs);
+  };
+  if (train.top_rate != defaults.top_rate) refuse("top_rate", train.top_rate, "0.2");
+  if (train.other_rate != defaults.other_rate) refuse("other_rate", train.other_rate, "0.1");
 }
 
 }  // namespace
@@ -98,14 +101,41 @@ char const* MeaningOfDropped(std::string const& name) {
   return found == kMeanings.end() ? nullptr : found->second;
 }
 
-void CheckParallelTrees(std::string const& value) {
+void CheckStockParam(std::string const& name, std::string const& value) {
+  struct Rule {
+    bool (*holds)(double);
+    char const* allowed;
+    bool is_whole{false};
+  };
+  static Rule const kShare{[](double x) { return x >= 0 && x <= 1; }, "0 to 1"};
+  // Each thread has a stack, which the system runs out of, with the end of the process.
+  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096; 0: as many as there are"};
+  static std::map<std::string, Rule> const kRules{
+      {"num_parallel_tree", {[](double x) { return x >= 1; }, "1 or larger", true}},
+      {"nthread", kThreads},
+      {"n_jobs", kThreads},
+      {"rate_drop", kShare},
+      {"skip_drop", kShare},
+      {"scale_pos_weight", {[](double x) { return x >= 0 && std::isfinite(x); }, "a finite number, 0 or larger"}},
+      {"huber_slope", {[](double x) { return x != 0 && std::isfinite(x); }, "a finite number but 0"}},
+      {"aft_loss_distribution_scale",
+       {[](double x) { return x > 0 && std::isfinite(x); }, "a finite number, larger than 0"}}};
+  auto const found = kRules.find(name);
+  if (found == kRules.end()) return;
+  Rule const& rule = found->second;
   char* end = nullptr;
-  long const trees = std::strtol(value.c_str(), &end, 10);
-  if (*end != '\0' || trees < 1) NotAllowed("num_parallel_tree", value, "1 or larger");
+  double const number = rule.is_whole ? std::strtol(value.c_str(), &end, 10) : std::strtod(value.c_str(), &end);
+  bool const is_number = end != value.c_str() && *end == '\0';
+  if (is_number ? !rule.holds(number) : rule.is_whole)
+    NotAllowed(name, value, rule.allowed);  // others: XGBoost says so
 }
 
 TreeParam ParseTreeParam(ParamValues const& values) {
   CheckFractions(values);
+  auto const onehot = values.find("max_cat_to_onehot");
+  if (onehot != values.end() && onehot->second.find('-') != std::string::npos) {  // the parser makes it positive
+    NotAllowed("max_cat_to_onehot", onehot->second, "1 to 2147483647");
+  }
   TreeParam param;
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};

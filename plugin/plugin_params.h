@@ -107,9 +107,10 @@ char const* MeaningOfDropped(std::string const& name);
 TreeParam ParseTreeParam(ParamValues const& values);
 DeviceParam ParseDeviceParam(ParamValues const& values);
 
-/// Throws InvalidArgument unless `value` is a number of trees: of a booster with trees, XGBoost does not even look at
-/// it.
-void CheckParallelTrees(std::string const& value);
+/// Throws InvalidArgument for a value of a parameter that stock code reads and takes as it comes, although no training
+/// can follow it: NaN, infinities, trees that XGBoost does not even count if the booster has some, threads beyond
+/// reason.
+void CheckStockParam(std::string const& name, std::string const& value);
 
 /// `param` for the engine, without what depends on the matrix. Throws Unsupported for what `hist` of XGBoost can and
 /// gpu_hist cannot yet, InvalidArgument for a value that no method takes and for values that contradict each other.

@@ -61,6 +61,27 @@ WRONG_VALUES = [
 OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says less
     ("learning_rate", "fast", 0.3, ["learning_rate", "fast"]),
     ("num_parallel_tree", 0, 1, ["num_parallel_tree", r"\b0\b", r"\b1\b"]),
+    ("num_parallel_tree", "x", 1, ["num_parallel_tree", "'x'", r"\b1\b"]),
+    ("nthread", 10**6, 1, ["nthread", "1000000", "4096"]),
+    *(
+        (name, wrong, 0, [name, str(wrong), "0 to 1"])
+        for name in ("rate_drop", "skip_drop")
+        for wrong in (-0.5, 1.5, "nan")
+    ),
+    *(("scale_pos_weight", wrong, 1, ["scale_pos_weight", str(wrong), r"\b0\b"]) for wrong in (-1, "nan", "inf")),
+    *(("huber_slope", wrong, 1, ["huber_slope", str(wrong), "finite"]) for wrong in (0, "nan", "inf")),
+    *(
+        ("aft_loss_distribution_scale", wrong, 1, ["aft_loss_distribution_scale", str(wrong), "larger than 0"])
+        for wrong in (0, -1, "nan")
+    ),
+    ("max_cat_to_onehot", 0, 4, ["max_cat_to_onehot", r"\b0\b", r"\b1\b"]),
+    ("max_cat_to_onehot", -1, 4, ["max_cat_to_onehot", "'-1'", "1 to 2147483647"]),
+    ("max_cat_threshold", -1, 64, ["max_cat_threshold", "-1", r"\b1\b"]),
+    ("updater", "grow_gpu_hist,grow_gpu_hist", "grow_gpu_hist", ["updater", "grow_gpu_hist,grow_gpu_hist", "one updater"]),
+    ("updater", "grow_colmaker,grow_gpu_hist", "grow_gpu_hist", ["updater", "grow_colmaker", "one updater"]),
+    ("gpu_id", -2, -1, ["gpu_id", "-2", "-1"]),
+    ("fail_on_invalid_gpu_id", "maybe", "false", ["fail_on_invalid_gpu_id", "maybe", "boolean"]),
+    ("gpu_trace", "/no/such/folder/trace.json", "", ["gpu_trace", "/no/such/folder/trace.json", "writable file"]),
     ("gpu_backend", "rocm", BACKEND, ["gpu_backend", "rocm", "auto", "cuda", "host"]),
     ("gpu_backend", "", BACKEND, ["gpu_backend", "auto", "cuda", "host"]),
     ("gpu_backend", "HOST", BACKEND, ["gpu_backend", "HOST", "auto", "cuda"]),
@@ -257,6 +278,29 @@ def test_fields_of_another_size(data: xgb.DMatrix, field: str, values: np.ndarra
         bad.set_info(**{field: values})
         booster.update(bad, 2)
     assert raw(booster) == before
+
+
+@only_ours
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"sampling_method": "goss", "subsample": 0.5}, ["subsample is 0.5", "goss", "allowed with it: 1"]),
+        ({"sampling_method": "goss", "top_rate": 0.7, "other_rate": 0.6}, ["top_rate", "0.7", "0.6", "at most 1"]),
+        ({"sampling_method": "gradient_based", "top_rate": 0.5}, ["top_rate is '0.5'", "goss", "gradient_based"]),
+        ({"objective": "binary:logistic", "num_class": 3}, ["num_class", "3 outputs", "1 column", "multi:softprob"]),
+        ({"objective": "survival:aft"}, ["survival:aft", "label_lower_bound has 0", "one for each of 200 rows"]),
+        ({"objective": "multi:softmax"}, ["num_class", r"\b0\b", r"\b1\b"]),
+        ({"process_type": "update"}, ["process_type", "default", "update"]),
+        ({"updater": "prune,grow_gpu_hist"}, ["prune", "process_type", "update"]),
+    ],
+    ids=str,
+)
+def test_settings_that_contradict_each_other(settings: dict, words: list) -> None:
+    data = xgb.DMatrix(X, (Y > 0).astype(np.float32))
+    with pytest.raises(Error) as error:
+        train(data, 2, **settings)
+    assert_says(error, *words)
+    assert train(data, 2).num_boosted_rounds() == 2
 
 
 @only_ours
