@@ -1,6 +1,8 @@
 """External memory: the host never holds the values. Peak memory of processes, beside bounds that page and bins give."""
 
+import functools
 import json
+import tempfile
 
 import pytest
 from support import BACKEND, LIBRARY, only_ours, run_python
@@ -11,7 +13,7 @@ VALUE = 8  # bytes of a value in a page of XGBoost's: column and number
 CODE = """
 import json, os, sys
 import numpy as np, xgboost as xgb
-kind, folder, rows, columns, pages = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
+kind, folder, rows, columns, pages, backend = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6]), sys.argv[6]
 cache = os.path.join(folder, kind)
 
 def status(name):
@@ -57,26 +59,28 @@ def text():
 before = status("VmRSS")
 data = {"pages": lambda: xgb.DMatrix(Pages()), "memory": in_memory, "text": text}[kind]()
 made = status("VmRSS")
-booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 4, "nthread": 2}, data, 2)
+booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": backend, "max_depth": 4, "nthread": 2}, data, 2)
 assert data.num_row() == rows * pages and len(booster.get_dump()[0]) > 100
 print(json.dumps({"whole": status("VmHWM") - before, "training": status("VmHWM") - made}))
 """
 
 
-def growth(kind: str, folder: str) -> dict:
+@functools.lru_cache(maxsize=None)
+def growth(kind: str, pages: int = PAGES) -> dict:
     """Bytes by which a process grows, at its peak: with the data's making, and from the data's making on."""
-    sizes = (str(size) for size in (ROWS, COLUMNS, PAGES))
-    return json.loads(run_python(CODE, kind, folder, *sizes, library=LIBRARY).stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = (kind, folder, *(str(size) for size in (ROWS, COLUMNS, pages)), BACKEND)
+        return json.loads(run_python(CODE, *arguments, library=LIBRARY).stdout)
 
 
-def most_beside_pages() -> int:
-    """The table in docs/parameters.md, for 256 bins, 2 threads, depth 4."""
-    rows = ROWS * PAGES
+def of_rows(pages: int) -> int:
+    """The table in docs/parameters.md, for 256 bins and 2 threads: what grows with the rows."""
+    rows = ROWS * pages
     bins = rows * (64 + COLUMNS)  # a byte by row, rows padded from 50 to 64 bytes, and a byte by column
-    training = rows * 24 + 16 * 257 * COLUMNS * 2**5  # a row; sums of 257 cells a column in 31 nodes
-    columns = 4 * 2**24 + 2 * 4 * rows + 8 * rows  # in flight; one for each thread; where rows begin
+    training = rows * 24
+    columns = 2 * 4 * rows + 8 * rows  # one for each thread; where rows begin
     xgboost = rows * (4 + 8 + 2 * 4)  # label, gradient, predictions and their copy
-    return bins + training + columns + xgboost
+    return xgboost + columns + (training + bins if BACKEND == "host" else 4 * rows)  # on a device: leaves of rows
 
 
 def in_flight(page: int) -> int:
@@ -84,21 +88,34 @@ def in_flight(page: int) -> int:
     return 6 * page
 
 
-@only_ours
-@pytest.mark.skipif(BACKEND != "host", reason="the driver of a device takes memory of the process, too")
-def test_pages_of_an_iterator_are_held_a_few_at_a_time(tmp_path) -> None:
-    raw = VALUE * ROWS * PAGES * COLUMNS
-    bound = most_beside_pages() + in_flight(VALUE * ROWS * COLUMNS)
-    assert bound < raw  # so that a process that held all values would be found out
-    assert growth("pages", str(tmp_path))["whole"] < bound
-    assert growth("memory", str(tmp_path))["whole"] > raw
+# Columns in flight, and the sums of 257 cells a column in 31 nodes.
+FIXED = 4 * 2**24 + 16 * 257 * COLUMNS * 2**5
+RAW = VALUE * ROWS * PAGES * COLUMNS
+on_the_host = pytest.mark.skipif(BACKEND != "host", reason="the driver of a device takes memory of the process, too")
 
 
 @only_ours
-@pytest.mark.skipif(BACKEND != "host", reason="the driver of a device takes memory of the process, too")
-def test_pages_of_a_text_file_are_held_a_few_at_a_time(tmp_path) -> None:
-    """A page is made from 8 MiB of text at most. The parser's own buffers, from before the training, are not counted."""
+@on_the_host
+def test_pages_of_an_iterator_are_held_a_few_at_a_time() -> None:
+    bound = FIXED + of_rows(PAGES) + in_flight(VALUE * ROWS * COLUMNS)
+    assert bound < RAW  # so that a process that held all values would be found out
+    assert growth("pages")["whole"] < bound
+    assert growth("memory")["whole"] > RAW
+
+
+@only_ours
+@on_the_host
+def test_pages_of_a_text_file_are_held_a_few_at_a_time() -> None:
+    """A page is made from 8 MiB of text. The parser's own buffers, from before the training, are not counted."""
     of_text = len("10:1 ") - 0.2  # characters a value: ten of the fifty columns have a number of one digit
-    bound = most_beside_pages() + in_flight(int(VALUE * 2**23 / of_text))
-    assert bound < VALUE * ROWS * PAGES * COLUMNS
-    assert growth("text", str(tmp_path))["training"] < bound
+    bound = FIXED + of_rows(PAGES) + in_flight(int(VALUE * 2**23 / of_text))
+    assert bound < RAW
+    assert growth("text")["training"] < bound
+
+
+@only_ours
+def test_twice_the_pages_take_what_their_rows_take() -> None:
+    """Everywhere: what does not grow, a driver's memory, is on both sides. Pages in flight may be on one of them."""
+    bound = of_rows(PAGES // 2) + in_flight(VALUE * ROWS * COLUMNS)
+    assert bound < RAW // 2
+    assert growth("pages")["whole"] - growth("pages", PAGES // 2)["whole"] < bound
