@@ -13,6 +13,7 @@
 #include "adapt_input.h"
 #include "api_call.h"
 #include "boundary.h"
+#include "core/message.h"
 #include "host_span.h"
 #include "level/stages.h"
 #include "newcomers.h"
@@ -79,12 +80,12 @@ class StandIn {
   xgboost::PredictionCacheEntry cache_;
 };
 
-void CheckOneWorker() {
-  if (XGCommunicatorGetWorldSize() > 1) {
-    throw Unsupported{"gpu_hist and gpu_exact do not train distributed (this process is one of " +
-                      std::to_string(XGCommunicatorGetWorldSize()) +
-                      " workers); supported: one worker, or tree_method=hist on all of them"};
-  }
+void CheckOneWorker(char const* tree_method) {
+  int const workers = XGCommunicatorGetWorldSize();
+  if (workers == 1) return;
+  Throw<Unsupported>("Parameter tree_method is '", tree_method,
+                     "', which does not train distributed, and this process is one of ", workers,
+                     " workers; supported: one worker, or tree_method=hist on all of them");
 }
 
 /// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
@@ -152,7 +153,7 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
 }
 
 Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
-  CheckOneWorker();
+  CheckOneWorker(config_.IsExact() ? "gpu_exact" : "gpu_hist");
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
   int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
   Training& training = trainers_.Get(data, max_bin, place, ctx_->Threads());

@@ -5,9 +5,10 @@ import os
 from typing import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
-from support import LIBRARY, OURS, assert_same_trees, make_data, only_ours, params, stock_params, train
+from support import LIBRARY, OURS, assert_same_trees, make_data, only_ours, params, stock_params, train, trees_of
 
 dask_array = pytest.importorskip("dask.array", reason="python3-dask is not installed")
 distributed = pytest.importorskip("distributed", reason="python3-distributed is not installed")
@@ -66,6 +67,18 @@ def test_estimators_on_one_worker(one_worker: Client) -> None:
     if OURS:
         assert_same_trees(model.get_booster(), train(xgb.DMatrix(X, Y), 4, max_depth=3))
     assert model.predict(chunks(X)).compute().shape == (600,)
+
+
+def test_frames_with_categories_on_one_worker(one_worker: Client) -> None:
+    dask_frame = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["a"] = pd.qcut(frame["a"], 9, labels=[f"town {n}" for n in range(9)])
+    parts = dask_frame.from_pandas(frame, npartitions=3)
+    data = xgb.dask.DaskDMatrix(one_worker, parts, chunks(Y), enable_categorical=True)
+    booster = xgb.dask.train(one_worker, params(), data, 4)["booster"]
+    assert any(one is not None for tree in trees_of(booster) for one in tree.categories)
+    if OURS:
+        assert_same_trees(booster, train(xgb.DMatrix(frame, Y, enable_categorical=True), 4))
 
 
 @only_ours
