@@ -117,6 +117,9 @@ void CheckStockParam(std::string const& name, std::string const& value) {
       {"rate_drop", kShare},
       {"skip_drop", kShare},
       {"scale_pos_weight", {[](double x) { return x >= 0 && std::isfinite(x); }, "a finite number, 0 or larger"}},
+      {"tweedie_variance_power", {[](double x) { return x >= 1 && x < 2; }, "at least 1, less than 2"}},
+      {"num_pairsample", {[](double x) { return x >= 1 && x < 1e9; }, "1 to 999999999", true}},
+      {"fix_list_weight", {[](double x) { return x >= 0 && std::isfinite(x); }, "a finite number, 0 or larger"}},
       {"huber_slope", {[](double x) { return x != 0 && std::isfinite(x); }, "a finite number but 0"}},
       {"aft_loss_distribution_scale",
        {[](double x) { return x > 0 && std::isfinite(x); }, "a finite number, larger than 0"}}};

@@ -74,6 +74,9 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
         ("aft_loss_distribution_scale", wrong, 1, ["aft_loss_distribution_scale", str(wrong), "larger than 0"])
         for wrong in (0, -1, "nan")
     ),
+    *(("tweedie_variance_power", wrong, 1.5, ["tweedie_variance_power", str(wrong), "less than 2"]) for wrong in (2, "nan")),
+    *(("num_pairsample", wrong, 1, ["num_pairsample", f"'{wrong}'", "1 to 999999999"]) for wrong in (-1, 10**9)),
+    ("fix_list_weight", "nan", 0, ["fix_list_weight", "nan", "0 or larger"]),
     ("max_cat_to_onehot", 0, 4, ["max_cat_to_onehot", r"\b0\b", r"\b1\b"]),
     ("max_cat_to_onehot", -1, 4, ["max_cat_to_onehot", "'-1'", "1 to 2147483647"]),
     ("max_cat_threshold", -1, 64, ["max_cat_threshold", "-1", r"\b1\b"]),
