@@ -51,13 +51,9 @@ std::uint64_t CheckRows(std::uint64_t rows) {
 DeviceColumns::DeviceColumns(SortedMatrix const& matrix, int threads, DeviceArena* arena)
     : rows_{CheckRows(matrix.rows)}, features_{matrix.features()}, used_(matrix.features(), 1) {
   std::vector<std::uint8_t> is_dense, ascends;
-  std::vector<FeatureIndex> counts_as;
-  FeatureIndex first_dense = features_;
   for (FeatureIndex f = 0; f < features_; ++f) {
     is_dense.push_back(matrix.IsDense(f) ? 1 : 0);
     ascends.push_back(!matrix.IsDense(f) && !matrix.IsConstant(f) ? 1 : 0);
-    if (matrix.IsDense(f)) first_dense = std::min(first_dense, f);
-    counts_as.push_back(matrix.IsDense(f) ? first_dense : f);
     has_missing_ = has_missing_ || !matrix.IsDense(f);
   }
   char const* const kPart = "columns";
@@ -67,7 +63,6 @@ DeviceColumns::DeviceColumns(SortedMatrix const& matrix, int threads, DeviceAren
   is_dense_ = Upload(arena, kPart, is_dense.data(), is_dense.size());
   ascends_ = Upload(arena, kPart, ascends.data(), ascends.size());
   used_on_device_ = Upload(arena, kPart, used_.data(), used_.size());
-  counts_as_ = Upload(arena, kPart, counts_as.data(), counts_as.size());
   std::vector<ExactTile> const tiles = MakeTiles(matrix);
   tiles_ = Upload(arena, kPart, tiles.data(), tiles.size());
 }
@@ -88,7 +83,6 @@ ExactColumns DeviceColumns::View() const {
           is_dense_.data(),
           ascends_.data(),
           used_on_device_.data(),
-          counts_as_.data(),
           tiles_.data(),
           static_cast<std::uint32_t>(tiles_.size())};
 }

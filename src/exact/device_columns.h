@@ -31,7 +31,6 @@ class DeviceColumns {
   DeviceBuffer<std::uint64_t> column_ptr_;
   DeviceBuffer<std::uint32_t> entries_;
   DeviceBuffer<std::uint8_t> is_dense_, ascends_, used_on_device_;
-  DeviceBuffer<FeatureIndex> counts_as_;
   DeviceBuffer<ExactTile> tiles_;
 };
 

@@ -4,6 +4,9 @@
 /// once for the best split of every node and feature, once to divide the lists of nodes among those of their children,
 /// stably, so that nothing is ever sorted again. An entry is a row and one bit, "another value than the entry before
 /// it": that bit is all that a scan has to know of values. docs/adr/0014-exact-trees.md
+///
+/// Rows are numbered anew at every level, node after node, so that what a node's entries look up lies close together.
+/// Below, a *row* is one of the level, unless it is said to be of the matrix.
 #ifndef XGBGPU_EXACT_EXACT_CUDA_H_
 #define XGBGPU_EXACT_EXACT_CUDA_H_
 
@@ -40,8 +43,6 @@ struct ExactColumns {
   std::uint8_t const* is_dense;     ///< [features] no row misses it: values are scanned from above only
   std::uint8_t const* ascends;      ///< [features] missing values are tried on the right, too
   std::uint8_t const* used;         ///< [features] the tree may split by it
-  FeatureIndex const*
-      counts_as;  ///< [features] a feature that has as many entries in every node: of all dense ones the first
   ExactTile const* tiles;
   std::uint32_t tile_count;
 };
@@ -49,8 +50,16 @@ struct ExactColumns {
 /// The lists of one level. Nodes are numbered inside the level.
 struct ExactLists {
   std::uint32_t const* entries;
-  std::uint64_t const* begin;  ///< [features, nodes + 1] where each node's entries begin in `entries`
+  std::uint64_t const* begin;  ///< [features + 1, nodes + 1] where each node's entries begin; in the end, its rows
   std::uint32_t nodes;
+};
+
+/// The rows of one level.
+struct ExactRows {
+  RowIndex const* origin;      ///< [rows] those of the matrix, or nullptr: the same
+  std::uint64_t const* begin;  ///< [nodes + 1] of each node; the last list of ExactLists
+  std::uint32_t nodes;
+  std::uint64_t most;  ///< rows of the matrix
 };
 
 /// Sums that tiles tell those after them: of a column's last node in the tile, so far.
@@ -77,6 +86,7 @@ struct ExactLevel {
   std::int8_t const* directions;  ///< [features] of monotone constraints, or nullptr: there are none
   GradientSum* present;           ///< [features, nodes] of rows that have the feature; for features that some miss
   unsigned long long* best;       ///< [features, nodes] zero before
+  std::uint32_t* known;           ///< [nodes] zero before: bits of the best gain found so far, of any feature
   std::uint32_t const* allowed;   ///< [nodes, words] bit sets of features, or nullptr: all that are used
 };
 
@@ -108,16 +118,28 @@ struct ExactOutcome {
   RowIndex upper;
 };
 
-/// Where rows go at one level.
-enum class Side : std::uint8_t { kNone = 0, kLeft = 1, kRight = 2 };
+/// 32 rows of which some go left: which, and how many do before them.
+struct RowWord {
+  std::uint32_t left;
+  std::uint32_t before;
+};
+/// Words for so many rows; the last one begins at the last row or beyond.
+constexpr std::uint64_t RowWords(std::uint64_t rows) { return rows / 32 + 1; }
+constexpr std::uint32_t kPackRows = 32 * kExactThreads;  ///< that one block packs into words
+
+/// Added to the number of rows that go left before a row, or right, to get its number in the child.
+struct ChildRows {
+  std::uint32_t left;
+  std::uint32_t right;
+};
 
 // Each enqueues; none waits.
 
 /// Gradients as integers, to the array that is not null; the sum over the sample. Rows outside the sample, if there is
-/// one, are at ~0, the rest at 0, and `sides` tells kLeft for those inside (it may be null without a sample).
+/// one, are at ~0, the rest at 0, and `sides` is 1 for those inside (it may be null without a sample).
 void QuantiseExact(GradientPair const* gradients, std::uint64_t rows, double grad_scale, double hess_scale,
                    RandomStream const& sample, std::uint64_t threshold, bool sampled, int2* compact, GradientSum* wide,
-                   NodeIndex* positions, Side* sides, GradientSum* sum, DeviceLimits const& limits,
+                   NodeIndex* positions, std::uint8_t* sides, GradientSum* sum, DeviceLimits const& limits,
                    cudaStream_t stream);
 
 /// level.present of the features that some row misses; zero before.
@@ -129,37 +151,55 @@ void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, Exact
 /// Of all features the best one of each node.
 void ChooseExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactChoice* choices, cudaStream_t stream);
 
-/// Sides of all rows: of those in nodes `first` … first + nodes - 1 that are split (split_of[node - first] >= 0) by
-/// their entries, or by default; kNone for the rest. outcomes[splits], zero before.
-void MarkSides(ExactLists const& lists, ExactSplit const* splits, std::uint32_t split_count, std::uint32_t pieces,
-               std::int32_t const* split_of, NodeIndex first, NodeIndex const* positions, std::uint64_t rows,
-               ExactGradients const& gradients, Side* sides, ExactOutcome* outcomes, DeviceLimits const& limits,
+/// sides [32 · RowWords(rows.most)]: 1 for rows that go left. Rows of nodes that are split (split_of >= 0) go by their
+/// entries, or by default; 0 for the rest. outcomes [splits], zero before.
+void MarkSides(ExactLists const& lists, ExactRows const& rows, ExactSplit const* splits, std::uint32_t split_count,
+               std::uint32_t pieces, std::int32_t const* split_of, ExactGradients const& gradients, std::uint8_t* sides,
+               ExactOutcome* outcomes, DeviceLimits const& limits, cudaStream_t stream);
+/// words [RowWords(rows)] from sides.
+void PackSides(std::uint8_t const* sides, std::uint64_t rows, RowWord* words, TileStates const& states,
                cudaStream_t stream);
-/// Rows whose side is not kNone to node left_child + 2 · (number of their split), or one more on the right.
-void MoveExactRows(std::int32_t const* split_of, std::uint32_t nodes, NodeIndex first, NodeIndex left_child,
-                   Side const* sides, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
-                   cudaStream_t stream);
 
-/// How the next level's lists come from this one's. split_nodes[s] is the level's number of the s-th node that is
-/// split. Its children get the numbers 2s and 2s + 1; with `left_only` the left one s, and rows on the right are
-/// dropped.
+/// How the next level comes from this one. split_nodes[s] is the level's number of the s-th node that is split. Its
+/// children get the numbers 2s and 2s + 1; with `left_only` the left one s, and what is on the right is dropped.
 struct ExactPartition {
   ExactLists from;
+  ExactRows rows;
   std::int32_t const* split_of;      ///< [from.nodes]
   std::uint32_t const* split_nodes;  ///< [splits]
   std::uint32_t splits;
   bool left_only;
-  Side const* sides;            ///< [rows]
-  std::uint32_t* left_entries;  ///< [features, from.nodes], zero before
-  std::uint64_t* begin;         ///< [features, children + 1], written
+  RowWord const* words;
+  std::uint32_t* left_entries;  ///< [features, from.nodes], zero before; of columns that are not dense
+  std::uint64_t* begin;         ///< [features + 1, children + 1], written
+  ChildRows* child_rows;        ///< [splits], written
   std::uint32_t* entries;       ///< written
   std::uint32_t children;       ///< of all splits
 };
+/// All but the gradients and origins of rows; lists of features that are not used are left as they are.
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream);
 
-/// Where the columns name a row: places[i] is the entry of rows[i], ascending for each feature f from row_ptr[f] to
-/// row_ptr[f + 1]. marks: [rows] of the matrix, changed.
+/// Where rows go: those of nodes that are not split have come to their leaf.
+struct ExactMove {
+  ExactRows rows;
+  std::int32_t const* split_of;  ///< [rows.nodes]
+  std::uint8_t const* sides;
+  RowWord const* words;
+  ChildRows const* child_rows;  ///< nullptr: the children are leaves, too
+  bool left_only;
+  ExactGradients from;
+  int2* compact;  ///< gradients of the children's rows, where `from` has them
+  GradientSum* wide;
+  RowIndex* origin;  ///< of the children's rows
+  NodeIndex first;   ///< number of the level's first node, and of the first child, in the tree
+  NodeIndex left_child;
+  NodeIndex* positions;  ///< [rows of the matrix] of those that have come to a leaf
+};
+void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream_t stream);
+
+/// Where the columns name a row of the matrix: places[i] is the entry of rows[i], ascending for each feature f from
+/// row_ptr[f] to row_ptr[f + 1]. marks: [rows] of the matrix, changed.
 void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint32_t count,
                 std::uint8_t* marks, std::uint64_t* places, DeviceLimits const& limits, cudaStream_t stream);
 

@@ -39,14 +39,17 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
     begin.push_back(matrix_->column_ptr[f]);
     begin.push_back(matrix_->column_ptr[f + 1]);
   }
+  begin.push_back(0);
+  begin.push_back(matrix_->rows);
   Put(&root_begin_, "nodes", begin);
-  std::size_t const tiles = columns_.View().tile_count;
+  std::size_t const tiles = std::max<std::size_t>(columns_.View().tile_count, matrix_->rows / kPackRows + 1);
   Clear(&status_, "tiles", tiles);
   Clear(&ticket_, "tiles", 1);
   state_grad_ = {arena_, "tiles", 2 * tiles};
   state_hess_ = {arena_, "tiles", 2 * tiles};
   positions_ = {arena_, "positions", matrix_->rows};
-  sides_ = {arena_, "positions", matrix_->rows};
+  Clear(&sides_, "positions", 32 * RowWords(matrix_->rows));
+  words_ = {arena_, "positions", RowWords(matrix_->rows)};
 }
 
 /// A copy on the device; waits, because the source may go.
@@ -93,22 +96,24 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   GradientFormat const format = ToExactFormat(state.format);
   split_params_.emplace(params, format);
   if (is_compact_) {
-    Reserve(&compact_, arena_, "gradients", matrix_->rows);
+    Reserve(&compact_[0], arena_, "gradients", matrix_->rows);
   } else {
-    Reserve(&wide_, arena_, "gradients", matrix_->rows);
+    Reserve(&wide_[0], arena_, "gradients", matrix_->rows);
   }
+  rows_at_ = 0;
+  renumbered_ = false;
+  rows_in_tree_ = true;
   Clear(&sum_, "gradients", 1);
   QuantiseExact(gradients, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
                 ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
-                SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_.data() : nullptr, wide_.data(),
-                positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
+                SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_[0].data() : nullptr,
+                wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
   GradientSum sum;
   CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
   stream_.Wait("summing gradients");
   nodes_.Add(kNoNode, sum);
   lists_ = {columns_.View().entries, root_begin_.data(), 1};
-  std::vector<std::int32_t> const whole_root(1);  // its only node is the first split
-  if (Sampled()) Divide(lists_, whole_root, true);
+  if (Sampled()) Divide({0}, 0, true);  // the root's sample is its left child
   return true;
 }
 
@@ -135,17 +140,14 @@ void ExactGrowth::FindSplits() {
   Put(&terms_, "nodes", terms);
   if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
   Clear(&best_, "nodes", features * nodes);
+  Clear(&known_, "nodes", nodes);
   if (columns_.has_missing()) Clear(&present_, "nodes", features * nodes);
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
 
   ExactColumns const columns = columns_.View();
-  ExactLevel const level{lists_,
-                         totals_.data(),
-                         terms_.data(),
-                         constraints_.monotone() ? directions_.data() : nullptr,
-                         present_.data(),
-                         best_.data(),
-                         sets.empty() ? nullptr : allowed_.data()};
+  ExactLevel const level{
+      lists_,          totals_.data(), terms_.data(), constraints_.monotone() ? directions_.data() : nullptr,
+      present_.data(), best_.data(),   known_.data(), sets.empty() ? nullptr : allowed_.data()};
   timer_.Run(kSplit, nodes_[level_].depth, [&] {
     if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
     cuda::FindExactSplits(columns, level, Gradients(), *split_params_, NextStates(), stream_);
@@ -181,9 +183,9 @@ void ExactGrowth::ExpandNodes() {
   Put(&splits_, "nodes", splits);
   Put(&split_of_, "nodes", split_of);
   Clear(&outcomes_, "nodes", splits.size());
-  MarkSides(lists_, splits_.data(), static_cast<std::uint32_t>(splits.size()), static_cast<std::uint32_t>(pieces),
-            split_of_.data(), level_, positions_.data(), matrix_->rows, Gradients(), sides_.data(), outcomes_.data(),
-            limits_, stream_);
+  MarkSides(lists_, Rows(), splits_.data(), static_cast<std::uint32_t>(splits.size()),
+            static_cast<std::uint32_t>(pieces), split_of_.data(), Gradients(), sides_.data(), outcomes_.data(), limits_,
+            stream_);
   std::vector<ExactOutcome> outcomes(splits.size());
   CopyToHost(outcomes.data(), outcomes_.data(), outcomes.size(), stream_, "reading sums of children");
   stream_.Wait("dividing rows");
@@ -207,41 +209,67 @@ void ExactGrowth::ExpandNodes() {
     nodes_[parent].left = left;
     node_limits_.AddChildren(*split_params_, parent, left, nodes_[parent].split);
   }
-  MoveExactRows(split_of_.data(), lists_.nodes, level_, children, sides_.data(), positions_.data(), matrix_->rows,
-                limits_, stream_);
-  bool const goes_on = nodes_.nodes.back().depth < params_.max_depth;
-  if (goes_on) Divide(lists_, split_of, false);
-  level_ = children;
-  if (goes_on) FindSplits();
+  if (nodes_.nodes.back().depth < params_.max_depth) {
+    Divide(split_of, children, false);
+    level_ = children;
+    FindSplits();
+  } else {
+    timer_.Run(kMove, nodes_.nodes.back().depth, [&] { MoveRows(nullptr, children, false); });
+    rows_in_tree_ = false;
+    level_ = children;
+  }
 }
 
-/// lists_ becomes the lists of the children of the nodes with split_of >= 0.
-void ExactGrowth::Divide(ExactLists const& from, std::vector<std::int32_t> const& split_of, bool left_only) {
+/// The level becomes that of the children of the nodes with split_of >= 0; rows of the other nodes are at their leaf.
+void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex left_child, bool left_only) {
   std::vector<std::uint32_t> split_nodes;
   for (std::uint32_t n = 0; n < split_of.size(); ++n) {
     if (split_of[n] >= 0) split_nodes.push_back(n);
   }
   Put(&split_of_, "nodes", split_of);
   Put(&split_nodes_, "nodes", split_nodes);
-  Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * from.nodes);
+  Reserve(&child_rows_, arena_, "nodes", split_nodes.size());
+  if (columns_.has_missing()) Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * lists_.nodes);
   std::size_t const children = (left_only ? 1 : 2) * split_nodes.size();
   auto& begin = begin_[spare_];
-  Reserve(&begin, arena_, "nodes", std::size_t{matrix_->features()} * (children + 1));
+  Reserve(&begin, arena_, "nodes", (std::size_t{matrix_->features()} + 1) * (children + 1));
   Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
-  ExactPartition const partition{from,
+  int const to = 1 - rows_at_;
+  if (is_compact_) {
+    Reserve(&compact_[to], arena_, "gradients", matrix_->rows);
+  } else {
+    Reserve(&wide_[to], arena_, "gradients", matrix_->rows);
+  }
+  Reserve(&origin_[to], arena_, "positions", matrix_->rows);
+  ExactPartition const partition{lists_,
+                                 Rows(),
                                  split_of_.data(),
                                  split_nodes_.data(),
                                  static_cast<std::uint32_t>(split_nodes.size()),
                                  left_only,
-                                 sides_.data(),
+                                 words_.data(),
                                  left_entries_.data(),
                                  begin.data(),
+                                 child_rows_.data(),
                                  list_[spare_].data(),
                                  static_cast<std::uint32_t>(children)};
-  timer_.Run(kMove, nodes_.nodes.back().depth,
-             [&] { PartitionLists(columns_.View(), partition, NextStates(), stream_); });
+  timer_.Run(kMove, nodes_.nodes.back().depth, [&] {
+    PackSides(sides_.data(), matrix_->rows, words_.data(), NextStates(), stream_);
+    PartitionLists(columns_.View(), partition, NextStates(), stream_);
+    MoveRows(child_rows_.data(), left_child, left_only);
+  });
   lists_ = {list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children)};
   spare_ = 1 - spare_;
+  rows_at_ = to;
+  renumbered_ = true;
+}
+
+/// Rows of the level to the children, by split_of_ and sides_. No child_rows: the children are leaves.
+void ExactGrowth::MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only) {
+  int const to = 1 - rows_at_;
+  MoveExactRows({Rows(), split_of_.data(), sides_.data(), words_.data(), child_rows, left_only, Gradients(),
+                 compact_[to].data(), wide_[to].data(), origin_[to].data(), level_, left_child, positions_.data()},
+                limits_, stream_);
 }
 
 /// Entries of splits become values: the device finds where the columns name their rows, the host knows the values.
@@ -317,6 +345,10 @@ void ExactGrowth::LeadUnsampled() {
 }
 
 ExactNodes ExactGrowth::Finish() {
+  if (rows_in_tree_) {  // nothing is split any more
+    Put(&split_of_, "nodes", std::vector<std::int32_t>(lists_.nodes, -1));
+    MoveRows(nullptr, 0, false);
+  }
   FindThresholds();
   if (Sampled()) LeadUnsampled();
   std::vector<NodeIndex> node_of;

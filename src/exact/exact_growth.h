@@ -45,11 +45,18 @@ class ExactGrowth {
   GradientSum StartRows(GradientPair const* gradients, std::uint32_t tree_number);
   TileStates NextStates();
   void FindSplits();
-  void Divide(ExactLists const& from, std::vector<std::int32_t> const& split_of, bool left_only);
+  void Divide(std::vector<std::int32_t> const& split_of, NodeIndex left_child, bool left_only);
+  void MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only);
   void FindThresholds();
   void LeadUnsampled();
   bool Sampled() const { return params_.subsample < 1.0f; }
-  ExactGradients Gradients() const { return {is_compact_ ? compact_.data() : nullptr, wide_.data()}; }
+  ExactRows Rows() const {
+    std::uint64_t const* const begin = lists_.begin + std::size_t{matrix_->features()} * (lists_.nodes + 1);
+    return {renumbered_ ? origin_[rows_at_].data() : nullptr, begin, lists_.nodes, matrix_->rows};
+  }
+  ExactGradients Gradients() const {
+    return {is_compact_ ? compact_[rows_at_].data() : nullptr, wide_[rows_at_].data()};
+  }
 
   std::shared_ptr<SortedMatrix const> matrix_;
   DeviceArena* arena_;
@@ -74,21 +81,27 @@ class ExactGrowth {
   std::vector<Neighbours> neighbours_;  ///< [nodes] of each split
   std::vector<ExactChoice> made_;       ///< [nodes]
   ExactLists lists_{};
-  int spare_{0};  ///< which of list_ is free
+  int spare_{0};              ///< which of list_ is free
+  int rows_at_{0};            ///< which of compact_, wide_ and origin_ has the level's rows
+  bool renumbered_{false};    ///< the level's rows are not those of the matrix
+  bool rows_in_tree_{false};  ///< some rows are not at their leaf yet
   std::uint32_t epoch_{0};
 
   DeviceBuffer<std::uint64_t> root_begin_, begin_[2];
   DeviceBuffer<std::uint32_t> list_[2];
   DeviceBuffer<GradientState> gradient_state_;
-  DeviceBuffer<int2> compact_;
-  DeviceBuffer<GradientSum> wide_, sum_, totals_, present_;
+  DeviceBuffer<int2> compact_[2];
+  DeviceBuffer<GradientSum> wide_[2], sum_, totals_, present_;
+  DeviceBuffer<RowIndex> origin_[2];
   DeviceBuffer<NodeTerms> terms_;
   DeviceBuffer<std::int8_t> directions_;
   DeviceBuffer<unsigned long long> best_;
-  DeviceBuffer<std::uint32_t> allowed_, split_nodes_, left_entries_, status_, ticket_, located_ptr_;
+  DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, status_, ticket_, located_ptr_;
   DeviceBuffer<std::int64_t> state_grad_, state_hess_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
-  DeviceBuffer<Side> sides_;
+  DeviceBuffer<std::uint8_t> sides_;
+  DeviceBuffer<RowWord> words_;
+  DeviceBuffer<ChildRows> child_rows_;
   DeviceBuffer<std::int32_t> split_of_;
   DeviceBuffer<ExactChoice> choices_on_device_;
   DeviceBuffer<ExactSplit> splits_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <type_traits>
 
 #include "exact/tiles.cuh"
@@ -92,6 +93,26 @@ __device__ unsigned long long Key(float gain, std::uint32_t order) {
 __device__ std::uint32_t Ascending(std::uint32_t index) { return 0xFFFFFFFFU - index; }
 __device__ std::uint32_t Descending(std::uint32_t index) { return index; }
 
+/// Nearly all candidates are worse than one that is known: a bound in float, above the gain of any split of two sums,
+/// tells so without the divisions in double precision. The bound is the sum of both sides' G² / (H + lambda), in units
+/// of the integer sums. No penalty, limit or constraint of weights makes a side's gain larger than that: it is the
+/// maximum of -(2 G w + (H + lambda) w²) over all w.
+///
+/// Rounding: with e = 2^-24, a converted sum has a relative error of e, its square 3e, H + lambda 2e, the division 4e,
+/// the sum of both e: 10e < 2^-20. Integers are 1 to 2^62 and lambda at most 2^100 here, so nothing leaves the normal
+/// floats. A candidate is dropped if its bound is 2^-18 below what the best known gain needs. Then its gain is smaller
+/// by more than 2^-19 of that, and is so after rounding to float.
+struct ScoreUnits {
+  float lambda;   ///< in units of the hessians' sums
+  double factor;  ///< scores in loss to scores of integers
+};
+
+__device__ float ScoreBound(ScoreUnits const& units, GradientSum left, GradientSum right) {
+  float const lg = __ll2float_rn(left.grad), rg = __ll2float_rn(right.grad);
+  float const lh = __ll2float_rn(left.hess) + units.lambda, rh = __ll2float_rn(right.hess) + units.lambda;
+  return __fdividef(lg * lg, lh) + __fdividef(rg * rg, rh);
+}
+
 /// One node's part of a tile, seen by one thread.
 struct NodeScan {
   int node;
@@ -99,8 +120,10 @@ struct NodeScan {
   GradientSum total, present;
   NodeTerms terms;
   unsigned long long best;
+  float known;  ///< a gain that some candidate of the node has
+  float least;  ///< the least ScoreBound that may reach it
 
-  __device__ void Enter(int n, ExactTile tile, ExactLevel const& level, bool is_dense) {
+  __device__ void Enter(int n, ExactTile tile, ExactLevel const& level, ScoreUnits const& units, bool is_dense) {
     std::size_t const nodes = level.lists.nodes;
     node = n;
     begin = level.lists.begin[tile.feature * (nodes + 1) + n];
@@ -109,37 +132,57 @@ struct NodeScan {
     present = is_dense ? total : level.present[tile.feature * nodes + n];
     terms = level.terms[n];
     best = 0;
+    Know(__uint_as_float(__ldcg(level.known + n)), units);
   }
-  __device__ void Take(unsigned long long key) { best = key > best ? key : best; }
+  __device__ void Know(float gain, ScoreUnits const& units) {
+    constexpr float kSlack = 1.0f - 0x1p-18f;
+    known = gain;
+    least = static_cast<float>((gain + terms.gain) * units.factor) * kSlack;
+  }
 };
+
+/// A candidate of `s`.
+template <bool kMonotone>
+__device__ void Try(NodeScan* s, SplitParams const& params, ScoreUnits const& units, GradientSum left,
+                    GradientSum right, std::uint32_t order, int direction) {
+  if (left.hess <= 0 || right.hess <= 0 || ScoreBound(units, left, right) < s->least) return;
+  float const gain = SplitGain<kMonotone>(params, left, right, s->terms, direction);
+  unsigned long long const key = Key(gain, order);
+  s->best = key > s->best ? key : s->best;
+  if (gain > s->known) s->Know(gain, units);
+}
 
 /// Before entry `index` of the node, the earlier ones sum up to `below`.
 template <bool kMonotone>
-__device__ void Consider(NodeScan* s, SplitParams const& params, GradientSum below, std::uint32_t index, bool ascends,
-                         int direction) {
+__device__ void Consider(NodeScan* s, SplitParams const& params, ScoreUnits const& units, GradientSum below,
+                         std::uint32_t index, bool ascends, int direction) {
   if (ascends) {
-    float const gain = SplitGain<kMonotone>(params, below, Minus(s->total, below), s->terms, direction);
-    s->Take(Key(gain, Ascending(index)));
+    Try<kMonotone>(s, params, units, below, Minus(s->total, below), Ascending(index), direction);
     if (s->present == s->total) return;  // the other scan would find the same, later
   }
   GradientSum const right = Minus(s->present, below);
-  float const gain = SplitGain<kMonotone>(params, Minus(s->total, right), right, s->terms, direction);
-  s->Take(Key(gain, Descending(index)));
+  Try<kMonotone>(s, params, units, Minus(s->total, right), right, Descending(index), direction);
 }
 
 /// "Present or missing".
 template <bool kMonotone>
-__device__ void ConsiderEnds(NodeScan* s, SplitParams const& params, std::uint32_t entries, bool ascends,
-                             int direction) {
+__device__ void ConsiderEnds(NodeScan* s, SplitParams const& params, ScoreUnits const& units, std::uint32_t entries,
+                             bool ascends, int direction) {
   GradientSum const missing = Minus(s->total, s->present);
-  if (ascends) {
-    float const gain = SplitGain<kMonotone>(params, s->present, missing, s->terms, direction);
-    s->Take(Key(gain, Ascending(entries)));
-  }
-  s->Take(Key(SplitGain<kMonotone>(params, missing, s->present, s->terms, direction), Descending(0)));
+  if (ascends) Try<kMonotone>(s, params, units, s->present, missing, Ascending(entries), direction);
+  Try<kMonotone>(s, params, units, missing, s->present, Descending(0), direction);
 }
 
-__device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level, bool whole_warp) {
+/// May the node be split by the feature?
+__device__ bool IsAllowed(ExactLevel const& level, FeatureIndex feature, FeatureIndex features, std::size_t node) {
+  if (level.allowed == nullptr) return true;
+  std::uint32_t const words = (features + 31) / 32;
+  return ((level.allowed[node * words + feature / 32] >> (feature % 32)) & 1U) != 0;
+}
+
+/// What one node's part of a tile has come to. All lanes of a warp call it together if `whole_warp`.
+__device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level, FeatureIndex features,
+                      bool whole_warp) {
   unsigned long long best = s.best;
   if (whole_warp) {
     for (int d = 16; d > 0; d /= 2) {
@@ -148,12 +191,17 @@ __device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level
     }
     if (threadIdx.x % 32 != 0) return;
   }
-  if (best != 0) atomicMax(level.best + std::size_t{tile.feature} * level.lists.nodes + s.node, best);
+  if (best == 0) return;
+  atomicMax(level.best + std::size_t{tile.feature} * level.lists.nodes + s.node, best);
+  // Of a feature that the node may not be split by a gain says nothing about the others.
+  if (IsAllowed(level, tile.feature, features, static_cast<std::size_t>(s.node))) {
+    atomicMax(level.known + s.node, static_cast<std::uint32_t>(best >> 32));
+  }
 }
 
 template <bool kMonotone, typename Gradients>
 __global__ void __launch_bounds__(kExactThreads, kFindResident)
-    FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params,
+    FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params, ScoreUnits units,
                      TileStates states) {
   using Scan = cub::BlockScan<RunningSum, kExactThreads>;
   __shared__ TileLoader::Storage storage;
@@ -204,23 +252,25 @@ __global__ void __launch_bounds__(kExactThreads, kFindResident)
   if (!before.has_head) AddTo(&below, carried);
   NodeScan scan;
   bool const one_node = IsWarpInOneNode(t);
-  if (t.count > 0) scan.Enter(t.first_node, tile, level, is_dense);
+  if (t.count > 0) scan.Enter(t.first_node, tile, level, units, is_dense);
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
     if (t.IsHead(i)) below = {};
     if (i > 0 && t.IsHead(i)) {
-      Leave(scan, tile, level, false);
-      scan.Enter(t.NodeOfHead(i), tile, level, is_dense);
+      Leave(scan, tile, level, columns.features, false);
+      scan.Enter(t.NodeOfHead(i), tile, level, units, is_dense);
     }
     std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
     auto const index = static_cast<std::uint32_t>(place - scan.begin);
     if (index > 0 && (t.entry[i] & kNewValue) != 0)
-      Consider<kMonotone>(&scan, params, below, index, ascends, direction);
+      Consider<kMonotone>(&scan, params, units, below, index, ascends, direction);
     AddStored(&below, own[i]);
-    if (place + 1 == scan.end && !is_dense) ConsiderEnds<kMonotone>(&scan, params, index + 1, ascends, direction);
+    if (place + 1 == scan.end && !is_dense) {
+      ConsiderEnds<kMonotone>(&scan, params, units, index + 1, ascends, direction);
+    }
   }
-  if (t.count > 0) Leave(scan, tile, level, one_node);
+  if (t.count > 0) Leave(scan, tile, level, columns.features, one_node);
 }
 
 constexpr int kChooseThreads = 128;
@@ -230,13 +280,11 @@ __global__ void __launch_bounds__(kChooseThreads)
   __shared__ unsigned long long best_key[kChooseThreads];
   __shared__ FeatureIndex best_feature[kChooseThreads];
   std::size_t const nodes = level.lists.nodes;
-  std::uint32_t const words = (columns.features + 31) / 32;
   for (std::size_t n = blockIdx.x; n < nodes; n += gridDim.x) {
     unsigned long long key = 0;
     FeatureIndex feature = 0;
     for (FeatureIndex f = threadIdx.x; f < columns.features; f += kChooseThreads) {
-      if (!columns.used[f]) continue;
-      if (level.allowed != nullptr && ((level.allowed[n * words + f / 32] >> (f % 32)) & 1U) == 0) continue;
+      if (!columns.used[f] || !IsAllowed(level, f, columns.features, n)) continue;
       unsigned long long const other = level.best[f * nodes + n];
       if ((other >> 32) > (key >> 32)) {  // features ascend: of equal gains the smaller one stays
         key = other;
@@ -295,11 +343,14 @@ void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradi
 void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                      SplitParams const& params, TileStates const& states, cudaStream_t stream) {
   if (columns.tile_count == 0) return;
+  constexpr double kMostLambda = 0x1p100;  // less than there is only raises the bound
+  ScoreUnits const units{static_cast<float>(std::min(params.reg_lambda / params.hess_unit, kMostLambda)),
+                         params.hess_unit / params.grad_unit / params.grad_unit};
   auto const launch = [&](auto const& of_rows) {
     using Gradients = std::decay_t<decltype(of_rows)>;
     auto* const kernel =
         level.directions != nullptr ? FindSplitsKernel<true, Gradients> : FindSplitsKernel<false, Gradients>;
-    kernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, of_rows, params, states);
+    kernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, of_rows, params, units, states);
   };
   if (gradients.compact != nullptr) {
     launch(CompactGradients{gradients.compact});

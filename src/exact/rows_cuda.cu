@@ -1,6 +1,7 @@
 #include "core/grid.h"
 #include "core/random.h"
 #include "exact/exact_cuda.h"
+#include "exact/tiles.cuh"
 #include "gradient/gradient_ops.h"
 #include "level/device_tree.h"
 #include "sample/sample_ops.h"
@@ -25,7 +26,7 @@ template <bool kSampled>
 __global__ void __launch_bounds__(kThreads)
     QuantiseKernel(GradientPair const* gradients, std::uint64_t rows, double grad_scale, double hess_scale,
                    RandomStream sample, std::uint64_t threshold, int2* compact, GradientSum* wide, NodeIndex* positions,
-                   Side* sides, GradientSum* sum) {
+                   std::uint8_t* sides, GradientSum* sum) {
   GradientSum total;
   ForEachRow((rows + kLaneRows - 1) / kLaneRows, [&](std::uint64_t block) {
     RandomBlock draws{};
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(kThreads)
       }
       bool const in = !kSampled || IsSampled(draws.word[i], threshold);
       positions[row] = in ? 0 : ~NodeIndex{0};
-      if (kSampled) sides[row] = in ? Side::kLeft : Side::kNone;
+      if (kSampled) sides[row] = in ? 1 : 0;
       if (in) {
         total.grad += q.grad;
         total.hess += q.hess;
@@ -55,18 +56,29 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Number of the split that the row's node has at this level, or -1.
-__device__ std::int32_t SplitOf(std::int32_t const* split_of, std::uint32_t nodes, NodeIndex first, NodeIndex at) {
-  auto const n = static_cast<std::int64_t>(at) - first;
-  return n < 0 || n >= static_cast<std::int64_t>(nodes) ? -1 : split_of[n];
+/// Number of the split of the row's node, or -1; `node` becomes the node. Only for rows that the level has.
+__device__ std::int32_t SplitOf(ExactRows const& rows, std::int32_t const* split_of, std::uint64_t row,
+                                std::uint32_t* node) {
+  std::uint32_t low = 0, high = rows.nodes;  // begin[low] <= row < begin[high]
+  while (high - low > 1) {
+    std::uint32_t const middle = low + (high - low) / 2;
+    (rows.begin[middle] <= row ? low : high) = middle;
+  }
+  *node = low;
+  return split_of[low];
+}
+
+__device__ RowIndex OriginOf(ExactRows const& rows, std::uint64_t row) {
+  return rows.origin == nullptr ? static_cast<RowIndex>(row) : rows.origin[row];
 }
 
 __global__ void __launch_bounds__(kThreads)
-    DefaultSidesKernel(ExactSplit const* splits, std::int32_t const* split_of, std::uint32_t nodes, NodeIndex first,
-                       NodeIndex const* positions, std::uint64_t rows, Side* sides) {
-  ForEachRow(rows, [&](std::uint64_t row) {
-    std::int32_t const s = SplitOf(split_of, nodes, first, positions[row]);
-    sides[row] = s < 0 ? Side::kNone : (splits[s].default_left != 0 ? Side::kLeft : Side::kRight);
+    DefaultSidesKernel(ExactRows rows, ExactSplit const* splits, std::int32_t const* split_of, std::uint8_t* sides) {
+  std::uint64_t const here = rows.begin[rows.nodes];
+  ForEachRow(32 * RowWords(rows.most), [&](std::uint64_t row) {
+    std::uint32_t node;
+    std::int32_t const s = row < here ? SplitOf(rows, split_of, row, &node) : -1;
+    sides[row] = s >= 0 && splits[s].default_left != 0 ? 1 : 0;
   });
 }
 
@@ -78,8 +90,8 @@ __device__ GradientSum GradientOf(ExactGradients const& gradients, RowIndex row)
 
 /// A warp a piece of a list.
 __global__ void __launch_bounds__(kThreads)
-    MarkSidesKernel(std::uint32_t const* entries, ExactSplit const* splits, std::uint32_t split_count,
-                    std::uint32_t pieces, ExactGradients gradients, Side* sides, ExactOutcome* outcomes) {
+    MarkSidesKernel(std::uint32_t const* entries, ExactRows rows, ExactSplit const* splits, std::uint32_t split_count,
+                    std::uint32_t pieces, ExactGradients gradients, std::uint8_t* sides, ExactOutcome* outcomes) {
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const warps = gridDim.x * (kThreads / 32);
   for (std::uint32_t piece = (blockIdx.x * kThreads + threadIdx.x) / 32; piece < pieces; piece += warps) {
@@ -91,14 +103,14 @@ __global__ void __launch_bounds__(kThreads)
     for (std::uint64_t i = from + lane; i < to; i += 32) {
       RowIndex const row = entries[split.begin + i] & ~kNewValue;
       bool const left = i < split.index;
-      sides[row] = left ? Side::kLeft : Side::kRight;
+      sides[row] = left ? 1 : 0;
       if (left) {
         GradientSum const g = GradientOf(gradients, row);
         below.grad += g.grad;
         below.hess += g.hess;
       }
-      if (i + 1 == split.index) outcomes[s].lower = row;
-      if (i == split.index) outcomes[s].upper = row;
+      if (i + 1 == split.index) outcomes[s].lower = OriginOf(rows, row);
+      if (i == split.index) outcomes[s].upper = OriginOf(rows, row);
     }
     below = {WarpSum(below.grad), WarpSum(below.hess)};
     if (lane == 0) {
@@ -108,14 +120,70 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    MoveRowsKernel(std::int32_t const* split_of, std::uint32_t nodes, NodeIndex first, NodeIndex left_child,
-                   Side const* sides, NodeIndex* positions, std::uint64_t rows) {
-  ForEachRow(rows, [&](std::uint64_t row) {
-    Side const side = sides[row];
-    if (side == Side::kNone) return;
-    std::int32_t const s = SplitOf(split_of, nodes, first, positions[row]);
-    positions[row] = left_child + 2 * s + (side == Side::kLeft ? 0 : 1);
+/// The lowest bits of four bytes.
+__device__ std::uint32_t FourBits(std::uint32_t bytes) {
+  return (bytes & 1U) | ((bytes >> 7) & 2U) | ((bytes >> 14) & 4U) | ((bytes >> 21) & 8U);
+}
+
+/// A thread a word; what the blocks before sum up to comes by look-back.
+__global__ void __launch_bounds__(kExactThreads)
+    PackSidesKernel(std::uint8_t const* sides, std::uint64_t words, RowWord* packed, TileStates states) {
+  using Scan = cub::BlockScan<std::uint32_t, kExactThreads>;
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ std::uint32_t ticket, carried;
+  if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
+  __syncthreads();
+  ExactTile const tile{0, ticket, ticket};
+  std::uint64_t const i = std::uint64_t{ticket} * kExactThreads + threadIdx.x;
+  std::uint32_t left = 0;
+  if (i < words) {
+    auto const* const bytes = reinterpret_cast<uint4 const*>(sides + 32 * i);
+    uint4 const low = bytes[0], high = bytes[1];
+    left = FourBits(low.x) | FourBits(low.y) << 4 | FourBits(low.z) << 8 | FourBits(low.w) << 12 |
+           FourBits(high.x) << 16 | FourBits(high.y) << 20 | FourBits(high.z) << 24 | FourBits(high.w) << 28;
+  }
+  std::uint32_t before, all;
+  Scan{storage}.ExclusiveSum(static_cast<std::uint32_t>(__popc(left)), before, all);
+  if (threadIdx.x < 32) {
+    if (threadIdx.x == 0) Publish(states, tile.place, tile.index == 0, all, 0);
+    CarriedSum const sum = LookBack(states, tile, CarriedSum{}, [](CarriedSum a, CarriedSum b) {
+      return CarriedSum{{a.sum.grad + b.sum.grad, 0}};
+    });
+    if (threadIdx.x == 0) {
+      if (tile.index != 0) Publish(states, tile.place, true, sum.sum.grad + all, 0);
+      carried = static_cast<std::uint32_t>(sum.sum.grad);
+    }
+  }
+  __syncthreads();
+  if (i < words) packed[i] = {left, carried + before};
+}
+
+__global__ void __launch_bounds__(kThreads) MoveRowsKernel(ExactMove move) {
+  ForEachRow(move.rows.begin[move.rows.nodes], [&](std::uint64_t row) {
+    std::uint32_t node;
+    std::int32_t const s = SplitOf(move.rows, move.split_of, row, &node);
+    RowIndex const origin = OriginOf(move.rows, row);
+    if (s < 0) {
+      move.positions[origin] = move.first + static_cast<NodeIndex>(node);
+      return;
+    }
+    bool const left = move.sides[row] != 0;
+    if (move.child_rows == nullptr) {
+      move.positions[origin] = move.left_child + 2 * s + (left ? 0 : 1);
+      return;
+    }
+    if (move.left_only && !left) return;
+    RowWord const word = move.words[row / 32];
+    std::uint32_t const before =
+        word.before + static_cast<std::uint32_t>(__popc(word.left & ((1U << (row % 32)) - 1U)));
+    ChildRows const child = move.child_rows[s];
+    std::uint32_t const to = left ? child.left + before : child.right + (static_cast<std::uint32_t>(row) - before);
+    move.origin[to] = origin;
+    if (move.from.compact != nullptr) {
+      move.compact[to] = move.from.compact[row];
+    } else {
+      move.wide[to] = move.from.wide[row];
+    }
   });
 }
 
@@ -197,7 +265,7 @@ static_assert(kThreads == kExactThreads, "a block takes a tile");
 
 void QuantiseExact(GradientPair const* gradients, std::uint64_t rows, double grad_scale, double hess_scale,
                    RandomStream const& sample, std::uint64_t threshold, bool sampled, int2* compact, GradientSum* wide,
-                   NodeIndex* positions, Side* sides, GradientSum* sum, DeviceLimits const& limits,
+                   NodeIndex* positions, std::uint8_t* sides, GradientSum* sum, DeviceLimits const& limits,
                    cudaStream_t stream) {
   unsigned const blocks = Blocks(rows, kThreads * kLaneRows, limits, kResident);
   auto* const kernel = sampled ? QuantiseKernel<true> : QuantiseKernel<false>;
@@ -206,23 +274,26 @@ void QuantiseExact(GradientPair const* gradients, std::uint64_t rows, double gra
   CheckLaunch("quantising gradients");
 }
 
-void MarkSides(ExactLists const& lists, ExactSplit const* splits, std::uint32_t split_count, std::uint32_t pieces,
-               std::int32_t const* split_of, NodeIndex first, NodeIndex const* positions, std::uint64_t rows,
-               ExactGradients const& gradients, Side* sides, ExactOutcome* outcomes, DeviceLimits const& limits,
-               cudaStream_t stream) {
-  DefaultSidesKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(splits, split_of, lists.nodes,
-                                                                                         first, positions, rows, sides);
+void MarkSides(ExactLists const& lists, ExactRows const& rows, ExactSplit const* splits, std::uint32_t split_count,
+               std::uint32_t pieces, std::int32_t const* split_of, ExactGradients const& gradients, std::uint8_t* sides,
+               ExactOutcome* outcomes, DeviceLimits const& limits, cudaStream_t stream) {
+  DefaultSidesKernel<<<Blocks(rows.most, kThreads, limits, kResident), kThreads, 0, stream>>>(rows, splits, split_of,
+                                                                                              sides);
   CheckLaunch("sending rows to their default side");
   MarkSidesKernel<<<Blocks(pieces, kThreads / 32, limits, kResident), kThreads, 0, stream>>>(
-      lists.entries, splits, split_count, pieces, gradients, sides, outcomes);
+      lists.entries, rows, splits, split_count, pieces, gradients, sides, outcomes);
   CheckLaunch("sending rows to their side");
 }
 
-void MoveExactRows(std::int32_t const* split_of, std::uint32_t nodes, NodeIndex first, NodeIndex left_child,
-                   Side const* sides, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
-                   cudaStream_t stream) {
-  MoveRowsKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(split_of, nodes, first, left_child,
-                                                                                     sides, positions, rows);
+void PackSides(std::uint8_t const* sides, std::uint64_t rows, RowWord* words, TileStates const& states,
+               cudaStream_t stream) {
+  auto const blocks = static_cast<unsigned>((RowWords(rows) + kExactThreads - 1) / kExactThreads);
+  PackSidesKernel<<<blocks, kExactThreads, 0, stream>>>(sides, RowWords(rows), words, states);
+  CheckLaunch("packing sides");
+}
+
+void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream_t stream) {
+  MoveRowsKernel<<<Blocks(move.rows.most, kThreads, limits, kResident), kThreads, 0, stream>>>(move);
   CheckLaunch("moving rows to children");
 }
 

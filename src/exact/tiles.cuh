@@ -25,6 +25,7 @@ struct TileEntries {
   std::uint64_t place;      ///< of entry 0 in the list
   int first_node;           ///< of entry 0; nodes are numbered inside the level
   int const* begins_after;  ///< [kExactItems] in shared memory: 1 + the node that begins at an entry, if one does
+  bool is_one_node;         ///< that all entries of the tile are in; then there is nothing at begins_after
 
   __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
   /// Of entry i, the first of its node.
@@ -40,10 +41,11 @@ class TileLoader {
   struct Storage {
     union {
       typename Load::TempStorage load;
-      typename Scan::TempStorage scan;
+      std::uint32_t staged[kTileEntries];  ///< for whoever has called Run, after the next __syncthreads()
     };
+    typename Scan::TempStorage scan;
     int first_node[kTileEntries];  ///< 1 + the node that begins here, or 0
-    int node_before;
+    std::uint32_t node;
   };
 
   /// False for every thread if the column's list ends before the tile. `begins_node`: its first entry begins a node.
@@ -57,42 +59,60 @@ class TileLoader {
     // A list is read once: gradients and sides, which are read at random, are to stay in the cache.
     using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
     Load{s->load}.Load(Streamed{lists.entries + first}, out->entry, count, 0U);
-    for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) s->first_node[i] = 0;
-    if (threadIdx.x == 0) {
-      std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]
-      while (high - low > 1) {
-        std::uint32_t const middle = low + (high - low) / 2;
-        (begin[middle] <= first ? low : high) = middle;
-      }
-      s->node_before = static_cast<int>(low);
+    std::uint32_t const node = NodeAt(begin, lists.nodes, first, s);
+    *begins_node = begin[node] == first;
+    int const mine = static_cast<int>(threadIdx.x) * kExactItems;
+    out->place = first + static_cast<std::uint64_t>(mine);
+    out->count = count - mine < 0 ? 0 : (count - mine < kExactItems ? count - mine : kExactItems);
+    out->first_node = static_cast<int>(node);
+    out->begins_after = s->first_node + mine;
+    out->heads = *begins_node && threadIdx.x == 0 ? 1U : 0U;
+    out->is_one_node = begin[node + 1] >= first + static_cast<std::uint64_t>(count);
+    if (!out->is_one_node) FindHeads(begin, lists.nodes, node, first, count, s, out);
+    return true;
+  }
+
+ private:
+  /// The last node that begins at `first` or before: the block looks at 256 at a time.
+  __device__ static std::uint32_t NodeAt(std::uint64_t const* begin, std::uint32_t nodes, std::uint64_t first,
+                                         Storage* s) {
+    std::uint32_t low = 0, high = nodes;  // begin[low] <= first < begin[high]
+    while (high - low > 1) {
+      std::uint32_t const step = (high - low + kExactThreads - 1) / kExactThreads;
+      std::uint32_t const n = low + threadIdx.x * step;
+      std::uint32_t const next = n + step < high ? n + step : high;
+      if (n < high && begin[n] <= first && first < begin[next]) s->node = n;
+      __syncthreads();
+      low = s->node;
+      high = low + step < high ? low + step : high;
+      __syncthreads();  // it is written again
     }
+    return low;
+  }
+
+  /// Which entries of the tile, whose first one is in `node`, begin nodes.
+  __device__ static void FindHeads(std::uint64_t const* begin, std::uint32_t nodes, std::uint32_t node,
+                                   std::uint64_t first, int count, Storage* s, TileEntries* out) {
+    for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) s->first_node[i] = 0;
     __syncthreads();
-    int const node_before = s->node_before;
-    *begins_node = begin[node_before] == first;
-    for (std::uint32_t n = static_cast<std::uint32_t>(node_before) + threadIdx.x; n < lists.nodes; n += kExactThreads) {
+    for (std::uint32_t n = node + threadIdx.x; n < nodes; n += kExactThreads) {
       std::uint64_t const at = begin[n];
       if (at >= first + static_cast<std::uint64_t>(count)) break;
       if (at >= first) atomicMax(&s->first_node[at - first], static_cast<int>(n) + 1);  // empty nodes begin here too
     }
     __syncthreads();
-    int const mine = static_cast<int>(threadIdx.x) * kExactItems;
-    out->place = first + static_cast<std::uint64_t>(mine);
-    out->count = count - mine < 0 ? 0 : (count - mine < kExactItems ? count - mine : kExactItems);
+    int last = 0;
     out->heads = 0;
-    int node = 0;
 #pragma unroll
     for (int i = 0; i < kExactItems; ++i) {
-      int const here = s->first_node[mine + i];
+      int const here = out->begins_after[i];
       if (here != 0) out->heads |= 1U << i;
-      node = here > node ? here : node;
+      last = here > last ? here : last;
     }
     int before;
-    Scan{s->scan}.ExclusiveScan(node, before, node_before + 1, LargerOf{});
-    int const own = s->first_node[mine];
+    Scan{s->scan}.ExclusiveScan(last, before, static_cast<int>(node) + 1, LargerOf{});
+    int const own = out->begins_after[0];
     out->first_node = (own != 0 ? own : before) - 1;
-    out->begins_after = s->first_node + mine;
-    __syncthreads();  // the storage is used again
-    return true;
   }
 };
 

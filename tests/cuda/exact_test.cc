@@ -25,6 +25,7 @@ std::vector<EqualityCase> ExactCases() {
   for (EqualityCase& c : cases) {
     c.params.grow_policy = GrowPolicy::kDepthWise;
     c.params.max_leaves = 0;
+    c.params.sampling_method = SamplingMethod::kUniform;
     if (c.params.max_depth == 0) c.params.max_depth = 9;
     if (c.number % 3 == 0) c.params.min_split_loss = 0.5f;
   }
