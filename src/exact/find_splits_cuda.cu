@@ -7,7 +7,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kFindResident = 3;  // blocks on a multiprocessor: gradients are far away, and many must be asked for
+constexpr int kFindResident = 4;  // blocks on a multiprocessor: gradients are far away, and many must be asked for
 
 /// Sums of threads, entry by entry: kept as they are stored, which takes half the registers.
 struct CompactGradients {
@@ -56,18 +56,36 @@ __device__ void AddRun(GradientSum* sums, int node, GradientSum sum) {
 }
 
 template <typename Gradients>
+__device__ void SumInNode(ExactLists const& lists, TileSpan const& span, Gradients const& gradients,
+                          GradientSum* present) {
+  GradientSum sum;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    int const at = static_cast<int>(threadIdx.x) + i * kExactThreads;
+    if (at < span.count) AddStored(&sum, gradients[RowOf(__ldcs(lists.entries + span.first + at))]);
+  }
+  sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
+  if (threadIdx.x % 32 == 0) AddRun(present, span.node, sum);
+}
+
+template <typename Gradients>
 __global__ void __launch_bounds__(kExactThreads)
     SumPresentKernel(ExactColumns columns, ExactLevel level, Gradients gradients) {
   __shared__ TileLoader::Storage storage;
+  __shared__ std::uint32_t found;
   ExactTile const tile = columns.tiles[blockIdx.x];
   if (columns.is_dense[tile.feature] || !columns.used[tile.feature]) return;
-  TileEntries t;
-  bool begins_node;
-  if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
+  TileSpan span;
+  if (!FindSpan(level.lists, columns.column_ptr[tile.feature], tile, &found, &span)) return;
   GradientSum* const present = level.present + std::size_t{tile.feature} * level.lists.nodes;
+  if (span.is_one_node) {
+    SumInNode(level.lists, span, gradients, present);
+    return;
+  }
+  TileEntries t;
+  TileLoader::Run(level.lists, span, &storage, &t);
   int node = t.first_node;
   GradientSum sum;
-  bool const one_node = IsWarpInOneNode(t);
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
@@ -78,12 +96,7 @@ __global__ void __launch_bounds__(kExactThreads)
     }
     AddStored(&sum, gradients[RowOf(t.entry[i])]);
   }
-  if (one_node) {
-    sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
-    if (threadIdx.x % 32 == 0) AddRun(present, node, sum);
-  } else if (t.count > 0) {
-    AddRun(present, node, sum);
-  }
+  if (t.count > 0) AddRun(present, node, sum);
 }
 
 /// Candidates as words that compare as they do: gain first, then the order of the two scans.
@@ -113,64 +126,79 @@ __device__ float ScoreBound(ScoreUnits const& units, GradientSum left, GradientS
   return __fdividef(lg * lg, lh) + __fdividef(rg * rg, rh);
 }
 
-/// One node's part of a tile, seen by one thread.
+/// What all threads know of a search.
+struct Search {
+  ExactLevel const& level;
+  SplitParams const& params;
+  ScoreUnits const& units;
+  ExactTile tile;
+  FeatureIndex features;
+  bool is_dense;
+  bool ascends;
+  int direction;
+};
+
+/// One node's part of a tile, seen by one thread. Nearly no candidate needs more than is kept here.
 struct NodeScan {
   int node;
-  std::uint64_t begin, end;
+  std::uint64_t begin;  ///< of its list
   GradientSum total, present;
-  NodeTerms terms;
   unsigned long long best;
   float known;  ///< a gain that some candidate of the node has
   float least;  ///< the least ScoreBound that may reach it
 
-  __device__ void Enter(int n, ExactTile tile, ExactLevel const& level, ScoreUnits const& units, bool is_dense) {
+  __device__ void Enter(int n, Search const& search) {
+    ExactLevel const& level = search.level;
     std::size_t const nodes = level.lists.nodes;
     node = n;
-    begin = level.lists.begin[tile.feature * (nodes + 1) + n];
-    end = level.lists.begin[tile.feature * (nodes + 1) + n + 1];
+    begin = level.lists.begin[search.tile.feature * (nodes + 1) + n];
     total = level.totals[n];
-    present = is_dense ? total : level.present[tile.feature * nodes + n];
-    terms = level.terms[n];
+    present = search.is_dense ? total : level.present[search.tile.feature * nodes + n];
     best = 0;
-    Know(__uint_as_float(__ldcg(level.known + n)), units);
+    Know(__uint_as_float(__ldcg(level.known + n)), search);
   }
-  __device__ void Know(float gain, ScoreUnits const& units) {
+  __device__ void Know(float gain, Search const& search) {
     constexpr float kSlack = 1.0f - 0x1p-18f;
     known = gain;
-    least = static_cast<float>((gain + terms.gain) * units.factor) * kSlack;
+    least = static_cast<float>((gain + search.level.terms[node].gain) * search.units.factor) * kSlack;
   }
 };
 
+/// Apart from the rest, because it is called so rarely and is so long.
+template <bool kMonotone>
+__device__ __noinline__ float ExactGain(SplitParams const* params, GradientSum left, GradientSum right,
+                                        NodeTerms const* terms, int direction) {
+  return SplitGain<kMonotone>(*params, left, right, *terms, direction);
+}
+
 /// A candidate of `s`.
 template <bool kMonotone>
-__device__ void Try(NodeScan* s, SplitParams const& params, ScoreUnits const& units, GradientSum left,
-                    GradientSum right, std::uint32_t order, int direction) {
-  if (left.hess <= 0 || right.hess <= 0 || ScoreBound(units, left, right) < s->least) return;
-  float const gain = SplitGain<kMonotone>(params, left, right, s->terms, direction);
+__device__ void Try(NodeScan* s, Search const& search, GradientSum left, GradientSum right, std::uint32_t order) {
+  if (left.hess <= 0 || right.hess <= 0 || ScoreBound(search.units, left, right) < s->least) return;
+  float const gain = ExactGain<kMonotone>(&search.params, left, right, search.level.terms + s->node, search.direction);
   unsigned long long const key = Key(gain, order);
   s->best = key > s->best ? key : s->best;
-  if (gain > s->known) s->Know(gain, units);
+  if (gain > s->known) s->Know(gain, search);
 }
 
 /// Before entry `index` of the node, the earlier ones sum up to `below`.
 template <bool kMonotone>
-__device__ void Consider(NodeScan* s, SplitParams const& params, ScoreUnits const& units, GradientSum below,
-                         std::uint32_t index, bool ascends, int direction) {
-  if (ascends) {
-    Try<kMonotone>(s, params, units, below, Minus(s->total, below), Ascending(index), direction);
+__device__ void Consider(NodeScan* s, Search const& search, GradientSum below, std::uint32_t index) {
+  if (search.ascends) {
+    Try<kMonotone>(s, search, below, Minus(s->total, below), Ascending(index));
     if (s->present == s->total) return;  // the other scan would find the same, later
   }
   GradientSum const right = Minus(s->present, below);
-  Try<kMonotone>(s, params, units, Minus(s->total, right), right, Descending(index), direction);
+  Try<kMonotone>(s, search, Minus(s->total, right), right, Descending(index));
 }
 
-/// "Present or missing".
+/// "Present or missing": once for a node.
 template <bool kMonotone>
-__device__ void ConsiderEnds(NodeScan* s, SplitParams const& params, ScoreUnits const& units, std::uint32_t entries,
-                             bool ascends, int direction) {
+__device__ void ConsiderEnds(NodeScan* s, Search const& search, std::uint32_t entries) {
+  if (search.is_dense) return;
   GradientSum const missing = Minus(s->total, s->present);
-  if (ascends) Try<kMonotone>(s, params, units, s->present, missing, Ascending(entries), direction);
-  Try<kMonotone>(s, params, units, missing, s->present, Descending(0), direction);
+  if (search.ascends) Try<kMonotone>(s, search, s->present, missing, Ascending(entries));
+  Try<kMonotone>(s, search, missing, s->present, Descending(0));
 }
 
 /// May the node be split by the feature?
@@ -181,10 +209,10 @@ __device__ bool IsAllowed(ExactLevel const& level, FeatureIndex feature, Feature
 }
 
 /// What one node's part of a tile has come to. All lanes of a warp call it together if `whole_warp`.
-__device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level, FeatureIndex features,
-                      bool whole_warp) {
+__device__ void Leave(NodeScan const& s, Search const& search, bool whole_warp) {
   unsigned long long best = s.best;
   if (whole_warp) {
+    if (__ballot_sync(kAllLanes, best != 0) == 0) return;
     for (int d = 16; d > 0; d /= 2) {
       unsigned long long const other = __shfl_xor_sync(kAllLanes, best, d);
       best = other > best ? other : best;
@@ -192,85 +220,141 @@ __device__ void Leave(NodeScan const& s, ExactTile tile, ExactLevel const& level
     if (threadIdx.x % 32 != 0) return;
   }
   if (best == 0) return;
-  atomicMax(level.best + std::size_t{tile.feature} * level.lists.nodes + s.node, best);
+  ExactLevel const& level = search.level;
+  atomicMax(level.best + std::size_t{search.tile.feature} * level.lists.nodes + s.node, best);
   // Of a feature that the node may not be split by a gain says nothing about the others.
-  if (IsAllowed(level, tile.feature, features, static_cast<std::size_t>(s.node))) {
+  if (IsAllowed(level, search.tile.feature, search.features, static_cast<std::size_t>(s.node))) {
     atomicMax(level.known + s.node, static_cast<std::uint32_t>(best >> 32));
   }
+}
+
+struct FindStorage {
+  TileLoader::Storage tile;
+  typename cub::BlockScan<RunningSum, kExactThreads>::TempStorage scan;
+  GradientSum warps[kExactThreads / 32];
+  GradientSum carried;
+};
+
+/// A full tile, all of one node.
+template <bool kMonotone, typename Gradients>
+__device__ void FindInNode(Search const& search, TileSpan const& span, Gradients const& gradients,
+                           TileStates const& states, FindStorage* storage) {
+  ExactLevel const& level = search.level;
+  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  std::uint32_t entry[kExactItems];
+  TileLoader::Full(level.lists, span, &storage->tile, entry);
+  typename Gradients::Stored own[kExactItems];
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) own[i] = gradients[RowOf(entry[i])];
+  GradientSum mine;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) AddStored(&mine, own[i]);
+  GradientSum below = mine;  // of the warp, this thread's entries included
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    auto const grad = __shfl_up_sync(kAllLanes, static_cast<long long>(below.grad), d);
+    auto const hess = __shfl_up_sync(kAllLanes, static_cast<long long>(below.hess), d);
+    if (lane >= d) AddTo(&below, {grad, hess});
+  }
+  if (lane == 31) storage->warps[warp] = below;
+  below = Minus(below, mine);
+  __syncthreads();
+  if (warp == 0) {
+    CarriedSum all{};
+    for (GradientSum const& sum : storage->warps) AddTo(&all.sum, sum);
+    CarriedSum const carried = HandOn(states, search.tile, span.begins_node, false, all, CarriedSum{}, JoinCarried{});
+    if (lane == 0) storage->carried = carried.sum;
+  }
+  __syncthreads();
+  AddTo(&below, storage->carried);
+  for (int w = 0; w < warp; ++w) AddTo(&below, storage->warps[w]);
+
+  NodeScan scan;
+  scan.Enter(span.node, search);
+  auto const first = static_cast<std::uint32_t>(span.first - scan.begin) + threadIdx.x * kExactItems;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    std::uint32_t const index = first + static_cast<std::uint32_t>(i);
+    if ((entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
+    AddStored(&below, own[i]);
+  }
+  std::uint64_t const end = span.begin[span.node + 1];
+  if (end == span.first + kTileEntries && threadIdx.x == 0) {
+    ConsiderEnds<kMonotone>(&scan, search, static_cast<std::uint32_t>(end - scan.begin));
+  }
+  Leave(scan, search, true);
+}
+
+/// Any tile.
+template <bool kMonotone, typename Gradients>
+__device__ void FindInNodes(Search const& search, TileSpan const& span, Gradients const& gradients,
+                            TileStates const& states, FindStorage* storage) {
+  TileEntries t;
+  TileLoader::Run(search.level.lists, span, &storage->tile, &t);
+  auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // looked up twice: such tiles are few
+  RunningSum mine{{}, t.heads != 0};
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    if (t.IsHead(i)) mine.sum = {};
+    if (i < t.count) AddStored(&mine.sum, own(i));
+  }
+  RunningSum before, all;
+  cub::BlockScan<RunningSum, kExactThreads>{storage->scan}.ExclusiveScan(mine, before, RunningSum{{}, false},
+                                                                         JoinRunning{}, all);
+  if (threadIdx.x < 32) {
+    CarriedSum const carried =
+        HandOn(states, search.tile, span.begins_node, all.has_head, CarriedSum{all.sum}, CarriedSum{}, JoinCarried{});
+    if (threadIdx.x == 0) storage->carried = carried.sum;
+  }
+  __syncthreads();
+  if (t.count == 0) return;
+  GradientSum below = before.sum;
+  if (!before.has_head) AddTo(&below, storage->carried);
+  NodeScan scan;
+  scan.Enter(t.first_node, search);
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    if (i >= t.count) continue;
+    if (t.IsHead(i)) below = {};
+    if (i > 0 && t.IsHead(i)) {
+      Leave(scan, search, false);
+      scan.Enter(t.NodeOfHead(i), search);
+    }
+    std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
+    auto const index = static_cast<std::uint32_t>(place - scan.begin);
+    if ((t.entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
+    AddStored(&below, own(i));
+    if (place + 1 == span.begin[scan.node + 1]) ConsiderEnds<kMonotone>(&scan, search, index + 1);
+  }
+  Leave(scan, search, false);
 }
 
 template <bool kMonotone, typename Gradients>
 __global__ void __launch_bounds__(kExactThreads, kFindResident)
     FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params, ScoreUnits units,
                      TileStates states) {
-  using Scan = cub::BlockScan<RunningSum, kExactThreads>;
-  __shared__ TileLoader::Storage storage;
-  __shared__ typename Scan::TempStorage scan_storage;
+  __shared__ FindStorage storage;
   __shared__ std::uint32_t ticket;
-  __shared__ GradientSum carried;
   if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
   __syncthreads();
   ExactTile const tile = columns.tiles[ticket];
   if (!columns.used[tile.feature]) return;
-  TileEntries t;
-  bool begins_node;
-  if (!TileLoader::Run(level.lists, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
-
-  typename Gradients::Stored own[kExactItems];
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i)
-    own[i] = i < t.count ? gradients[RowOf(t.entry[i])] : typename Gradients::Stored{};
-  RunningSum mine{{}, t.heads != 0};
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
-    if (t.IsHead(i)) mine.sum = {};
-    AddStored(&mine.sum, own[i]);
+  __syncthreads();  // `ticket` is used again
+  TileSpan span;
+  if (!FindSpan(level.lists, columns.column_ptr[tile.feature], tile, &ticket, &span)) return;
+  Search const search{level,
+                      params,
+                      units,
+                      tile,
+                      columns.features,
+                      columns.is_dense[tile.feature] != 0,
+                      columns.ascends[tile.feature] != 0,
+                      kMonotone ? level.directions[tile.feature] : 0};
+  if (span.is_one_node && span.count == kTileEntries) {
+    FindInNode<kMonotone>(search, span, gradients, states, &storage);
+  } else {
+    FindInNodes<kMonotone>(search, span, gradients, states, &storage);
   }
-  RunningSum before, all;
-  Scan{scan_storage}.ExclusiveScan(mine, before, RunningSum{{}, false}, JoinRunning{}, all);
-
-  // Sums of the node that an earlier tile has begun.
-  if (threadIdx.x < 32) {
-    bool const whole = all.has_head || tile.index == 0;
-    if (threadIdx.x == 0) Publish(states, tile.place, whole, all.sum.grad, all.sum.hess);
-    CarriedSum sum{};
-    if (!begins_node) {
-      sum = LookBack(states, tile, CarriedSum{}, [](CarriedSum a, CarriedSum b) {
-        return CarriedSum{{a.sum.grad + b.sum.grad, a.sum.hess + b.sum.hess}};
-      });
-      if (threadIdx.x == 0 && !whole) {
-        Publish(states, tile.place, true, sum.sum.grad + all.sum.grad, sum.sum.hess + all.sum.hess);
-      }
-    }
-    if (threadIdx.x == 0) carried = sum.sum;
-  }
-  __syncthreads();
-
-  int const direction = kMonotone ? level.directions[tile.feature] : 0;
-  bool const ascends = columns.ascends[tile.feature], is_dense = columns.is_dense[tile.feature];
-  GradientSum below = before.sum;
-  if (!before.has_head) AddTo(&below, carried);
-  NodeScan scan;
-  bool const one_node = IsWarpInOneNode(t);
-  if (t.count > 0) scan.Enter(t.first_node, tile, level, units, is_dense);
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) continue;
-    if (t.IsHead(i)) below = {};
-    if (i > 0 && t.IsHead(i)) {
-      Leave(scan, tile, level, columns.features, false);
-      scan.Enter(t.NodeOfHead(i), tile, level, units, is_dense);
-    }
-    std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
-    auto const index = static_cast<std::uint32_t>(place - scan.begin);
-    if (index > 0 && (t.entry[i] & kNewValue) != 0)
-      Consider<kMonotone>(&scan, params, units, below, index, ascends, direction);
-    AddStored(&below, own[i]);
-    if (place + 1 == scan.end && !is_dense) {
-      ConsiderEnds<kMonotone>(&scan, params, units, index + 1, ascends, direction);
-    }
-  }
-  if (t.count > 0) Leave(scan, tile, level, columns.features, one_node);
 }
 
 constexpr int kChooseThreads = 128;

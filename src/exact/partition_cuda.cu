@@ -4,6 +4,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
+constexpr int kDivideResident = 4;  // blocks on a multiprocessor: ranks are far away, and many must be asked for
+
 __device__ RowWord WordOf(RowWord const* words, RowIndex row) {
   uint2 const word = __ldg(reinterpret_cast<uint2 const*>(words) + row / 32);
   return {word.x, word.y};
@@ -18,17 +20,32 @@ __device__ std::uint32_t RankOf(RowWord const* words, RowIndex row) {
 }
 constexpr std::uint32_t kGoesLeft = 0x80000000U;
 
+__device__ bool GoesLeft(RowWord const* words, RowIndex row) { return (WordOf(words, row).left >> (row % 32)) & 1U; }
+
 __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns columns, ExactPartition partition) {
   __shared__ TileLoader::Storage storage;
+  __shared__ std::uint32_t found;
   ExactTile const tile = columns.tiles[blockIdx.x];
   if (columns.is_dense[tile.feature] || !columns.used[tile.feature]) return;
-  TileEntries t;
-  bool begins_node;
-  if (!TileLoader::Run(partition.from, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
+  TileSpan span;
+  if (!FindSpan(partition.from, columns.column_ptr[tile.feature], tile, &found, &span)) return;
   std::uint32_t* const counts = partition.left_entries + std::size_t{tile.feature} * partition.from.nodes;
-  bool const one_node = IsWarpInOneNode(t);
-  int node = t.first_node;
   std::uint32_t left = 0;
+  if (span.is_one_node) {
+    if (partition.split_of[span.node] < 0) return;
+#pragma unroll
+    for (int i = 0; i < kExactItems; ++i) {
+      int const at = static_cast<int>(threadIdx.x) + i * kExactThreads;
+      if (at >= span.count) continue;
+      left += GoesLeft(partition.words, RowOf(__ldcs(partition.from.entries + span.first + at))) ? 1U : 0U;
+    }
+    left = WarpSum(left);
+    if (threadIdx.x % 32 == 0 && left != 0) atomicAdd(counts + span.node, left);
+    return;
+  }
+  TileEntries t;
+  TileLoader::Run(partition.from, span, &storage, &t);
+  int node = t.first_node;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     if (i >= t.count) continue;
@@ -37,12 +54,7 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
       left = 0;
       node = t.NodeOfHead(i);
     }
-    RowIndex const row = RowOf(t.entry[i]);
-    left += (WordOf(partition.words, row).left >> (row % 32)) & 1U;
-  }
-  if (one_node) {
-    left = WarpSum(left);
-    if (threadIdx.x % 32 != 0) return;
+    left += GoesLeft(partition.words, RowOf(t.entry[i])) ? 1U : 0U;
   }
   if (left != 0) atomicAdd(counts + node, left);
 }
@@ -97,6 +109,22 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
   }
 }
 
+/// Did a new value come after the last entry of one side? `side`, `fresh`: bits of entries in their order, of that side
+/// and with a new value. `before`: it did among the entries before them.
+__device__ bool IsNewSince(std::uint32_t side, std::uint32_t fresh, bool before) {
+  if (side == 0) return before || fresh != 0;
+  return ((fresh >> (31 - __clz(static_cast<int>(side)))) >> 1) != 0;
+}
+
+/// 32 entries that follow each other: one bit each.
+struct EntryBits {
+  std::uint32_t left, right;
+  std::uint32_t fresh;  ///< a new value
+  std::uint32_t heads;  ///< the first of its node
+
+  __device__ EntryBits Among(std::uint32_t mask) const { return {left & mask, right & mask, fresh & mask, heads}; }
+};
+
 /// Entries of one node, from its first on or from another on: how many go left, and for each side whether a new value
 /// came after the last entry of that side.
 struct Passed {
@@ -105,21 +133,27 @@ struct Passed {
 
   static constexpr std::uint32_t kHead = 1, kHasLeft = 4, kNewLeft = 8, kHasRight = 16, kNewRight = 32;
 
-  __device__ static Passed Entry(bool head, std::uint32_t entry, std::uint32_t rank) {
-    bool const is_new = (entry & kNewValue) != 0;
-    std::uint32_t bits = head ? kHead : 0U;
-    if ((rank & kGoesLeft) != 0) {
-      bits |= kHasLeft | (is_new ? kNewRight : 0U);
-      return {1, bits};
+  __device__ bool Has(std::uint32_t bit) const { return (bits & bit) != 0; }
+  /// And then these.
+  __device__ Passed With(EntryBits e) const {
+    Passed before = *this;
+    if (e.heads != 0) {
+      before = {0, kHead};
+      e = e.Among(~0U << (31 - __clz(static_cast<int>(e.heads))));
     }
-    bits |= kHasRight | (is_new ? kNewLeft : 0U);
-    return {0, bits};
+    return {before.left + static_cast<std::uint32_t>(__popc(e.left)),
+            (before.bits & (kHead | kHasLeft | kHasRight)) | (e.left != 0 ? kHasLeft : 0U) |
+                (e.right != 0 ? kHasRight : 0U) | (IsNewSince(e.left, e.fresh, before.Has(kNewLeft)) ? kNewLeft : 0U) |
+                (IsNewSince(e.right, e.fresh, before.Has(kNewRight)) ? kNewRight : 0U)};
   }
   __device__ static Passed From(std::int64_t left, std::int64_t bits) {
     return {static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(bits)};
   }
   __device__ Passed FromLane(int lane) const {
     return {__shfl_sync(kAllLanes, left, lane), __shfl_sync(kAllLanes, bits, lane)};
+  }
+  __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
+    Publish(states, place, is_whole, left, bits);
   }
 };
 
@@ -133,126 +167,135 @@ struct JoinPassed {
   }
 };
 
-/// The children's lists of one feature.
-struct Children {
-  std::uint64_t const* from;  ///< [nodes + 1]
-  std::uint64_t const* to;    ///< [children + 1]
+/// Where the entries of one node go.
+struct NodeTarget {
+  bool is_split;
+  std::uint64_t begin;        ///< of its list
+  std::uint64_t left, right;  ///< of the children's lists
+  ChildRows rows;
 
-  __device__ Children(ExactPartition const& partition, FeatureIndex feature)
-      : from{partition.from.begin + std::size_t{feature} * (partition.from.nodes + 1)},
-        to{partition.begin + std::size_t{feature} * (partition.children + 1)} {}
+  __device__ NodeTarget(ExactPartition const& partition, FeatureIndex feature, int node) {
+    std::int32_t const s = partition.split_of[node];
+    is_split = s >= 0;
+    if (!is_split) return;
+    std::uint64_t const* const to = partition.begin + std::size_t{feature} * (partition.children + 1);
+    std::uint32_t const child = static_cast<std::uint32_t>(s) * (partition.left_only ? 1U : 2U);
+    begin = partition.from.begin[std::size_t{feature} * (partition.from.nodes + 1) + static_cast<std::size_t>(node)];
+    left = to[child];
+    right = to[child + 1];
+    rows = partition.child_rows[s];
+  }
 };
 
-/// The entry as it is in the child's list.
-__device__ std::uint32_t InChild(std::uint32_t entry, std::uint32_t rank, ChildRows const& child,
-                                 Passed const& passed) {
-  bool const left = (rank & kGoesLeft) != 0;
-  std::uint32_t const before = rank & ~kGoesLeft;
-  bool const is_new = (entry & kNewValue) != 0 || (passed.bits & (left ? Passed::kNewLeft : Passed::kNewRight)) != 0;
-  return (left ? child.left + before : child.right + (RowOf(entry) - before)) | (is_new ? kNewValue : 0U);
-}
+struct DivideStorage {
+  int begins[kTileEntries];
+  Passed warps[kExactThreads / 32];
+  int last_begins[kExactThreads / 32];  ///< 1 + the node that begins last among the warp's entries, or 0
+  Passed carried;
+};
 
-/// Writes a tile whose entries are of several nodes. `passed`: before the thread's first entry.
-__device__ void WriteDirectly(ExactPartition const& partition, ExactTile tile, TileEntries const& t,
-                              std::uint32_t const* ranks, Passed passed) {
-  Children const lists{partition, tile.feature};
-  int node = t.first_node;
+/// A warp takes 256 entries that follow each other, 32 at a time: what a thread has to know of those before its own are
+/// bits of one word. kOneNode: all entries of the tile are of one node.
+template <bool kOneNode>
+__device__ void DivideTile(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
+                           TileStates const& states, DivideStorage* storage) {
+  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int const first = warp * 32 * kExactItems;  // of the warp
+  if (!kOneNode) MarkHeads(span, partition.from.nodes, storage->begins);
+  std::uint32_t entry[kExactItems], rank[kExactItems];
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) continue;
-    if (t.IsHead(i)) {
-      passed = {0, 0};
-      node = t.NodeOfHead(i);
-    }
-    std::int32_t const s = partition.split_of[node];
-    bool const left = (ranks[i] & kGoesLeft) != 0;
-    if (s >= 0 && (left || !partition.left_only)) {
-      std::uint64_t const index = t.place + static_cast<std::uint64_t>(i) - lists.from[node];
-      std::uint32_t const child = static_cast<std::uint32_t>(s) * (partition.left_only ? 1U : 2U) + (left ? 0U : 1U);
-      std::uint64_t const place = lists.to[child] + (left ? passed.left : index - passed.left);
-      __stcs(partition.entries + place, InChild(t.entry[i], ranks[i], partition.child_rows[s], passed));
-    }
-    passed = JoinPassed{}(passed, Passed::Entry(false, t.entry[i], ranks[i]));
+    int const at = first + 32 * i + lane;
+    entry[i] = at < span.count ? __ldcs(partition.from.entries + span.first + at) : 0U;
   }
-}
-
-/// Writes a tile whose entries are all of one node: by way of shared memory, so that neighbouring threads write
-/// neighbouring words. `left`: entries of the tile that go left. All threads of the block call it.
-__device__ void WriteStaged(std::uint64_t column_begin, ExactPartition const& partition, ExactTile tile,
-                            TileEntries const& t, std::uint32_t const* ranks, Passed passed, Passed const& carried,
-                            std::uint32_t left, std::uint32_t* staged) {
-  std::int32_t const s = partition.split_of[t.first_node];
-  if (s < 0) return;
-  Children const lists{partition, tile.feature};
-  ChildRows const child_rows = partition.child_rows[s];
-  std::uint64_t const first = column_begin + std::uint64_t{tile.index} * kTileEntries;
-  std::uint32_t place = passed.left - carried.left;  // of the next entry that goes left
-  std::uint32_t other = left + static_cast<std::uint32_t>(t.place - first) - place;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) rank[i] = RankOf(partition.words, RowOf(entry[i]));
+  auto const bits = [&](int i) {
+    int const at = first + 32 * i + lane;
+    bool const here = at < span.count, left = (rank[i] & kGoesLeft) != 0;
+    return EntryBits{__ballot_sync(kAllLanes, here && left), __ballot_sync(kAllLanes, here && !left),
+                     __ballot_sync(kAllLanes, here && (entry[i] & kNewValue) != 0),
+                     kOneNode ? 0U : __ballot_sync(kAllLanes, storage->begins[at] != 0)};
+  };
+  auto const last_begin = [&](int i, std::uint32_t heads) {
+    return storage->begins[first + 32 * i + 31 - __clz(static_cast<int>(heads))];
+  };
+  Passed mine{0, 0};
+  int begun = 0;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    if (i >= t.count) continue;
-    bool const goes_left = (ranks[i] & kGoesLeft) != 0;
-    staged[goes_left ? place++ : other++] = InChild(t.entry[i], ranks[i], child_rows, passed);
-    passed = JoinPassed{}(passed, Passed::Entry(false, t.entry[i], ranks[i]));
+    EntryBits const e = bits(i);
+    mine = mine.With(e);
+    if (!kOneNode && e.heads != 0) begun = last_begin(i, e.heads);
+  }
+  if (lane == 0) {
+    storage->warps[warp] = mine;
+    storage->last_begins[warp] = begun;
   }
   __syncthreads();
-  std::uint64_t const end = lists.from[partition.from.nodes];
-  std::uint32_t const count = static_cast<std::uint32_t>(end - first < kTileEntries ? end - first : kTileEntries);
-  std::uint32_t const child = static_cast<std::uint32_t>(s) * (partition.left_only ? 1U : 2U);
-  std::uint64_t const to_left = lists.to[child] + carried.left;
-  for (std::uint32_t i = threadIdx.x; i < left; i += kExactThreads) {
-    __stcs(partition.entries + to_left + i, staged[i]);
+  if (warp == 0) {
+    Passed all{0, 0};
+    for (Passed const& of_warp : storage->warps) all = JoinPassed{}(all, of_warp);
+    Passed const carried =
+        HandOn(states, tile, span.begins_node, all.Has(Passed::kHead), all, Passed{0, 0}, JoinPassed{});
+    if (lane == 0) storage->carried = carried;
   }
-  if (partition.left_only) return;
-  std::uint64_t const to_right = lists.to[child + 1] + (first - lists.from[t.first_node] - carried.left);
-  for (std::uint32_t i = threadIdx.x; i < count - left; i += kExactThreads) {
-    __stcs(partition.entries + to_right + i, staged[left + i]);
+  __syncthreads();
+  Passed passed = storage->carried;
+  int node = span.node;
+  for (int w = 0; w < warp; ++w) {
+    passed = JoinPassed{}(passed, storage->warps[w]);
+    if (!kOneNode && storage->last_begins[w] != 0) node = storage->last_begins[w] - 1;
+  }
+
+  NodeTarget target{partition, tile.feature, node};
+  if (kOneNode && !target.is_split) return;
+  std::uint32_t const earlier = (1U << lane) - 1U;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    EntryBits const e = bits(i);
+    std::uint32_t const heads = e.heads & (earlier | 1U << lane);
+    EntryBits before = e.Among(earlier);
+    Passed since = passed;
+    if (!kOneNode && heads != 0) {
+      int const head = 31 - __clz(static_cast<int>(heads));
+      before = before.Among(~0U << head);
+      since = {0, 0};
+      target = NodeTarget{partition, tile.feature, storage->begins[first + 32 * i + head] - 1};
+    }
+    int const at = first + 32 * i + lane;
+    bool const left = (rank[i] & kGoesLeft) != 0;
+    if (at < span.count && target.is_split && (left || !partition.left_only)) {
+      std::uint32_t const left_before = since.left + static_cast<std::uint32_t>(__popc(before.left));
+      std::uint32_t const rows_before = rank[i] & ~kGoesLeft, row = RowOf(entry[i]);
+      bool const is_new = left ? IsNewSince(before.left, before.fresh, since.Has(Passed::kNewLeft))
+                               : IsNewSince(before.right, before.fresh, since.Has(Passed::kNewRight));
+      std::uint64_t const index = span.first + static_cast<std::uint64_t>(at) - target.begin;
+      std::uint64_t const place = left ? target.left + left_before : target.right + (index - left_before);
+      std::uint32_t const to = left ? target.rows.left + rows_before : target.rows.right + (row - rows_before);
+      __stcs(partition.entries + place, to | (entry[i] & kNewValue) | (is_new ? kNewValue : 0U));
+    }
+    passed = passed.With(e);
+    if (!kOneNode && e.heads != 0) node = last_begin(i, e.heads) - 1;
+    if (!kOneNode && e.heads != 0) target = NodeTarget{partition, tile.feature, node};
   }
 }
 
-__global__ void __launch_bounds__(kExactThreads)
+__global__ void __launch_bounds__(kExactThreads, kDivideResident)
     DivideKernel(ExactColumns columns, ExactPartition partition, TileStates states) {
-  using Scan = cub::BlockScan<Passed, kExactThreads>;
-  __shared__ TileLoader::Storage storage;
-  __shared__ typename Scan::TempStorage scan_storage;
+  __shared__ DivideStorage storage;
   __shared__ std::uint32_t ticket;
-  __shared__ Passed carried;
   if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
   __syncthreads();
   ExactTile const tile = columns.tiles[ticket];
   if (!columns.used[tile.feature]) return;
-  TileEntries t;
-  bool begins_node;
-  if (!TileLoader::Run(partition.from, columns.column_ptr[tile.feature], tile, &storage, &t, &begins_node)) return;
-
-  std::uint32_t ranks[kExactItems];
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) ranks[i] = i < t.count ? RankOf(partition.words, RowOf(t.entry[i])) : 0U;
-  Passed mine{0, 0};
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
-    if (i < t.count) mine = JoinPassed{}(mine, Passed::Entry(t.IsHead(i), t.entry[i], ranks[i]));
-  }
-  Passed before, all;
-  Scan{scan_storage}.ExclusiveScan(mine, before, Passed{0, 0}, JoinPassed{}, all);
-  if (threadIdx.x < 32) {
-    bool const whole = (all.bits & Passed::kHead) != 0 || tile.index == 0;
-    if (threadIdx.x == 0) Publish(states, tile.place, whole, all.left, all.bits);
-    Passed sum{0, 0};
-    if (!begins_node) {
-      sum = LookBack(states, tile, Passed{0, 0}, JoinPassed{});
-      Passed const joined = JoinPassed{}(sum, all);
-      if (threadIdx.x == 0 && !whole) Publish(states, tile.place, true, joined.left, joined.bits);
-    }
-    if (threadIdx.x == 0) carried = sum;
-  }
-  __syncthreads();
-
-  Passed const passed = JoinPassed{}(carried, before);
-  if (t.is_one_node) {
-    WriteStaged(columns.column_ptr[tile.feature], partition, tile, t, ranks, passed, carried, all.left, storage.staged);
+  __syncthreads();  // `ticket` is used again
+  TileSpan span;
+  if (!FindSpan(partition.from, columns.column_ptr[tile.feature], tile, &ticket, &span)) return;
+  if (span.is_one_node) {
+    DivideTile<true>(partition, tile, span, states, &storage);
   } else {
-    WriteDirectly(partition, tile, t, ranks, passed);
+    DivideTile<false>(partition, tile, span, states, &storage);
   }
 }
 

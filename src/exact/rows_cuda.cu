@@ -145,14 +145,8 @@ __global__ void __launch_bounds__(kExactThreads)
   std::uint32_t before, all;
   Scan{storage}.ExclusiveSum(static_cast<std::uint32_t>(__popc(left)), before, all);
   if (threadIdx.x < 32) {
-    if (threadIdx.x == 0) Publish(states, tile.place, tile.index == 0, all, 0);
-    CarriedSum const sum = LookBack(states, tile, CarriedSum{}, [](CarriedSum a, CarriedSum b) {
-      return CarriedSum{{a.sum.grad + b.sum.grad, 0}};
-    });
-    if (threadIdx.x == 0) {
-      if (tile.index != 0) Publish(states, tile.place, true, sum.sum.grad + all, 0);
-      carried = static_cast<std::uint32_t>(sum.sum.grad);
-    }
+    CarriedSum const sum = HandOn(states, tile, false, false, CarriedSum{{all, 0}}, CarriedSum{}, JoinCarried{});
+    if (threadIdx.x == 0) carried = static_cast<std::uint32_t>(sum.sum.grad);
   }
   __syncthreads();
   if (i < words) packed[i] = {left, carried + before};

@@ -17,92 +17,96 @@ struct LargerOf {
   __device__ int operator()(int a, int b) const { return a > b ? a : b; }
 };
 
+/// What a tile holds of its column's list: the same for all threads of a block.
+struct TileSpan {
+  std::uint64_t const* begin;  ///< [nodes + 1] of the column's list
+  std::uint64_t first;         ///< place of the first entry
+  int count;
+  int node;          ///< of the first entry; nodes are numbered inside the level
+  bool begins_node;  ///< the first entry does
+  bool is_one_node;  ///< that all entries are in
+};
+
+/// False for every thread if the column's list ends before the tile. All threads of the block call it; `found` is
+/// shared.
+__device__ inline bool FindSpan(ExactLists const& lists, std::uint64_t column_begin, ExactTile tile,
+                                std::uint32_t* found, TileSpan* span) {
+  std::uint64_t const* const begin = lists.begin + std::size_t{tile.feature} * (lists.nodes + 1);
+  std::uint64_t const first = column_begin + std::uint64_t{tile.index} * kTileEntries;
+  std::uint64_t const end = begin[lists.nodes];
+  if (first >= end) return false;
+  std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]; the block looks at 256 at a time
+  while (high - low > 1) {
+    std::uint32_t const step = (high - low + kExactThreads - 1) / kExactThreads;
+    std::uint32_t const n = low + threadIdx.x * step;
+    std::uint32_t const next = n + step < high ? n + step : high;
+    if (n < high && begin[n] <= first && first < begin[next]) *found = n;
+    __syncthreads();
+    low = *found;
+    high = low + step < high ? low + step : high;
+    __syncthreads();  // it is written again
+  }
+  int const count = static_cast<int>(end - first < kTileEntries ? end - first : kTileEntries);
+  bool const is_one_node = begin[low + 1] >= first + static_cast<std::uint64_t>(count);
+  *span = {begin, first, count, static_cast<int>(low), begin[low] == first, is_one_node};
+  return true;
+}
+
+/// begins [kTileEntries], shared: 1 + the node that begins at an entry, or 0. All threads of the block call it.
+__device__ inline void MarkHeads(TileSpan const& span, std::uint32_t nodes, int* begins) {
+  for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) begins[i] = 0;
+  __syncthreads();
+  for (std::uint32_t n = static_cast<std::uint32_t>(span.node) + threadIdx.x; n < nodes; n += kExactThreads) {
+    std::uint64_t const at = span.begin[n];
+    if (at >= span.first + static_cast<std::uint64_t>(span.count)) break;
+    if (at >= span.first) atomicMax(&begins[at - span.first], static_cast<int>(n) + 1);  // empty nodes begin here too
+  }
+  __syncthreads();
+}
+
 /// The entries of one thread: consecutive ones.
 struct TileEntries {
   std::uint32_t entry[kExactItems];
   std::uint32_t heads;      ///< bit i: entry i is the first of its node
   int count;                ///< entries that there are
   std::uint64_t place;      ///< of entry 0 in the list
-  int first_node;           ///< of entry 0; nodes are numbered inside the level
-  int const* begins_after;  ///< [kExactItems] in shared memory: 1 + the node that begins at an entry, if one does
-  bool is_one_node;         ///< that all entries of the tile are in; then there is nothing at begins_after
+  int first_node;           ///< of entry 0
+  int const* begins_after;  ///< [kExactItems] of entry 0 and those after it; see MarkHeads
 
   __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
   /// Of entry i, the first of its node.
   __device__ int NodeOfHead(int i) const { return begins_after[i] - 1; }
 };
 
-/// Loads a tile of a column's list. All threads of the block call it.
+/// Loads a tile, a thread's entries one after the other. All threads of the block call it.
 class TileLoader {
+  // A list is read once: gradients and ranks, which are read at random, are to stay in the cache.
+  using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
   using Load = cub::BlockLoad<std::uint32_t, kExactThreads, kExactItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
   using Scan = cub::BlockScan<int, kExactThreads>;
 
  public:
   struct Storage {
-    union {
-      typename Load::TempStorage load;
-      std::uint32_t staged[kTileEntries];  ///< for whoever has called Run, after the next __syncthreads()
-    };
+    typename Load::TempStorage load;
     typename Scan::TempStorage scan;
-    int first_node[kTileEntries];  ///< 1 + the node that begins here, or 0
-    std::uint32_t node;
+    int begins[kTileEntries];
   };
 
-  /// False for every thread if the column's list ends before the tile. `begins_node`: its first entry begins a node.
-  __device__ static bool Run(ExactLists const& lists, std::uint64_t column_begin, ExactTile tile, Storage* s,
-                             TileEntries* out, bool* begins_node) {
-    std::uint64_t const* const begin = lists.begin + std::size_t{tile.feature} * (lists.nodes + 1);
-    std::uint64_t const first = column_begin + std::uint64_t{tile.index} * kTileEntries;
-    std::uint64_t const end = begin[lists.nodes];
-    if (first >= end) return false;
-    int const count = static_cast<int>(end - first < kTileEntries ? end - first : kTileEntries);
-    // A list is read once: gradients and sides, which are read at random, are to stay in the cache.
-    using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
-    Load{s->load}.Load(Streamed{lists.entries + first}, out->entry, count, 0U);
-    std::uint32_t const node = NodeAt(begin, lists.nodes, first, s);
-    *begins_node = begin[node] == first;
-    int const mine = static_cast<int>(threadIdx.x) * kExactItems;
-    out->place = first + static_cast<std::uint64_t>(mine);
-    out->count = count - mine < 0 ? 0 : (count - mine < kExactItems ? count - mine : kExactItems);
-    out->first_node = static_cast<int>(node);
-    out->begins_after = s->first_node + mine;
-    out->heads = *begins_node && threadIdx.x == 0 ? 1U : 0U;
-    out->is_one_node = begin[node + 1] >= first + static_cast<std::uint64_t>(count);
-    if (!out->is_one_node) FindHeads(begin, lists.nodes, node, first, count, s, out);
-    return true;
+  /// Entries alone, of a full tile.
+  __device__ static void Full(ExactLists const& lists, TileSpan const& span, Storage* s, std::uint32_t* entries) {
+    Load{s->load}.Load(Streamed{lists.entries + span.first}, *reinterpret_cast<std::uint32_t(*)[kExactItems]>(entries));
   }
 
- private:
-  /// The last node that begins at `first` or before: the block looks at 256 at a time.
-  __device__ static std::uint32_t NodeAt(std::uint64_t const* begin, std::uint32_t nodes, std::uint64_t first,
-                                         Storage* s) {
-    std::uint32_t low = 0, high = nodes;  // begin[low] <= first < begin[high]
-    while (high - low > 1) {
-      std::uint32_t const step = (high - low + kExactThreads - 1) / kExactThreads;
-      std::uint32_t const n = low + threadIdx.x * step;
-      std::uint32_t const next = n + step < high ? n + step : high;
-      if (n < high && begin[n] <= first && first < begin[next]) s->node = n;
-      __syncthreads();
-      low = s->node;
-      high = low + step < high ? low + step : high;
-      __syncthreads();  // it is written again
-    }
-    return low;
-  }
-
-  /// Which entries of the tile, whose first one is in `node`, begin nodes.
-  __device__ static void FindHeads(std::uint64_t const* begin, std::uint32_t nodes, std::uint32_t node,
-                                   std::uint64_t first, int count, Storage* s, TileEntries* out) {
-    for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) s->first_node[i] = 0;
-    __syncthreads();
-    for (std::uint32_t n = node + threadIdx.x; n < nodes; n += kExactThreads) {
-      std::uint64_t const at = begin[n];
-      if (at >= first + static_cast<std::uint64_t>(count)) break;
-      if (at >= first) atomicMax(&s->first_node[at - first], static_cast<int>(n) + 1);  // empty nodes begin here too
-    }
-    __syncthreads();
-    int last = 0;
+  /// Entries of any tile, and where nodes begin among them.
+  __device__ static void Run(ExactLists const& lists, TileSpan const& span, Storage* s, TileEntries* out) {
+    Load{s->load}.Load(Streamed{lists.entries + span.first}, out->entry, span.count, 0U);
+    MarkHeads(span, lists.nodes, s->begins);
+    int const mine = static_cast<int>(threadIdx.x) * kExactItems, left = span.count - mine;
+    out->place = span.first + static_cast<std::uint64_t>(mine);
+    out->count = left < 0 ? 0 : (left < kExactItems ? left : kExactItems);
+    out->begins_after = s->begins + mine;
     out->heads = 0;
+    int last = 0;
 #pragma unroll
     for (int i = 0; i < kExactItems; ++i) {
       int const here = out->begins_after[i];
@@ -110,7 +114,7 @@ class TileLoader {
       last = here > last ? here : last;
     }
     int before;
-    Scan{s->scan}.ExclusiveScan(last, before, static_cast<int>(node) + 1, LargerOf{});
+    Scan{s->scan}.ExclusiveScan(last, before, span.node + 1, LargerOf{});
     int const own = out->begins_after[0];
     out->first_node = (own != 0 ? own : before) - 1;
   }
@@ -163,9 +167,18 @@ __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, 
 struct CarriedSum {
   GradientSum sum;
   __device__ static CarriedSum From(std::int64_t grad, std::int64_t hess) { return {{grad, hess}}; }
+  __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
+    Publish(states, place, is_whole, sum.grad, sum.hess);
+  }
   __device__ CarriedSum FromLane(int lane) const {
     return {{static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.grad), lane)),
              static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.hess), lane))}};
+  }
+};
+
+struct JoinCarried {
+  __device__ CarriedSum operator()(CarriedSum const& a, CarriedSum const& b) const {
+    return {{a.sum.grad + b.sum.grad, a.sum.hess + b.sum.hess}};
   }
 };
 
@@ -174,6 +187,19 @@ __device__ inline bool IsWarpInOneNode(TileEntries const& t) {
   int const first = __shfl_sync(kAllLanes, t.first_node, 0);
   bool const mine = t.count == kExactItems && t.first_node == first && (t.heads & ~1U) == 0;
   return __all_sync(kAllLanes, mine) != 0;
+}
+
+/// Hands on what a tile sums up to, from its last head on if it has one, and returns what comes before the tile. The
+/// first warp calls it.
+template <typename Value, typename Join>
+__device__ Value HandOn(TileStates const& states, ExactTile tile, bool begins_node, bool has_head, Value all,
+                        Value none, Join&& join) {
+  bool const whole = has_head || begins_node || tile.index == 0;
+  if (threadIdx.x == 0) all.Tell(states, tile.place, whole);
+  if (begins_node) return none;
+  Value const sum = LookBack(states, tile, none, join);
+  if (threadIdx.x == 0 && !whole) join(sum, all).Tell(states, tile.place, true);
+  return sum;
 }
 
 __device__ inline RowIndex RowOf(std::uint32_t entry) { return entry & ~kNewValue; }
