@@ -55,6 +55,12 @@ void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit
   }
 }
 
+std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache) {
+  auto owner = cache.ref.lock();
+  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
+  return owner;
+}
+
 bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
 
 /// Exact trees need every value, in memory.

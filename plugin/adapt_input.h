@@ -5,6 +5,7 @@
 #include <xgboost/base.h>
 #include <xgboost/data.h>
 #include <xgboost/host_device_vector.h>
+#include <xgboost/predictor.h>
 
 #include <functional>
 #include <memory>
@@ -46,6 +47,10 @@ constexpr int kNoBins = 0;
 /// part. They will lie in `place`. Throws Unsupported for sorted columns of a QuantileDMatrix or of external memory, as
 /// stock `exact` does.
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
+
+/// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
+/// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
+std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache);
 
 /// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
 bool IsBinned(xgboost::DMatrix const& data);

@@ -88,14 +88,6 @@ void CheckOneWorker(char const* tree_method) {
                      " workers; supported: one worker, or tree_method=hist on all of them");
 }
 
-/// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
-/// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
-std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache) {
-  auto owner = cache.ref.lock();
-  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
-  return owner;
-}
-
 }  // namespace
 
 Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
@@ -363,7 +355,12 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
   }
   if (!evaluates) return false;
   PredictAnew(data, out, false, 0, 0);
-  training->Admit(OwnerOf(data, *out), out->predictions.ConstHostVector(), Rounds());
+  auto const kept = binned_values_.Find(data);
+  xgboost::DMatrix* const values = IsBinned(*data) ? kept.get() : data;
+  if (values == nullptr) return true;  // its rows are not to be had
+  if (training->Admit(OwnerOf(data, *out), values, out->predictions.ConstHostVector(), Rounds())) {
+    binned_values_.Drop(data);
+  }
   return true;
 }
 
@@ -375,6 +372,7 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
     if (training && trace_ != nullptr) trace_->SetRound(Rounds());
   }
   trainers_.DropExpired();
+  binned_values_.DropExpired();
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}};
   bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());
   bool const served = all_rounds && OwnsRounds() &&

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "binned_values.h"
 #include "booster_config.h"
 #include "core/trace.h"
 #include "device_prediction.h"
@@ -123,6 +124,9 @@ class Booster : public xgboost::GradientBooster {
                    unsigned layer_end);
   /// The model on a device, if there is one and it is worth the way for so many rows.
   std::optional<ModelOnDevice> WorthADevice(std::uint64_t rows) const;
+  /// `data`, or where that is a QuantileDMatrix and it saves time (a model that goes to a device needs it), its values.
+  std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out,
+                                                  bool for_device);
   void ObjectiveMayChange() {
     must_fill_ = true;
     knows_objective_ = false;
@@ -178,6 +182,7 @@ class Booster : public xgboost::GradientBooster {
   mutable DevicePrediction on_device_;
   mutable DevicePrediction dart_in_place_;
   Explanation explanation_;
+  BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated, but have no resident rows
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun

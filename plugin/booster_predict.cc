@@ -1,20 +1,47 @@
 /// Predictions of a booster that no resident rows have: on a device where that is worth the way, else stock code's.
 #include "adapt_input.h"
+#include "api_call.h"
 #include "array_rows.h"
 #include "booster.h"
 #include "boundary.h"
+#include "prediction_policy.h"
 
 namespace xgbgpu::plugin {
 
+namespace {
+
+/// Stock code has nothing to do for these rounds.
+bool IsThere(xgboost::PredictionCacheEntry const& out, std::uint32_t first, std::uint32_t last) {
+  return first == 0 && out.version == last && out.predictions.Size() != 0;
+}
+
+}  // namespace
+
 void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                           unsigned layer_begin, unsigned layer_end) {
+  std::shared_ptr<xgboost::DMatrix> values;
+  auto const from = [&] { return values == nullptr ? data : values.get(); };
   bool const done = AtBoundary("predicting", [&] {
     bool const is_dart = kind_ == Kind::kDart;
-    if (is_dart && training) return false;  // trees are drawn to be left out
-    auto const model = WorthADevice(data->Info().num_row_);
-    return model && on_device_.Predict(*model, data, {layer_begin, layer_end}, is_dart, out);
+    if (!is_dart && IsThere(*out, layer_begin, layer_end == 0 ? Rounds() : layer_end)) return false;
+    bool const drops_trees = is_dart && training;
+    auto const model = drops_trees ? std::nullopt : WorthADevice(data->Info().num_row_);
+    values = ToPredictFrom(data, *out, model.has_value());
+    return model && on_device_.Predict(*model, from(), {layer_begin, layer_end}, is_dart, out);
   });
-  if (!done) inner_->PredictBatch(data, out, training, layer_begin, layer_end);
+  if (!done) inner_->PredictBatch(from(), out, training, layer_begin, layer_end);
+}
+
+std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
+                                                         xgboost::PredictionCacheEntry const& out, bool for_device) {
+  if (!config_.InCharge() || !IsBinned(*data) || Rounds() == 0) return nullptr;
+  // Whoever evaluates it, or trains a dart on it, will want it in the next round, too.
+  ApiCall const call = CurrentApiCall();
+  bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && kind_ == Kind::kDart);
+  if (comes_again) return binned_values_.Keep(OwnerOf(data, out), ctx_->Threads());
+  bool const is_worthwhile =
+      !data->IsDense() || (for_device && Rounds() >= kPredictionPolicy.binned_rounds * data->Info().num_col_);
+  return is_worthwhile ? ValuesOfBins(data, ctx_->Threads()) : nullptr;
 }
 
 std::optional<ModelOnDevice> Booster::WorthADevice(std::uint64_t rows) const {

@@ -66,7 +66,7 @@ bool DevicePrediction::OnDevice(ModelOnDevice const& model, std::uint64_t rows, 
 
 bool DevicePrediction::Predict(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers, bool is_dart,
                                xgboost::PredictionCacheEntry* out) {
-  if (IsBinned(*data)) return false;
+  if (IsBinned(*data)) return false;  // its values were not to be had
   std::lock_guard<std::mutex> lock{mutex_};
   if (layers.last == 0) layers.last = model.rounds;
   bool const from_start = layers.first == 0;

@@ -10,6 +10,10 @@ namespace xgbgpu::plugin {
 struct PredictionPolicy {
   /// Margins and leaves: rows × rounds from which a device is worth the way.
   std::uint64_t device_work{std::uint64_t{1} << 24};
+  /// A QuantileDMatrix without missing values: rounds for each column from which a device is worth the time that its
+  /// values take. One thread makes them, in 7 ns each, where stock code's threads share 32 ns a value, and 50 ns a row
+  /// and tree of depth 6: with 16 threads that is even at 1.5 rounds a column, with 64 at 8, with 4 at none.
+  std::uint64_t binned_rounds{4};
   /// Contributions: rows from which the engine is.
   std::uint64_t explained_rows{256};
   /// Contributions: rows × rounds from which a device is.

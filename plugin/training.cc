@@ -131,25 +131,27 @@ Resident* Training::Advance(xgboost::DMatrix const* data, std::uint32_t rounds) 
   return nullptr;
 }
 
-void Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, Span<float const> margins, std::uint32_t rounds) {
+bool Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMatrix* values, Span<float const> margins,
+                     std::uint32_t rounds) {
   // Below this the host is done with a tree before a kernel has begun.
   constexpr std::uint64_t kFewRows = 1000;
   std::uint64_t const rows = data->Info().num_row_;
-  if (trainer->backend() == BackendKind::kHost || rows <= kFewRows || IsBinned(*data)) return;
-  if (!dataset->cuts().categorical.empty()) return;  // kept trees know no categories
+  if (trainer->backend() == BackendKind::kHost || rows <= kFewRows) return false;
+  if (!dataset->cuts().categorical.empty()) return false;  // kept trees know no categories
   auto const same = [&](Evaluation const& e) { return e.owner.lock() == data; };
   auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
   try {
     if (found == evaluations.end()) {
       Resident made;
-      made.rows = trainer->MakeResidentRows(DMatrixRows{data.get()}, static_cast<std::uint32_t>(margins.size() / rows));
+      made.rows = trainer->MakeResidentRows(DMatrixRows{values}, static_cast<std::uint32_t>(margins.size() / rows));
       found = evaluations.insert(evaluations.end(), Evaluation{data, std::move(made)});
     }
     found->resident.rounds.reset();
     found->resident.rows->SetMargins(margins);
     found->resident.rounds = rounds;
+    return true;
   } catch (OutOfDeviceMemory const&) {
-    // It is evaluated on the host.
+    return false;  // it is evaluated on the host
   }
 }
 
