@@ -187,7 +187,10 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
   training.Check(objective, targets, mark, outputs);
   if (on_host) {
-    if (objective.kind == Objective::kCox) targets.by_time = training.ByTime(targets, mark);
+    auto const times = objective.kind == Objective::kCox
+                           ? time_orders_.Get(OwnerOf(predicted.data, *predicted.cache), targets, mark)
+                           : nullptr;
+    if (times != nullptr) targets.by_time = times->view();
     auto& gradients = out->HostVector();
     gradients.resize(rows * outputs);
     HostStage(kObjective, [&] {
@@ -373,6 +376,7 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   }
   trainers_.DropExpired();
   binned_values_.DropExpired();
+  time_orders_.DropExpired();
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}};
   bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());
   bool const served = all_rounds && OwnsRounds() &&
@@ -418,10 +422,16 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
   auto const outputs =
       static_cast<std::uint32_t>(last.resident ? last.resident->rows->outputs() : predictions.Size() / rows);
   if (!LabelsFit(metric, info, outputs)) return {};
-  TargetView const targets = ViewTargets(info);
+  TargetView targets = ViewTargets(info);
   if (last.resident == nullptr) {
     double value = 0;
     HostStage(kMetric, [&] {
+      std::shared_ptr<host::SortedTimes const> times;
+      if (metric.kind == Metric::kCoxNloglik) {
+        auto const mark = TargetMark::Of(targets, rows, Objective::kCox, ctx_->Threads());
+        times = time_orders_.Get(OwnerOf(last.data, *last.cache), targets, mark);
+        targets.by_time = times->view();
+      }
       value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
                              ctx_->Threads());
     });

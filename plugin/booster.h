@@ -19,6 +19,7 @@
 #include "explanation.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
+#include "time_orders.h"
 #include "trainer_pool.h"
 
 namespace xgbgpu::plugin {
@@ -182,6 +183,7 @@ class Booster : public xgboost::GradientBooster {
   mutable DevicePrediction on_device_;
   mutable DevicePrediction dart_in_place_;
   Explanation explanation_;
+  TimeOrders time_orders_;
   BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated, but have no resident rows
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;

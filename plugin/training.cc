@@ -64,15 +64,6 @@ void Training::Check(ObjectiveParams objective, TargetView const& view, TargetMa
   checked = both;
 }
 
-TimeOrder Training::ByTime(TargetView const& view, TargetMark const& mark) {
-  if (times_of != mark) {
-    times_of.reset();
-    times = host::SortTimes(view.labels, dataset->rows());
-    times_of = mark;
-  }
-  return times.view();
-}
-
 void Training::ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark) {
   bool const ahead = std::exchange(has_gradients_ahead, false);
   if (ahead && last_plan && last_plan->SameGradients(objective, mark)) return;

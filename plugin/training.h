@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "memory_board.h"
-#include "objective/cox.h"
 #include "objective/objective.h"
 #include "rounds/resident_rows.h"
 #include "xgbgpu/trainer.h"
@@ -75,8 +74,6 @@ struct Training {
   Resident own;                       ///< the training matrix, once an objective has asked for it
   std::list<Evaluation> evaluations;  ///< other matrices; trees are kept while there are any
   std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< by Check, last
-  host::SortedTimes times;                                        ///< of the labels of times_of
-  std::optional<TargetMark> times_of;
   std::optional<RoundPlan> last_plan;  ///< of the round before; nothing: it was none with resident rows
   bool has_gradients_ahead{false};     ///< the rows have the gradients of the coming round already, after last_plan
   std::uint32_t kept_from{0};          ///< the round of the first tree kept
@@ -84,8 +81,6 @@ struct Training {
 
   /// CheckTargets, unless the same was checked before.
   void Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs);
-  /// Rows in order of time, for objectives on the host; sorted once for labels of one mark.
-  TimeOrder ByTime(TargetView const& view, TargetMark const& mark);
   /// Gradients for the coming round, unless they are there.
   void ComputeGradients(ObjectiveParams const& objective, TargetMark const& mark);
   /// The coming round's gradients and first trees, enqueued while the host is busy with the round before. Throws

@@ -162,6 +162,25 @@ def survival_times(history: History) -> None:
 
 
 @scenario
+def survival_times_that_change(history: History) -> None:
+    """Rows are sorted by time once; then those of other times must be."""
+    train, other = data(TIMES), valid(VTIMES)
+    settings = params(objective="survival:cox", eval_metric="cox-nloglik", max_depth=3)
+    boosters = [xgb.Booster(settings, [train]) for _ in range(2)]
+    for i, (times, vtimes) in enumerate([(TIMES, VTIMES), (TIMES, VTIMES), (TIMES[::-1], VTIMES[::-1]), (TIMES, VTIMES)]):
+        train.set_label(times)
+        other.set_label(vtimes)
+        for booster in boosters:
+            booster.update(train, i)
+            seen = booster.eval_set([(train, "t"), (other, "v")], i)
+            assert seen == booster.copy().eval_set([(data(times), "t"), (valid(vtimes), "v")], i)
+            history.values(seen.encode())
+    assert raw(boosters[0]) == raw(boosters[1])
+    history.truth(boosters[0], train, X)
+    history.model(boosters[0])
+
+
+@scenario
 def ranking_metrics(history: History) -> None:
     train, other = data(CLASSES, group=GROUPS), valid(VCLASSES, group=[300, 1200])
     metrics = ["ndcg", "ndcg@5-", "map@3", "pre@2", "auc"]
