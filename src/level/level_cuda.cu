@@ -5,6 +5,7 @@
 
 #include "core/grid.h"
 #include "core/message.h"
+#include "core/spoilt_recording.h"
 #include "gradient/gradient_ops.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
@@ -302,17 +303,20 @@ void LevelBuilder::EnqueueTree() {
 void LevelBuilder::RecordGraph() {
   DropGraph();
   CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
+  RecordingSpoiler const spoiler{stream_};
   bool complete = true;
   try {
     EnqueueTree();
   } catch (std::exception const&) {
     complete = false;
   }
+  spoiler.AtEnd();
   cudaGraph_t graph = nullptr;
   cudaError_t status = cudaStreamEndCapture(stream_, &graph);
   if (complete && status == cudaSuccess) status = cudaGraphInstantiate(&graph_, graph, 0);
   if (graph != nullptr) cudaGraphDestroy(graph);
   if (status == cudaSuccess) return;
+  spoiler.Failed();
   graph_ = nullptr;
   cudaGetLastError();  // it must not show up again at the next call
 }
