@@ -232,7 +232,8 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     Training& training = on_device ? *pending.training : Prepare(OwnerOf(data, *cache));
     Round round{};
     round.trainer = training.trainer.get();
-    round.params = ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed));
+    round.params =
+        ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
     round.params.feature_weights = FeatureWeights(data->Info());
     round.iteration = Rounds();
     bool const has_adaptive_leaves = objective != nullptr && objective->Task().UpdateTreeLeaf();

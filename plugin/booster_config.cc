@@ -172,7 +172,7 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
 }
 
 void BoosterConfig::Parse() {
-  tree_ = ParseTreeParam(tree_values_);
+  tree_ = ParseTreeParam(tree_values_, IsExact());
   device_ = ParseDeviceParam(device_values_);
   SayWhatBecameOf(dropped_values_);
 }

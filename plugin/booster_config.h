@@ -72,7 +72,7 @@ class BoosterConfig {
   ParamValues tree_values_;
   ParamValues device_values_;
   ParamValues dropped_values_;
-  TreeParam tree_ = ParseTreeParam({});
+  TreeParam tree_ = ParseTreeParam({}, false);
   DeviceParam device_ = ParseDeviceParam({});
 };
 

@@ -48,15 +48,18 @@ void CheckFractions(ParamValues const& values) {
   }
 }
 
+/// Values of grow_policy for the user to choose from.
+char const* Policies(bool exact) { return exact ? "depthwise (with gpu_exact)" : "depthwise, lossguide"; }
+
 GrowPolicy ToGrowPolicy(std::string const& value) {
   return value == "lossguide" ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
 }
 
-SamplingMethod ToSamplingMethod(std::string const& value) {
+SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
   if (value == "uniform") return SamplingMethod::kUniform;
   if (value == "gradient_based") return SamplingMethod::kGradientBased;
   if (value == "goss") return SamplingMethod::kGoss;
-  NotAllowed("sampling_method", value, "uniform, gradient_based, goss");
+  NotAllowed("sampling_method", value, exact ? "uniform (with gpu_exact)" : "uniform, gradient_based, goss");
 }
 
 /// Rates that were set and would have no effect are taken for a mistake.
@@ -133,7 +136,7 @@ void CheckStockParam(std::string const& name, std::string const& value) {
     NotAllowed(name, value, rule.allowed);  // others: XGBoost says so
 }
 
-TreeParam ParseTreeParam(ParamValues const& values) {
+TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
   CheckFractions(values);
   auto const onehot = values.find("max_cat_to_onehot");
   if (onehot != values.end() && onehot->second.find('-') != std::string::npos) {  // the parser makes it positive
@@ -142,8 +145,8 @@ TreeParam ParseTreeParam(ParamValues const& values) {
   TreeParam param;
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
-  if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, "depthwise, lossguide");
-  ToSamplingMethod(param.sampling_method);
+  if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, Policies(exact));
+  ToSamplingMethod(param.sampling_method, exact);
   ParseMonotoneConstraints(param.monotone_constraints);
   ParseInteractionConstraints(param.interaction_constraints);
   return param;
@@ -158,8 +161,8 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
   return param;
 }
 
-TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed) {
-  if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, "depthwise, lossguide");
+TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact) {
+  if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, Policies(exact));
   TrainParams out;
   out.learning_rate = param.learning_rate;
   out.min_split_loss = param.min_split_loss;
@@ -172,7 +175,7 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
   out.max_delta_step = param.max_delta_step;
   out.max_cat_to_onehot = param.max_cat_to_onehot;
   out.max_cat_threshold = param.max_cat_threshold;
-  out.sampling_method = ToSamplingMethod(param.sampling_method);
+  out.sampling_method = ToSamplingMethod(param.sampling_method, exact);
   out.subsample = param.subsample;
   out.top_rate = device.top_rate;
   out.other_rate = device.other_rate;

@@ -103,8 +103,9 @@ bool IsDeviceParam(std::string const& name);
 /// For a parameter that earlier versions of gpu_hist had: what has become of it. Null for every other name.
 char const* MeaningOfDropped(std::string const& name);
 
-/// Reads and checks values. Throws dmlc::Error or InvalidArgument with name, value and what is allowed.
-TreeParam ParseTreeParam(ParamValues const& values);
+/// Reads and checks values. Throws dmlc::Error or InvalidArgument with name, value and what is allowed: to exact trees
+/// (gpu_exact) less than to others.
+TreeParam ParseTreeParam(ParamValues const& values, bool exact);
 DeviceParam ParseDeviceParam(ParamValues const& values);
 
 /// Throws InvalidArgument for a value of a parameter that stock code reads and takes as it comes, although no training
@@ -114,7 +115,7 @@ void CheckStockParam(std::string const& name, std::string const& value);
 
 /// `param` for the engine, without what depends on the matrix. Throws Unsupported for what `hist` of XGBoost can and
 /// gpu_hist cannot yet, InvalidArgument for a value that no method takes and for values that contradict each other.
-TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed);
+TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact);
 
 /// Where to train: never kAuto. A gpu_id beyond the devices means one of them, with a warning, as in XGBoost.
 /// `must_exist`: the user wants an error for a gpu_id that is not there (fail_on_invalid_gpu_id).

@@ -317,6 +317,9 @@ def test_the_method_may_change_between_rounds() -> None:
 @pytest.mark.parametrize(
     "how, words",
     [
+        (dict(grow_policy="symmetric"), r"grow_policy is 'symmetric'.*supported: depthwise \(with gpu_exact\)"),
+        (dict(grow_policy="sideways"), r"grow_policy is 'sideways'; allowed: depthwise \(with gpu_exact\)"),
+        (dict(sampling_method="dice"), r"sampling_method is 'dice'; allowed: uniform \(with gpu_exact\)"),
         (dict(grow_policy="lossguide"), "grow_policy is 'lossguide'.*allowed with gpu_exact: depthwise"),
         (dict(max_leaves=8), "max_leaves is 8.*allowed with gpu_exact: 0"),
         (dict(max_depth=0), "max_depth is 0.*allowed with gpu_exact: 1 or more"),
