@@ -167,7 +167,8 @@ def survival_times_that_change(history: History) -> None:
     train, other = data(TIMES), valid(VTIMES)
     settings = params(objective="survival:cox", eval_metric="cox-nloglik", max_depth=3)
     boosters = [xgb.Booster(settings, [train]) for _ in range(2)]
-    for i, (times, vtimes) in enumerate([(TIMES, VTIMES), (TIMES, VTIMES), (TIMES[::-1], VTIMES[::-1]), (TIMES, VTIMES)]):
+    forth, back = (TIMES, VTIMES), (TIMES[::-1], VTIMES[::-1])
+    for i, (times, vtimes) in enumerate([forth, forth, back, forth]):
         train.set_label(times)
         other.set_label(vtimes)
         for booster in boosters:

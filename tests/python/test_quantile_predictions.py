@@ -22,6 +22,7 @@ X = make_data(ROWS, 5, seed=1, missing=0.1)[0]
 COMPLETE = make_data(ROWS, 5, seed=2)[0]
 CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
 V, VY = make_data(1500, 5, seed=3, missing=0.1)
+LABEL, VLABEL = binary_labels(Y), binary_labels(VY)
 VCLASSES = np.digitize(VY, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
 
 CASES: Dict[str, Any] = {
@@ -168,8 +169,8 @@ def test_rows_whose_columns_are_in_no_order() -> None:
 
 @only_ours
 def test_more_bins_than_the_matrix_was_made_for() -> None:
-    """With missing values stock keeps bins in bytes if max_bin is not given again, whatever `ref` has, and predicts from
-    what is left of their numbers. Ours are predictions from the values that the matrix has."""
+    """With missing values stock keeps bins in bytes if max_bin is not given again, whatever `ref` has, and predicts
+    from what is left of their numbers. Ours are predictions from the values that the matrix has."""
     train = xgb.QuantileDMatrix(X_TRAIN, Y, max_bin=1000)
     booster = xgb.train(params(max_bin=1000), train, 5)
     matrix = xgb.QuantileDMatrix(V, ref=train)
@@ -195,8 +196,8 @@ def test_what_stock_does_not_have_for_bins(how: Dict[str, bool]) -> None:
 
 EVALUATED: Dict[str, Tuple[np.ndarray, np.ndarray, Dict[str, Any]]] = {
     "rmse": (Y, VY, dict(eval_metric="rmse")),
-    "logloss": (binary_labels(Y), binary_labels(VY), dict(objective="binary:logistic", eval_metric=["logloss", "error"])),
-    "auc": (binary_labels(Y), binary_labels(VY), dict(objective="binary:logistic", eval_metric="auc")),
+    "logloss": (LABEL, VLABEL, dict(objective="binary:logistic", eval_metric=["logloss", "error"])),
+    "auc": (LABEL, VLABEL, dict(objective="binary:logistic", eval_metric="auc")),
     "classes": (CLASSES, VCLASSES, dict(objective="multi:softprob", num_class=3, eval_metric=["mlogloss", "merror"])),
     "median": (Y, VY, dict(objective="reg:absoluteerror", eval_metric="mae")),
     "forest": (Y, VY, dict(num_parallel_tree=2, subsample=0.7, eval_metric="rmse")),
@@ -217,8 +218,8 @@ def stock_history(booster: xgb.Booster, matrix: xgb.DMatrix, settings: Dict[str,
 
 
 def assert_metrics(seen: Dict[str, List[float]], stock: np.ndarray, margins: np.ndarray) -> None:
-    """Of the same margins. A row's term is rounded to float; logarithms and exponentials of floats may differ by an ulp,
-    2^-23: relative 2^-22 of what has one of them. A probability that differs by as much makes log(1 - p) differ by
+    """Of the same margins. A row's term is rounded to float; logarithms and exponentials of floats may differ by an
+    ulp, 2^-23: relative 2^-22 of what has one of them. A probability that differs by as much makes log(1 - p) differ by
     p / (1 - p) = exp(margin) of it. All else differs less: by the order of sums in double, auc by weights of 2^-45."""
     ours = np.array(list(seen.values())).T[-len(stock) :]
     np.testing.assert_allclose(ours, stock, rtol=2.0**-22, atol=2.0**-22 * np.exp(np.abs(margins).max()))
