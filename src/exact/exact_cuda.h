@@ -47,11 +47,21 @@ struct ExactColumns {
   std::uint32_t tile_count;
 };
 
+/// What a tile holds of its column's list at one level.
+struct alignas(16) TileSpan {
+  std::uint64_t first;  ///< place of the first entry
+  std::int32_t node;    ///< of the first entry
+  std::int16_t count;   ///< of entries; 0: the list ends before the tile, or the feature is not used
+  bool begins_node;     ///< the first entry does
+  bool is_one_node;     ///< that all entries are in
+};
+
 /// The lists of one level. Nodes are numbered inside the level.
 struct ExactLists {
   std::uint32_t const* entries;
   std::uint64_t const* begin;  ///< [features + 1, nodes + 1] where each node's entries begin; in the end, its rows
   std::uint32_t nodes;
+  TileSpan const* spans;  ///< [tiles]
 };
 
 /// The rows of one level.
@@ -62,9 +72,9 @@ struct ExactRows {
   std::uint64_t most;  ///< rows of the matrix
 };
 
-/// Sums that tiles tell those after them: of a column's last node in the tile, so far.
+/// Sums that tiles tell those after them: of a column's last node in the tile, so far. A tile waits for those before
+/// it: blocks start in the order of their numbers, as CUB's scans, too, take for granted.
 struct TileStates {
-  std::uint32_t* ticket;  ///< zero before the kernel
   std::uint32_t*
       status;  ///< [tiles] 2 · epoch + 1: the sum of the tile alone is there; + 2: that with all before it, too
   std::int64_t* grad;   ///< [tiles, 2]: alone, and with all before it
@@ -142,6 +152,8 @@ void QuantiseExact(GradientPair const* gradients, std::uint64_t rows, double gra
                    NodeIndex* positions, std::uint8_t* sides, GradientSum* sum, DeviceLimits const& limits,
                    cudaStream_t stream);
 
+/// spans [columns.tile_count] of lists, whose own are not read.
+void SpanTiles(ExactColumns const& columns, ExactLists const& lists, TileSpan* spans, cudaStream_t stream);
 /// level.present of the features that some row misses; zero before.
 void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                 cudaStream_t stream);

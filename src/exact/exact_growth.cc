@@ -44,9 +44,9 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   Put(&root_begin_, "nodes", begin);
   std::size_t const tiles = std::max<std::size_t>(columns_.View().tile_count, matrix_->rows / kPackRows + 1);
   Clear(&status_, "tiles", tiles);
-  Clear(&ticket_, "tiles", 1);
   state_grad_ = {arena_, "tiles", 2 * tiles};
   state_hess_ = {arena_, "tiles", 2 * tiles};
+  spans_ = {arena_, "tiles", columns_.View().tile_count};
   positions_ = {arena_, "positions", matrix_->rows};
   Clear(&sides_, "positions", 32 * RowWords(matrix_->rows));
   words_ = {arena_, "positions", RowWords(matrix_->rows)};
@@ -66,10 +66,7 @@ void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t s
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
 }
 
-TileStates ExactGrowth::NextStates() {
-  FillBytes(ticket_.data(), 0, 1, stream_, "counting tiles");
-  return {ticket_.data(), status_.data(), state_grad_.data(), state_hess_.data(), ++epoch_};
-}
+TileStates ExactGrowth::NextStates() { return {status_.data(), state_grad_.data(), state_hess_.data(), ++epoch_}; }
 
 bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
                         std::uint32_t tree_number) {
@@ -112,9 +109,14 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
   stream_.Wait("summing gradients");
   nodes_.Add(kNoNode, sum);
-  lists_ = {columns_.View().entries, root_begin_.data(), 1};
+  TakeLists({columns_.View().entries, root_begin_.data(), 1, spans_.data()});
   if (Sampled()) Divide({0}, 0, true);  // the root's sample is its left child
   return true;
+}
+
+void ExactGrowth::TakeLists(ExactLists const& lists) {
+  lists_ = lists;
+  SpanTiles(columns_.View(), lists_, spans_.data(), stream_);
 }
 
 /// Looks for the best split of every node from level_ on.
@@ -258,7 +260,7 @@ void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex le
     PartitionLists(columns_.View(), partition, NextStates(), stream_);
     MoveRows(child_rows_.data(), left_child, left_only);
   });
-  lists_ = {list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children)};
+  TakeLists({list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children), spans_.data()});
   spare_ = 1 - spare_;
   rows_at_ = to;
   renumbered_ = true;

@@ -44,6 +44,7 @@ class ExactGrowth {
   void Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
   GradientSum StartRows(GradientPair const* gradients, std::uint32_t tree_number);
   TileStates NextStates();
+  void TakeLists(ExactLists const& lists);
   void FindSplits();
   void Divide(std::vector<std::int32_t> const& split_of, NodeIndex left_child, bool left_only);
   void MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only);
@@ -96,11 +97,12 @@ class ExactGrowth {
   DeviceBuffer<NodeTerms> terms_;
   DeviceBuffer<std::int8_t> directions_;
   DeviceBuffer<unsigned long long> best_;
-  DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, status_, ticket_, located_ptr_;
+  DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, status_, located_ptr_;
   DeviceBuffer<std::int64_t> state_grad_, state_hess_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
   DeviceBuffer<std::uint8_t> sides_;
   DeviceBuffer<RowWord> words_;
+  DeviceBuffer<TileSpan> spans_;
   DeviceBuffer<ChildRows> child_rows_;
   DeviceBuffer<std::int32_t> split_of_;
   DeviceBuffer<ExactChoice> choices_on_device_;

@@ -72,18 +72,16 @@ template <typename Gradients>
 __global__ void __launch_bounds__(kExactThreads)
     SumPresentKernel(ExactColumns columns, ExactLevel level, Gradients gradients) {
   __shared__ TileLoader::Storage storage;
-  __shared__ std::uint32_t found;
   ExactTile const tile = columns.tiles[blockIdx.x];
-  if (columns.is_dense[tile.feature] || !columns.used[tile.feature]) return;
-  TileSpan span;
-  if (!FindSpan(level.lists, columns.column_ptr[tile.feature], tile, &found, &span)) return;
+  TileSpan const span = LoadSpan(level.lists, blockIdx.x);
+  if (span.count == 0 || columns.is_dense[tile.feature]) return;
   GradientSum* const present = level.present + std::size_t{tile.feature} * level.lists.nodes;
   if (span.is_one_node) {
     SumInNode(level.lists, span, gradients, present);
     return;
   }
   TileEntries t;
-  TileLoader::Run(level.lists, span, &storage, &t);
+  TileLoader::Run(level.lists, tile.feature, span, &storage, &t);
   int node = t.first_node;
   GradientSum sum;
 #pragma unroll
@@ -233,6 +231,7 @@ struct FindStorage {
   typename cub::BlockScan<RunningSum, kExactThreads>::TempStorage scan;
   GradientSum warps[kExactThreads / 32];
   GradientSum carried;
+  NodeScan scan_of_node;  ///< of FindInNode: filled while the first warp waits for sums
 };
 
 /// A full tile, all of one node.
@@ -259,6 +258,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   if (lane == 31) storage->warps[warp] = below;
   below = Minus(below, mine);
   __syncthreads();
+  if (threadIdx.x == kExactThreads - 1) storage->scan_of_node.Enter(span.node, search);
   if (warp == 0) {
     CarriedSum all{};
     for (GradientSum const& sum : storage->warps) AddTo(&all.sum, sum);
@@ -269,8 +269,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   AddTo(&below, storage->carried);
   for (int w = 0; w < warp; ++w) AddTo(&below, storage->warps[w]);
 
-  NodeScan scan;
-  scan.Enter(span.node, search);
+  NodeScan scan = storage->scan_of_node;
   auto const first = static_cast<std::uint32_t>(span.first - scan.begin) + threadIdx.x * kExactItems;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
@@ -278,7 +277,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
     if ((entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
     AddStored(&below, own[i]);
   }
-  std::uint64_t const end = span.begin[span.node + 1];
+  std::uint64_t const end = BeginsOf(level.lists, search.tile.feature)[span.node + 1];
   if (end == span.first + kTileEntries && threadIdx.x == 0) {
     ConsiderEnds<kMonotone>(&scan, search, static_cast<std::uint32_t>(end - scan.begin));
   }
@@ -290,7 +289,7 @@ template <bool kMonotone, typename Gradients>
 __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradients const& gradients,
                             TileStates const& states, FindStorage* storage) {
   TileEntries t;
-  TileLoader::Run(search.level.lists, span, &storage->tile, &t);
+  TileLoader::Run(search.level.lists, search.tile.feature, span, &storage->tile, &t);
   auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // looked up twice: such tiles are few
   RunningSum mine{{}, t.heads != 0};
 #pragma unroll
@@ -310,6 +309,7 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
   if (t.count == 0) return;
   GradientSum below = before.sum;
   if (!before.has_head) AddTo(&below, storage->carried);
+  std::uint64_t const* const begin = BeginsOf(search.level.lists, search.tile.feature);
   NodeScan scan;
   scan.Enter(t.first_node, search);
 #pragma unroll
@@ -324,7 +324,7 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
     auto const index = static_cast<std::uint32_t>(place - scan.begin);
     if ((t.entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
     AddStored(&below, own(i));
-    if (place + 1 == span.begin[scan.node + 1]) ConsiderEnds<kMonotone>(&scan, search, index + 1);
+    if (place + 1 == begin[scan.node + 1]) ConsiderEnds<kMonotone>(&scan, search, index + 1);
   }
   Leave(scan, search, false);
 }
@@ -334,14 +334,9 @@ __global__ void __launch_bounds__(kExactThreads, kFindResident)
     FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params, ScoreUnits units,
                      TileStates states) {
   __shared__ FindStorage storage;
-  __shared__ std::uint32_t ticket;
-  if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
-  __syncthreads();
-  ExactTile const tile = columns.tiles[ticket];
-  if (!columns.used[tile.feature]) return;
-  __syncthreads();  // `ticket` is used again
-  TileSpan span;
-  if (!FindSpan(level.lists, columns.column_ptr[tile.feature], tile, &ticket, &span)) return;
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  TileSpan const span = LoadSpan(level.lists, blockIdx.x);
+  if (span.count == 0) return;
   Search const search{level,
                       params,
                       units,

@@ -24,11 +24,9 @@ __device__ bool GoesLeft(RowWord const* words, RowIndex row) { return (WordOf(wo
 
 __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns columns, ExactPartition partition) {
   __shared__ TileLoader::Storage storage;
-  __shared__ std::uint32_t found;
   ExactTile const tile = columns.tiles[blockIdx.x];
-  if (columns.is_dense[tile.feature] || !columns.used[tile.feature]) return;
-  TileSpan span;
-  if (!FindSpan(partition.from, columns.column_ptr[tile.feature], tile, &found, &span)) return;
+  TileSpan const span = LoadSpan(partition.from, blockIdx.x);
+  if (span.count == 0 || columns.is_dense[tile.feature]) return;
   std::uint32_t* const counts = partition.left_entries + std::size_t{tile.feature} * partition.from.nodes;
   std::uint32_t left = 0;
   if (span.is_one_node) {
@@ -44,7 +42,7 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
     return;
   }
   TileEntries t;
-  TileLoader::Run(partition.from, span, &storage, &t);
+  TileLoader::Run(partition.from, tile.feature, span, &storage, &t);
   int node = t.first_node;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
@@ -57,6 +55,29 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
     left += GoesLeft(partition.words, RowOf(t.entry[i])) ? 1U : 0U;
   }
   if (left != 0) atomicAdd(counts + node, left);
+}
+
+__global__ void __launch_bounds__(kExactThreads)
+    SpanTilesKernel(ExactColumns columns, ExactLists lists, TileSpan* spans) {
+  std::uint32_t const t = blockIdx.x * kExactThreads + threadIdx.x;
+  if (t >= columns.tile_count) return;
+  ExactTile const tile = columns.tiles[t];
+  std::uint64_t const* const begin = BeginsOf(lists, tile.feature);
+  std::uint64_t const first = columns.column_ptr[tile.feature] + std::uint64_t{tile.index} * kTileEntries;
+  std::uint64_t const end = begin[lists.nodes];
+  TileSpan span{first, 0, 0, false, false};
+  if (first < end && columns.used[tile.feature]) {
+    std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]
+    while (high - low > 1) {
+      std::uint32_t const middle = low + (high - low) / 2;
+      (begin[middle] <= first ? low : high) = middle;
+    }
+    span.node = static_cast<std::int32_t>(low);
+    span.count = static_cast<std::int16_t>(end - first < kTileEntries ? end - first : kTileEntries);
+    span.begins_node = begin[low] == first;
+    span.is_one_node = begin[low + 1] >= first + static_cast<std::uint64_t>(span.count);
+  }
+  spans[t] = span;
 }
 
 /// Where the children's entries begin, and their rows: a block a list.
@@ -174,6 +195,7 @@ struct NodeTarget {
   std::uint64_t left, right;  ///< of the children's lists
   ChildRows rows;
 
+  NodeTarget() = default;
   __device__ NodeTarget(ExactPartition const& partition, FeatureIndex feature, int node) {
     std::int32_t const s = partition.split_of[node];
     is_split = s >= 0;
@@ -192,16 +214,105 @@ struct DivideStorage {
   Passed warps[kExactThreads / 32];
   int last_begins[kExactThreads / 32];  ///< 1 + the node that begins last among the warp's entries, or 0
   Passed carried;
+  NodeTarget target;  ///< of a tile in one node: filled while the first warp waits for sums
 };
 
-/// A warp takes 256 entries that follow each other, 32 at a time: what a thread has to know of those before its own are
-/// bits of one word. kOneNode: all entries of the tile are of one node.
-template <bool kOneNode>
-__device__ void DivideTile(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
+/// The first warp: what the tiles before have passed.
+__device__ void CarryPassed(ExactTile tile, TileSpan const& span, TileStates const& states, DivideStorage* storage) {
+  Passed all{0, 0};
+  for (Passed const& of_warp : storage->warps) all = JoinPassed{}(all, of_warp);
+  Passed const carried =
+      HandOn(states, tile, span.begins_node, all.Has(Passed::kHead), all, Passed{0, 0}, JoinPassed{});
+  if (threadIdx.x == 0) storage->carried = carried;
+}
+
+/// Which of 32 entries in their order have another value than the entry before them on the same side. `side`, `fresh`:
+/// bits of entries on that side, and of those that begin a new value. `pending`: a new value came after the side's last
+/// entry; before, and then after these.
+///
+/// An addition carries a bit through the ones that stand between two entries of the side.
+__device__ std::uint32_t NewOnSide(std::uint32_t side, std::uint32_t fresh, std::uint32_t* pending) {
+  unsigned long long const sum = static_cast<unsigned long long>(~side) + (fresh & ~side) + *pending;
+  *pending = static_cast<std::uint32_t>(sum >> 32);
+  return (static_cast<std::uint32_t>(sum) | fresh) & side;
+}
+
+/// A tile whose entries are all of one node. A warp takes 256 that follow each other, 32 at a time: what a thread has
+/// to know of those before its own are bits of one word.
+__device__ void DivideNode(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
                            TileStates const& states, DivideStorage* storage) {
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   int const first = warp * 32 * kExactItems;  // of the warp
-  if (!kOneNode) MarkHeads(span, partition.from.nodes, storage->begins);
+  std::uint32_t entry[kExactItems], rank[kExactItems];
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    int const at = first + 32 * i + lane;
+    entry[i] = at < span.count ? __ldcs(partition.from.entries + span.first + at) : 0U;
+  }
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    rank[i] = RankOf(partition.words, RowOf(entry[i]));
+    if (first + 32 * i + lane >= span.count) rank[i] = 0;
+  }
+  auto const right_of = [&](int i, std::uint32_t left) {
+    int const here = span.count - first - 32 * i;
+    return ~left & (here >= 32 ? ~0U : (here <= 0 ? 0U : (1U << here) - 1U));
+  };
+  std::uint32_t lefts = 0, any_left = 0, any_right = 0, new_left = 0, new_right = 0;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    std::uint32_t const left = __ballot_sync(kAllLanes, (rank[i] & kGoesLeft) != 0), right = right_of(i, left);
+    std::uint32_t const fresh = __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0);
+    NewOnSide(left, fresh, &new_left);
+    NewOnSide(right, fresh, &new_right);
+    lefts += static_cast<std::uint32_t>(__popc(left));
+    any_left |= left;
+    any_right |= right;
+  }
+  if (lane == 0) {
+    storage->warps[warp] = {lefts, (any_left != 0 ? Passed::kHasLeft : 0U) | (any_right != 0 ? Passed::kHasRight : 0U) |
+                                       (new_left != 0 ? Passed::kNewLeft : 0U) |
+                                       (new_right != 0 ? Passed::kNewRight : 0U)};
+  }
+  __syncthreads();
+  if (threadIdx.x == kExactThreads - 1) storage->target = NodeTarget{partition, tile.feature, span.node};
+  if (warp == 0) CarryPassed(tile, span, states, storage);
+  __syncthreads();
+  NodeTarget const target = storage->target;
+  if (!target.is_split) return;
+  Passed passed = storage->carried;
+  for (int w = 0; w < warp; ++w) passed = JoinPassed{}(passed, storage->warps[w]);
+  lefts = passed.left;
+  new_left = passed.Has(Passed::kNewLeft) ? 1 : 0;
+  new_right = passed.Has(Passed::kNewRight) ? 1 : 0;
+  std::uint32_t const earlier = (1U << lane) - 1U;
+  std::uint32_t const index = static_cast<std::uint32_t>(span.first - target.begin) + static_cast<std::uint32_t>(first);
+  std::uint32_t* const to_left = partition.entries + target.left;
+  std::uint32_t* const to_right = partition.entries + target.right;
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    std::uint32_t const left = __ballot_sync(kAllLanes, (rank[i] & kGoesLeft) != 0), right = right_of(i, left);
+    std::uint32_t const fresh = __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0);
+    std::uint32_t const changed = NewOnSide(left, fresh, &new_left) | NewOnSide(right, fresh, &new_right);
+    std::uint32_t const before = lefts + static_cast<std::uint32_t>(__popc(left & earlier));
+    std::uint32_t const rows_before = rank[i] & ~kGoesLeft, row = RowOf(entry[i]);
+    std::uint32_t const is_new = (changed >> lane) << 31;
+    if ((rank[i] & kGoesLeft) != 0) {
+      __stcs(to_left + before, (target.rows.left + rows_before) | is_new);
+    } else if (((right >> lane) & 1U) != 0 && !partition.left_only) {
+      std::uint32_t const after = index + static_cast<std::uint32_t>(32 * i + lane) - before;
+      __stcs(to_right + after, (target.rows.right + (row - rows_before)) | is_new);
+    }
+    lefts += static_cast<std::uint32_t>(__popc(left));
+  }
+}
+
+/// Any tile.
+__device__ void DivideNodes(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
+                            TileStates const& states, DivideStorage* storage) {
+  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int const first = warp * 32 * kExactItems;  // of the warp
+  MarkHeads(partition.from, tile.feature, span, storage->begins);
   std::uint32_t entry[kExactItems], rank[kExactItems];
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
@@ -215,7 +326,7 @@ __device__ void DivideTile(ExactPartition const& partition, ExactTile tile, Tile
     bool const here = at < span.count, left = (rank[i] & kGoesLeft) != 0;
     return EntryBits{__ballot_sync(kAllLanes, here && left), __ballot_sync(kAllLanes, here && !left),
                      __ballot_sync(kAllLanes, here && (entry[i] & kNewValue) != 0),
-                     kOneNode ? 0U : __ballot_sync(kAllLanes, storage->begins[at] != 0)};
+                     __ballot_sync(kAllLanes, storage->begins[at] != 0)};
   };
   auto const last_begin = [&](int i, std::uint32_t heads) {
     return storage->begins[first + 32 * i + 31 - __clz(static_cast<int>(heads))];
@@ -226,30 +337,23 @@ __device__ void DivideTile(ExactPartition const& partition, ExactTile tile, Tile
   for (int i = 0; i < kExactItems; ++i) {
     EntryBits const e = bits(i);
     mine = mine.With(e);
-    if (!kOneNode && e.heads != 0) begun = last_begin(i, e.heads);
+    if (e.heads != 0) begun = last_begin(i, e.heads);
   }
   if (lane == 0) {
     storage->warps[warp] = mine;
     storage->last_begins[warp] = begun;
   }
   __syncthreads();
-  if (warp == 0) {
-    Passed all{0, 0};
-    for (Passed const& of_warp : storage->warps) all = JoinPassed{}(all, of_warp);
-    Passed const carried =
-        HandOn(states, tile, span.begins_node, all.Has(Passed::kHead), all, Passed{0, 0}, JoinPassed{});
-    if (lane == 0) storage->carried = carried;
-  }
+  if (warp == 0) CarryPassed(tile, span, states, storage);
   __syncthreads();
   Passed passed = storage->carried;
   int node = span.node;
   for (int w = 0; w < warp; ++w) {
     passed = JoinPassed{}(passed, storage->warps[w]);
-    if (!kOneNode && storage->last_begins[w] != 0) node = storage->last_begins[w] - 1;
+    if (storage->last_begins[w] != 0) node = storage->last_begins[w] - 1;
   }
 
   NodeTarget target{partition, tile.feature, node};
-  if (kOneNode && !target.is_split) return;
   std::uint32_t const earlier = (1U << lane) - 1U;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
@@ -257,7 +361,7 @@ __device__ void DivideTile(ExactPartition const& partition, ExactTile tile, Tile
     std::uint32_t const heads = e.heads & (earlier | 1U << lane);
     EntryBits before = e.Among(earlier);
     Passed since = passed;
-    if (!kOneNode && heads != 0) {
+    if (heads != 0) {
       int const head = 31 - __clz(static_cast<int>(heads));
       before = before.Among(~0U << head);
       since = {0, 0};
@@ -276,30 +380,31 @@ __device__ void DivideTile(ExactPartition const& partition, ExactTile tile, Tile
       __stcs(partition.entries + place, to | (entry[i] & kNewValue) | (is_new ? kNewValue : 0U));
     }
     passed = passed.With(e);
-    if (!kOneNode && e.heads != 0) node = last_begin(i, e.heads) - 1;
-    if (!kOneNode && e.heads != 0) target = NodeTarget{partition, tile.feature, node};
+    if (e.heads != 0) target = NodeTarget{partition, tile.feature, last_begin(i, e.heads) - 1};
   }
 }
 
 __global__ void __launch_bounds__(kExactThreads, kDivideResident)
     DivideKernel(ExactColumns columns, ExactPartition partition, TileStates states) {
   __shared__ DivideStorage storage;
-  __shared__ std::uint32_t ticket;
-  if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
-  __syncthreads();
-  ExactTile const tile = columns.tiles[ticket];
-  if (!columns.used[tile.feature]) return;
-  __syncthreads();  // `ticket` is used again
-  TileSpan span;
-  if (!FindSpan(partition.from, columns.column_ptr[tile.feature], tile, &ticket, &span)) return;
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  TileSpan const span = LoadSpan(partition.from, blockIdx.x);
+  if (span.count == 0) return;
   if (span.is_one_node) {
-    DivideTile<true>(partition, tile, span, states, &storage);
+    DivideNode(partition, tile, span, states, &storage);
   } else {
-    DivideTile<false>(partition, tile, span, states, &storage);
+    DivideNodes(partition, tile, span, states, &storage);
   }
 }
 
 }  // namespace
+
+void SpanTiles(ExactColumns const& columns, ExactLists const& lists, TileSpan* spans, cudaStream_t stream) {
+  if (columns.tile_count == 0) return;
+  unsigned const blocks = (columns.tile_count - 1) / kExactThreads + 1;
+  SpanTilesKernel<<<blocks, kExactThreads, 0, stream>>>(columns, lists, spans);
+  CheckLaunch("finding the nodes of tiles");
+}
 
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream) {

@@ -130,11 +130,9 @@ __global__ void __launch_bounds__(kExactThreads)
     PackSidesKernel(std::uint8_t const* sides, std::uint64_t words, RowWord* packed, TileStates states) {
   using Scan = cub::BlockScan<std::uint32_t, kExactThreads>;
   __shared__ typename Scan::TempStorage storage;
-  __shared__ std::uint32_t ticket, carried;
-  if (threadIdx.x == 0) ticket = atomicAdd(states.ticket, 1U);
-  __syncthreads();
-  ExactTile const tile{0, ticket, ticket};
-  std::uint64_t const i = std::uint64_t{ticket} * kExactThreads + threadIdx.x;
+  __shared__ std::uint32_t carried;
+  ExactTile const tile{0, blockIdx.x, blockIdx.x};
+  std::uint64_t const i = std::uint64_t{blockIdx.x} * kExactThreads + threadIdx.x;
   std::uint32_t left = 0;
   if (i < words) {
     auto const* const bytes = reinterpret_cast<uint4 const*>(sides + 32 * i);

@@ -17,47 +17,25 @@ struct LargerOf {
   __device__ int operator()(int a, int b) const { return a > b ? a : b; }
 };
 
-/// What a tile holds of its column's list: the same for all threads of a block.
-struct TileSpan {
-  std::uint64_t const* begin;  ///< [nodes + 1] of the column's list
-  std::uint64_t first;         ///< place of the first entry
-  int count;
-  int node;          ///< of the first entry; nodes are numbered inside the level
-  bool begins_node;  ///< the first entry does
-  bool is_one_node;  ///< that all entries are in
-};
+__device__ inline TileSpan LoadSpan(ExactLists const& lists, std::uint32_t tile) {
+  uint4 const words = __ldg(reinterpret_cast<uint4 const*>(lists.spans + tile));
+  TileSpan span;
+  memcpy(&span, &words, sizeof(span));
+  return span;
+}
 
-/// False for every thread if the column's list ends before the tile. All threads of the block call it; `found` is
-/// shared.
-__device__ inline bool FindSpan(ExactLists const& lists, std::uint64_t column_begin, ExactTile tile,
-                                std::uint32_t* found, TileSpan* span) {
-  std::uint64_t const* const begin = lists.begin + std::size_t{tile.feature} * (lists.nodes + 1);
-  std::uint64_t const first = column_begin + std::uint64_t{tile.index} * kTileEntries;
-  std::uint64_t const end = begin[lists.nodes];
-  if (first >= end) return false;
-  std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]; the block looks at 256 at a time
-  while (high - low > 1) {
-    std::uint32_t const step = (high - low + kExactThreads - 1) / kExactThreads;
-    std::uint32_t const n = low + threadIdx.x * step;
-    std::uint32_t const next = n + step < high ? n + step : high;
-    if (n < high && begin[n] <= first && first < begin[next]) *found = n;
-    __syncthreads();
-    low = *found;
-    high = low + step < high ? low + step : high;
-    __syncthreads();  // it is written again
-  }
-  int const count = static_cast<int>(end - first < kTileEntries ? end - first : kTileEntries);
-  bool const is_one_node = begin[low + 1] >= first + static_cast<std::uint64_t>(count);
-  *span = {begin, first, count, static_cast<int>(low), begin[low] == first, is_one_node};
-  return true;
+/// [nodes + 1]
+__device__ inline std::uint64_t const* BeginsOf(ExactLists const& lists, FeatureIndex feature) {
+  return lists.begin + std::size_t{feature} * (lists.nodes + 1);
 }
 
 /// begins [kTileEntries], shared: 1 + the node that begins at an entry, or 0. All threads of the block call it.
-__device__ inline void MarkHeads(TileSpan const& span, std::uint32_t nodes, int* begins) {
+__device__ inline void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, int* begins) {
+  std::uint64_t const* const begin = BeginsOf(lists, feature);
   for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) begins[i] = 0;
   __syncthreads();
-  for (std::uint32_t n = static_cast<std::uint32_t>(span.node) + threadIdx.x; n < nodes; n += kExactThreads) {
-    std::uint64_t const at = span.begin[n];
+  for (std::uint32_t n = static_cast<std::uint32_t>(span.node) + threadIdx.x; n < lists.nodes; n += kExactThreads) {
+    std::uint64_t const at = begin[n];
     if (at >= span.first + static_cast<std::uint64_t>(span.count)) break;
     if (at >= span.first) atomicMax(&begins[at - span.first], static_cast<int>(n) + 1);  // empty nodes begin here too
   }
@@ -98,9 +76,10 @@ class TileLoader {
   }
 
   /// Entries of any tile, and where nodes begin among them.
-  __device__ static void Run(ExactLists const& lists, TileSpan const& span, Storage* s, TileEntries* out) {
+  __device__ static void Run(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, Storage* s,
+                             TileEntries* out) {
     Load{s->load}.Load(Streamed{lists.entries + span.first}, out->entry, span.count, 0U);
-    MarkHeads(span, lists.nodes, s->begins);
+    MarkHeads(lists, feature, span, s->begins);
     int const mine = static_cast<int>(threadIdx.x) * kExactItems, left = span.count - mine;
     out->place = span.first + static_cast<std::uint64_t>(mine);
     out->count = left < 0 ? 0 : (left < kExactItems ? left : kExactItems);
@@ -137,7 +116,7 @@ __device__ inline void Publish(TileStates const& states, std::uint32_t place, bo
 /// From  Merrill & Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002
 template <typename Value, typename Join>
 __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, Join&& join) {
-  std::int64_t const lane = threadIdx.x % 32;
+  int const lane = static_cast<int>(threadIdx.x) % 32;
   std::int64_t last = static_cast<std::int64_t>(tile.place) - 1;  // the nearest tile that is not in `sum` yet
   std::int64_t const first = static_cast<std::int64_t>(tile.place) - tile.index;
   Value sum = none;
@@ -157,7 +136,11 @@ __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, 
     }
     unsigned const wholes = __ballot_sync(kAllLanes, whole);
     int const nearest = wholes == 0 ? 31 : __ffs(static_cast<int>(wholes)) - 1;
-    for (int l = 0; l <= nearest; ++l) sum = join(value.FromLane(l), sum);
+    for (int d = 1; d < 32; d *= 2) {  // lanes after this one have earlier tiles
+      Value const earlier = value.FromLane(lane + d);
+      if (lane + d <= nearest) value = join(earlier, value);
+    }
+    sum = join(value.FromLane(0), sum);
     if (wholes != 0) return sum;
     last -= 32;
   }
