@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -383,23 +382,6 @@ TEST_F(CudaLaneTest, TreesAreGrownThoughTheirRecordingIsSpoilt) {
     EXPECT_EQ(device.Train(), expected) << "all are recorded";
     EXPECT_EQ(SpoilRecordings(0), 0);
   }
-}
-
-// Other libraries of the process may wait for the whole device at any time. Whether that meets a recording is chance;
-// the trees are the same if it does (the test before) and if it does not.
-TEST_F(CudaLaneTest, AnotherThreadMayWaitForTheDevice) {
-  LaneData const data{c_};
-  Training const expected = OnHost(c_, data);
-  std::atomic<bool> done{false};
-  std::thread other{[&] {
-    while (!done) cudaDeviceSynchronize();
-  }};
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    OnDevice device{c_, data, Lanes(4)};  // records every tree of its first round
-    EXPECT_EQ(device.Train(), expected) << repeat;
-  }
-  done = true;
-  other.join();
 }
 
 // The trainer's side: what was started ahead is used by the calls that it was started for.
