@@ -219,17 +219,21 @@ std::vector<std::uint64_t> Training::RowsOfLevels(Tree const& tree) const {
   return of_levels;
 }
 
-/// What has to be read and written once, however it is done: 4 bytes for an entry of a list, 8 for a row's gradient, 1
-/// for the side that it goes to. 0: not known.
+/// What has to be read and written once, however it is done: 4 bytes for an entry of a list and for a row's number, 8
+/// for its gradient, 1 for the side that it goes to. 0: not known.
 std::uint64_t Training::BytesAtLeast(TraceStage const& stage, std::vector<std::uint64_t> const& rows_of_levels) const {
   std::string const name = stage.name;
   if (name == kObjective) return set_.rows * (sizeof(float) * 2 + sizeof(GradientPair));
   if (name == kMargins) return set_.rows * (sizeof(NodeIndex) + sizeof(float) * 2);
+  if (name == kGradients) return set_.rows * sizeof(GradientPair);
+  if (name == kRoot) return set_.rows * (sizeof(GradientPair) + 8 + sizeof(NodeIndex));
+  if (name == kThresholds) return static_cast<std::uint64_t>(stored_) * 4;
   if (stage.level < 0 || static_cast<std::size_t>(stage.level) >= rows_of_levels.size()) return 0;
   std::uint64_t const rows = rows_of_levels[static_cast<std::size_t>(stage.level)];
   auto const entries = static_cast<std::uint64_t>(static_cast<double>(rows) * stored_ / static_cast<double>(set_.rows));
   if (name == kSplit) return entries * 4 + rows * 8;
-  if (name == kMove) return entries * 8 + rows;
+  if (name == kSides) return rows * (4 + 8 + 1);
+  if (name == kMove) return entries * 8 + rows * (2 * (8 + 4) + 1);
   return 0;
 }
 

@@ -84,7 +84,8 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   columns_.Use(features.Tree(), stream_);
 
   Clear(&gradient_state_, "gradients", 1);
-  ChooseGradientFormat(gradients, matrix_->rows, gradient_state_.data(), limits_, stream_);
+  timer_.Run(kGradients, 0,
+             [&] { ChooseGradientFormat(gradients, matrix_->rows, gradient_state_.data(), limits_, stream_); });
   GradientState state{};
   CopyToHost(&state, gradient_state_.data(), 1, stream_, "reading the format of the gradients");
   stream_.Wait("choosing the format of the gradients");
@@ -101,10 +102,12 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   renumbered_ = false;
   rows_in_tree_ = true;
   Clear(&sum_, "gradients", 1);
-  QuantiseExact(gradients, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
-                ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
-                SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_[0].data() : nullptr,
-                wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
+  timer_.Run(kRoot, 0, [&] {
+    QuantiseExact(gradients, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
+                  ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
+                  SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_[0].data() : nullptr,
+                  wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
+  });
   GradientSum sum;
   CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
   stream_.Wait("summing gradients");
@@ -185,9 +188,11 @@ void ExactGrowth::ExpandNodes() {
   Put(&splits_, "nodes", splits);
   Put(&split_of_, "nodes", split_of);
   Clear(&outcomes_, "nodes", splits.size());
-  MarkSides(lists_, Rows(), splits_.data(), static_cast<std::uint32_t>(splits.size()),
-            static_cast<std::uint32_t>(pieces), split_of_.data(), Gradients(), sides_.data(), outcomes_.data(), limits_,
-            stream_);
+  timer_.Run(kSides, nodes_[level_].depth, [&] {
+    MarkSides(lists_, Rows(), splits_.data(), static_cast<std::uint32_t>(splits.size()),
+              static_cast<std::uint32_t>(pieces), split_of_.data(), Gradients(), sides_.data(), outcomes_.data(),
+              limits_, stream_);
+  });
   std::vector<ExactOutcome> outcomes(splits.size());
   CopyToHost(outcomes.data(), outcomes_.data(), outcomes.size(), stream_, "reading sums of children");
   stream_.Wait("dividing rows");
@@ -298,8 +303,10 @@ void ExactGrowth::FindThresholds() {
   Put(&located_ptr_, "nodes", row_ptr);
   Put(&located_rows_, "nodes", rows);
   Clear(&places_, "nodes", rows.size());
-  LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
-             reinterpret_cast<std::uint8_t*>(sides_.data()), places_.data(), limits_, stream_);
+  timer_.Run(kThresholds, 0, [&] {
+    LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
+               reinterpret_cast<std::uint8_t*>(sides_.data()), places_.data(), limits_, stream_);
+  });
   std::vector<std::uint64_t> places(rows.size());
   CopyToHost(places.data(), places_.data(), places.size(), stream_, "reading places of values");
   stream_.Wait("looking for values");

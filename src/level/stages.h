@@ -10,6 +10,8 @@ inline constexpr char kMove[] = "partition";
 inline constexpr char kSum[] = "histograms";
 inline constexpr char kSplit[] = "splits";
 inline constexpr char kWalk[] = "leaves";
+inline constexpr char kSides[] = "sides";            ///< of exact trees: which rows go left
+inline constexpr char kThresholds[] = "thresholds";  ///< of exact trees: the values of splits are looked up
 
 inline constexpr char kObjective[] = "objective";    ///< gradients from margins
 inline constexpr char kMargins[] = "margins";        ///< leaf values added to the training rows
