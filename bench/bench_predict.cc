@@ -59,7 +59,7 @@ void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, Pat
     default_left[n] = word >> 11 & 1U;
   }
   for (std::size_t n = inner; n-- > 0;) covers[n] = covers[2 * n + 1] + covers[2 * n + 2];
-  forest->Add(left, right, feature, value, default_left, covers, 0);
+  forest->Add({left, right, feature, value, default_left}, covers, 0);
 }
 
 void Setup::Make() {

@@ -40,9 +40,9 @@ bool DevicePrediction::HasModel(ModelOnDevice const& model) {
   impossible_ = true;  // a model that is not for us is read once
   base_ = Base();
   auto const forest = ForestOf(model.booster, rounds_leaves_ ? std::optional<float>{base_} : std::nullopt);
-  if (!forest || forest->trees() % model.rounds != 0) return false;
+  if (forest.trees() % model.rounds != 0) return false;
   impossible_ = false;
-  predictor_ = MakeDevicePredictor(*forest, model.device, model.threads);
+  predictor_ = MakeDevicePredictor(forest, model.device, model.threads);
   rounds_ = model.rounds;
   device_ = model.device;
   return true;

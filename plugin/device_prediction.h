@@ -42,8 +42,8 @@ class DevicePrediction {
   /// Whether a device is worth the way for all rounds of a model. Asks for no device.
   static bool IsWorthwhile(std::uint64_t rows, std::uint32_t rounds);
 
-  // Each: false, and `out` is as before or empty, if stock code has to do it: little to do, no raw values, categories,
-  // rounds that there are not, or a device that fails.
+  // Each: false, and `out` is as before or empty, if stock code has to do it: little to do, no raw values, rounds that
+  // there are not, or a device that fails.
 
   /// What GradientBooster::PredictBatch promises: of gbtree only the rounds are added that `out` does not have yet.
   bool Predict(ModelOnDevice const& model, xgboost::DMatrix* data, Layers layers, bool is_dart,

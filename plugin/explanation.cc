@@ -55,7 +55,7 @@ std::shared_ptr<PathForest const> Explanation::Paths(xgboost::GradientBooster co
     paths_.reset();
     rounds_ = rounds;  // a model that is not for us is read once
     try {
-      if (auto paths = PathForestOf(gbtree)) paths_ = std::make_shared<PathForest const>(std::move(*paths));
+      paths_ = std::make_shared<PathForest const>(PathForestOf(gbtree));
     } catch (InvalidArgument const&) {
       // Trees without sums of hessians: stock code makes of them what it can.
     }

@@ -25,7 +25,7 @@ class Explanation {
 
   /// What GradientBooster::PredictContribution promises, without a condition, for the first `layers` of the model's
   /// `rounds` rounds (0: all). False, and `out` is as before, if stock code has to do it: few rows, no raw values,
-  /// categories, or what it has words for. May be called by several threads.
+  /// or what it has words for. May be called by several threads.
   bool Predict(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, xgboost::DMatrix* data, Place place,
                int threads, std::uint32_t layers, bool approximate, xgboost::HostDeviceVector<float>* out);
 
@@ -40,7 +40,7 @@ class Explanation {
   void Forget();
 
  private:
-  /// Nothing if stock code has to do it: no raw values, categories, or what it has words for.
+  /// Nothing if stock code has to do it: no raw values, or what it has words for.
   std::shared_ptr<PathForest const> PathsFor(xgboost::GradientBooster const& gbtree, std::uint32_t rounds,
                                              xgboost::DMatrix const& data, std::uint32_t layers);
   std::shared_ptr<PathForest const> Paths(xgboost::GradientBooster const& gbtree, std::uint32_t rounds);

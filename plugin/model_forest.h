@@ -11,14 +11,14 @@
 
 namespace xgbgpu::plugin {
 
-/// All trees of a gbtree, or of a dart with their weights, in their order; nothing if one of them splits on categories.
-/// Cost: the model saved as JSON, which is the one public way to its trees.
+/// All trees of a gbtree, or of a dart with their weights, in their order. Cost: the model saved as JSON, which is the
+/// one public way to its trees.
 ///
 /// rounding_base: leaves are rounded to what they add to this number, (base + leaf) - base, as a stock dart in place
 /// does.
-std::optional<Forest> ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base = {});
+Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base = {});
 /// The same, for contributions of features.
-std::optional<PathForest> PathForestOf(xgboost::GradientBooster const& gbtree);
+PathForest PathForestOf(xgboost::GradientBooster const& gbtree);
 
 }  // namespace xgbgpu::plugin
 

@@ -6,6 +6,7 @@
 
 #include "core/message.h"
 #include "predict/interactions.h"
+#include "predict/path_sets.h"
 #include "predict/quadrature.h"
 
 namespace xgbgpu {
@@ -88,15 +89,16 @@ struct OpenElement {
   float upper{std::numeric_limits<float>::quiet_NaN()};
   bool missing{true};
   double zero{1.0};
+  std::uint64_t set{kNoElementSet};
 
-  void Narrow(ForestNode const& test, bool goes_left, double share) {
-    float const threshold = test.value;
-    if (goes_left) {
-      // Nothing is below a threshold of NaN.
-      float const bound = std::isnan(threshold) ? -std::numeric_limits<float>::infinity() : threshold;
-      upper = std::isnan(upper) ? bound : std::min(upper, bound);
-    } else if (!std::isnan(threshold)) {
-      lower = std::max(lower, threshold);
+  /// `passes`: the set of the place that the test leads to.
+  void Narrow(ForestNode const& test, bool goes_left, double share, std::uint64_t passes) {
+    if (test.set != kNoSet) {
+      if (set == kNoElementSet) set = passes;  // of the deepest test: those above are in it
+    } else if (goes_left) {
+      upper = std::isnan(upper) ? test.value : std::min(upper, test.value);
+    } else {
+      lower = std::max(lower, test.value);
     }
     missing = missing && test.default_left == goes_left;
     zero *= share;
@@ -104,19 +106,18 @@ struct OpenElement {
   PathElement Close() const { return {lower, upper, static_cast<float>(zero), feature | (missing ? 1U << 31 : 0U)}; }
 };
 
-/// What the way from the root to a leaf asks, from the leaf upwards.
-std::vector<PathElement> ElementsOf(PlacedTree const& tree, std::uint32_t leaf) {
+/// What the way from the root to a leaf asks, from the leaf upwards. `sets` of the places, or empty.
+std::vector<OpenElement> ElementsOf(PlacedTree const& tree, std::vector<std::uint64_t> const& sets,
+                                    std::uint32_t leaf) {
   std::vector<OpenElement> open;
   for (std::uint32_t place = leaf; place != kRootPlace; place = tree.parents[place]) {
     ForestNode const& test = tree.nodes[tree.parents[place]];
     auto element =
         std::find_if(open.begin(), open.end(), [&](OpenElement const& e) { return e.feature == test.feature; });
     if (element == open.end()) element = open.insert(open.end(), OpenElement{test.feature});
-    element->Narrow(test, place == test.left, tree.shares[place]);
+    element->Narrow(test, place == test.left, tree.shares[place], sets.empty() ? kNoElementSet : sets[place]);
   }
-  std::vector<PathElement> elements;
-  for (OpenElement const& e : open) elements.push_back(e.Close());
-  return elements;
+  return open;
 }
 
 QuadratureGroup MakeGroup(std::vector<QuadratureNode> const& nodes, std::size_t first) {
@@ -133,29 +134,37 @@ QuadratureGroup MakeGroup(std::vector<QuadratureNode> const& nodes, std::size_t 
 
 }  // namespace
 
-void PathForest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
-                     Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left,
-                     Span<float const> sum_hess, std::uint32_t output, float weight) {
-  CheckCovers(sum_hess, left.size(), trees());
-  forest_.Add(left, right, feature, threshold_or_leaf, default_left, output, weight);
-  ForestTree const& added = forest_.tree(trees() - 1);
+void PathForest::Add(TreeArrays const& arrays, Span<float const> sum_hess, std::uint32_t output, float weight) {
+  CheckCovers(sum_hess, arrays.left.size(), trees());
+  forest_.Add(arrays, output, weight);
+  std::size_t const t = trees() - 1;
+  ForestTree const& added = forest_.tree(t);
   PlacedTree const tree{forest_, sum_hess};
+  std::vector<std::uint64_t> sets;
+  if (forest_.categorical()) {
+    set_of_element_.resize(elements_.size(), kNoElementSet);
+    sets = AddPathSets(tree.nodes, tree.parents, forest_.sets(t), &set_words_);
+  }
   std::size_t const node_words = added.words / tree.nodes.size();
   means_.resize(added.first + added.words);
   bool first_path = true;
   for (std::uint32_t place = 0; place < tree.nodes.size(); ++place) {
     means_[added.first + place * node_words] = static_cast<float>(tree.means[place]);
     if (!tree.nodes[place].leaf() || place == kRootPlace || place == kGapPlace) continue;
-    AddPath(ElementsOf(tree, place), tree.Leaf(place), first_path);
+    auto const open = ElementsOf(tree, sets, place);
+    for (OpenElement const& e : open) {
+      elements_.push_back(e.Close());
+      if (forest_.categorical()) set_of_element_.push_back(e.set);
+    }
+    AddPath(static_cast<std::uint32_t>(open.size()), tree.Leaf(place), first_path);
     first_path = false;
   }
   root_means_.push_back(tree.means[kRootPlace]);
   last_chunk_.push_back(chunks_.size());
 }
 
-void PathForest::AddPath(std::vector<PathElement> const& elements, float value, bool first_of_tree) {
-  auto const count = static_cast<std::uint32_t>(elements.size());
-  Path path{elements_.size(), count, value, RuleFor(count), 0};
+void PathForest::AddPath(std::uint32_t count, float value, bool first_of_tree) {
+  Path path{elements_.size() - count, count, value, RuleFor(count), 0};
   std::uint64_t const entries = std::uint64_t{count} * path.groups();
   bool const alone = entries > kChunkEntries;
   bool const joins =
@@ -165,7 +174,6 @@ void PathForest::AddPath(std::vector<PathElement> const& elements, float value, 
   chunks_.back().paths += 1;
   if (!alone) chunks_.back().entries += static_cast<std::uint32_t>(entries);
   paths_.push_back(path);
-  elements_.insert(elements_.end(), elements.begin(), elements.end());
 }
 
 std::uint32_t PathForest::RuleFor(std::uint32_t elements) {

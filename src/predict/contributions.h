@@ -49,15 +49,14 @@ namespace xgbgpu {
 constexpr std::uint32_t kChunkEntries = 512;
 
 /// A forest, the means of its nodes, and its paths from root to leaf. A tree of L leaves with D features a path takes
-/// 16 L D bytes; a tree of one leaf has no path.
+/// 16 L D bytes; a tree of one leaf has no path. With splits on categories an element takes 8 bytes more, and each
+/// child of such a split has a set: of those categories that all tests of the feature from the root to it let pass.
 class PathForest {
  public:
   /// Adds a tree, as Forest::Add, with its weight for good; sum_hess [nodes]. Of a node with sum_hess 0 each child has
   /// one half of the rows. Throws InvalidArgument: as Forest::Add; sum_hess of another length, negative, infinite or
   /// NaN. The forest is then as before.
-  void Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
-           Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, Span<float const> sum_hess,
-           std::uint32_t output, float weight = 1);
+  void Add(TreeArrays const& tree, Span<float const> sum_hess, std::uint32_t output, float weight = 1);
 
   Forest const& forest() const { return forest_; }
   std::size_t trees() const { return forest_.trees(); }
@@ -74,9 +73,14 @@ class PathForest {
   std::vector<Path> const& paths() const { return paths_; }
   std::vector<PathElement> const& elements() const { return elements_; }
   std::vector<QuadratureGroup> const& groups() const { return groups_; }
+  /// Of a forest that splits on categories: sets of its elements, and their words.
+  ElementSets element_sets() const { return {{set_words_.data()}, set_of_element_.data()}; }
+  std::vector<std::uint64_t> const& set_of_element() const { return set_of_element_; }
+  std::vector<std::uint32_t> const& set_words() const { return set_words_; }
 
  private:
-  void AddPath(std::vector<PathElement> const& elements, float value, bool first_of_tree);
+  /// elements_ has those of the path already, its last `count`.
+  void AddPath(std::uint32_t count, float value, bool first_of_tree);
   /// Number of the first group of the rule for paths of so many elements.
   std::uint32_t RuleFor(std::uint32_t elements);
 
@@ -84,6 +88,8 @@ class PathForest {
   std::vector<float> means_;  ///< [words of the forest]
   std::vector<double> root_means_;
   std::vector<PathElement> elements_;
+  std::vector<std::uint64_t> set_of_element_;  ///< [elements_]; empty until a tree splits on categories
+  std::vector<std::uint32_t> set_words_;
   std::vector<Path> paths_;
   std::vector<PathChunk> chunks_;
   std::vector<std::size_t> last_chunk_;  ///< [trees]

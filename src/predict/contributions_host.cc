@@ -41,12 +41,12 @@ void MakeChunkWeights(PathForest const& forest, PathChunk const& chunk, ElementW
 }
 
 /// use(elements, path, groups, weights of its elements) for the paths of a chunk.
-template <typename Use>
-void ForEachPath(PathElement const* all_elements, Path const* paths, QuadratureGroup const* all_groups,
+template <typename Sets, typename Use>
+void ForEachPath(PathElements<Sets> const& all_elements, Path const* paths, QuadratureGroup const* all_groups,
                  PathChunk const& chunk, ElementWeights const* weights, Use const& use) {
   for (std::uint32_t p = 0; p < chunk.paths; ++p) {
     Path const& path = paths[chunk.first + p];
-    PathElement const* const elements = all_elements + path.first;
+    PathElements<Sets> const elements = all_elements.From(path.first);
     QuadratureGroup const* const groups = all_groups + path.first_group;
     if (chunk.entries != 0) {
       auto const made = [&](std::uint32_t i, std::uint32_t g) { return weights[path.entry + g * path.elements + i]; };
@@ -62,7 +62,8 @@ void ForEachPath(PathElement const* all_elements, Path const* paths, QuadratureG
 constexpr std::size_t InTile(std::size_t i, int r) { return i * kTile + static_cast<std::size_t>(r); }
 
 /// Flattened: what is not inlined is compiled for the oldest processors.
-XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElement const* all_elements, Path const* paths,
+template <typename Sets>
+XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElements<Sets> const& all_elements, Path const* paths,
                                                      QuadratureGroup const* all_groups, PathChunk const& chunk,
                                                      ElementWeights const* weights, float const* values, double* sums) {
   auto const value = [values](FeatureIndex f, int r) { return values[InTile(f, r)]; };
@@ -71,13 +72,14 @@ XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElement const* all_elem
     sum = sum + what;
   };
   ForEachPath(all_elements, paths, all_groups, chunk, weights,
-              [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& own) {
+              [&](auto const& elements, Path const& path, QuadratureGroup const* groups, auto const& own) {
                 AddPath<kTile>(elements, path, groups, own, value, add);
               });
 }
 
 /// The same for what pairs of features share.
-XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElement const* all_elements, Path const* paths,
+template <typename Sets>
+XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElements<Sets> const& all_elements, Path const* paths,
                                                           QuadratureGroup const* all_groups, PathChunk const& chunk,
                                                           ElementWeights const* weights, float const* values,
                                                           InteractionSums layout, double* sums) {
@@ -87,17 +89,19 @@ XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElement const* all
     sum = sum + what;
   };
   ForEachPath(all_elements, paths, all_groups, chunk, weights,
-              [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& own) {
+              [&](auto const& elements, Path const& path, QuadratureGroup const* groups, auto const& own) {
                 AddPathPairs<kTile>(elements, path, groups, own, value, add);
               });
 }
 
 /// Contributions, and with `pairs` what pairs share: their sums come after those of contributions.
-void AddExact(PathForest const& forest, PathSelection const& selection, std::uint32_t output, bool pairs, Tile* tile) {
+template <typename Sets>
+void AddExact(PathForest const& forest, Sets const& sets, PathSelection const& selection, std::uint32_t output,
+              bool pairs, Tile* tile) {
   InteractionSums const layout{forest.features()};
+  PathElements<Sets> const elements{forest.elements().data(), sets};
   for (std::size_t c = selection.chunk_ptr[output]; c < selection.chunk_ptr[output + 1]; ++c) {
     PathChunk const& chunk = selection.chunks[c];
-    PathElement const* const elements = forest.elements().data();
     Path const* const paths = forest.paths().data();
     QuadratureGroup const* const groups = forest.groups().data();
     ElementWeights* const weights = tile->weights.data();
@@ -108,21 +112,38 @@ void AddExact(PathForest const& forest, PathSelection const& selection, std::uin
   }
 }
 
+void AddExact(PathForest const& forest, PathSelection const& selection, std::uint32_t output, bool pairs, Tile* tile) {
+  if (forest.forest().categorical()) {
+    AddExact(forest, forest.element_sets(), selection, output, pairs, tile);
+  } else {
+    AddExact(forest, NoElementSets{}, selection, output, pairs, tile);
+  }
+}
+
+template <typename Nodes>
+void AddStepsOf(PathForest const& forest, std::uint32_t t, Tile* tile) {
+  Forest const& trees = forest.forest();
+  for (int r = 0; r < kTile; ++r) {
+    auto const value = [&](FeatureIndex f) { return tile->values[InTile(f, r)]; };
+    auto const add = [&](FeatureIndex f, double what) {
+      double& sum = tile->sums[InTile(f, r)];
+      sum = sum + what;
+    };
+    if (trees.categorical()) {
+      AddSteps<Nodes>(trees.words(t), trees.sets(t), forest.means(t), value, add);
+    } else {
+      AddSteps<Nodes>(trees.words(t), NoSets{}, forest.means(t), value, add);
+    }
+  }
+}
+
 void AddApproximate(PathForest const& forest, PathSelection const& selection, std::uint32_t output, Tile* tile) {
   for (std::size_t i = selection.tree_ptr[output]; i < selection.tree_ptr[output + 1]; ++i) {
     std::uint32_t const t = selection.trees[i];
-    ForestWord const* const words = forest.forest().words(t);
-    for (std::size_t r = 0; r < kTile; ++r) {
-      auto const value = [&](FeatureIndex f) { return tile->values[f * std::size_t{kTile} + r]; };
-      auto const add = [&](FeatureIndex f, double what) {
-        double& sum = tile->sums[f * std::size_t{kTile} + r];
-        sum = sum + what;
-      };
-      if (forest.forest().tree(t).wide()) {
-        AddSteps<WideNodes>(words, forest.means(t), value, add);
-      } else {
-        AddSteps<NarrowNodes>(words, forest.means(t), value, add);
-      }
+    if (forest.forest().tree(t).wide()) {
+      AddStepsOf<WideNodes>(forest, t, tile);
+    } else {
+      AddStepsOf<NarrowNodes>(forest, t, tile);
     }
   }
 }

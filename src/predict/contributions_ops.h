@@ -11,7 +11,7 @@
 
 namespace xgbgpu {
 
-/// All that a path asks of one feature.
+/// All that a path asks of one feature, but for categories.
 struct alignas(16) PathElement {
   float lower;        ///< values below do not go this way
   float upper;        ///< nor do values from here on; NaN: no bound
@@ -23,6 +23,51 @@ struct alignas(16) PathElement {
     // Without a branch. Comparisons with NaN are false: a missing value is inside.
     bool const inside = static_cast<bool>(!(x < lower) & !(x >= upper));
     return static_cast<bool>(inside & ((x == x) | (key >> 31 != 0)));
+  }
+};
+
+constexpr std::uint64_t kNoElementSet = ~std::uint64_t{0};
+
+/// Sets of the elements of paths.
+struct ElementSets {
+  static constexpr bool kSome = true;
+
+  PackedSets sets;
+  std::uint64_t const* of_element;  ///< kNoElementSet: the path asks its feature for no category
+
+  XGBGPU_HD ElementSets From(std::uint64_t first) const { return {sets, of_element + first}; }
+};
+
+/// For paths that ask for numbers only.
+struct NoElementSets {
+  static constexpr bool kSome = false;
+
+  XGBGPU_HD NoElementSets From(std::uint64_t) const { return {}; }
+};
+
+/// Elements of a path, or of all.
+template <typename Sets>
+struct PathElements {
+  PathElement const* elements;
+  Sets sets;
+
+  XGBGPU_HD PathElement const& operator[](std::uint64_t i) const { return elements[i]; }
+  XGBGPU_HD PathElements From(std::uint64_t first) const { return {elements + first, sets.From(first)}; }
+
+  /// has[row]: ~0 if the row is inside element i, else 0; value(feature, row), NaN if missing.
+  template <int kRows, typename Values>
+  XGBGPU_HD void Ask(std::uint32_t i, Values const& value, std::uint32_t (&has)[kRows]) const {
+    PathElement const element = elements[i];
+    for (int r = 0; r < kRows; ++r) {
+      has[r] = 0U - static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
+    }
+    if constexpr (Sets::kSome) {
+      std::uint64_t const set = sets.of_element[i];
+      for (int r = 0; set != kNoElementSet && r < kRows; ++r) {
+        float const x = value(element.feature(), r);
+        if (x == x && !sets.sets.Has(set, x)) has[r] = 0;
+      }
+    }
   }
 };
 
@@ -84,23 +129,20 @@ XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
 
 constexpr std::uint32_t kKeptAnswers = 32;
 
-/// has[row]: ~0 if the row is inside element i of a path, else 0. `kept` has the answers of the first kKeptAnswers.
-template <int kRows, typename Values>
-XGBGPU_HD void Answer(PathElement const* elements, Path const& path, std::uint32_t i,
-                      std::uint32_t const (&kept)[kRows], Values const& value, std::uint32_t (&has)[kRows]) {
+/// As PathElements::Ask. `kept` has the answers of the first kKeptAnswers elements.
+template <int kRows, typename Elements, typename Values>
+XGBGPU_HD void Answer(Elements const& elements, Path const& path, std::uint32_t i, std::uint32_t const (&kept)[kRows],
+                      Values const& value, std::uint32_t (&has)[kRows]) {
   if (path.elements <= kKeptAnswers) {
     for (int r = 0; r < kRows; ++r) has[r] = 0U - (kept[r] >> i & 1);
   } else {
-    PathElement const element = elements[i];
-    for (int r = 0; r < kRows; ++r) {
-      has[r] = 0U - static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
-    }
+    elements.template Ask<kRows>(i, value, has);
   }
 }
 
 /// Leaf times weight times the factors of all elements, at the nodes of a group; and the answers of the elements.
-template <int kNodes, int kRows, typename Weights, typename Values>
-XGBGPU_HD void Multiply(PathElement const* elements, Path const& path, QuadratureGroup const& group,
+template <int kNodes, int kRows, typename Elements, typename Weights, typename Values>
+XGBGPU_HD void Multiply(Elements const& elements, Path const& path, QuadratureGroup const& group,
                         Weights const& weights, Values const& value, float (&product)[kNodes][kRows],
                         std::uint32_t (&kept)[kRows]) {
   for (int r = 0; r < kRows; ++r) kept[r] = 0;
@@ -111,11 +153,8 @@ XGBGPU_HD void Multiply(PathElement const* elements, Path const& path, Quadratur
     PathElement const element = elements[i];
     ElementWeights const weight = weights(i);
     std::uint32_t has[kRows];  // ~0 or 0
-    for (int r = 0; r < kRows; ++r) {
-      auto const inside = static_cast<std::uint32_t>(element.Has(value(element.feature(), r)));
-      has[r] = 0U - inside;
-      kept[r] |= inside << i % kKeptAnswers;
-    }
+    elements.template Ask<kRows>(i, value, has);
+    for (int r = 0; r < kRows; ++r) kept[r] |= has[r] & 1U << i % kKeptAnswers;
     for (int n = 0; n < kNodes; ++n) {
       float const zero = group.rest[n] * element.zero;
       for (int r = 0; r < kRows; ++r) product[n][r] = product[n][r] * Select(has[r], weight.one[n], zero);
@@ -125,8 +164,8 @@ XGBGPU_HD void Multiply(PathElement const* elements, Path const& path, Quadratur
 
 /// Adds a path's sum over kNodes nodes for kRows rows. weights(i) of element i; value(feature, row), NaN if missing;
 /// add(feature, row, what).
-template <int kNodes, int kRows, typename Weights, typename Values, typename Add>
-XGBGPU_HD void AddGroup(PathElement const* elements, Path const& path, QuadratureGroup const& group,
+template <int kNodes, int kRows, typename Elements, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddGroup(Elements const& elements, Path const& path, QuadratureGroup const& group,
                         Weights const& weights, Values const& value, Add const& add) {
   float product[kNodes][kRows], others[kRows];
   std::uint32_t kept[kRows];
@@ -179,10 +218,10 @@ XGBGPU_HD void ForEachGroup(Path const& path, Use const& use) {
   }
 }
 
-/// Adds a path's contributions for kRows rows. `elements` and `groups` are its own; weights(i, g) of element i at the
+/// Adds a path's contributions for kRows rows. `elements` (PathElements) and `groups` are its own; weights(i, g) of element i at the
 /// nodes of group g.
-template <int kRows, typename Weights, typename Values, typename Add>
-XGBGPU_HD void AddPath(PathElement const* elements, Path const& path, QuadratureGroup const* groups,
+template <int kRows, typename Elements, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddPath(Elements const& elements, Path const& path, QuadratureGroup const* groups,
                        Weights const& weights, Values const& value, Add const& add) {
   ForEachGroup(path, [&](auto count, std::uint32_t g) {
     auto const of_group = [&](std::uint32_t i) { return weights(i, g); };
@@ -192,12 +231,13 @@ XGBGPU_HD void AddPath(PathElement const* elements, Path const& path, Quadrature
 
 /// Adds what one tree does to a row's approximate contributions: at each step from node to child the difference of
 /// their means, to the feature that was tested. means[n · words of a node] is that of node n.
-template <typename Nodes, typename Values, typename Add>
-XGBGPU_HD void AddSteps(ForestWord const* tree, float const* means, Values const& value, Add const& add) {
+template <typename Nodes, typename Sets, typename Values, typename Add>
+XGBGPU_HD void AddSteps(ForestWord const* tree, Sets const& sets, float const* means, Values const& value,
+                        Add const& add) {
   ForestNode node = Nodes::Load(tree, 0);
   double before = means[0];
   while (!node.leaf()) {
-    std::uint32_t const next = node.Next(value(node.feature));
+    std::uint32_t const next = node.Next(value(node.feature), sets);
     double const after = means[std::uint64_t{next} * Nodes::kWords];
     add(node.feature, after - before);
     before = after;

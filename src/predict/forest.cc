@@ -1,6 +1,8 @@
 #include "predict/forest.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/message.h"
 
@@ -9,35 +11,54 @@ namespace xgbgpu {
 namespace {
 
 /// A tree as it is given to Forest::Add.
-struct GivenTree {
-  Span<NodeIndex const> left;
-  Span<NodeIndex const> right;
-  Span<FeatureIndex const> feature;
-  Span<float const> value;
-  Span<std::uint8_t const> default_left;
+struct GivenTree : TreeArrays {
   std::size_t number;  ///< in its forest, for messages
 
   std::size_t size() const { return left.size(); }
   bool leaf(std::size_t n) const { return left[n] == kNoNode; }
-
-  void CheckSizes() const {
-    if (size() == 0) Throw<InvalidArgument>("Tree ", number, " has no nodes; allowed: 1 or more");
-    for (std::size_t const other : {right.size(), feature.size(), value.size(), default_left.size()}) {
-      if (other != size()) {
-        Throw<InvalidArgument>("Arrays of tree ", number, " have ", size(), " and ", other,
-                               " elements; allowed: one for each node");
-      }
-    }
+  /// Words of a node that splits on categories; else none.
+  Span<std::uint32_t const> Categories(std::size_t n) const {
+    if (category_ptr.empty() || leaf(n)) return {};
+    return category_bits.subspan(category_ptr[n], category_ptr[n + 1] - category_ptr[n]);
   }
 
-  std::size_t Child(std::size_t parent, NodeIndex child) const {
-    if (child < 0 || static_cast<std::size_t>(child) >= size()) {
-      Throw<InvalidArgument>("Child of node ", parent, " of tree ", number, " is ", child, "; allowed: 0 to ",
-                             size() - 1);
-    }
-    return static_cast<std::size_t>(child);
-  }
+  void CheckSizes() const;
+  void CheckCategories() const;
+  std::size_t Child(std::size_t parent, NodeIndex child) const;
 };
+
+void GivenTree::CheckSizes() const {
+  if (size() == 0) Throw<InvalidArgument>("Tree ", number, " has no nodes; allowed: 1 or more");
+  for (std::size_t const other : {right.size(), feature.size(), threshold_or_leaf.size(), default_left.size()}) {
+    if (other != size()) {
+      Throw<InvalidArgument>("Arrays of tree ", number, " have ", size(), " and ", other,
+                             " elements; allowed: one for each node");
+    }
+  }
+}
+
+void GivenTree::CheckCategories() const {
+  if (category_ptr.empty()) return;
+  if (category_ptr.size() != size() + 1) {
+    Throw<InvalidArgument>("category_ptr of tree ", number, " has ", category_ptr.size(),
+                           " elements; allowed: one more than its ", size(), " nodes");
+  }
+  for (std::size_t n = 0; n < size(); ++n) {
+    std::uint32_t const begin = category_ptr[n], end = category_ptr[n + 1];
+    if (begin > end || end > category_bits.size()) {
+      Throw<InvalidArgument>("Categories of node ", n, " of tree ", number, " are in words ", begin, " to ", end,
+                             " (that one not) of ", category_bits.size(), "; allowed: words that there are");
+    }
+  }
+}
+
+std::size_t GivenTree::Child(std::size_t parent, NodeIndex child) const {
+  if (child < 0 || static_cast<std::size_t>(child) >= size()) {
+    Throw<InvalidArgument>("Child of node ", parent, " of tree ", number, " is ", child, "; allowed: 0 to ",
+                           size() - 1);
+  }
+  return static_cast<std::size_t>(child);
+}
 
 constexpr NodeIndex kNobody = -1;  // in the gap beside the root
 
@@ -61,21 +82,40 @@ std::vector<NodeIndex> BreadthFirst(GivenTree const& tree) {
   return order;
 }
 
-std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> const& order) {
+/// Puts a set behind those that a tree has; its number.
+std::uint32_t AddSet(Span<std::uint32_t const> words, std::vector<std::uint32_t>* sets) {
+  std::size_t used = std::min<std::size_t>(words.size(), kMostCategories / 32);
+  while (used != 0 && words[used - 1] == 0) --used;
+  auto const set = static_cast<std::uint32_t>(sets->size());
+  sets->push_back(static_cast<std::uint32_t>(used));
+  sets->insert(sets->end(), words.begin(), words.begin() + used);
+  return set;
+}
+
+std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> const& order,
+                                  std::vector<std::uint32_t>* sets) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
   std::vector<ForestNode> nodes(order.size(), ForestNode{0.0f, 0, 0, false});
   std::uint32_t children = 2;
   for (std::size_t place = 0; place < order.size(); ++place) {
     if (order[place] == kNobody) continue;
     auto const n = static_cast<std::size_t>(order[place]);
+    float const value = tree.threshold_or_leaf[n];
     if (tree.leaf(n)) {
-      nodes[place].value = tree.value[n];
+      nodes[place].value = value;
       continue;
     }
     if (tree.feature[n] >= WideNodes::kMostFeatures) {
       Throw<InvalidArgument>("Node ", n, " of tree ", tree.number, " tests feature ", tree.feature[n],
                              "; allowed: 0 to ", WideNodes::kMostFeatures - 1);
     }
-    nodes[place] = {tree.value[n], children, tree.feature[n], tree.default_left[n] != 0};
+    bool const default_left = tree.default_left[n] != 0;
+    if (auto const categories = tree.Categories(n); !categories.empty()) {
+      nodes[place] = {kNaN, children, tree.feature[n], default_left, AddSet(categories, sets)};
+    } else {
+      // Nothing is below NaN, nor below -infinity.
+      nodes[place] = {std::isnan(value) ? -kInf : value, children, tree.feature[n], default_left};
+    }
     children += 2;
   }
   return nodes;
@@ -83,21 +123,22 @@ std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> 
 
 }  // namespace
 
-void Forest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
-                 Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, std::uint32_t output,
-                 float weight) {
+void Forest::Add(TreeArrays const& arrays, std::uint32_t output, float weight) {
   constexpr std::uint32_t kMostOutputs = 1U << 31;
-  GivenTree const given{left, right, feature, threshold_or_leaf, default_left, trees_.size()};
+  GivenTree const given{arrays, trees_.size()};
   given.CheckSizes();
+  given.CheckCategories();
   if (output >= kMostOutputs) {
     Throw<InvalidArgument>("Output of tree ", given.number, " is ", output, "; allowed: 0 to ", kMostOutputs - 1);
   }
   auto const order = BreadthFirst(given);
-  auto const nodes = MakeNodes(given, order);
+  std::vector<std::uint32_t> sets;
+  auto const nodes = MakeNodes(given, order, &sets);
   FeatureIndex features = 0;
   for (ForestNode const& node : nodes) features = std::max(features, node.leaf() ? 0 : node.feature + 1);
 
-  bool const wide = nodes.size() > NarrowNodes::kMostNodes || features > NarrowNodes::kMostFeatures;
+  bool const wide = nodes.size() > NarrowNodes::kMostNodes || features > NarrowNodes::kMostFeatures ||
+                    sets.size() > NarrowNodes::kMostSetWords;
   std::uint32_t const node_words = wide ? WideNodes::kWords : NarrowNodes::kWords;
   ForestTree tree{};
   tree.first = words_.size();
@@ -114,6 +155,8 @@ void Forest::Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<F
       NarrowNodes::Pack(nodes[i], words_.data() + to);
     }
   }
+  set_words_.insert(set_words_.end(), sets.begin(), sets.end());
+  set_ptr_.push_back(set_words_.size());
   trees_.push_back(tree);
   weights_.push_back(weight);
   features_ = std::max(features_, features);

@@ -3,9 +3,11 @@
 /// In      rows as a RowSource gives them: no value, or a stored NaN, is "missing"; of a feature that a row has twice
 ///         the last one counts; a feature beyond the source's is missing in every row. Infinite values are allowed.
 /// Order   margin = margin + leaf value, in float, tree after tree, from the margin that is there: XGBoost's predictors
-///         on the CPU round in the same places. A model without splits on categories gives their bits.
+///         on the CPU round in the same places. A model gives their bits.
+/// Sets    a value of a split on categories is truncated to its category; it goes right if the split lists it. Others,
+///         those that are no category (below 0, or from 2^24 on) among them, go left, as in XGBoost.
 /// Same    bit-equal on every backend
-/// Cost    depth look-ups a row and tree
+/// Cost    depth look-ups a row and tree; two more words where a split is on categories
 /// From    XGBoost (the meaning of a tree); Breiman's trees otherwise
 #ifndef XGBGPU_PREDICT_FOREST_H_
 #define XGBGPU_PREDICT_FOREST_H_
@@ -22,20 +24,28 @@
 
 namespace xgbgpu {
 
+/// A tree as it is given: arrays with one element for each node, the root first. Nodes that nobody points at are left
+/// out.
+struct TreeArrays {
+  Span<NodeIndex const> left;  ///< kNoNode for a leaf
+  Span<NodeIndex const> right;
+  Span<FeatureIndex const> feature;
+  Span<float const> threshold_or_leaf;  ///< the threshold of a node that has children, the value of one that has none
+  Span<std::uint8_t const> default_left;
+  /// [nodes + 1], or empty: category_ptr of include/xgbgpu/tree.h. A node with words and children splits on categories;
+  /// its threshold does not count.
+  Span<std::uint32_t const> category_ptr{};
+  Span<std::uint32_t const> category_bits{};
+};
+
 /// All trees of a model, or those added since, as they are copied to a device: breadth first, so that the upper levels
 /// lie together, and the children of a node side by side.
 class Forest {
  public:
-  /// Adds a tree that is given by arrays with one element for each node, the root first; nodes that nobody points at
-  /// are left out. `threshold_or_leaf` is the threshold of a node that has children and the value of one that has none
-  /// (left == kNoNode). The tree has no splits on categories.
-  ///
-  /// weight: as for SetWeight.
+  /// Adds a tree. weight: as for SetWeight.
   /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;
-  /// output or feature from 2^31 on). The forest is then as before.
-  void Add(Span<NodeIndex const> left, Span<NodeIndex const> right, Span<FeatureIndex const> feature,
-           Span<float const> threshold_or_leaf, Span<std::uint8_t const> default_left, std::uint32_t output,
-           float weight = 1);
+  /// output or feature from 2^31 on; words of categories that do not exist). The forest is then as before.
+  void Add(TreeArrays const& tree, std::uint32_t output, float weight = 1);
 
   /// The weight of a tree in margins, as DART has it: not 1, and (0 + value) · weight, rounded once, is added in place
   /// of a leaf's value; that is what XGBoost adds. (For a weight of 1, too, its DART adds 0 first: a margin of -0 may
@@ -59,11 +69,19 @@ class Forest {
   ForestWord const* words(std::size_t i) const { return words_.data() + trees_[i].first; }
   /// Of tree i: numbers that its nodes had when they were added; that of node n is at [n · words of a node].
   NodeIndex const* ids(std::size_t i) const { return ids_.data() + trees_[i].first; }
+  /// A tree splits on categories.
+  bool categorical() const { return !set_words_.empty(); }
+  /// Of tree i: where its sets begin, among the words of all sets. i may be the number of trees, where they end.
+  std::uint64_t first_set(std::size_t i) const { return set_ptr_[i]; }
+  std::uint32_t const* set_words() const { return set_words_.data(); }
+  PackedSets sets(std::size_t i) const { return {set_words_.data() + set_ptr_[i]}; }
 
  private:
   std::vector<ForestTree> trees_;
   std::vector<ForestWord> words_;
-  std::vector<NodeIndex> ids_;  ///< [words]
+  std::vector<NodeIndex> ids_;            ///< [words]
+  std::vector<std::uint64_t> set_ptr_{0};  ///< [trees + 1]
+  std::vector<std::uint32_t> set_words_;
   std::vector<float> weights_;  ///< [trees]
   FeatureIndex features_{0};
   std::uint32_t outputs_{0};

@@ -30,10 +30,16 @@ void ForEachRow(RowSource const& source, FeatureIndex features, int threads, F&&
   });
 }
 
+template <typename Sets, typename Row>
+ForestLeaf LeafOf(Forest const& forest, std::size_t t, Sets const& sets, Row const& row) {
+  return forest.tree(t).wide() ? FindLeaf<WideNodes>(forest.words(t), sets, row)
+                               : FindLeaf<NarrowNodes>(forest.words(t), sets, row);
+}
+
 template <typename Row>
 ForestLeaf LeafOf(Forest const& forest, std::size_t t, Row const& row) {
-  return forest.tree(t).wide() ? FindLeaf<WideNodes>(forest.words(t), row)
-                               : FindLeaf<NarrowNodes>(forest.words(t), row);
+  bool const has_sets = forest.first_set(t) != forest.first_set(t + 1);
+  return has_sets ? LeafOf(forest, t, forest.sets(t), row) : LeafOf(forest, t, NoSets{}, row);
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #define XGBGPU_PREDICT_FOREST_OPS_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/hd.h"
+#include "predict/packed_set_ops.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -26,38 +28,56 @@ struct alignas(16) ForestTree {
   XGBGPU_HD std::uint32_t output() const { return kind & 0x7FFFFFFFU; }
 };
 
+constexpr std::uint32_t kNoSet = 0xFFFFFFFFU;
+
 /// A node, whatever it was stored in. The children of a node are neighbours, left and right.
 struct ForestNode {
-  float value;         ///< of a leaf: its value; else the threshold: `value < threshold` goes left
+  float value;         ///< of a leaf: its value; else the threshold: `value < threshold` goes left; with a set: NaN
   std::uint32_t left;  ///< number of the left child in the tree; 0: this node is a leaf
   FeatureIndex feature;
-  bool default_left;  ///< where rows without the feature go
+  bool default_left;          ///< where rows without the feature go
+  std::uint32_t set{kNoSet};  ///< of categories that go right, among those of the tree; any other value goes left
 
   XGBGPU_HD bool leaf() const { return left == 0; }
-  /// Where a row with x, NaN if it is missing, goes on. Without a branch: the rows of a warp go both ways.
-  XGBGPU_HD std::uint32_t Next(float x) const {
-    bool const goes_left = static_cast<bool>((x < value) | ((x != x) & default_left));
+  /// Where a row with x, NaN if it is missing, goes on. Without a branch, if there are no sets: the rows of a warp go
+  /// both ways.
+  template <typename Sets>
+  XGBGPU_HD std::uint32_t Next(float x, Sets const& sets) const {
+    bool goes_left = static_cast<bool>((x < value) | ((x != x) & default_left));
+    if constexpr (Sets::kSome) {
+      if (set != kNoSet && x == x) goes_left = !sets.Has(set, x);
+    }
     return left + static_cast<std::uint32_t>(!goes_left);
   }
 };
 
 /// Eight bytes a node: 1 bit default direction, 15 bits number of the pair that the children are, 16 bits feature. Pair
-/// p is nodes 2 p and 2 p + 1; pair 0 is the root, with a node that nobody reads.
+/// p is nodes 2 p and 2 p + 1; pair 0 is the root, with a node that nobody reads. No threshold is NaN: a node has a set
+/// if it has children and its value is NaN, whose lowest bits are the set's number.
 struct NarrowNodes {
   static constexpr std::uint32_t kWords = 1;
   static constexpr std::uint32_t kMostNodes = 1U << 16;
   static constexpr FeatureIndex kMostFeatures = 1U << 16;
+  static constexpr std::uint32_t kMostSetWords = 1U << 22;
+  static constexpr std::uint32_t kNaN = 0x7FC00000U;
 
   static void Pack(ForestNode const& node, ForestWord* to) {
     *to = {node.value, (node.default_left ? 1U << 31 : 0U) | (node.left / 2) << 16 | node.feature};
+    std::uint32_t const boxed = kNaN | node.set;
+    if (node.set != kNoSet) std::memcpy(&to->value, &boxed, sizeof(boxed));
   }
   XGBGPU_HD static ForestNode Load(ForestWord const* tree, std::uint32_t n) {
     ForestWord const word = tree[n];
-    return {word.value, word.link >> 15 & 0xFFFEU, word.link & 0xFFFFU, word.link >> 31 != 0};
+    std::uint32_t const left = word.link >> 15 & 0xFFFEU;
+    std::uint32_t value;
+    std::memcpy(&value, &word.value, sizeof(value));
+    std::uint32_t const set = left != 0 && word.value != word.value ? value & ~kNaN : kNoSet;
+    return {word.value, left, word.link & 0xFFFFU, word.link >> 31 != 0, set};
   }
 };
 
-/// Sixteen bytes a node, for trees that are too large for narrow ones or test features beyond theirs.
+/// Sixteen bytes a node, for trees that are too large for narrow ones, or test features beyond theirs, or have too many
+/// sets.
 struct WideNodes {
   static constexpr std::uint32_t kWords = 2;
   static constexpr FeatureIndex kMostFeatures = 1U << 31;
@@ -65,11 +85,14 @@ struct WideNodes {
   static void Pack(ForestNode const& node, ForestWord* to) {
     to[0] = {node.value, node.left};
     to[1] = {0.0f, (node.default_left ? 1U << 31 : 0U) | node.feature};
+    if (node.set != kNoSet) std::memcpy(&to[1].value, &node.set, sizeof(node.set));
   }
   XGBGPU_HD static ForestNode Load(ForestWord const* tree, std::uint32_t n) {
-    ForestWord const first = tree[2 * std::uint64_t{n}];
-    std::uint32_t const test = tree[2 * std::uint64_t{n} + 1].link;
-    return {first.value, first.link, test & 0x7FFFFFFFU, test >> 31 != 0};
+    ForestWord const first = tree[2 * std::uint64_t{n}], second = tree[2 * std::uint64_t{n} + 1];
+    std::uint32_t set;
+    std::memcpy(&set, &second.value, sizeof(set));
+    if (first.link == 0 || first.value == first.value) set = kNoSet;
+    return {first.value, first.link, second.link & 0x7FFFFFFFU, second.link >> 31 != 0, set};
   }
 };
 
@@ -82,13 +105,13 @@ struct ForestLeaf {
 /// What a leaf adds to a margin if its tree has a weight other than 1.
 XGBGPU_HD float WeightedLeaf(float value, float weight) { return (0.0f + value) * weight; }
 
-/// row(feature): the row's value, NaN if it is missing.
-template <typename Nodes, typename Row>
-XGBGPU_HD ForestLeaf FindLeaf(ForestWord const* tree, Row const& row) {
+/// `sets` of the tree, or none; row(feature): the row's value, NaN if it is missing.
+template <typename Nodes, typename Sets, typename Row>
+XGBGPU_HD ForestLeaf FindLeaf(ForestWord const* tree, Sets const& sets, Row const& row) {
   std::uint32_t n = 0;
   ForestNode node = Nodes::Load(tree, 0);
   while (!node.leaf()) {
-    n = node.Next(row(node.feature));
+    n = node.Next(row(node.feature), sets);
     node = Nodes::Load(tree, n);
   }
   return {n, node.value};

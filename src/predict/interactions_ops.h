@@ -26,8 +26,8 @@ struct InteractionSums {
 
 /// Adds, for kRows rows and every pair of a path's elements, a sum over kNodes nodes. weights(i) of element i;
 /// value(feature, row), NaN if missing; add(feature, feature, row, what).
-template <int kNodes, int kRows, typename Weights, typename Values, typename Add>
-XGBGPU_HD void AddGroupPairs(PathElement const* elements, Path const& path, QuadratureGroup const& group,
+template <int kNodes, int kRows, typename Elements, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddGroupPairs(Elements const& elements, Path const& path, QuadratureGroup const& group,
                              Weights const& weights, Values const& value, Add const& add) {
   float product[kNodes][kRows];
   std::uint32_t kept[kRows], has[kRows];
@@ -65,8 +65,8 @@ XGBGPU_HD void AddGroupPairs(PathElement const* elements, Path const& path, Quad
 }
 
 /// Adds a path's interactions for kRows rows, as AddPath.
-template <int kRows, typename Weights, typename Values, typename Add>
-XGBGPU_HD void AddPathPairs(PathElement const* elements, Path const& path, QuadratureGroup const* groups,
+template <int kRows, typename Elements, typename Weights, typename Values, typename Add>
+XGBGPU_HD void AddPathPairs(Elements const& elements, Path const& path, QuadratureGroup const* groups,
                             Weights const& weights, Values const& value, Add const& add) {
   if (path.elements < 2) return;
   ForEachGroup(path, [&](auto count, std::uint32_t g) {

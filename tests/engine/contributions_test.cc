@@ -187,7 +187,7 @@ TEST_P(ContributionsTest, ApproximateOnesAreStepsBetweenMeans) {
         if (t.tree.output != o) continue;
         sum.back() += Mean(t);
         for (std::size_t n = 0; t.tree.left[n] != kNoNode;) {
-          auto const next = static_cast<std::size_t>(t.GoesLeft(n, values_, row) ? t.tree.left[n] : t.tree.right[n]);
+          auto const next = static_cast<std::size_t>(t.tree.GoesLeft(n, values_, row) ? t.tree.left[n] : t.tree.right[n]);
           // Leaves are within [-1, 1], so are means, rounded to float: two for each step.
           sum[t.tree.feature[n]] += MeanKnowing(t, values_, row, 0, next) - MeanKnowing(t, values_, row, 0, n);
           error += 2 * kUnit;

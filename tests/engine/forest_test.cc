@@ -174,8 +174,8 @@ TEST(ForestNodeTest, NodesAreReadAsTheyWerePacked) {
       EXPECT_EQ(read.feature, node.feature);
       EXPECT_EQ(read.default_left, node.default_left);
       EXPECT_EQ(read.leaf(), node.left == 0);
-      EXPECT_EQ(read.Next(std::nextafter(node.value, -kInf)), node.left);
-      EXPECT_EQ(read.Next(node.value), node.left + 1);
+      EXPECT_EQ(read.Next(std::nextafter(node.value, -kInf), NoSets{}), node.left);
+      EXPECT_EQ(read.Next(node.value, NoSets{}), node.left + 1);
     }
   }
 }

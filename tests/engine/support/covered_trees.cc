@@ -6,17 +6,12 @@
 
 namespace xgbgpu::testing {
 
-bool CoveredTree::GoesLeft(std::size_t n, reference::Values const& values, std::size_t row) const {
-  float const x = tree.feature[n] < values.features ? values(row, tree.feature[n]) : reference::kMissing;
-  return std::isnan(x) ? tree.default_left[n] != 0 : x < tree.value[n];
-}
-
 double MeanKnowing(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t known,
                    std::size_t n) {
   if (t.tree.left[n] == kNoNode) return t.Leaf(n);
   auto const left = static_cast<std::size_t>(t.tree.left[n]), right = static_cast<std::size_t>(t.tree.right[n]);
   if (t.tree.feature[n] < 32 && (known >> t.tree.feature[n] & 1) != 0) {
-    return MeanKnowing(t, values, row, known, t.GoesLeft(n, values, row) ? left : right);
+    return MeanKnowing(t, values, row, known, t.tree.GoesLeft(n, values, row) ? left : right);
   }
   return t.Share(n, left) * MeanKnowing(t, values, row, known, left) +
          t.Share(n, right) * MeanKnowing(t, values, row, known, right);
@@ -44,7 +39,7 @@ void ForEachPath(CoveredTree const& t, reference::Values const& values, std::siz
       Visit next{child, visit.players};
       Player& player = next.players[t.tree.feature[n]];
       player.zero *= t.Share(n, child);
-      if (t.GoesLeft(n, values, row) != left) player.one = 0;
+      if (t.tree.GoesLeft(n, values, row) != left) player.one = 0;
       stack.push_back(std::move(next));
     }
   }
@@ -69,12 +64,13 @@ PathForest CoveredModel::Forest() const {
 }
 
 CoveredModel RandomCoveredModel(std::vector<std::size_t> const& leaves, FeatureIndex features, std::uint32_t outputs,
-                                bool chains, reference::Values const& values, std::uint64_t seed) {
+                                bool chains, reference::Values const& values, std::uint64_t seed,
+                                std::uint32_t levels) {
   Random random{seed};
   CoveredModel model;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     auto const output = static_cast<std::uint32_t>(i % outputs);
-    GivenTree tree = RandomTree({leaves[i], features, output, chains}, values, &random);
+    GivenTree tree = RandomTree({leaves[i], features, output, chains, levels}, values, &random);
     if (i % 3 == 2) tree.weight = 0.7f;
     auto covers = RandomCovers(tree, &random);
     model.trees.push_back({std::move(tree), std::move(covers)});

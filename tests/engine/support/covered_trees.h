@@ -24,7 +24,6 @@ struct CoveredTree {
   double Share(std::size_t parent, std::size_t child) const {
     return covers[parent] > 0 ? double{covers[child]} / covers[parent] : 0.5;
   }
-  bool GoesLeft(std::size_t n, reference::Values const& values, std::size_t row) const;
 };
 
 /// The mean of the leaves where only features in `known`, of the first 32, are known.
@@ -54,9 +53,10 @@ struct CoveredModel {
   PathForest Forest() const;
 };
 
-/// One tree for each number of leaves; every third has a weight.
+/// One tree for each number of leaves; every third has a weight. levels: as in GivenShape.
 CoveredModel RandomCoveredModel(std::vector<std::size_t> const& leaves, FeatureIndex features, std::uint32_t outputs,
-                                bool chains, reference::Values const& values, std::uint64_t seed);
+                                bool chains, reference::Values const& values, std::uint64_t seed,
+                                std::uint32_t levels = 0);
 
 }  // namespace xgbgpu::testing
 

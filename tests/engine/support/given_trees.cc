@@ -1,10 +1,39 @@
 #include "support/given_trees.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace xgbgpu::testing {
+
+namespace {
+
+/// A tree's categories as words.
+struct CategoryWords {
+  std::vector<std::uint32_t> ptr;
+  std::vector<std::uint32_t> bits;
+
+  explicit CategoryWords(GivenTree const& tree) {
+    if (tree.categories.empty()) return;
+    ptr.push_back(0);
+    for (auto const& listed : tree.categories) {
+      std::size_t const begin = bits.size();
+      for (std::uint32_t const c : listed) {
+        bits.resize(std::max(bits.size(), begin + c / 32 + 1));
+        bits[begin + c / 32] |= 1U << c % 32;
+      }
+      ptr.push_back(static_cast<std::uint32_t>(bits.size()));
+    }
+  }
+  TreeArrays Arrays(GivenTree const& t) const {
+    return {t.left, t.right, t.feature, t.value, t.default_left, ptr, bits};
+  }
+};
+
+}  // namespace
 
 void GivenTree::Resize(std::size_t nodes) {
   left.resize(nodes, kNoNode);
@@ -14,19 +43,62 @@ void GivenTree::Resize(std::size_t nodes) {
   default_left.resize(nodes);
 }
 
+void GivenTree::AddTo(Forest* forest) const {
+  CategoryWords const words{*this};
+  forest->Add(words.Arrays(*this), output, weight);
+}
+
+void GivenTree::AddTo(PathForest* forest, std::vector<float> const& covers) const {
+  CategoryWords const words{*this};
+  forest->Add(words.Arrays(*this), covers, output, weight);
+}
+
+bool GivenTree::GoesLeft(std::size_t node, reference::Values const& values, std::size_t row) const {
+  float const x = feature[node] < values.features ? values(row, feature[node]) : reference::kMissing;
+  if (std::isnan(x)) return default_left[node] != 0;
+  if (categories.empty() || categories[node].empty()) return x < value[node];
+  for (std::uint32_t const c : categories[node]) {
+    if (x >= 0 && std::floor(x) == static_cast<float>(c)) return false;
+  }
+  return true;
+}
+
 NodeIndex GivenTree::Leaf(reference::Values const& values, std::size_t row) const {
   NodeIndex node = 0;
   for (;;) {
     auto const n = static_cast<std::size_t>(node);
     if (left[n] == kNoNode) return node;
-    float const x = feature[n] < values.features ? values(row, feature[n]) : reference::kMissing;
-    if (std::isnan(x)) {
-      node = default_left[n] != 0 ? left[n] : right[n];
-    } else {
-      node = x < value[n] ? left[n] : right[n];
+    node = GoesLeft(n, values, row) ? left[n] : right[n];
+  }
+}
+
+void MakeForestCategories(std::uint32_t levels, reference::Values* values, std::uint64_t seed) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kStrange[] = {-1.0f, -0.5f, -0.0f, 0.75f, 16777215.0f, 16777216.0f, 3e9f, 1e20f, kInf, -kInf};
+  Random random{seed};
+  for (std::size_t r = 0; r < values->rows; ++r) {
+    for (std::size_t f = 0; f < values->features; f += 3) {
+      float& x = (*values)(r, f);
+      if (std::isnan(x)) continue;
+      x = random.Below(8) == 0 ? kStrange[random.Below(std::size(kStrange))]
+                               : static_cast<float>(random.Below(levels + levels / 4 + 1));
     }
   }
 }
+
+namespace {
+
+/// One, or any number of them.
+std::vector<std::uint32_t> RandomCategories(std::uint32_t levels, Random* random) {
+  std::vector<std::uint32_t> listed{static_cast<std::uint32_t>(random->Below(levels))};
+  if (random->Below(3) == 0) return listed;
+  for (std::uint32_t c = 0; c < levels; ++c) {
+    if (random->Below(2) == 0 && c != listed[0]) listed.push_back(c);
+  }
+  return listed;
+}
+
+}  // namespace
 
 GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, Random* random) {
   std::size_t const used = 2 * shape.leaves - 1, nodes = used + shape.leaves / 8;
@@ -49,6 +121,10 @@ GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, R
                         ? 0.0f
                         : values(random->Below(values.rows), tree.feature[n]);
     tree.value[n] = std::isnan(x) ? random->Between(-5, 5) : x;
+    if (shape.categorical(tree.feature[n])) {
+      tree.categories.resize(nodes);
+      tree.categories[n] = RandomCategories(shape.levels, random);
+    }
     leaves[i] = tree.left[n];
     leaves.push_back(tree.right[n]);
   }

@@ -20,15 +20,16 @@ struct GivenTree {
   std::vector<FeatureIndex> feature{0};
   std::vector<float> value{0.0f};
   std::vector<std::uint8_t> default_left{0};
+  std::vector<std::vector<std::uint32_t>> categories{};  ///< [nodes] those that go right; empty: a split on numbers
   std::uint32_t output{0};
   float weight{1.0f};
 
   std::size_t size() const { return left.size(); }
   void Resize(std::size_t nodes);
-  void AddTo(Forest* forest) const { forest->Add(left, right, feature, value, default_left, output, weight); }
-  void AddTo(PathForest* forest, std::vector<float> const& covers) const {
-    forest->Add(left, right, feature, value, default_left, covers, output, weight);
-  }
+  void AddTo(Forest* forest) const;
+  void AddTo(PathForest* forest, std::vector<float> const& covers) const;
+  /// Whether a row goes left at a node that is no leaf; a feature that the values do not have is missing.
+  bool GoesLeft(std::size_t node, reference::Values const& values, std::size_t row) const;
   /// The leaf of a row; a feature that the values do not have is missing.
   NodeIndex Leaf(reference::Values const& values, std::size_t row) const;
 };
@@ -38,7 +39,15 @@ struct GivenShape {
   FeatureIndex features;
   std::uint32_t output{0};
   bool chain{false};  ///< each split divides the newest leaf, else any
+  /// Features 0, 3, 6 … are split on so many categories, if there are some: one goes right, or any.
+  std::uint32_t levels{0};
+
+  bool categorical(FeatureIndex f) const { return levels != 0 && f % 3 == 0; }
 };
+
+/// Replaces the present values of the categorical features: most by categories below 5/4 of the levels, so that some
+/// are in no split, others by what is none, or lies between two.
+void MakeForestCategories(std::uint32_t levels, reference::Values* values, std::uint64_t seed);
 
 /// Thresholds are values of the data, or beyond them; numbers of nodes have no order; some belong to nobody, as after
 /// pruning.

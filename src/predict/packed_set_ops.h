@@ -1,0 +1,49 @@
+/// Sets of categories, as the splits of a forest and the ways through its trees have them.
+#ifndef XGBGPU_PREDICT_PACKED_SET_OPS_H_
+#define XGBGPU_PREDICT_PACKED_SET_OPS_H_
+
+#include <cstdint>
+
+#include "core/hd.h"
+
+namespace xgbgpu {
+
+/// XGBoost's limit: numbers from here on, and those below 0, are no categories. Others are truncated to one.
+constexpr std::uint32_t kMostCategories = 1U << 24;
+
+/// For forests that split on numbers only: code that asks for sets is not compiled.
+struct NoSets {
+  static constexpr bool kSome = false;
+};
+
+/// What stands before the words of a set.
+struct PackedSetHead {
+  static constexpr std::uint32_t kRest = 1U << 31;
+
+  std::uint32_t bits;  ///< 1 bit: all beyond the words, and what is no category, is in the set; 31 bits number of words
+
+  XGBGPU_HD bool rest() const { return (bits & kRest) != 0; }
+  XGBGPU_HD std::uint32_t words() const { return bits & ~kRest; }
+};
+
+/// Sets in one array, each a head and its words: bit c % 32 of word c / 32 is set if category c is in it. A set's number
+/// is the place of its head.
+struct PackedSets {
+  static constexpr bool kSome = true;
+
+  std::uint32_t const* at;
+
+  /// x is not NaN.
+  XGBGPU_HD bool Has(std::uint64_t set, float x) const {
+    PackedSetHead const head{at[set]};
+    bool const is_category = x >= 0.0f && x < static_cast<float>(kMostCategories);
+    std::uint32_t const category = is_category ? static_cast<std::uint32_t>(x) : kMostCategories;
+    // No set has a word for kMostCategories.
+    if (category / 32 >= head.words()) return head.rest();
+    return (at[set + 1 + category / 32] >> (category % 32) & 1U) != 0;
+  }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PREDICT_PACKED_SET_OPS_H_
