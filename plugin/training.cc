@@ -128,7 +128,6 @@ bool Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMa
   constexpr std::uint64_t kFewRows = 1000;
   std::uint64_t const rows = data->Info().num_row_;
   if (trainer->backend() == BackendKind::kHost || rows <= kFewRows) return false;
-  if (!dataset->cuts().categorical.empty()) return false;  // kept trees know no categories
   auto const same = [&](Evaluation const& e) { return e.owner.lock() == data; };
   auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
   try {

@@ -97,8 +97,8 @@ struct Training {
   /// The rows of `data` with the margins of the model, after the trees that were missing were added; or null.
   Resident* Advance(xgboost::DMatrix const* data, std::uint32_t rounds);
   /// From now on Advance knows the rows of `data`, which has the values of `values` (itself, unless it has only bins).
-  /// `margins` are those of the model. Not for matrices that are small, or too large for the device, nor in a training
-  /// with categorical columns or on the host: then nothing happens, and the answer is false.
+  /// `margins` are those of the model. Not for matrices that are small, or too large for the device, nor on the
+  /// host: then nothing happens, and the answer is false.
   bool Admit(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMatrix* values, Span<float const> margins,
              std::uint32_t rounds);
 };

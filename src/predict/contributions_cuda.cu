@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "core/grid.h"
 #include "predict/contributions_cuda.h"
@@ -23,25 +24,28 @@ struct OwnRow {
   __device__ double& sum(FeatureIndex f) const { return sums[f * stride]; }
 };
 
+template <bool kCategorical>
 __device__ void AddExact(PathsView const& paths, std::uint32_t output, bool active, ElementWeights* weights,
                          OwnRow const& row) {
   auto const add = [&row](FeatureIndex f, int, float what) { row.sum(f) = row.sum(f) + what; };
-  ForEachPath(paths, output, active, weights,
-              [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& made) {
-                AddPath<1>(elements, path, groups, made, row, add);
-              });
+  ForEachPath<kCategorical>(paths, output, active, weights,
+                            [&](auto const& elements, Path const& path, QuadratureGroup const* groups,
+                                auto const& made) { AddPath<1>(elements, path, groups, made, row, add); });
 }
 
+template <typename Sets>
 __device__ void AddApproximate(PathsView const& paths, std::uint32_t output, OwnRow const& row) {
   auto const add = [&row](FeatureIndex f, double what) { row.sum(f) = row.sum(f) + what; };
   for (std::uint64_t i = paths.tree_ptr[output]; i < paths.tree_ptr[output + 1]; ++i) {
-    ForestTree const tree = paths.forest.trees[paths.trees[i]];
+    std::uint32_t const t = paths.trees[i];
+    ForestTree const tree = paths.forest.trees[t];
+    Sets const sets = paths.forest.SetsOf<Sets>(t);
     ForestWord const* const words = paths.forest.words + tree.first;
     float const* const means = paths.node_means + tree.first;
     if (tree.wide()) {
-      AddSteps<WideNodes>(words, means, row, add);
+      AddSteps<WideNodes>(words, sets, means, row, add);
     } else {
-      AddSteps<NarrowNodes>(words, means, row, add);
+      AddSteps<NarrowNodes>(words, sets, means, row, add);
     }
   }
 }
@@ -63,7 +67,7 @@ __device__ void Store(PathsView const& paths, ContributionsView const& out, std:
 }
 
 /// Block (x, y): rows x · blockDim.x and on, one a thread; outputs y, y + gridDim.y, …
-template <bool kApproximate>
+template <bool kApproximate, bool kCategorical>
 __global__ void __launch_bounds__(kMostBlockRows)
     ContributionsKernel(RawView matrix, PathsView paths, ContributionsView out, double* scratch) {
   extern __shared__ uint4 shared[];
@@ -83,9 +87,9 @@ __global__ void __launch_bounds__(kMostBlockRows)
     OwnRow const values{matrix.tiles + (row - lane) * matrix.features + lane, own, stride};
     for (FeatureIndex f = 0; f < paths.features; ++f) values.sum(f) = 0.0;
     if constexpr (kApproximate) {
-      if (active) AddApproximate(paths, o, values);
+      if (active) AddApproximate<std::conditional_t<kCategorical, PackedSets, NoSets>>(paths, o, values);
     } else {
-      AddExact(paths, o, active, weights, values);
+      AddExact<kCategorical>(paths, o, active, weights, values);
     }
     __syncthreads();
     Store(paths, out, o, first_row, sums, stride, staged);
@@ -93,10 +97,10 @@ __global__ void __launch_bounds__(kMostBlockRows)
   }
 }
 
-template <bool kApproximate>
+template <bool kApproximate, bool kCategorical>
 void Launch(RawView const& matrix, PathsView const& paths, ContributionsView const& out, ContributionPlan const& plan,
             double* scratch, DeviceLimits const& limits, cudaStream_t stream) {
-  auto* const kernel = &ContributionsKernel<kApproximate>;
+  auto* const kernel = &ContributionsKernel<kApproximate, kCategorical>;
   // The limit belongs to the kernel, not to the launch: all set the same.
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(limits.block_bytes)),
@@ -128,11 +132,9 @@ void PredictContributions(RawView const& tiles, DevicePaths const& paths, Contri
                           DeviceLimits const& limits, cudaStream_t stream) {
   if (tiles.rows == 0 || out.outputs == 0) return;
   ContributionPlan const plan = PlanContributions(tiles.rows, out.outputs, paths.view().features, limits);
-  if (paths.approximate()) {
-    Launch<true>(tiles, paths.view(), out, plan, scratch, limits, stream);
-  } else {
-    Launch<false>(tiles, paths.view(), out, plan, scratch, limits, stream);
-  }
+  auto* const launch = paths.approximate() ? (paths.categorical() ? Launch<true, true> : Launch<true, false>)
+                                           : (paths.categorical() ? Launch<false, true> : Launch<false, false>);
+  launch(tiles, paths.view(), out, plan, scratch, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

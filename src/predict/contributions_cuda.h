@@ -23,6 +23,7 @@ struct PathsView {
   QuadratureGroup const* groups;
   PathChunk const* chunks;
   std::uint64_t const* chunk_ptr;  ///< [outputs + 1]
+  ElementSets sets;                ///< if trees split on categories
   // Approximate ones only.
   ForestView forest;
   float const* node_means;  ///< [words of the forest]
@@ -40,6 +41,8 @@ class DevicePaths {
 
   PathsView const& view() const { return view_; }
   bool approximate() const { return approximate_; }
+  /// A tree of the forest splits on categories.
+  bool categorical() const { return categorical_; }
 
  private:
   void CopyPaths(PathForest const& forest, PathSelection const& selection, DeviceArena* arena);
@@ -47,10 +50,13 @@ class DevicePaths {
                  DeviceArena* arena);
 
   bool approximate_;
+  bool categorical_;
   PathsView view_{};
   DeviceForest forest_;
   DeviceBuffer<float> means_;
   DeviceBuffer<PathElement> elements_;
+  DeviceBuffer<std::uint64_t> set_of_element_;
+  DeviceBuffer<std::uint32_t> set_words_;
   DeviceBuffer<Path> paths_;
   DeviceBuffer<QuadratureGroup> groups_;
   DeviceBuffer<PathChunk> chunks_;

@@ -218,8 +218,8 @@ XGBGPU_HD void ForEachGroup(Path const& path, Use const& use) {
   }
 }
 
-/// Adds a path's contributions for kRows rows. `elements` (PathElements) and `groups` are its own; weights(i, g) of element i at the
-/// nodes of group g.
+/// Adds a path's contributions for kRows rows. `elements` (PathElements) and `groups` are its own; weights(i, g) of
+/// element i at the nodes of group g.
 template <int kRows, typename Elements, typename Weights, typename Values, typename Add>
 XGBGPU_HD void AddPath(Elements const& elements, Path const& path, QuadratureGroup const* groups,
                        Weights const& weights, Values const& value, Add const& add) {

@@ -46,7 +46,7 @@ DeviceBuffer<T> UploadAll(DeviceArena* arena, std::vector<T> const& from) {
 
 DevicePaths::DevicePaths(PathForest const& forest, std::size_t first, std::size_t last, std::uint32_t outputs,
                          bool approximate, DeviceArena* arena)
-    : approximate_{approximate}, forest_{arena} {
+    : approximate_{approximate}, categorical_{forest.forest().categorical()}, forest_{arena} {
   PathSelection const selection = SelectPaths(forest, first, last, outputs);
   means_ = UploadAll(arena, selection.means);
   ptr_ = UploadAll(arena, Offsets(selection));
@@ -70,6 +70,10 @@ void DevicePaths::CopyPaths(PathForest const& forest, PathSelection const& selec
   view_.paths = paths_.data();
   view_.groups = groups_.data();
   view_.chunks = chunks_.data();
+  if (!categorical_) return;
+  set_of_element_ = UploadAll(arena, forest.set_of_element());
+  set_words_ = UploadAll(arena, forest.set_words());
+  view_.sets = {{set_words_.data()}, set_of_element_.data()};
 }
 
 void DevicePaths::CopyNodes(PathForest const& forest, std::size_t first, std::size_t last,

@@ -39,6 +39,12 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
   Grow(&device_trees_, arena_, old_trees, old_trees + (last - first), stream);
   Grow(&words_, arena_, old_words, old_words + new_words, stream);
   Grow(&ids_, arena_, old_words, old_words + new_words, stream);
+  std::uint64_t const begin_set = forest.first_set(first), new_set_words = forest.first_set(last) - begin_set;
+  bool const had_sets = categorical(), has_sets = n_set_words_ + new_set_words != 0;
+  if (has_sets) {
+    Grow(&set_words_, arena_, n_set_words_, n_set_words_ + new_set_words, stream);
+    Grow(&first_sets_, arena_, had_sets ? old_trees : 0, old_trees + (last - first), stream);
+  }
 
   std::vector<ForestTree> added;
   for (std::size_t i = first; i < last; ++i) {
@@ -49,8 +55,16 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
   CopyToDevice(device_trees_.data() + old_trees, added.data(), added.size(), stream, kWhat);
   CopyToDevice(words_.data() + old_words, forest.words(first), new_words, stream, kWhat);
   CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kWhat);
+  if (has_sets) {
+    std::vector<std::uint64_t> first_sets;
+    for (std::size_t i = first; i < last; ++i) first_sets.push_back(n_set_words_ + forest.first_set(i) - begin_set);
+    if (!had_sets) FillBytes(first_sets_.data(), 0, old_trees, stream, kWhat);
+    CopyToDevice(first_sets_.data() + old_trees, first_sets.data(), first_sets.size(), stream, kWhat);
+    CopyToDevice(set_words_.data() + n_set_words_, forest.set_words() + begin_set, new_set_words, stream, kWhat);
+  }
   CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
   trees_.insert(trees_.end(), added.begin(), added.end());
+  n_set_words_ += new_set_words;
   weighted_ = false;
   features_ = std::max(features_, forest.features());
   outputs_ = std::max(outputs_, forest.outputs());
@@ -69,6 +83,7 @@ void DeviceForest::SetWeights(Span<float const> weights, cudaStream_t stream) {
 
 void DeviceForest::Clear() {
   trees_.clear();
+  n_set_words_ = 0;
   weighted_ = false;
   features_ = 0;
   outputs_ = 0;

@@ -79,7 +79,7 @@ class Forest {
  private:
   std::vector<ForestTree> trees_;
   std::vector<ForestWord> words_;
-  std::vector<NodeIndex> ids_;            ///< [words]
+  std::vector<NodeIndex> ids_;             ///< [words]
   std::vector<std::uint64_t> set_ptr_{0};  ///< [trees + 1]
   std::vector<std::uint32_t> set_words_;
   std::vector<float> weights_;  ///< [trees]

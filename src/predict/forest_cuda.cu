@@ -210,10 +210,11 @@ __device__ void LoadChunk(ForestView const& forest, Chunk const& chunk, ForestWo
   }
 }
 
-/// The leaves of a row in several narrow trees, a level of all at a time, without a branch: their loads overlap. A row
-/// that has reached a leaf stays there.
-template <int kTrees, typename Row>
-__device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Row const& row, ForestLeaf (&leaf)[kTrees]) {
+/// The leaves of a row in several narrow trees, a level of all at a time, without a branch, if there are no sets: their
+/// loads overlap. A row that has reached a leaf stays there.
+template <int kTrees, typename Sets, typename Row>
+__device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Sets const (&sets)[kTrees], Row const& row,
+                           ForestLeaf (&leaf)[kTrees]) {
   ForestNode node[kTrees];
   std::uint32_t place[kTrees], inner = 0;
   for (int k = 0; k < kTrees; ++k) {
@@ -226,7 +227,7 @@ __device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Row const& r
     for (int k = 0; k < kTrees; ++k) x[k] = row(node[k].feature);  // of a leaf: 0
     inner = 0;
     for (int k = 0; k < kTrees; ++k) {
-      std::uint32_t const next = node[k].Next(x[k]);
+      std::uint32_t const next = node[k].Next(x[k], sets[k]);
       place[k] = node[k].leaf() ? place[k] : next;
       node[k] = NarrowNodes::Load(tree[k], place[k]);
       inner |= node[k].left;
@@ -236,25 +237,28 @@ __device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Row const& r
 }
 
 /// Groups of kTrees trees of a chunk from *t on, as long as there are some; `words` are those of the chunk.
-template <int kTrees, typename Row, typename Sink>
+template <int kTrees, typename Sets, typename Row, typename Sink>
 __device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestWord const* words, Row const& row,
                            std::uint32_t* t, Sink* sink) {
   std::uint64_t const first = forest.trees[chunk.begin].first;
   for (; *t + kTrees <= chunk.end; *t += kTrees) {
     ForestTree tree[kTrees];
     ForestWord const* root[kTrees];
+    Sets sets[kTrees];
     ForestLeaf leaf[kTrees];
     bool wide = false;
     for (int k = 0; k < kTrees; ++k) {
       tree[k] = LoadTree(forest, *t + k);
       root[k] = words + static_cast<std::uint32_t>(tree[k].first - first);
+      sets[k] = forest.SetsOf<Sets>(*t + k);
       wide = wide || tree[k].wide();
     }
     if (!wide) {
-      FindLeaves(root, row, leaf);
+      FindLeaves(root, sets, row, leaf);
     } else {
       for (int k = 0; k < kTrees; ++k) {
-        leaf[k] = tree[k].wide() ? FindLeaf<WideNodes>(root[k], row) : FindLeaf<NarrowNodes>(root[k], row);
+        leaf[k] =
+            tree[k].wide() ? FindLeaf<WideNodes>(root[k], sets[k], row) : FindLeaf<NarrowNodes>(root[k], sets[k], row);
       }
     }
     for (int k = 0; k < kTrees; ++k) sink->Take(*t + k, tree[k], leaf[k]);
@@ -262,7 +266,7 @@ __device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestW
 }
 
 /// Blocks of plan.block_rows threads, one a row, that hold their rows' values and go through the trees in chunks.
-template <typename Row, typename Target>
+template <typename Sets, typename Row, typename Target>
 __global__ void __launch_bounds__(kMostThreads, 2)
     ForestKernel(RawView matrix, ForestView forest, TreeRange range, ForestPlan plan, Target target) {
   extern __shared__ uint4 shared[];
@@ -290,11 +294,11 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       std::uint32_t t = chunk.begin;
       if (chunk.fits) {
         ForestWord const* const words = buffers + buffer * plan.chunk_words;
-        WalkGroups<kTogether>(forest, chunk, words, own, &t, &sink);
-        WalkGroups<kTogether / 2>(forest, chunk, words, own, &t, &sink);
-        WalkGroups<1>(forest, chunk, words, own, &t, &sink);
+        WalkGroups<kTogether, Sets>(forest, chunk, words, own, &t, &sink);
+        WalkGroups<kTogether / 2, Sets>(forest, chunk, words, own, &t, &sink);
+        WalkGroups<1, Sets>(forest, chunk, words, own, &t, &sink);
       } else {
-        WalkGroups<1>(forest, chunk, forest.words + forest.trees[t].first, own, &t, &sink);
+        WalkGroups<1, Sets>(forest, chunk, forest.words + forest.trees[t].first, own, &t, &sink);
       }
     }
     __syncthreads();  // the buffer may be filled again
@@ -302,10 +306,10 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   if (active) sink.Finish();
 }
 
-template <typename Row, typename Target>
+template <typename Sets, typename Row, typename Target>
 void Launch(RawView const& matrix, ForestView const& forest, TreeRange range, ForestPlan const& plan,
             Target const& target, DeviceLimits const& limits, cudaStream_t stream) {
-  auto* const kernel = &ForestKernel<Row, Target>;
+  auto* const kernel = &ForestKernel<Sets, Row, Target>;
   // The limit belongs to the kernel, not to the launch: all set the same.
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(limits.block_bytes)),
@@ -315,7 +319,7 @@ void Launch(RawView const& matrix, ForestView const& forest, TreeRange range, Fo
   CheckLaunch("predicting");
 }
 
-template <typename Target>
+template <typename Sets, typename Target>
 void Predict(RawView const& matrix, DeviceForest const& forest, TreeRange range, Target const& target,
              DeviceLimits const& limits, cudaStream_t stream) {
   if (matrix.rows == 0 || range.first == range.last) return;
@@ -323,11 +327,21 @@ void Predict(RawView const& matrix, DeviceForest const& forest, TreeRange range,
                                           forest.words(range.first, range.last), limits.processors, limits.block_bytes,
                                           limits.processor_bytes});
   if (plan.staged) {
-    Launch<StagedRow>(matrix, forest.view(), range, plan, target, limits, stream);
+    Launch<Sets, StagedRow>(matrix, forest.view(), range, plan, target, limits, stream);
   } else if (matrix.dense) {
-    Launch<TileRow>(matrix, forest.view(), range, plan, target, limits, stream);
+    Launch<Sets, TileRow>(matrix, forest.view(), range, plan, target, limits, stream);
   } else {
-    Launch<SparseRow>(matrix, forest.view(), range, plan, target, limits, stream);
+    Launch<Sets, SparseRow>(matrix, forest.view(), range, plan, target, limits, stream);
+  }
+}
+
+template <typename Target>
+void Predict(RawView const& matrix, DeviceForest const& forest, TreeRange range, Target const& target,
+             DeviceLimits const& limits, cudaStream_t stream) {
+  if (forest.categorical()) {
+    Predict<PackedSets>(matrix, forest, range, target, limits, stream);
+  } else {
+    Predict<NoSets>(matrix, forest, range, target, limits, stream);
   }
 }
 

@@ -20,6 +20,19 @@ struct ForestView {
   ForestWord const* words;
   NodeIndex const* ids;  ///< [words], as Forest::ids
   float const* weights;  ///< [trees], as Forest::weights; null if all are 1
+  // Of trees that split on categories; null if none does.
+  std::uint64_t const* first_sets;  ///< [trees] where the sets of a tree begin
+  std::uint32_t const* set_words;
+
+  /// Of a tree: PackedSets, or NoSets.
+  template <typename Sets>
+  XGBGPU_HD Sets SetsOf(std::uint32_t tree) const {
+    if constexpr (Sets::kSome) {
+      return {set_words + first_sets[tree]};
+    } else {
+      return {};
+    }
+  }
 };
 
 /// Trees on the device. Of the device that is current when it is made. Not thread-safe.
@@ -51,9 +64,19 @@ class DeviceForest {
   std::uint64_t words(std::size_t first, std::size_t last) const {
     return first == last ? 0 : trees_[last - 1].first + trees_[last - 1].words - trees_[first].first;
   }
-  std::size_t bytes() const { return device_trees_.bytes() + words_.bytes() + ids_.bytes() + weights_.bytes(); }
+  std::size_t bytes() const {
+    return device_trees_.bytes() + words_.bytes() + ids_.bytes() + weights_.bytes() + first_sets_.bytes() +
+           set_words_.bytes();
+  }
+  /// A tree splits on categories.
+  bool categorical() const { return n_set_words_ != 0; }
   ForestView view() const {
-    return {device_trees_.data(), words_.data(), ids_.data(), weighted_ ? weights_.data() : nullptr};
+    return {device_trees_.data(),
+            words_.data(),
+            ids_.data(),
+            weighted_ ? weights_.data() : nullptr,
+            categorical() ? first_sets_.data() : nullptr,
+            categorical() ? set_words_.data() : nullptr};
   }
   /// Has happened when all trees have arrived.
   cudaEvent_t arrived() const { return arrived_; }
@@ -67,6 +90,9 @@ class DeviceForest {
   DeviceBuffer<ForestWord> words_;
   DeviceBuffer<NodeIndex> ids_;
   DeviceBuffer<float> weights_;
+  DeviceBuffer<std::uint64_t> first_sets_;  ///< [trees], once there are sets
+  DeviceBuffer<std::uint32_t> set_words_;
+  std::uint64_t n_set_words_{0};  ///< in use
   bool weighted_{false};
   cudaEvent_t arrived_{nullptr};
 };

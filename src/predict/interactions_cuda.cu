@@ -52,6 +52,7 @@ __device__ void Store(InteractionSums const& layout, double const* tile, std::ui
 }
 
 /// Block (x, y): rows x · kBlockRows and on, one a thread; outputs y, y + gridDim.y, …
+template <bool kCategorical>
 __global__ void __launch_bounds__(kBlockRows)
     InteractionsKernel(RawView matrix, PathsView paths, InteractionsView out, double* scratch) {
   __shared__ ElementWeights weights[kChunkEntries];
@@ -75,11 +76,12 @@ __global__ void __launch_bounds__(kBlockRows)
   };
   for (std::uint32_t o = blockIdx.y; o < out.outputs; o += gridDim.y) {
     for (std::size_t i = 0; active && i < layout.size(); ++i) own(i) = 0.0;
-    ForEachPath(paths, o, active, weights,
-                [&](PathElement const* elements, Path const& path, QuadratureGroup const* groups, auto const& made) {
-                  AddPath<1>(elements, path, groups, made, value, add);
-                  AddPathPairs<1>(elements, path, groups, made, value, add_pair);
-                });
+    ForEachPath<kCategorical>(
+        paths, o, active, weights,
+        [&](auto const& elements, Path const& path, QuadratureGroup const* groups, auto const& made) {
+          AddPath<1>(elements, path, groups, made, value, add);
+          AddPathPairs<1>(elements, path, groups, made, value, add_pair);
+        });
     if (active) KeepOwnEffects(layout, own);
     __syncwarp();
     Store(layout, sums, lanes, tile * kTileRows, o, paths.means[o], out);
@@ -117,7 +119,8 @@ void PredictInteractions(RawView const& tiles, DevicePaths const& paths, Interac
   if (tiles.rows == 0 || out.outputs == 0) return;
   dim3 const grid{static_cast<unsigned>((tiles.rows + kBlockRows - 1) / kBlockRows),
                   std::min(out.outputs, kMostGridRows)};
-  InteractionsKernel<<<grid, kBlockRows, 0, stream>>>(tiles, paths.view(), out, scratch);
+  auto* const kernel = paths.categorical() ? &InteractionsKernel<true> : &InteractionsKernel<false>;
+  kernel<<<grid, kBlockRows, 0, stream>>>(tiles, paths.view(), out, scratch);
   CheckLaunch("computing interactions");
 }
 

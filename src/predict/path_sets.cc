@@ -55,8 +55,7 @@ std::vector<std::uint64_t> AddPathSets(std::vector<ForestNode> const& nodes, std
     if (test.leaf() || test.set == kNoSet) continue;
     // The nearest place above whose parent asks the same feature for categories.
     std::uint32_t above = parent;
-    while (above != kRootPlace &&
-           (set_of[above] == kNoElementSet || nodes[parents[above]].feature != test.feature)) {
+    while (above != kRootPlace && (set_of[above] == kNoElementSet || nodes[parents[above]].feature != test.feature)) {
       above = parents[above];
     }
     OpenSet right = Read(sets.at, test.set);

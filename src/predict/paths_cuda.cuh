@@ -19,18 +19,29 @@ __device__ inline void MakeChunkWeights(PathsView const& paths, PathChunk const&
   }
 }
 
+/// Elements of all paths.
+template <bool kCategorical>
+__device__ auto AllElements(PathsView const& paths) {
+  if constexpr (kCategorical) {
+    return PathElements<ElementSets>{paths.elements, paths.sets};
+  } else {
+    return PathElements<NoElementSets>{paths.elements, {}};
+  }
+}
+
 /// use(elements, path, groups, weights of its elements) for each path of an output, in order, by threads that are
 /// `active`. Every thread of the block comes here; `weights` [kChunkEntries] are in shared memory.
-template <typename Use>
+template <bool kCategorical, typename Use>
 __device__ void ForEachPath(PathsView const& paths, std::uint32_t output, bool active, ElementWeights* weights,
                             Use const& use) {
+  auto const all_elements = AllElements<kCategorical>(paths);
   for (std::uint64_t c = paths.chunk_ptr[output]; c < paths.chunk_ptr[output + 1]; ++c) {
     PathChunk const chunk = paths.chunks[c];
     if (chunk.entries != 0) MakeChunkWeights(paths, chunk, weights);
     __syncthreads();
     for (std::uint32_t p = 0; active && p < chunk.paths; ++p) {
       Path const path = paths.paths[chunk.first + p];
-      PathElement const* const elements = paths.elements + path.first;
+      auto const elements = all_elements.From(path.first);
       QuadratureGroup const* const groups = paths.groups + path.first_group;
       if (chunk.entries != 0) {
         auto const made = [&](std::uint32_t i, std::uint32_t g) { return weights[path.entry + g * path.elements + i]; };

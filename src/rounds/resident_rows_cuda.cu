@@ -197,7 +197,8 @@ void KeptTrees::Add(Tree const& tree, std::uint32_t output, cudaStream_t stream)
     if (!leaf) right[n] = tree.left[n] + 1;
   }
   Forest forest;
-  forest.Add(tree.left, right, tree.feature, values, tree.default_left, output);
+  forest.Add({tree.left, right, tree.feature, values, tree.default_left, tree.category_ptr, tree.category_bits},
+             output);
   on_device_.Append(forest, 0, 1, stream);
 }
 

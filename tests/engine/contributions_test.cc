@@ -149,15 +149,16 @@ struct ShapCase {
   std::vector<std::size_t> leaves;
   std::uint32_t outputs{1};
   bool chains{false};
+  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
 };
 
 void PrintTo(ShapCase const& c, std::ostream* os) { *os << c.name; }
 
 class ContributionsTest : public ::testing::TestWithParam<ShapCase> {
  protected:
-  reference::Values values_{testing::RandomValues(GetParam().data, 80)};
+  reference::Values values_{testing::RandomForestValues(GetParam().data, GetParam().levels, 80)};
   Model model_{testing::RandomCoveredModel(GetParam().leaves, GetParam().tested, GetParam().outputs, GetParam().chains,
-                                           values_, 81)};
+                                           values_, 81, GetParam().levels)};
   Shape shape_{GetParam().outputs, std::max(GetParam().tested, static_cast<FeatureIndex>(GetParam().data.features))};
 };
 
@@ -187,7 +188,8 @@ TEST_P(ContributionsTest, ApproximateOnesAreStepsBetweenMeans) {
         if (t.tree.output != o) continue;
         sum.back() += Mean(t);
         for (std::size_t n = 0; t.tree.left[n] != kNoNode;) {
-          auto const next = static_cast<std::size_t>(t.tree.GoesLeft(n, values_, row) ? t.tree.left[n] : t.tree.right[n]);
+          auto const next =
+              static_cast<std::size_t>(t.tree.GoesLeft(n, values_, row) ? t.tree.left[n] : t.tree.right[n]);
           // Leaves are within [-1, 1], so are means, rounded to float: two for each step.
           sum[t.tree.feature[n]] += MeanKnowing(t, values_, row, 0, next) - MeanKnowing(t, values_, row, 0, n);
           error += 2 * kUnit;
@@ -212,7 +214,13 @@ INSTANTIATE_TEST_SUITE_P(
         ShapCase{"FeaturesBeyondTheTrees", {20, 40}, 3, {40, 40}}, ShapCase{"NothingStored", {17, 4, 1.0}, 4, {20, 20}},
         ShapCase{"DeepChains", {19, 90, 0.1}, 90, {61, 61, 40}, 1, true},
         ShapCase{"DeepChainOfFewFeatures", {19, 5, 0.1}, 5, {61, 61}, 1, true},
-        ShapCase{"LongerThanAChunk", {3, 400, 0.1}, 400, {120, 9, 120}, 1, true}),
+        ShapCase{"LongerThanAChunk", {3, 400, 0.1}, 400, {120, 9, 120}, 1, true},
+        ShapCase{"OneCategoricalFeatureOften", {60, 1, 0.1}, 1, {30, 7}, 1, false, 20},
+        ShapCase{"FewCategoriesOften", {60, 4, 0.1}, 4, {60, 64}, 1, false, 5},
+        ShapCase{"ManyCategories", {60, 7, 0.1}, 7, {40, 1, 40, 40}, 2, false, 1300},
+        ShapCase{"CategoriesBeyondTheData", {40, 4}, 7, {40, 40}, 1, false, 40},
+        ShapCase{"DeepChainsOfCategories", {19, 90, 0.1}, 90, {61, 61, 40}, 1, true, 3},
+        ShapCase{"CategoriesLongerThanAChunk", {4, 400, 0.1}, 400, {120, 9, 120}, 1, true, 40}),
     [](auto const& c) { return c.param.name; });
 
 class DefinitionTest : public ::testing::TestWithParam<int> {};
@@ -220,8 +228,10 @@ class DefinitionTest : public ::testing::TestWithParam<int> {};
 TEST_P(DefinitionTest, IsMet) {
   constexpr FeatureIndex kFeatures = 6;
   auto const seed = static_cast<std::uint64_t>(GetParam());
-  auto const values = testing::RandomValues({12, kFeatures, 0.25}, 90 + seed);
-  Model const model = testing::RandomCoveredModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed);
+  std::uint32_t const levels = seed % 3 == 2 ? 4 : 0;
+  auto const values = testing::RandomForestValues({12, kFeatures, 0.25}, levels, 90 + seed);
+  Model const model =
+      testing::RandomCoveredModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed, levels);
   auto const out = Predict(model, MemorySource{values}, {1, kFeatures});
   for (std::size_t row = 0; row < values.rows; ++row) {
     auto const phi = ShapleyByDefinition(model.trees[0], values, row, kFeatures);
@@ -273,6 +283,50 @@ TEST(ContributionsSplitTest, ComparesAsForests) {
     }
     expect(Stump(0.5f, true), {{0, 0.0f}, {0, 1.0f}}, right);  // the last counts
   }
+}
+
+TEST(ContributionsSplitTest, TakesCategoriesAsForests) {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  for (bool const approximate : {false, true}) {
+    for (bool const default_left : {false, true}) {
+      CoveredTree stump = Stump(nan, default_left);
+      stump.tree.categories = {{1, 40}, {}, {}};
+      auto const expect = [&](std::vector<Entry> const& row, bool left) {
+        EXPECT_EQ(OfOneValue(stump, row, approximate), (std::vector<float>{left ? -0.25f : 0.75f, 1.25f}));
+      };
+      for (float const x : {1.0f, 1.5f, 40.0f}) expect({{0, x}}, false);
+      for (float const x : {0.0f, 2.0f, 41.0f, 64.0f, 1e7f, 16777216.0f, 1e20f, -1.0f, -0.5f}) expect({{0, x}}, true);
+      expect({}, default_left);
+      expect({{0, nan}}, default_left);
+    }
+  }
+}
+
+/// Two tests of feature 0: `first`, then, on the left, `second`. Leaves 1, 2 and 4, from left to right.
+CoveredTree TwoTests(std::vector<std::uint32_t> first, std::vector<std::uint32_t> second, float threshold) {
+  GivenTree tree;
+  tree.Resize(5);
+  tree.left = {1, 3, kNoNode, kNoNode, kNoNode};
+  tree.right = {2, 4, kNoNode, kNoNode, kNoNode};
+  tree.value = {threshold, threshold, 4.0f, 1.0f, 2.0f};
+  tree.categories = {std::move(first), std::move(second), {}, {}, {}};
+  return {tree, {8, 4, 4, 2, 2}};
+}
+
+TEST(ContributionsSplitTest, TestsOfOneFeatureAreOnePlayer) {
+  // The only player gets all that is beyond the mean: 1/4 + 2/4 + 4/2.
+  auto const expect = [&](CoveredTree const& tree, float x, float leaf) {
+    for (bool const approximate : {false, true}) {
+      EXPECT_EQ(OfOneValue(tree, {{0, x}}, approximate), (std::vector<float>{leaf - 2.75f, 2.75f})) << x;
+    }
+  };
+  for (float const x : {0.0f, 4.0f, 90.0f, -1.0f, 1e9f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 1.0f);
+  for (float const x : {3.0f, 33.0f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 2.0f);
+  for (float const x : {1.0f, 2.0f, 50.0f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 4.0f);
+  // As no training makes them, but a model may: by category and by number.
+  for (float const x : {0.0f, -1.0f, 2.4f}) expect(TwoTests({1}, {}, 2.5f), x, 1.0f);
+  for (float const x : {2.5f, 70.0f}) expect(TwoTests({1}, {}, 2.5f), x, 2.0f);
+  for (float const x : {1.0f, 1.9f}) expect(TwoTests({1}, {}, 2.5f), x, 4.0f);
 }
 
 TEST(ContributionsCoverTest, MayBeZeroAndNeedNotAddUp) {

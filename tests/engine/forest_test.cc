@@ -27,6 +27,7 @@ struct ForestCase {
   testing::DataShape shape;
   FeatureIndex tested;  ///< features that trees test
   std::size_t leaves;
+  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
 };
 
 void PrintTo(ForestCase const& c, std::ostream* os) { *os << c.name; }
@@ -37,12 +38,13 @@ class ForestTest : public ::testing::TestWithParam<ForestCase> {
     Random random{61};
     for (std::uint32_t i = 0; i < 11; ++i) {
       // One tree of a single leaf among them.
-      trees_.push_back(
-          testing::RandomTree({i == 5 ? 1 : GetParam().leaves, GetParam().tested, i * i % 3}, values_, &random));
+      trees_.push_back(testing::RandomTree({i == 5 ? 1 : GetParam().leaves, GetParam().tested, i * i % 3, false,
+                                            i == 3 ? 0 : GetParam().levels},  // one of numbers only
+                                           values_, &random));
     }
   }
 
-  reference::Values values_{testing::RandomValues(GetParam().shape, 60)};
+  reference::Values values_{testing::RandomForestValues(GetParam().shape, GetParam().levels, 60)};
   std::vector<GivenTree> trees_;
 };
 
@@ -87,7 +89,13 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ForestTest,
                                            ForestCase{"FewOfManyFeatures", {300, 90}, 3, 17},
                                            ForestCase{"ManyFeatures", {40, 70000, 0.97}, 70000, 300},
                                            ForestCase{"LargeTrees", {200, 12, 0.1}, 12, 40000},
-                                           ForestCase{"OneRow", {1, 3}, 3, 5}),
+                                           ForestCase{"OneRow", {1, 3}, 3, 5},
+                                           ForestCase{"Categories", {1500, 6, 0.1}, 6, 60, 5},
+                                           ForestCase{"ManyCategories", {1500, 6, 0.1}, 6, 60, 1300},
+                                           ForestCase{"OnlyCategories", {900, 3, 0.1}, 1, 30, 40},
+                                           ForestCase{"CategoriesBeyondTheData", {900, 5, 0.1}, 10, 64, 33},
+                                           ForestCase{"CategoriesOfManyFeatures", {40, 70000, 0.97}, 70000, 300, 64},
+                                           ForestCase{"CategoriesOfLargeTrees", {200, 12, 0.1}, 12, 40000, 32}),
                          [](auto const& c) { return c.param.name; });
 
 /// Feature 0 below `threshold`: 1, else 2; missing to the left if `default_left`.
@@ -124,6 +132,30 @@ TEST(ForestSplitTest, ComparesAsXGBoost) {
   }
   EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, 0.0f}, {0, 1.0f}}), 2.0f);  // the last counts
   EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{1, 5.0f}, {0, 1.0f}}), 2.0f);  // any order
+}
+
+/// As Stump, by categories: those listed go right.
+GivenTree CategoryStump(std::vector<std::uint32_t> right, bool default_left) {
+  GivenTree tree = Stump(std::numeric_limits<float>::quiet_NaN(), default_left);
+  tree.categories = {std::move(right), {}, {}};
+  return tree;
+}
+
+TEST(ForestSplitTest, TakesCategoriesAsXGBoost) {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  for (bool const default_left : {false, true}) {
+    auto const leaf = [&](float x) { return PredictOne({CategoryStump({0, 3, 33}, default_left)}, {{0, x}}); };
+    for (float const x : {0.0f, -0.0f, 0.9f, 3.0f, 3.5f, std::nextafter(4.0f, 0.0f), 33.0f})
+      EXPECT_EQ(leaf(x), 2.0f) << x;
+    for (float const x : {1.0f, 2.999f, 4.0f, 32.0f, 34.0f, 64.0f, 1e6f, 16777215.0f}) EXPECT_EQ(leaf(x), 1.0f) << x;
+    for (float const x : {-1.0f, -0.5f, -3.0f, 16777216.0f, 4294967296.0f, 1e30f, kInf, -kInf}) {
+      EXPECT_EQ(leaf(x), 1.0f) << x;
+    }
+    EXPECT_EQ(leaf(nan), default_left ? 1.0f : 2.0f);
+    EXPECT_EQ(PredictOne({CategoryStump({0}, default_left)}, {}), default_left ? 1.0f : 2.0f);
+  }
+  EXPECT_EQ(PredictOne({CategoryStump({16777215}, true)}, {{0, 16777215.0f}}), 2.0f);
+  EXPECT_EQ(PredictOne({CategoryStump({16777216}, true)}, {{0, 16777216.0f}}), 1.0f);  // is none
 }
 
 TEST(ForestSumTest, RoundsAfterEveryTreeInOrder) {
@@ -180,6 +212,51 @@ TEST(ForestNodeTest, NodesAreReadAsTheyWerePacked) {
   }
 }
 
+TEST(ForestNodeTest, SetsAreReadAsTheyWerePacked) {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  std::uint32_t const words[] = {1, 4};  // category 2
+  PackedSets const sets{words};
+  ForestWord packed[4];
+  for (std::uint32_t const set : {0U, 1U, NarrowNodes::kMostSetWords - 1}) {
+    ForestNode const node{nan, 65534, 65535, true, set};
+    NarrowNodes::Pack(node, packed + 1);
+    WideNodes::Pack(node, packed + 2);
+    for (ForestNode const& read : {NarrowNodes::Load(packed, 1), WideNodes::Load(packed, 1)}) {
+      EXPECT_EQ(read.set, set);
+      EXPECT_EQ(read.left, node.left);
+      EXPECT_EQ(read.feature, node.feature);
+      EXPECT_TRUE(read.default_left);
+      if (set != 0) continue;
+      EXPECT_EQ(read.Next(2.0f, sets), node.left + 1);
+      EXPECT_EQ(read.Next(1.0f, sets), node.left);
+      EXPECT_EQ(read.Next(nan, sets), node.left);
+    }
+  }
+  for (ForestNode const& node : {ForestNode{nan, 0, 0, false}, ForestNode{-kInf, 2, 7, true}}) {  // a leaf, a threshold
+    NarrowNodes::Pack(node, packed + 1);
+    WideNodes::Pack(node, packed + 2);
+    for (ForestNode const& read : {NarrowNodes::Load(packed, 1), WideNodes::Load(packed, 1)}) {
+      EXPECT_EQ(read.set, kNoSet);
+      EXPECT_EQ(testing::Bits({read.value}), testing::Bits({node.value}));
+    }
+  }
+}
+
+TEST(ForestAddTest, SetsTakeNoMoreWordsThanTheyNeed) {
+  Forest forest = testing::MakeForest({Stump(0.5f, true), CategoryStump({3}, true), CategoryStump({1, 64}, true)});
+  EXPECT_TRUE(forest.categorical());
+  EXPECT_EQ(forest.first_set(1), 0U);
+  EXPECT_EQ(forest.first_set(2), 2U);
+  EXPECT_EQ(forest.first_set(3), 6U);
+  std::vector<std::uint32_t> const expected{1, 8, 3, 2, 0, 1};
+  EXPECT_EQ(std::vector<std::uint32_t>(forest.set_words(), forest.set_words() + 6), expected);
+  std::vector<std::uint32_t> const ptr{0, 4, 4, 5}, bits{2, 1, 0, 0, 9};  // a leaf's do not count
+  GivenTree const tree = Stump(0.5f, true);
+  forest.Add({tree.left, tree.right, tree.feature, tree.value, tree.default_left, ptr, bits}, 0);
+  EXPECT_EQ(forest.first_set(4), 9U);
+  EXPECT_FALSE(testing::MakeForest({Stump(0.5f, true)}).categorical());
+}
+
 TEST(ForestAddTest, ChoosesNarrowNodesWhereTheyAreEnough) {
   reference::Values const values{0, 0};
   Random random{63};
@@ -191,6 +268,24 @@ TEST(ForestAddTest, ChoosesNarrowNodesWhereTheyAreEnough) {
   EXPECT_FALSE(testing::MakeForest({Stump(0, true, 65535)}).tree(0).wide());
   EXPECT_TRUE(testing::MakeForest({Stump(0, true, 65536)}).tree(0).wide());
   EXPECT_EQ(testing::MakeForest({Stump(0, true, 65536)}).features(), 65537U);
+}
+
+// Of half a million words each: their numbers do not fit narrow nodes.
+TEST(ForestAddTest, ChoosesWideNodesForManySets) {
+  GivenTree tree;
+  tree.Resize(21);
+  tree.categories.resize(21);
+  tree.value[20] = 10.0f;
+  for (std::uint32_t i = 0; i < 10; ++i) {  // category 16,000,000 + i: leaf i, others go on
+    tree.left[2 * i] = static_cast<NodeIndex>(2 * i + 2);
+    tree.right[2 * i] = static_cast<NodeIndex>(2 * i + 1);
+    tree.categories[2 * i] = {16000000 + i};
+    tree.value[2 * i + 1] = static_cast<float>(i);
+  }
+  EXPECT_TRUE(testing::MakeForest({tree}).tree(0).wide());
+  for (std::uint32_t i = 0; i < 11; ++i) {
+    EXPECT_EQ(PredictOne({tree}, {{0, static_cast<float>(16000000 + i)}}), static_cast<float>(i));
+  }
 }
 
 TEST(ForestAddTest, RefusesWhatIsNoTree) {
@@ -220,6 +315,21 @@ TEST(ForestAddTest, RefusesWhatIsNoTree) {
   tree = Stump(0.5f, true);
   tree.output = 0x80000000U;
   refused(tree, {"Output of tree 1 is 2147483648", "0 to 2147483647"});
+  auto const wrong_categories = [&](std::vector<std::uint32_t> const& ptr, std::vector<std::string> const& parts) {
+    GivenTree const given = Stump(0.5f, true);
+    std::vector<std::uint32_t> const bits{1, 2};
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>(
+                  [&] {
+                    forest.Add({given.left, given.right, given.feature, given.value, given.default_left, ptr, bits}, 0);
+                  },
+                  parts),
+              "");
+    EXPECT_EQ(forest.trees(), 1U);
+    EXPECT_FALSE(forest.categorical());
+  };
+  wrong_categories({0, 1, 1}, {"category_ptr of tree 1 has 3 elements", "one more than its 3 nodes"});
+  wrong_categories({0, 3, 3, 3}, {"node 0 of tree 1 are in words 0 to 3", "of 2"});
+  wrong_categories({1, 0, 0, 0}, {"node 0 of tree 1 are in words 1 to 0"});
   Stump(0.5f, true, 4).AddTo(&forest);
   EXPECT_EQ(forest.trees(), 2U);
   EXPECT_EQ(forest.features(), 5U);

@@ -123,15 +123,16 @@ struct InteractionCase {
   std::vector<std::size_t> leaves;
   std::uint32_t outputs{1};
   bool chains{false};
+  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
 };
 
 void PrintTo(InteractionCase const& c, std::ostream* os) { *os << c.name; }
 
 class InteractionsTest : public ::testing::TestWithParam<InteractionCase> {
  protected:
-  reference::Values values_{testing::RandomValues(GetParam().data, 80)};
+  reference::Values values_{testing::RandomForestValues(GetParam().data, GetParam().levels, 80)};
   Model model_{testing::RandomCoveredModel(GetParam().leaves, GetParam().tested, GetParam().outputs, GetParam().chains,
-                                           values_, 81)};
+                                           values_, 81, GetParam().levels)};
   Shape shape_{GetParam().outputs, std::max(GetParam().tested, static_cast<FeatureIndex>(GetParam().data.features))};
 };
 
@@ -162,7 +163,10 @@ INSTANTIATE_TEST_SUITE_P(
                       InteractionCase{"FeaturesBeyondTheTrees", {20, 12}, 3, {40, 40}},
                       InteractionCase{"NothingStored", {17, 4, 1.0}, 4, {20, 20}},
                       InteractionCase{"DeepChains", {5, 60, 0.1}, 60, {36, 20}, 1, true},
-                      InteractionCase{"LongerThanAChunk", {2, 90, 0.1}, 90, {80}, 1, true}),
+                      InteractionCase{"LongerThanAChunk", {2, 90, 0.1}, 90, {80}, 1, true},
+                      InteractionCase{"FewCategoriesOften", {40, 4, 0.1}, 4, {60, 64}, 2, false, 5},
+                      InteractionCase{"ManyCategories", {40, 7, 0.1}, 7, {40, 1, 40}, 1, false, 1300},
+                      InteractionCase{"DeepChainsOfCategories", {5, 60, 0.1}, 60, {36, 20}, 1, true, 40}),
     [](auto const& c) { return c.param.name; });
 
 /// Indices by their definition, for a pair of `features` features: over all sets of the others.
@@ -185,8 +189,10 @@ class InteractionDefinitionTest : public ::testing::TestWithParam<int> {};
 TEST_P(InteractionDefinitionTest, IsMet) {
   constexpr FeatureIndex kFeatures = 5;
   auto const seed = static_cast<std::uint64_t>(GetParam());
-  auto const values = testing::RandomValues({6, kFeatures, 0.25}, 90 + seed);
-  Model const model = testing::RandomCoveredModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed);
+  std::uint32_t const levels = seed % 3 == 2 ? 4 : 0;
+  auto const values = testing::RandomForestValues({6, kFeatures, 0.25}, levels, 90 + seed);
+  Model const model =
+      testing::RandomCoveredModel({2 + 3 * seed}, kFeatures, 1, seed % 2 == 1, values, 100 + seed, levels);
   for (std::size_t row = 0; row < values.rows; ++row) {
     Expected const sum = SumByHand(model, 0, values, row, 0, kFeatures);
     for (std::uint32_t a = 0; a < kFeatures; ++a) {

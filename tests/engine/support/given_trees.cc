@@ -57,10 +57,9 @@ bool GivenTree::GoesLeft(std::size_t node, reference::Values const& values, std:
   float const x = feature[node] < values.features ? values(row, feature[node]) : reference::kMissing;
   if (std::isnan(x)) return default_left[node] != 0;
   if (categories.empty() || categories[node].empty()) return x < value[node];
-  for (std::uint32_t const c : categories[node]) {
-    if (x >= 0 && std::floor(x) == static_cast<float>(c)) return false;
-  }
-  return true;
+  bool const is_category = x >= 0 && x < 16777216.0f;
+  auto const& right = categories[node];
+  return !is_category || !std::binary_search(right.begin(), right.end(), static_cast<std::uint32_t>(std::floor(x)));
 }
 
 NodeIndex GivenTree::Leaf(reference::Values const& values, std::size_t row) const {
@@ -72,28 +71,30 @@ NodeIndex GivenTree::Leaf(reference::Values const& values, std::size_t row) cons
   }
 }
 
-void MakeForestCategories(std::uint32_t levels, reference::Values* values, std::uint64_t seed) {
+reference::Values RandomForestValues(DataShape const& shape, std::uint32_t levels, std::uint64_t seed) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kStrange[] = {-1.0f, -0.5f, -0.0f, 0.75f, 16777215.0f, 16777216.0f, 3e9f, 1e20f, kInf, -kInf};
-  Random random{seed};
-  for (std::size_t r = 0; r < values->rows; ++r) {
-    for (std::size_t f = 0; f < values->features; f += 3) {
-      float& x = (*values)(r, f);
-      if (std::isnan(x)) continue;
-      x = random.Below(8) == 0 ? kStrange[random.Below(std::size(kStrange))]
-                               : static_cast<float>(random.Below(levels + levels / 4 + 1));
-    }
+  auto values = RandomValues(shape, seed);
+  Random random{seed + 1000};
+  GivenShape const trees{0, 0, 0, false, levels};
+  for (std::size_t i = 0; levels != 0 && i < values.at.size(); ++i) {
+    float& x = values.at[i];
+    if (std::isnan(x) || !trees.categorical(static_cast<FeatureIndex>(i % values.features))) continue;
+    x = random.Below(8) == 0 ? kStrange[random.Below(std::size(kStrange))]
+                             : static_cast<float>(random.Below(levels + levels / 4 + 1));
   }
+  return values;
 }
 
 namespace {
 
-/// One, or any number of them.
+/// One, or any number of them; ascending.
 std::vector<std::uint32_t> RandomCategories(std::uint32_t levels, Random* random) {
-  std::vector<std::uint32_t> listed{static_cast<std::uint32_t>(random->Below(levels))};
-  if (random->Below(3) == 0) return listed;
+  auto const one = static_cast<std::uint32_t>(random->Below(levels));
+  if (random->Below(3) == 0) return {one};
+  std::vector<std::uint32_t> listed;
   for (std::uint32_t c = 0; c < levels; ++c) {
-    if (random->Below(2) == 0 && c != listed[0]) listed.push_back(c);
+    if (random->Below(2) == 0 || c == one) listed.push_back(c);
   }
   return listed;
 }

@@ -20,7 +20,7 @@ struct GivenTree {
   std::vector<FeatureIndex> feature{0};
   std::vector<float> value{0.0f};
   std::vector<std::uint8_t> default_left{0};
-  std::vector<std::vector<std::uint32_t>> categories{};  ///< [nodes] those that go right; empty: a split on numbers
+  std::vector<std::vector<std::uint32_t>> categories{};  ///< [nodes] those that go right, ascending; none: numbers
   std::uint32_t output{0};
   float weight{1.0f};
 
@@ -45,9 +45,9 @@ struct GivenShape {
   bool categorical(FeatureIndex f) const { return levels != 0 && f % 3 == 0; }
 };
 
-/// Replaces the present values of the categorical features: most by categories below 5/4 of the levels, so that some
-/// are in no split, others by what is none, or lies between two.
-void MakeForestCategories(std::uint32_t levels, reference::Values* values, std::uint64_t seed);
+/// As RandomValues; if there are levels, the present values of categorical features are categories below 5/4 of these,
+/// so that some are in no split, and among them numbers that are none, or lie between two.
+reference::Values RandomForestValues(DataShape const& shape, std::uint32_t levels, std::uint64_t seed);
 
 /// Thresholds are values of the data, or beyond them; numbers of nodes have no order; some belong to nobody, as after
 /// pruning.
