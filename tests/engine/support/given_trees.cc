@@ -58,8 +58,8 @@ bool GivenTree::GoesLeft(std::size_t node, reference::Values const& values, std:
   if (std::isnan(x)) return default_left[node] != 0;
   if (categories.empty() || categories[node].empty()) return x < value[node];
   bool const is_category = x >= 0 && x < 16777216.0f;
-  auto const& right = categories[node];
-  return !is_category || !std::binary_search(right.begin(), right.end(), static_cast<std::uint32_t>(std::floor(x)));
+  auto const& listed = categories[node];
+  return !is_category || !std::binary_search(listed.begin(), listed.end(), static_cast<std::uint32_t>(std::floor(x)));
 }
 
 NodeIndex GivenTree::Leaf(reference::Values const& values, std::size_t row) const {
