@@ -25,6 +25,7 @@ struct CudaContributionsCase {
   bool chains{false};
   bool staged{true};  ///< sums in shared memory
   bool stored_nans{false};
+  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
 };
 
 void PrintTo(CudaContributionsCase const& c, std::ostream* os) { *os << c.name; }
@@ -50,6 +51,16 @@ std::vector<CudaContributionsCase> Cases() {
       {"Wide", {300, 3000, 0.2}, 3000, mixed, 2, false, false},
       {"VeryWide", {33, 70000, 0.9}, 70010, {20, 300, 4}, 2, false, false},
       {"Sparse", {3000, 60, 0.95}, 60, mixed, 3},
+      {"CategoricalStump", {40, 1}, 1, {2}, 1, false, true, false, 3},
+      {"FewCategories", {2500, 6, 0.1}, 6, mixed, 2, false, true, false, 5},
+      {"ManyCategories", {2500, 12, 0.1}, 12, mixed, 2, false, true, false, 1300},
+      {"CategoriesManyRows", {200000, 7, 0.1}, 7, {64, 64}, 1, false, true, false, 100},
+      {"CategoriesStoredNaN", {2500, 12, 0.4}, 12, mixed, 2, false, true, true, 40},
+      {"CategoriesBeyondTheData", {2000, 5, 0.1}, 9, mixed, 2, false, true, false, 40},
+      {"CategoriesInDeepChains", {300, 90, 0.1}, 90, {61, 61, 40}, 2, true, true, false, 3},
+      {"CategoriesLongerThanAChunk", {200, 400, 0.1}, 400, {120, 9, 120}, 1, true, true, false, 40},
+      {"CategoriesWide", {300, 3000, 0.2}, 3000, mixed, 2, false, false, false, 40},
+      {"CategoriesVeryWide", {33, 70000, 0.9}, 70010, {20, 300, 4}, 2, false, false, false, 40},
   };
 }
 
@@ -59,11 +70,12 @@ class CudaContributionsTest : public ::testing::TestWithParam<CudaContributionsC
     XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
     CudaContributionsCase const& c = GetParam();
     Random random{71};
-    auto const values = RandomValues(c.shape, 72);
+    auto const values = RandomForestValues(c.shape, c.levels, 72);
     std::vector<GivenTree> trees;
     for (std::size_t i = 0; i < c.leaves.size(); ++i) {
       auto const output = static_cast<std::uint32_t>(i * i % c.outputs);
-      trees.push_back(RandomTree({c.leaves[i], c.tested, output, c.chains}, values, &random));
+      std::uint32_t const levels = i == 0 && c.leaves.size() > 1 ? 0 : c.levels;
+      trees.push_back(RandomTree({c.leaves[i], c.tested, output, c.chains, levels}, values, &random));
       if (i % 5 == 4) trees.back().weight = 0.7f;
     }
     forest_ = MakePathForest(trees, &random);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <tuple>
 #include <utility>
 
 #include "predict/forest_cuda.h"
@@ -30,6 +31,7 @@ struct CudaForestCase {
   Where where;
   std::uint32_t outputs{kOutputs};
   bool stored_nans{false};
+  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
 };
 
 void PrintTo(CudaForestCase const& c, std::ostream* os) { *os << c.name; }
@@ -65,6 +67,16 @@ std::vector<CudaForestCase> Cases() {
       {"SparseBeyondTheData", {2000, 3000, 0.97}, 3100, mixed, false, Where::kSparse},
       {"SparseOneTree", {3000, 300, 0.95}, 300, {300}, false, Where::kSparse},
       {"VerySparse", {500, 70000, 0.999}, 70000, Equal(6, 500), false, Where::kSparse},
+      {"CategoricalStump", {40, 1}, 1, {2}, true, Where::kStaged, 1, false, 3},
+      {"FewCategories", {2500, 12, 0.1}, 12, mixed, true, Where::kStaged, kOutputs, false, 5},
+      {"ManyCategories", {2500, 12, 0.1}, 12, Equal(40, 200), true, Where::kStaged, kOutputs, false, 1300},
+      {"CategoriesManyRows", {200000, 7}, 7, Equal(40, 256), true, Where::kStaged, 1, false, 100},
+      {"CategoriesStoredNaN", {2500, 12, 0.4}, 12, mixed, true, Where::kStaged, kOutputs, true, 40},
+      {"CategoriesBeyondTheData", {2000, 5, 0.1}, 9, mixed, true, Where::kStaged, kOutputs, false, 40},
+      {"CategoriesWide", {300, 3000, 0.2}, 3000, mixed, true, Where::kTiles, kOutputs, false, 64},
+      {"CategoriesVeryWide", {33, 70000, 0.3}, 70010, Equal(6, 500), true, Where::kTiles, kOutputs, false, 33},
+      {"CategoriesSparseStaged", {3000, 60, 0.9}, 60, mixed, false, Where::kStaged, kOutputs, false, 40},
+      {"CategoriesSparse", {2000, 3000, 0.97}, 3100, mixed, false, Where::kSparse, kOutputs, false, 40},
   };
 }
 
@@ -74,10 +86,12 @@ class CudaForestTest : public ::testing::TestWithParam<CudaForestCase> {
     XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
     CudaForestCase const& c = GetParam();
     Random random{71};
-    auto const values = RandomValues(c.shape, 72);
+    auto const values = RandomForestValues(c.shape, c.levels, 72);
     for (std::size_t i = 0; i < c.leaves.size(); ++i) {
       auto const output = static_cast<std::uint32_t>(i * i % c.outputs);
-      GivenTree tree = RandomTree({c.leaves[i], c.tested, output, i % 4 == 3}, values, &random);
+      // The first of several splits on numbers only, and others among them.
+      std::uint32_t const levels = i % 7 == 0 && c.leaves.size() > 1 ? 0 : c.levels;
+      GivenTree tree = RandomTree({c.leaves[i], c.tested, output, i % 4 == 3, levels}, values, &random);
       if (i % 5 == 4) tree.weight = 0.7f;
       tree.AddTo(&forest_);
     }
@@ -184,13 +198,20 @@ class CudaForestGrowthTest : public ::testing::Test {
     XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
     Random random{76};
     for (std::uint32_t i = 0; i < 30; ++i) {
-      RandomTree({i % 7 == 6 ? 40000U : 20 + i, 5, i % kOutputs}, values_, &random).AddTo(&forest_);
+      GivenTree const tree = RandomTree({i % 7 == 6 ? 40000U : 20 + i, 5, i % kOutputs}, values_, &random);
+      tree.AddTo(&forest_);
+      if (i < 5 || i % 4 == 0) {
+        tree.AddTo(&categorical_);
+      } else {
+        RandomTree({20 + i, 5, i % kOutputs, false, 50}, values_, &random).AddTo(&categorical_);
+      }
     }
   }
 
-  reference::Values values_{RandomValues({700, 5, 0.1}, 77)};
+  reference::Values values_{RandomForestValues({700, 5, 0.1}, 50, 77)};
   MemorySource source_{values_};
   Forest forest_;
+  Forest categorical_;  ///< from tree 5 on
 };
 
 // As a training does: one more tree, and the margins of all rows advanced by it.
@@ -202,13 +223,14 @@ TEST_F(CudaForestGrowthTest, TreesMayBeAddedOneByOne) {
   cuda::DeviceForest device{&arena};
   auto expected = RandomMargins(700 * kOutputs, 78);
   auto const margins = Upload(&arena, "margins", expected.data(), expected.size());
-  for (int pass = 0; pass < 2; ++pass) {
-    for (std::size_t t = 0; t < forest_.trees(); ++t) {
-      device.Append(forest_, t, t + 1, stream);
+  for (Forest const* const forest : {&forest_, &categorical_, &forest_}) {
+    for (std::size_t t = 0; t < forest->trees(); ++t) {
+      device.Append(*forest, t, t + 1, stream);
       ASSERT_EQ(device.trees(), t + 1);
+      ASSERT_EQ(device.categorical(), forest == &categorical_ && t >= 5);
       cuda::PredictMargins(matrix, device, t, t + 1, OutputMajor(margins.data(), 700, kOutputs), limits, stream);
     }
-    host::PredictMargins(source_, forest_, 0, forest_.trees(), OutputMajor(expected.data(), 700, kOutputs), 2);
+    host::PredictMargins(source_, *forest, 0, forest->trees(), OutputMajor(expected.data(), 700, kOutputs), 2);
     stream.Wait("predicting");
     ASSERT_EQ(Bits(ToHost(margins)), Bits(expected));
     std::size_t const bytes = device.bytes();
@@ -236,6 +258,24 @@ TEST_F(CudaForestGrowthTest, TreesMayComeFromSeveralForests) {
   host::PredictMargins(source_, forest_, 10, 14, RowMajor(expected.data(), 700, kOutputs), 2);
   host::PredictMargins(source_, later, 1, 2, RowMajor(expected.data(), 700, kOutputs), 2);
   cuda::PredictMarginsStreamed(source_, &device, 0, 5, RowMajor(margins.data(), 700, kOutputs), 0, 2);
+  EXPECT_EQ(Bits(margins), Bits(expected));
+}
+
+TEST_F(CudaForestGrowthTest, TreesWithSetsMayFollowOthers) {
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  auto expected = RandomMargins(700 * kOutputs, 87);
+  auto margins = expected;
+  for (auto const& [forest, first, last] :
+       {std::tuple{&forest_, 3, 9}, std::tuple{&categorical_, 2, 7}, std::tuple{&forest_, 0, 4},
+        std::tuple{&categorical_, 0, 5}, std::tuple{&categorical_, 9, 30}, std::tuple{&categorical_, 6, 8}}) {
+    device.Append(*forest, static_cast<std::size_t>(first), static_cast<std::size_t>(last), stream);
+    host::PredictMargins(source_, *forest, static_cast<std::size_t>(first), static_cast<std::size_t>(last),
+                         RowMajor(expected.data(), 700, kOutputs), 2);
+  }
+  ASSERT_EQ(device.trees(), 43U);
+  cuda::PredictMarginsStreamed(source_, &device, 0, 43, RowMajor(margins.data(), 700, kOutputs), 0, 2);
   EXPECT_EQ(Bits(margins), Bits(expected));
 }
 
@@ -304,20 +344,21 @@ TEST_F(CudaForestGrowthTest, RefusesWhatIsNotThere) {
 TEST_F(CudaForestGrowthTest, AForestThatFindsNoMemoryIsAsBefore) {
   Stream const stream;
   DeviceArena arena{"Predicting on the GPU"};
-  for (std::int64_t n = 0; n < 3; ++n) {
+  for (std::int64_t n = 0; n < 5; ++n) {  // trees, nodes, their numbers; words of sets, where those of a tree begin
     cuda::DeviceForest device{&arena};
-    device.Append(forest_, 0, 3, stream);
+    device.Append(categorical_, 0, 3, stream);
     FailDeviceAllocation(n);
-    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { device.Append(forest_, 3, 30, stream); },
+    EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { device.Append(categorical_, 3, 30, stream); },
                                              {"Predicting on the GPU", "bytes of GPU memory for trees"}),
               "")
         << n;
     FailDeviceAllocation(-1);
     EXPECT_EQ(device.trees(), 3U);
+    EXPECT_FALSE(device.categorical());
     auto expected = RandomMargins(700 * kOutputs, 86);
     auto margins = expected;
-    device.Append(forest_, 3, 30, stream);
-    host::PredictMargins(source_, forest_, 0, 30, RowMajor(expected.data(), 700, kOutputs), 2);
+    device.Append(categorical_, 3, 30, stream);
+    host::PredictMargins(source_, categorical_, 0, 30, RowMajor(expected.data(), 700, kOutputs), 2);
     cuda::PredictMarginsStreamed(source_, &device, 0, 30, RowMajor(margins.data(), 700, kOutputs), 0, 2);
     EXPECT_EQ(Bits(margins), Bits(expected)) << n;
   }

@@ -24,6 +24,7 @@ struct CudaInteractionsCase {
   std::uint32_t outputs{1};
   bool chains{false};
   bool stored_nans{false};
+  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
 };
 
 void PrintTo(CudaInteractionsCase const& c, std::ostream* os) { *os << c.name; }
@@ -48,6 +49,11 @@ std::vector<CudaInteractionsCase> Cases() {
       {"LongerThanAChunk", {70, 150, 0.1}, 150, {120, 9, 120}, 1, true},
       {"OneRowABlock", {3, 2900, 0.3}, 2900, {60, 60}},
       {"Sparse", {3000, 60, 0.95}, 60, mixed, 2},
+      {"FewCategories", {2500, 6, 0.1}, 6, mixed, 2, false, false, 5},
+      {"ManyCategories", {2500, 12, 0.1}, 12, mixed, 2, false, true, 1300},
+      {"CategoriesBeyondTheData", {2000, 5, 0.1}, 9, mixed, 2, false, false, 40},
+      {"CategoriesInDeepChains", {300, 90, 0.1}, 90, {61, 61, 40}, 2, true, false, 3},
+      {"CategoriesLongerThanAChunk", {70, 150, 0.1}, 150, {120, 9, 120}, 1, true, false, 40},
   };
 }
 
@@ -56,8 +62,8 @@ class CudaInteractionsTest : public ::testing::TestWithParam<CudaInteractionsCas
   void SetUp() override {
     XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
     CudaInteractionsCase const& c = GetParam();
-    auto const values = RandomValues(c.shape, 72);
-    forest_ = RandomCoveredModel(c.leaves, c.tested, c.outputs, c.chains, values, 71).Forest();
+    auto const values = RandomForestValues(c.shape, c.levels, 72);
+    forest_ = RandomCoveredModel(c.leaves, c.tested, c.outputs, c.chains, values, 71, c.levels).Forest();
     source_ = std::make_unique<MemorySource>(values, c.shape.rows / 3 + 1);
     for (auto& row : source_->data()) {
       if (c.stored_nans && row.size() > 1) row[row.size() / 2].value = reference::kMissing;
