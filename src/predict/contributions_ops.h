@@ -65,7 +65,7 @@ struct PathElements {
       std::uint64_t const set = sets.of_element[i];
       for (int r = 0; set != kNoElementSet && r < kRows; ++r) {
         float const x = value(element.feature(), r);
-        if (x == x && !sets.sets.Has(set, x)) has[r] = 0;
+        has[r] &= 0U - static_cast<std::uint32_t>((x != x) | sets.sets.Has(set, x));
       }
     }
   }

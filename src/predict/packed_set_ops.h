@@ -22,25 +22,26 @@ struct PackedSetHead {
 
   std::uint32_t bits;  ///< 1 bit: all beyond the words, and what is no category, is in the set; 31 bits number of words
 
-  XGBGPU_HD bool rest() const { return (bits & kRest) != 0; }
+  XGBGPU_HD bool rest() const { return bits >> 31 != 0; }
   XGBGPU_HD std::uint32_t words() const { return bits & ~kRest; }
 };
 
-/// Sets in one array, each a head and its words: bit c % 32 of word c / 32 is set if category c is in it. A set's
-/// number is the place of its head.
+/// Sets in one array, each a head and its words: bit c % 32 of word c / 32 is set if category c is in it. A set's number
+/// is the place of its head.
 struct PackedSets {
   static constexpr bool kSome = true;
 
   std::uint32_t const* at;
 
-  /// x is not NaN.
+  /// Without a branch. NaN is no category.
   XGBGPU_HD bool Has(std::uint64_t set, float x) const {
     PackedSetHead const head{at[set]};
-    bool const is_category = x >= 0.0f && x < static_cast<float>(kMostCategories);
-    std::uint32_t const category = is_category ? static_cast<std::uint32_t>(x) : kMostCategories;
+    bool const is_category = static_cast<bool>((x >= 0.0f) & (x < static_cast<float>(kMostCategories)));
     // No set has a word for kMostCategories.
-    if (category / 32 >= head.words()) return head.rest();
-    return (at[set + 1 + category / 32] >> (category % 32) & 1U) != 0;
+    std::uint32_t const category = is_category ? static_cast<std::uint32_t>(x) : kMostCategories;
+    bool const has_word = category / 32 < head.words();
+    std::uint32_t const word = at[set + (has_word ? 1 + category / 32 : 0)];
+    return ((has_word ? word >> (category % 32) : head.bits >> 31) & 1U) != 0;
   }
 };
 

@@ -182,6 +182,36 @@ def survival_times_that_change(history: History) -> None:
 
 
 @scenario
+def categories(history: History) -> None:
+    def table(x: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.floor(np.abs(x[:, :2]) * [1, 400]), x[:, 2:]]).astype(np.float32)
+
+    types = ["c"] * 2 + ["float"] * (X.shape[1] - 2)
+    train = xgb.DMatrix(table(X), LABEL, feature_types=types, enable_categorical=True)
+    other = xgb.DMatrix(table(V), VLABEL, feature_types=types, enable_categorical=True)
+
+    def first(margins: np.ndarray, matrix: xgb.DMatrix):
+        history.values(margins)
+        return "first", float(margins[0])
+
+    seen: Dict[str, Any] = {}
+    booster = xgb.train(
+        logistic(eval_metric=["auc", "logloss"]),
+        train,
+        6,
+        evals=[(train, "t"), (other, "v")],
+        custom_metric=first,
+        evals_result=seen,
+        early_stopping_rounds=5,
+        verbose_eval=False,
+    )
+    history.values([seen[name][metric] for name in ("t", "v") for metric in ("auc", "logloss", "first")])
+    history.truth(booster, other, table(V))
+    history.truth(booster, train, table(X))
+    history.model(booster)
+
+
+@scenario
 def ranking_metrics(history: History) -> None:
     train, other = data(CLASSES, group=GROUPS), valid(VCLASSES, group=[300, 1200])
     metrics = ["ndcg", "ndcg@5-", "map@3", "pre@2", "auc"]
