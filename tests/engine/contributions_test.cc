@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <ostream>
 
 #include "predict/predictor.h"
@@ -323,6 +324,11 @@ TEST(ContributionsSplitTest, TestsOfOneFeatureAreOnePlayer) {
   for (float const x : {0.0f, 4.0f, 90.0f, -1.0f, 1e9f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 1.0f);
   for (float const x : {3.0f, 33.0f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 2.0f);
   for (float const x : {1.0f, 2.0f, 50.0f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 4.0f);
+  // A whole word that does not pass on the left, where what is beyond the words does.
+  std::vector<std::uint32_t> word(32);
+  std::iota(word.begin(), word.end(), 32U);
+  for (float const x : {32.0f, 40.0f, 63.0f}) expect(TwoTests(word, {1}, 0), x, 4.0f);
+  for (float const x : {31.0f, 64.0f}) expect(TwoTests(word, {1}, 0), x, 1.0f);
   // As no training makes them, but a model may: by category and by number.
   for (float const x : {0.0f, -1.0f, 2.4f}) expect(TwoTests({1}, {}, 2.5f), x, 1.0f);
   for (float const x : {2.5f, 70.0f}) expect(TwoTests({1}, {}, 2.5f), x, 2.0f);
