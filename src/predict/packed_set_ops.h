@@ -26,8 +26,8 @@ struct PackedSetHead {
   XGBGPU_HD std::uint32_t words() const { return bits & ~kRest; }
 };
 
-/// Sets in one array, each a head and its words: bit c % 32 of word c / 32 is set if category c is in it. A set's number
-/// is the place of its head.
+/// Sets in one array, each a head and its words: bit c % 32 of word c / 32 is set if category c is in it. A set's
+/// number is the place of its head.
 struct PackedSets {
   static constexpr bool kSome = true;
 
