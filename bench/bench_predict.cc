@@ -2,7 +2,9 @@
 /// tree for rows that are there, as after every round of a training; contributions of features.
 ///
 ///   build/cuda/bin/bench_predict --rows=10500000 --features=28 --trees=500 --depth=8 --threads=16
-///       [--evaluated_rows=500000] [Google Benchmark's options]
+///       [--evaluated_rows=500000] [--levels=1000] [Google Benchmark's options]
+///
+/// levels: features 0, 3, 6 … are so many categories, of which each split sends one half to the right.
 
 #include <benchmark/benchmark.h>
 
@@ -26,6 +28,7 @@ struct Setup {
   FeatureIndex features{28};
   std::size_t trees{500};
   int depth{8};
+  std::uint32_t levels{0};
   int threads{16};
   std::unique_ptr<CompleteRows> source;
   std::unique_ptr<CompleteRows> evaluated;
@@ -39,14 +42,16 @@ struct Setup {
 };
 
 /// A tree whose leaves are all at `depth`, with thresholds from where the values are; one row of the training in each.
-void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, PathForest* forest) {
+void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, std::uint32_t levels, PathForest* forest) {
   RandomStream const stream{2, RandomPurpose::kRounding, number, 0};
   std::size_t const inner = (std::size_t{1} << depth) - 1, nodes = 2 * inner + 1;
   std::vector<NodeIndex> left(nodes, kNoNode), right(nodes, kNoNode);
   std::vector<FeatureIndex> feature(nodes);
   std::vector<float> value(nodes), covers(nodes, 1.0f);
   std::vector<std::uint8_t> default_left(nodes);
+  std::vector<std::uint32_t> category_ptr(nodes + 1), category_bits;
   for (std::size_t n = 0; n < nodes; ++n) {
+    category_ptr[n] = static_cast<std::uint32_t>(category_bits.size());
     std::uint32_t const word = stream.Word(static_cast<std::uint32_t>(n));
     value[n] = static_cast<float>(word >> 12) - 3e5f;  // as the values of CompleteRows
     if (n >= inner) {
@@ -57,15 +62,19 @@ void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, Pat
     right[n] = static_cast<NodeIndex>(2 * n + 2);
     feature[n] = (word & 0xFFFU) % features;
     default_left[n] = word >> 11 & 1U;
+    for (std::uint32_t c = 0; feature[n] % 3 == 0 && c < levels; c += 32) {
+      category_bits.push_back(stream.Word(static_cast<std::uint32_t>(nodes * (1 + c / 32) + n)));
+    }
   }
+  category_ptr[nodes] = static_cast<std::uint32_t>(category_bits.size());
   for (std::size_t n = inner; n-- > 0;) covers[n] = covers[2 * n + 1] + covers[2 * n + 2];
-  forest->Add({left, right, feature, value, default_left}, covers, 0);
+  forest->Add({left, right, feature, value, default_left, category_ptr, category_bits}, covers, 0);
 }
 
 void Setup::Make() {
-  source = std::make_unique<CompleteRows>(rows, features, threads);
-  evaluated = std::make_unique<CompleteRows>(evaluated_rows, features, threads);
-  for (std::uint32_t t = 0; t < trees; ++t) AddCompleteTree(t, depth, features, &paths);
+  source = std::make_unique<CompleteRows>(rows, features, threads, levels);
+  evaluated = std::make_unique<CompleteRows>(evaluated_rows, features, threads, levels);
+  for (std::uint32_t t = 0; t < trees; ++t) AddCompleteTree(t, depth, features, levels, &paths);
 }
 
 Setup& Data() {
@@ -215,6 +224,7 @@ int main(int argc, char** argv) {
        {"features", [&](auto const& v) { data.features = static_cast<xgbgpu::FeatureIndex>(std::stoul(v)); }},
        {"trees", [&](auto const& v) { data.trees = std::stoull(v); }},
        {"depth", [&](auto const& v) { data.depth = std::stoi(v); }},
+       {"levels", [&](auto const& v) { data.levels = static_cast<std::uint32_t>(std::stoul(v)); }},
        {"threads", [&](auto const& v) { data.threads = std::stoi(v); }}});
   int n = static_cast<int>(rest.size());
   benchmark::Initialize(&n, rest.data());

@@ -15,7 +15,8 @@ namespace xgbgpu::bench {
 /// Complete rows of numbers of 20 bits, as a DMatrix holds them: one batch of entries.
 class CompleteRows final : public RowSource {
  public:
-  CompleteRows(std::uint64_t rows, FeatureIndex features, int threads)
+  /// levels: features 0, 3, 6 … are categories below it, if it is not 0.
+  CompleteRows(std::uint64_t rows, FeatureIndex features, int threads, std::uint32_t levels = 0)
       : features_{features}, offsets_(rows + 1), entries_(rows * features) {
     constexpr std::size_t kGrain = 1 << 12;
     ParallelChunks(threads, rows + 1, kGrain, [&](std::size_t begin, std::size_t end) {
@@ -25,7 +26,10 @@ class CompleteRows final : public RowSource {
       for (std::size_t r = begin; r < end; ++r) {
         for (FeatureIndex f = 0; f < features; ++f) {
           RandomStream const stream{1, RandomPurpose::kRounding, f, 0};
-          entries_[r * features + f] = {f, static_cast<float>(stream.Word(static_cast<std::uint32_t>(r)) >> 12) - 3e5f};
+          std::uint32_t const word = stream.Word(static_cast<std::uint32_t>(r)) >> 12;
+          bool const category = levels != 0 && f % 3 == 0;
+          entries_[r * features + f] = {f,
+                                        category ? static_cast<float>(word % levels) : static_cast<float>(word) - 3e5f};
         }
       }
     });
