@@ -237,6 +237,30 @@ def test_evaluation_sets_follow_the_training(case: str, tmp_path: Path) -> None:
         assert values[-1] < values[0] or name == "few"
 
 
+def test_quantile_matrices(tmp_path: Path) -> None:
+    """Evaluated by their values: of a category its number."""
+    def binned(x: np.ndarray, label: Any = None, **others: Any) -> xgb.DMatrix:
+        return xgb.QuantileDMatrix(x, label, feature_types=TYPES, enable_categorical=True, **others)
+
+    train = binned(X_TRAIN, Y)
+    other = binned(X_TRAIN[:1500], Y[:1500], ref=train)
+    seen: Dict[str, Any] = {}
+    booster = xgb.train(
+        params(max_depth=4, **({"gpu_trace": str(tmp_path / "trace.json")} if OURS else {})),
+        train,
+        5,
+        evals=[(other, "v")],
+        evals_result=seen,
+        verbose_eval=False,
+    )
+    if OURS:
+        assert stages(tmp_path / "trace.json").count("evaluation") == (5 if BACKEND == "cuda" else 0)
+    stock = fresh(booster).predict(binned(X_TRAIN[:1500], ref=train))
+    assert_same_bits(booster.predict(other), stock)
+    errors = stock.astype(float) - Y[:1500]
+    assert seen["v"]["rmse"][-1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-5)
+
+
 def test_metrics_of_the_user_see_the_margins(tmp_path: Path) -> None:
     history: List[np.ndarray] = []
 
