@@ -77,9 +77,10 @@ struct ExactRows {
 struct TileStates {
   std::uint32_t*
       status;  ///< [tiles] 2 · epoch + 1: the sum of the tile alone is there; + 2: that with all before it, too
-  std::int64_t* grad;   ///< [tiles, 2]: alone, and with all before it
-  std::int64_t* hess;   ///< [tiles, 2]
-  std::uint32_t epoch;  ///< another for every kernel: nothing has to be cleared
+  std::int64_t* grad;         ///< [tiles, 2]: alone, and with all before it
+  std::int64_t* hess;         ///< [tiles, 2]
+  unsigned long long* words;  ///< [tiles] in place of the three where one word is enough; 24 bits of it are the epoch
+  std::uint32_t epoch;        ///< from 1, below 2^24; another for every kernel: nothing has to be cleared
 };
 
 /// Gradients of rows: one of the two.

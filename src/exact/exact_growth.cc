@@ -44,6 +44,7 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   Put(&root_begin_, "nodes", begin);
   std::size_t const tiles = std::max<std::size_t>(columns_.View().tile_count, matrix_->rows / kPackRows + 1);
   Clear(&status_, "tiles", tiles);
+  Clear(&state_words_, "tiles", tiles);
   state_grad_ = {arena_, "tiles", 2 * tiles};
   state_hess_ = {arena_, "tiles", 2 * tiles};
   spans_ = {arena_, "tiles", columns_.View().tile_count};
@@ -66,7 +67,14 @@ void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t s
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
 }
 
-TileStates ExactGrowth::NextStates() { return {status_.data(), state_grad_.data(), state_hess_.data(), ++epoch_}; }
+TileStates ExactGrowth::NextStates() {
+  if (++epoch_ == 1U << 24) {
+    epoch_ = 1;
+    Clear(&status_, "tiles", status_.size());
+    Clear(&state_words_, "tiles", state_words_.size());
+  }
+  return {status_.data(), state_grad_.data(), state_hess_.data(), state_words_.data(), epoch_};
+}
 
 bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
                         std::uint32_t tree_number) {

@@ -99,6 +99,7 @@ class ExactGrowth {
   DeviceBuffer<unsigned long long> best_;
   DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, status_, located_ptr_;
   DeviceBuffer<std::int64_t> state_grad_, state_hess_;
+  DeviceBuffer<unsigned long long> state_words_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
   DeviceBuffer<std::uint8_t> sides_;
   DeviceBuffer<RowWord> words_;

@@ -167,15 +167,25 @@ struct Passed {
                 (e.right != 0 ? kHasRight : 0U) | (IsNewSince(e.left, e.fresh, before.Has(kNewLeft)) ? kNewLeft : 0U) |
                 (IsNewSince(e.right, e.fresh, before.Has(kNewRight)) ? kNewRight : 0U)};
   }
-  __device__ static Passed From(std::int64_t left, std::int64_t bits) {
-    return {static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(bits)};
-  }
   __device__ Passed FromLane(int lane) const {
     return {__shfl_sync(kAllLanes, left, lane), __shfl_sync(kAllLanes, bits, lane)};
   }
+  /// See CarriedSum. All of it is one word: nothing has to be ordered.
   __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
-    Publish(states, place, is_whole, left, bits);
+    std::uint32_t const told = states.epoch << 8 | (is_whole ? 128U : 64U) | bits;
+    Word{states.words[place]}.store(static_cast<unsigned long long>(told) << 32 | left, ::cuda::memory_order_relaxed);
   }
+  __device__ static Passed Hear(TileStates const& states, std::uint32_t place, bool* is_whole) {
+    Word word{states.words[place]};
+    unsigned long long found = word.load(::cuda::memory_order_relaxed);
+    while (static_cast<std::uint32_t>(found >> 40) != states.epoch) found = word.load(::cuda::memory_order_relaxed);
+    auto const told = static_cast<std::uint32_t>(found >> 32);
+    *is_whole = (told & 128U) != 0;
+    return {static_cast<std::uint32_t>(found), told & 63U};
+  }
+
+ private:
+  using Word = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
 };
 
 struct JoinPassed {
@@ -249,6 +259,7 @@ __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, Tile
     int const at = first + 32 * i + lane;
     entry[i] = at < span.count ? __ldcs(partition.from.entries + span.first + at) : 0U;
   }
+  if (threadIdx.x == kExactThreads - 1) storage->target = NodeTarget{partition, tile.feature, span.node};
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
     rank[i] = RankOf(partition.words, RowOf(entry[i]));
@@ -275,7 +286,6 @@ __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, Tile
                                        (new_right != 0 ? Passed::kNewRight : 0U)};
   }
   __syncthreads();
-  if (threadIdx.x == kExactThreads - 1) storage->target = NodeTarget{partition, tile.feature, span.node};
   if (warp == 0) CarryPassed(tile, span, states, storage);
   __syncthreads();
   NodeTarget const target = storage->target;

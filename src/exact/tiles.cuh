@@ -99,17 +99,6 @@ class TileLoader {
   }
 };
 
-using TileStatus = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device>;
-
-/// One thread tells what its tile sums up to: alone, or with all tiles before it that matter.
-__device__ inline void Publish(TileStates const& states, std::uint32_t place, bool is_whole, std::int64_t grad,
-                               std::int64_t hess) {
-  std::size_t const at = 2 * std::size_t{place} + (is_whole ? 1 : 0);  // a reader of the one may be under way
-  __stcg(states.grad + at, grad);
-  __stcg(states.hess + at, hess);
-  TileStatus{states.status[place]}.store(2 * states.epoch + (is_whole ? 2U : 1U), ::cuda::memory_order_release);
-}
-
 /// The 32 threads of a warp find what the tiles before `tile` in its column sum up to, from the last that begins a node
 /// on. `join(earlier, later)` adds two such sums; it must be associative.
 ///
@@ -124,16 +113,7 @@ __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, 
     std::int64_t const place = last - lane;
     bool whole = true;
     Value value = none;
-    if (place >= first) {
-      TileStatus status{states.status[place]};
-      std::uint32_t found = status.load(::cuda::memory_order_acquire);
-      while (found != 2 * states.epoch + 1 && found != 2 * states.epoch + 2) {
-        found = status.load(::cuda::memory_order_acquire);
-      }
-      whole = found == 2 * states.epoch + 2;
-      std::int64_t const at = 2 * place + (whole ? 1 : 0);
-      value = Value::From(__ldcg(states.grad + at), __ldcg(states.hess + at));
-    }
+    if (place >= first) value = Value::Hear(states, static_cast<std::uint32_t>(place), &whole);
     unsigned const wholes = __ballot_sync(kAllLanes, whole);
     int const nearest = wholes == 0 ? 31 : __ffs(static_cast<int>(wholes)) - 1;
     for (int d = 1; d < 32; d *= 2) {  // lanes after this one have earlier tiles
@@ -146,12 +126,28 @@ __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, 
   }
 }
 
-/// What LookBack carries where plain sums are scanned.
+/// What LookBack carries where gradients are summed.
 struct CarriedSum {
+  using Status = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device>;
   GradientSum sum;
-  __device__ static CarriedSum From(std::int64_t grad, std::int64_t hess) { return {{grad, hess}}; }
+
+  /// One thread tells what its tile sums up to: alone, or with all tiles before it that matter.
   __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
-    Publish(states, place, is_whole, sum.grad, sum.hess);
+    std::size_t const at = 2 * std::size_t{place} + (is_whole ? 1 : 0);  // a reader of the one may be under way
+    __stcg(states.grad + at, sum.grad);
+    __stcg(states.hess + at, sum.hess);
+    Status{states.status[place]}.store(2 * states.epoch + (is_whole ? 2U : 1U), ::cuda::memory_order_release);
+  }
+  /// Waits for what the tile at `place` tells.
+  __device__ static CarriedSum Hear(TileStates const& states, std::uint32_t place, bool* is_whole) {
+    Status status{states.status[place]};
+    std::uint32_t found = status.load(::cuda::memory_order_acquire);
+    while (found != 2 * states.epoch + 1 && found != 2 * states.epoch + 2) {
+      found = status.load(::cuda::memory_order_acquire);
+    }
+    *is_whole = found == 2 * states.epoch + 2;
+    std::size_t const at = 2 * std::size_t{place} + (*is_whole ? 1 : 0);
+    return {{__ldcg(states.grad + at), __ldcg(states.hess + at)}};
   }
   __device__ CarriedSum FromLane(int lane) const {
     return {{static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.grad), lane)),
