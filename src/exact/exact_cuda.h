@@ -75,13 +75,11 @@ struct ExactRows {
 /// Sums that tiles tell those after them: of a column's last node in the tile, so far. A tile waits for those before
 /// it: blocks start in the order of their numbers, as CUB's scans, too, take for granted.
 struct TileStates {
-  std::uint32_t*
-      status;  ///< [tiles] 2 · epoch + 1: the sum of the tile alone is there; + 2: that with all before it, too
-  std::int64_t* grad;         ///< [tiles, 2]: alone, and with all before it
-  std::int64_t* hess;         ///< [tiles, 2]
-  unsigned long long* words;  ///< [tiles] in place of the three where one word is enough; 24 bits of it are the epoch
-  std::uint32_t epoch;        ///< from 1, below 2^24; another for every kernel: nothing has to be cleared
+  unsigned long long* words;  ///< [tiles, kStateWords] in each 32 bits of a sum, and whose: see TellWords
+  std::uint32_t epoch;        ///< 1 to kMostEpochs; another for every kernel: nothing has to be cleared
 };
+constexpr std::size_t kStateWords = 4;
+constexpr std::uint32_t kMostEpochs = 0x7FFFFFFFU;
 
 /// Gradients of rows: one of the two.
 struct ExactGradients {

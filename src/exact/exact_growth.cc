@@ -43,10 +43,7 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   begin.push_back(matrix_->rows);
   Put(&root_begin_, "nodes", begin);
   std::size_t const tiles = std::max<std::size_t>(columns_.View().tile_count, matrix_->rows / kPackRows + 1);
-  Clear(&status_, "tiles", tiles);
-  Clear(&state_words_, "tiles", tiles);
-  state_grad_ = {arena_, "tiles", 2 * tiles};
-  state_hess_ = {arena_, "tiles", 2 * tiles};
+  Clear(&states_, "tiles", kStateWords * tiles);
   spans_ = {arena_, "tiles", columns_.View().tile_count};
   positions_ = {arena_, "positions", matrix_->rows};
   Clear(&sides_, "positions", 32 * RowWords(matrix_->rows));
@@ -68,12 +65,11 @@ void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t s
 }
 
 TileStates ExactGrowth::NextStates() {
-  if (++epoch_ == 1U << 24) {
-    epoch_ = 1;
-    Clear(&status_, "tiles", status_.size());
-    Clear(&state_words_, "tiles", state_words_.size());
+  if (epoch_ == kMostEpochs) {
+    FillBytes(states_.data(), 0, states_.size(), stream_, "counting kernels");
+    epoch_ = 0;
   }
-  return {status_.data(), state_grad_.data(), state_hess_.data(), state_words_.data(), epoch_};
+  return {states_.data(), ++epoch_};
 }
 
 bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,

@@ -97,9 +97,8 @@ class ExactGrowth {
   DeviceBuffer<NodeTerms> terms_;
   DeviceBuffer<std::int8_t> directions_;
   DeviceBuffer<unsigned long long> best_;
-  DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, status_, located_ptr_;
-  DeviceBuffer<std::int64_t> state_grad_, state_hess_;
-  DeviceBuffer<unsigned long long> state_words_;
+  DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, located_ptr_;
+  DeviceBuffer<unsigned long long> states_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
   DeviceBuffer<std::uint8_t> sides_;
   DeviceBuffer<RowWord> words_;

@@ -231,7 +231,7 @@ struct FindStorage {
   typename cub::BlockScan<RunningSum, kExactThreads>::TempStorage scan;
   GradientSum warps[kExactThreads / 32];
   GradientSum carried;
-  NodeScan scan_of_node;  ///< of FindInNode: filled while the first warp waits for sums
+  NodeScan scan_of_node;  ///< of FindInNode: filled by one thread while others wait for gradients
 };
 
 /// A full tile, all of one node.
@@ -242,6 +242,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   std::uint32_t entry[kExactItems];
   TileLoader::Full(level.lists, span, &storage->tile, entry);
+  if (threadIdx.x == kExactThreads - 1) storage->scan_of_node.Enter(span.node, search);
   typename Gradients::Stored own[kExactItems];
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) own[i] = gradients[RowOf(entry[i])];
@@ -258,7 +259,6 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   if (lane == 31) storage->warps[warp] = below;
   below = Minus(below, mine);
   __syncthreads();
-  if (threadIdx.x == kExactThreads - 1) storage->scan_of_node.Enter(span.node, search);
   if (warp == 0) {
     CarriedSum all{};
     for (GradientSum const& sum : storage->warps) AddTo(&all.sum, sum);

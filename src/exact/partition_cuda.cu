@@ -170,22 +170,15 @@ struct Passed {
   __device__ Passed FromLane(int lane) const {
     return {__shfl_sync(kAllLanes, left, lane), __shfl_sync(kAllLanes, bits, lane)};
   }
-  /// See CarriedSum. All of it is one word: nothing has to be ordered.
   __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
-    std::uint32_t const told = states.epoch << 8 | (is_whole ? 128U : 64U) | bits;
-    Word{states.words[place]}.store(static_cast<unsigned long long>(told) << 32 | left, ::cuda::memory_order_relaxed);
+    std::uint32_t const words[2] = {left, bits};
+    TellWords(states, place, is_whole, words);
   }
   __device__ static Passed Hear(TileStates const& states, std::uint32_t place, bool* is_whole) {
-    Word word{states.words[place]};
-    unsigned long long found = word.load(::cuda::memory_order_relaxed);
-    while (static_cast<std::uint32_t>(found >> 40) != states.epoch) found = word.load(::cuda::memory_order_relaxed);
-    auto const told = static_cast<std::uint32_t>(found >> 32);
-    *is_whole = (told & 128U) != 0;
-    return {static_cast<std::uint32_t>(found), told & 63U};
+    std::uint32_t words[2];
+    HearWords(states, place, is_whole, words);
+    return {words[0], words[1]};
   }
-
- private:
-  using Word = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
 };
 
 struct JoinPassed {
@@ -224,7 +217,7 @@ struct DivideStorage {
   Passed warps[kExactThreads / 32];
   int last_begins[kExactThreads / 32];  ///< 1 + the node that begins last among the warp's entries, or 0
   Passed carried;
-  NodeTarget target;  ///< of a tile in one node: filled while the first warp waits for sums
+  NodeTarget target;  ///< of a tile in one node: filled by one thread while others wait for ranks
 };
 
 /// The first warp: what the tiles before have passed.

@@ -99,6 +99,8 @@ class TileLoader {
   }
 };
 
+using StateWord = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
+
 /// The 32 threads of a warp find what the tiles before `tile` in its column sum up to, from the last that begins a node
 /// on. `join(earlier, later)` adds two such sums; it must be associative.
 ///
@@ -126,28 +128,55 @@ __device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, 
   }
 }
 
+/// One thread tells what its tile sums up to: alone, or with all tiles before it that matter. Every word says whether
+/// it is the one or the other, and in which kernel, so that nothing has to be told in any order.
+template <int kWords>
+__device__ void TellWords(TileStates const& states, std::uint32_t place, bool is_whole,
+                          std::uint32_t const (&values)[kWords]) {
+  static_assert(kWords <= kStateWords);
+  std::uint32_t const tag = states.epoch << 1 | (is_whole ? 1U : 0U);
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) {
+    StateWord word{states.words[kStateWords * std::size_t{place} + static_cast<std::size_t>(w)]};
+    word.store(static_cast<unsigned long long>(tag) << 32 | values[w], ::cuda::memory_order_relaxed);
+  }
+}
+/// Waits for what the tile at `place` tells.
+template <int kWords>
+__device__ void HearWords(TileStates const& states, std::uint32_t place, bool* is_whole,
+                          std::uint32_t (&values)[kWords]) {
+  for (;;) {
+    std::uint32_t tags[kWords];
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      StateWord word{states.words[kStateWords * std::size_t{place} + static_cast<std::size_t>(w)]};
+      unsigned long long const found = word.load(::cuda::memory_order_relaxed);
+      tags[w] = static_cast<std::uint32_t>(found >> 32);
+      values[w] = static_cast<std::uint32_t>(found);
+    }
+    bool agree = tags[0] >> 1 == states.epoch;
+#pragma unroll
+    for (int w = 1; w < kWords; ++w) agree = agree && tags[w] == tags[0];
+    *is_whole = (tags[0] & 1U) != 0;
+    if (agree) return;
+  }
+}
+
 /// What LookBack carries where gradients are summed.
 struct CarriedSum {
-  using Status = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device>;
   GradientSum sum;
 
-  /// One thread tells what its tile sums up to: alone, or with all tiles before it that matter.
   __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
-    std::size_t const at = 2 * std::size_t{place} + (is_whole ? 1 : 0);  // a reader of the one may be under way
-    __stcg(states.grad + at, sum.grad);
-    __stcg(states.hess + at, sum.hess);
-    Status{states.status[place]}.store(2 * states.epoch + (is_whole ? 2U : 1U), ::cuda::memory_order_release);
+    std::uint32_t const words[4] = {
+        static_cast<std::uint32_t>(sum.grad), static_cast<std::uint32_t>(static_cast<std::uint64_t>(sum.grad) >> 32),
+        static_cast<std::uint32_t>(sum.hess), static_cast<std::uint32_t>(static_cast<std::uint64_t>(sum.hess) >> 32)};
+    TellWords(states, place, is_whole, words);
   }
-  /// Waits for what the tile at `place` tells.
   __device__ static CarriedSum Hear(TileStates const& states, std::uint32_t place, bool* is_whole) {
-    Status status{states.status[place]};
-    std::uint32_t found = status.load(::cuda::memory_order_acquire);
-    while (found != 2 * states.epoch + 1 && found != 2 * states.epoch + 2) {
-      found = status.load(::cuda::memory_order_acquire);
-    }
-    *is_whole = found == 2 * states.epoch + 2;
-    std::size_t const at = 2 * std::size_t{place} + (*is_whole ? 1 : 0);
-    return {{__ldcg(states.grad + at), __ldcg(states.hess + at)}};
+    std::uint32_t words[4];
+    HearWords(states, place, is_whole, words);
+    return {{static_cast<std::int64_t>(std::uint64_t{words[1]} << 32 | words[0]),
+             static_cast<std::int64_t>(std::uint64_t{words[3]} << 32 | words[2])}};
   }
   __device__ CarriedSum FromLane(int lane) const {
     return {{static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.grad), lane)),
