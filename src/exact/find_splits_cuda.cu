@@ -49,7 +49,7 @@ struct JoinRunning {
   }
 };
 
-/// Adds the sums of a thread's runs of one node to `sums` [nodes]; a warp that is in one node adds once.
+/// Adds a sum over some entries of one node to `sums` [nodes].
 __device__ void AddRun(GradientSum* sums, int node, GradientSum sum) {
   AtomicAdd(&sums[node].grad, sum.grad);
   AtomicAdd(&sums[node].hess, sum.hess);

@@ -190,13 +190,6 @@ struct JoinCarried {
   }
 };
 
-/// True in all threads of a warp if all their entries, kExactItems each, are of one node.
-__device__ inline bool IsWarpInOneNode(TileEntries const& t) {
-  int const first = __shfl_sync(kAllLanes, t.first_node, 0);
-  bool const mine = t.count == kExactItems && t.first_node == first && (t.heads & ~1U) == 0;
-  return __all_sync(kAllLanes, mine) != 0;
-}
-
 /// Hands on what a tile sums up to, from its last head on if it has one, and returns what comes before the tile. The
 /// first warp calls it.
 template <typename Value, typename Join>
