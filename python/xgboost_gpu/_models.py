@@ -65,7 +65,7 @@ class ModelTree:
 def goes_left(tree: ModelTree, node: int, values: np.ndarray) -> np.ndarray:
     """Which rows with these values of the node's feature go left."""
     categories = tree.categories[node]
-    present = values < tree.threshold[node] if categories is None else ~np.isin(values, list(categories))
+    present = values < tree.threshold[node] if categories is None else ~np.isin(np.trunc(values), list(categories))
     return np.where(np.isnan(values), bool(tree.default_left[node]), present)
 
 
@@ -135,8 +135,8 @@ class Columns:
             data = data.get_data()
             data.resize(shape)
         self._sparse = data.tocsc() if hasattr(data, "tocsc") else None
-        if self._sparse is not None:
-            self._sparse.sort_indices()
+        if self._sparse is not None and not self._sparse.has_sorted_indices:
+            self._sparse = self._sparse.sorted_indices()  # a copy: the user's matrix stays as it is
         self._dense = None if self._sparse is not None else np.asarray(data, dtype=np.float32)
         self.shape = self._sparse.shape if self._dense is None else self._dense.shape
         if len(self.shape) != 2:

@@ -87,6 +87,7 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   [[noreturn]] void ThrowNotFinite(GradientPair const* gradients, Stream const& stream) const;
 
   std::uint64_t rows() const { return rows_; }
+  FeatureIndex features() const { return features_; }
   DeviceLimits const& limits() const { return limits_; }
   DeviceArena* mutable_arena() { return &arena_; }
 

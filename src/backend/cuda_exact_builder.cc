@@ -24,7 +24,6 @@ class CudaExactBuilder final : public CudaBuilder {
                     threads,
                     "Training exact trees on the GPU (" + ExactDeviceNeeds(*matrix) + ")",
                     "tree_method=gpu_hist"},
-        features_{matrix->features()},
         growth_{matrix, threads, mutable_arena(), stream()} {
     EndConstruction();
   }
@@ -36,7 +35,7 @@ class CudaExactBuilder final : public CudaBuilder {
   void BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) override {
     ForgetTree();
     params_ = params;
-    sampler_.emplace(params, features_, TreeNumber(key));
+    sampler_.emplace(params, features(), TreeNumber(key));
     Run([&] {
       if (!growth_.Begin(params, *sampler_, gradients, TreeNumber(key))) ThrowNotFinite(gradients, stream());
     });
@@ -102,7 +101,6 @@ class CudaExactBuilder final : public CudaBuilder {
   }
   StageTimer const& timer() override { return growth_.timer(); }
 
-  FeatureIndex features_;
   cuda::ExactGrowth growth_;
   DeviceBuffer<GradientPair> gradients_;
   DeviceBuffer<float> node_values_;

@@ -107,6 +107,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   rows_in_tree_ = true;
   Clear(&sum_, "gradients", 1);
   timer_.Run(kRoot, 0, [&] {
+    TakeLists({columns_.View().entries, root_begin_.data(), 1, spans_.data()});
     QuantiseExact(gradients, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
                   ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
                   SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_[0].data() : nullptr,
@@ -116,8 +117,11 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
   stream_.Wait("summing gradients");
   nodes_.Add(kNoNode, sum);
-  TakeLists({columns_.View().entries, root_begin_.data(), 1, spans_.data()});
-  if (Sampled()) Divide({0}, 0, true);  // the root's sample is its left child
+  if (Sampled()) {  // the root's sample is its left child
+    std::vector<std::int32_t> const split_of(1);
+    Put(&split_of_, "nodes", split_of);
+    Divide(split_of, 0, true);
+  }
   return true;
 }
 
@@ -237,7 +241,6 @@ void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex le
   for (std::uint32_t n = 0; n < split_of.size(); ++n) {
     if (split_of[n] >= 0) split_nodes.push_back(n);
   }
-  Put(&split_of_, "nodes", split_of);
   Put(&split_nodes_, "nodes", split_nodes);
   Reserve(&child_rows_, arena_, "nodes", split_nodes.size());
   if (columns_.has_missing()) Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * lists_.nodes);
@@ -268,8 +271,8 @@ void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex le
     PackSides(sides_.data(), matrix_->rows, words_.data(), NextStates(), stream_);
     PartitionLists(columns_.View(), partition, NextStates(), stream_);
     MoveRows(child_rows_.data(), left_child, left_only);
+    TakeLists({list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children), spans_.data()});
   });
-  TakeLists({list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children), spans_.data()});
   spare_ = 1 - spare_;
   rows_at_ = to;
   renumbered_ = true;
@@ -309,7 +312,7 @@ void ExactGrowth::FindThresholds() {
   Clear(&places_, "nodes", rows.size());
   timer_.Run(kThresholds, 0, [&] {
     LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
-               reinterpret_cast<std::uint8_t*>(sides_.data()), places_.data(), limits_, stream_);
+               sides_.data(), places_.data(), limits_, stream_);
   });
   std::vector<std::uint64_t> places(rows.size());
   CopyToHost(places.data(), places_.data(), places.size(), stream_, "reading places of values");
@@ -360,7 +363,7 @@ void ExactGrowth::LeadUnsampled() {
 ExactNodes ExactGrowth::Finish() {
   if (rows_in_tree_) {  // nothing is split any more
     Put(&split_of_, "nodes", std::vector<std::int32_t>(lists_.nodes, -1));
-    MoveRows(nullptr, 0, false);
+    timer_.Run(kWalk, nodes_.nodes.back().depth, [&] { MoveRows(nullptr, 0, false); });
   }
   FindThresholds();
   if (Sampled()) LeadUnsampled();

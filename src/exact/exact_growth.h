@@ -15,8 +15,8 @@
 
 namespace xgbgpu::cuda {
 
-/// The host chooses which nodes are split, and waits twice a level: for the best splits, and for the sums of the
-/// children.
+/// The host chooses which nodes are split; it waits for the best splits of a level, for the sums of the children, and
+/// for each of the small arrays that it sends.
 class ExactGrowth {
  public:
   /// `arena` and `stream` must outlive it.
@@ -42,7 +42,6 @@ class ExactGrowth {
   void Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from);
   template <typename T>
   void Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
-  GradientSum StartRows(GradientPair const* gradients, std::uint32_t tree_number);
   TileStates NextStates();
   void TakeLists(ExactLists const& lists);
   void FindSplits();

@@ -10,15 +10,16 @@
 namespace xgbgpu {
 
 /// Bytes at the peak of a training: an entry of the columns and of two lists for every stored value; for every row its
-/// gradient, as given and twice as integers, its number in two levels, its position and its side. Without what grows
-/// with nodes and tiles, and without the rows' margins and labels where rounds stay on the device: a tenth of the
-/// whole, where values are many.
+/// gradient, as given and twice as integers, its number in two levels, its position and its side. Without the rows'
+/// margins and labels where rounds stay on the device, and without what grows with features times nodes of a level: 44
+/// bytes each, little where a feature has many values in a node.
 inline std::uint64_t ExactDeviceBytes(std::uint64_t rows, std::uint64_t stored) { return 12 * stored + 37 * rows; }
 
-/// As in "10 rows, 30 values: about 610 bytes in all".
+/// As in "10 rows, 30 values: about 730 bytes in all and 44 for each feature and node of a level".
 inline std::string ExactDeviceNeeds(SortedMatrix const& matrix) {
   return std::to_string(matrix.rows) + " rows, " + std::to_string(matrix.stored()) + " values: about " +
-         std::to_string(ExactDeviceBytes(matrix.rows, matrix.stored())) + " bytes in all";
+         std::to_string(ExactDeviceBytes(matrix.rows, matrix.stored())) +
+         " bytes in all and 44 for each feature and node of a level";
 }
 
 }  // namespace xgbgpu
