@@ -27,9 +27,8 @@ GradientPair* TreeLane::GradientRoom() {
 }
 
 void TreeLane::Begin(TrainParams const& params, GradientPair const* gradients, std::uint32_t tree_number) {
-  features_.emplace(params, matrix_.view.features, tree_number);
   gradients_ = gradients;
-  level_.Begin(params, *features_, gradients, tree_number);
+  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number);
 }
 
 void TreeLane::GrowLevels() {

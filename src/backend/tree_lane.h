@@ -3,7 +3,6 @@
 #define XGBGPU_BACKEND_TREE_LANE_H_
 
 #include <memory>
-#include <optional>
 
 #include "core/device.h"
 #include "level/level_cuda.h"
@@ -62,7 +61,6 @@ class TreeLane {
   DeviceBuffer<GradientPair> gradient_room_;
   DeviceBuffer<float> node_values_;
   PinnedBuffer<float> host_node_values_;
-  std::optional<FeatureSampler> features_;
   GradientPair const* gradients_{nullptr};
   cuda::LevelBuilder level_;  ///< goes first, and waits for the stream
 };

@@ -108,9 +108,7 @@ std::vector<Family> BatchGrowth::NextBatch(std::size_t most) {
   std::vector<NodeIndex> parents;
   if (loss_guided_) {
     parents = Likeliest(most);
-    first_child_ = static_cast<NodeIndex>(tree_.size());
   } else {
-    first_child_ = static_cast<NodeIndex>(tree_.size() + 2 * next_selected_);
     std::size_t const end = std::min(selected_.size(), next_selected_ + most);
     for (std::size_t i = next_selected_; i < end; ++i) {
       parents.push_back(device_number_[static_cast<std::size_t>(selected_[i])]);

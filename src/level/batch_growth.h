@@ -23,7 +23,7 @@ namespace xgbgpu::cuda {
 /// loses its histogram; its children will both be summed.
 class BatchGrowth {
  public:
-  /// `slots` >= 2. `in_order`: no node is expanded before its number in the tree is known.
+  /// `slots` >= 2. `in_order`: no node is expanded ahead of its turn, so that its two numbers are the same.
   void Reset(TrainParams const& params, std::uint32_t slots, bool in_order);
   /// Nodes that the device has made: the root, then the children of each batch, in order, with their best splits.
   void Learn(Span<Node const> nodes);
@@ -31,8 +31,6 @@ class BatchGrowth {
   bool MaySplit();
   /// The splits to make now, at most `most`. Children get the device numbers made().size() and up.
   std::vector<Family> NextBatch(std::size_t most);
-  /// Number in the tree of the left child of family i of the last batch; only in depth-wise growth or `in_order`.
-  NodeIndex ChildNumber(std::size_t i) const { return first_child_ + 2 * static_cast<NodeIndex>(i); }
 
   std::vector<Node> const& made() const { return made_; }
   std::vector<Node> const& tree() const { return tree_; }
@@ -65,7 +63,6 @@ class BatchGrowth {
   std::vector<NodeIndex> device_number_;  ///< of every node of the tree
   std::vector<NodeIndex> selected_;       ///< depth-wise: numbers in the tree of the level being expanded
   std::size_t next_selected_{0};
-  NodeIndex first_child_{0};
   std::vector<NodeIndex> waiting_;  ///< candidates not expanded yet, device numbers
   std::vector<std::int32_t> free_slots_;
   std::deque<NodeIndex> holders_;  ///< nodes with a slot, oldest first; some have given it back since

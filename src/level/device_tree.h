@@ -11,6 +11,7 @@
 #include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
+#include "sample/feature_ops.h"
 #include "sample/sample_cuda.h"
 #include "split/category_sets.h"
 #include "split/constraints_cuda.h"
@@ -58,7 +59,8 @@ struct TreeSettings {
   float min_split_loss;
   int max_depth;
   int max_leaves;
-  SampleDraw draw;
+  SampleDraw draw;  ///< its seed and tree are those of features, too
+  FeatureCounts features;
 };
 
 /// Everything a kernel of the level needs. Arrays are on the device.
@@ -79,10 +81,11 @@ struct DeviceTree {
   std::uint32_t group_count;
   SplitCandidate* candidates;             ///< [children of the families, group_count]
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
-  std::uint32_t const* features_of_node;  ///< [sets, feature_words] or nullptr: all
+  /// [2 · families, feature_words], set 2 · family + (1 for the right child); or nullptr: as of the tree.
+  std::uint32_t* features_of_node;
+  float const* feature_weights;  ///< [features], or nullptr
   std::uint32_t feature_words;
   NodeLimitsView limits;        ///< what constraints leave to each node
-  std::uint8_t sets_by_depth;   ///< set number is the node's depth; else 2 · family + (1 for the right child)
   std::uint32_t unit_rows;      ///< rows of one unit of the histogram kernel
   std::uint32_t item_rows;      ///< rows of one item of the partition, a multiple of 32, at most 1024
   DeviceCategories categories;  ///< of the splits
@@ -129,8 +132,11 @@ void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind,
               cudaStream_t stream);
 /// Histograms of all sum jobs; their slots are zero before. (histogram/histogram_cuda.cu)
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-/// Siblings by subtraction, best split of every child; the next level's splits, unless the host chooses them.
-/// (split/split_cuda.cu)
+/// features_of_node, which is there, of the children of all families, as FeatureSampler::Node tells them; their numbers
+/// are those of the finished tree. (sample/feature_sample_cuda.cu)
+void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+/// Siblings by subtraction, best split of every child; the next level's splits, unless the host chooses them. First the
+/// features of every child, if they are sampled by level or node. (split/split_cuda.cu)
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream);
 

@@ -15,19 +15,6 @@
 
 namespace xgbgpu::cuda {
 
-namespace {
-
-/// Bit sets of features, one after the other.
-std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const& sets, std::uint32_t words) {
-  std::vector<std::uint32_t> bits(sets.size() * words);
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    for (FeatureIndex f : sets[s]) bits[s * words + f / 32] |= 1U << (f % 32);
-  }
-  return bits;
-}
-
-}  // namespace
-
 LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream,
                            std::size_t histogram_budget)
     : matrix_{matrix},
@@ -59,7 +46,7 @@ void LevelBuilder::DropGraph() {
 
 bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   LevelPolicy const policy;
-  if (params.grow_policy != GrowPolicy::kDepthWise || params.colsample_bynode < 1.0f) return false;
+  if (params.grow_policy != GrowPolicy::kDepthWise) return false;
   if (params.max_depth == 0 || params.max_depth > policy.most_levels) return false;
   std::size_t const slots = std::size_t{1} << (params.max_depth - 1);
   std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
@@ -160,7 +147,7 @@ DeviceTree LevelBuilder::View() const {
   tree.features_of_tree = has_tree_set_ ? tree_set_.data() : nullptr;
   tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
   tree.feature_words = (matrix_.view.features + 31) / 32;
-  tree.sets_by_depth = sets_by_depth_;
+  tree.feature_weights = has_node_sets_ && !params_.feature_weights.empty() ? feature_weights_.data() : nullptr;
   tree.limits = constraints_.View();
   tree.categories = categories_.View();
   if (by_paths_) {
@@ -177,52 +164,32 @@ DeviceTree LevelBuilder::View() const {
   return tree;
 }
 
-/// The features of the tree, and those of every level if they are known now.
-void LevelBuilder::UploadFeatures() {
+/// The features of the tree; room for sets of a level, which are chosen on the device, and what they are chosen by.
+void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
   std::uint32_t const words = (matrix_.view.features + 31) / 32;
-  has_tree_set_ = features_->Tree().size() < matrix_.view.features;
-  has_node_sets_ = false;
+  has_tree_set_ = features.Tree().size() < matrix_.view.features;
+  has_node_sets_ = features.per_level() || features.per_node();
   if (has_tree_set_) {
     Grow(&tree_set_, "feature sets", words);
-    auto const bits = BitSets({features_->Tree()}, words);
+    std::vector<std::uint32_t> bits(words);
+    for (FeatureIndex f : features.Tree()) bits[f / 32] |= 1U << (f % 32);
     CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream_, "choosing features");
     stream_.Wait("choosing features");  // the bits go
   }
-  sets_by_depth_ = unattended_;
-  if (features_->all() || !features_->per_level() || !unattended_) return;
-  std::vector<std::vector<FeatureIndex>> sets;
-  for (int depth = 0; depth < params_.max_depth; ++depth) sets.push_back(features_->Node(depth, 0));
-  auto const bits = BitSets(sets, words);
-  Grow(&node_sets_, "feature sets", bits.size());
-  CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
-  stream_.Wait("choosing features");
-  has_node_sets_ = true;
-}
-
-/// The features of a batch's children; of the root, if the batch is empty.
-void LevelBuilder::UploadNodeSets(std::vector<Family> const& batch) {
-  if (features_->all() || !(features_->per_level() || features_->per_node())) return;
-  std::uint32_t const words = (matrix_.view.features + 31) / 32;
-  std::vector<std::vector<FeatureIndex>> sets;
-  if (batch.empty()) sets.push_back(features_->Node(0, 0));
-  for (std::size_t f = 0; f < batch.size(); ++f) {
-    int const depth = growth_.made()[static_cast<std::size_t>(batch[f].parent)].depth + 1;
-    for (int right = 0; right < 2; ++right) {
-      sets.push_back(features_->Node(depth, growth_.ChildNumber(f) + right));
-    }
-  }
-  auto const bits = BitSets(sets, words);
-  Grow(&node_sets_, "feature sets", bits.size());
-  CopyToDevice(node_sets_.data(), bits.data(), bits.size(), stream_, "choosing features");
-  stream_.Wait("choosing features");
-  has_node_sets_ = true;
+  if (!has_node_sets_) return;
+  std::size_t const nodes = unattended_ ? std::size_t{1} << (params_.max_depth - 1) : 2 * batch_;  // of a level
+  Grow(&node_sets_, "feature sets", nodes * words);
+  if (params_.feature_weights.empty() || params_.feature_weights == uploaded_weights_) return;
+  Grow(&feature_weights_, "feature sets", params_.feature_weights.size());
+  uploaded_weights_ = params_.feature_weights;
+  CopyToDevice(feature_weights_.data(), uploaded_weights_.data(), uploaded_weights_.size(), stream_,
+               "choosing features");
 }
 
 void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
                          std::uint32_t tree_number) {
   Constraints constraints{params, matrix_.view.features};
   params_ = params;
-  features_ = &features;
   gradients_ = gradients;
   level_ = 0;
   unattended_ = CanRunUnattended(params);
@@ -230,20 +197,20 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
   ReserveSample(RoomForSample(MakeSampleTarget(params, matrix_.view.rows).expected, matrix_.view.rows));
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
-  UploadFeatures();
+  UploadFeatures(features);
   host_settings_[0] = {
       SplitParams{params, {}},
       params.min_split_loss,
       params.max_depth,
       params.max_leaves,
-      {params.seed, tree_number, SampleThreshold(params.subsample), MakeSampleTarget(params, matrix_.view.rows)}};
+      {params.seed, tree_number, SampleThreshold(params.subsample), MakeSampleTarget(params, matrix_.view.rows)},
+      features.counts()};
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
     return;
   }
   growth_.Reset(params, used_slots_, features.per_node());
-  UploadNodeSets({});
   EnqueueStart();
 }
 
@@ -328,11 +295,21 @@ void LevelBuilder::RunUnattended() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth, Sampled(),   Weighted(), by_paths_,          has_tree_set_,      has_node_sets_,
-                     sample_room_,      used_slots_, gradients_, limits_.processors, constraints_.View()};
+  GraphKey const key{params_.max_depth,
+                     Sampled(),
+                     Weighted(),
+                     by_paths_,
+                     has_tree_set_,
+                     has_node_sets_,
+                     !params_.feature_weights.empty(),
+                     sample_room_,
+                     used_slots_,
+                     gradients_,
+                     limits_.processors,
+                     constraints_.View()};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets, k.sample_room, k.slots,
-                    k.gradients, k.processors, k.limits);
+    return std::tie(k.max_depth, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets, k.feature_weights,
+                    k.sample_room, k.slots, k.gradients, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();
@@ -378,7 +355,6 @@ void LevelBuilder::ExpandNodes() {
     categories_.Reserve(NodeRoom(), first, stream_);
   }
   constraints_.Extend(first, first + 2 * batch.size(), arena_, stream_);
-  UploadNodeSets(batch);
   CopyToDevice(families_.data(), batch.data(), batch.size(), stream_, "choosing nodes");
   bounds_.families = batch.size();
   DeviceTree const tree = View();

@@ -19,8 +19,8 @@ namespace xgbgpu::cuda {
 ///
 /// Two ways, one result. *Unattended*, for depth-wise growth to a known depth whose histograms fit: the device chooses
 /// the nodes of every level, the host enqueues all levels as one graph and waits once. *Attended*, for the rest
-/// (loss-guided, no depth limit, features sampled by node, histograms beyond the budget): the host chooses a batch
-/// (batch_growth.h), waits for its children's splits, and chooses again.
+/// (loss-guided, no depth limit, histograms beyond the budget): the host chooses a batch (batch_growth.h), waits for
+/// its children's splits, and chooses again.
 class LevelBuilder {
  public:
   /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
@@ -78,8 +78,7 @@ class LevelBuilder {
   void ReservePaths();
   void ReserveLists();
   void ReserveAttended();
-  void UploadFeatures();
-  void UploadNodeSets(std::vector<Family> const& batch);
+  void UploadFeatures(FeatureSampler const& features);
   void ReserveSample(std::uint32_t room);
   void EnqueueStart();
   void EnqueueSample();
@@ -113,11 +112,9 @@ class LevelBuilder {
   LevelBounds bounds_{1, 1};
 
   TrainParams params_;
-  FeatureSampler const* features_{nullptr};
   GradientPair const* gradients_{nullptr};
   bool has_tree_set_{false};
   bool has_node_sets_{false};
-  bool sets_by_depth_{false};
   bool unattended_{false};
   bool by_paths_{false};
   int level_{0};                 ///< levels, or attended batches, expanded so far
@@ -132,7 +129,7 @@ class LevelBuilder {
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
     int max_depth;
-    bool sampled, weighted, by_paths, tree_set, node_sets;
+    bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     int processors;
@@ -169,7 +166,9 @@ class LevelBuilder {
   DeviceBuffer<SplitCandidate> candidates_;
   DeviceBuffer<std::uint32_t> tree_set_;
   DeviceBuffer<std::uint32_t> node_sets_;
-  DeviceBuffer<Node> tree_nodes_;  ///< attended: the finished tree, for rows outside the sample
+  DeviceBuffer<float> feature_weights_;
+  std::vector<float> uploaded_weights_;  ///< what these are
+  DeviceBuffer<Node> tree_nodes_;        ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
   PinnedBuffer<std::uint8_t> host_memory_;  ///< as tree_memory_
 };

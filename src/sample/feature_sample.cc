@@ -3,10 +3,19 @@
 #include <utility>
 
 #include "core/message.h"
-#include "core/portable_math.h"
 #include "sample/sample.h"
 
 namespace xgbgpu {
+
+namespace {
+
+std::uint32_t SizeOf(std::uint32_t from, float fraction) {
+  if (fraction >= 1.0f) return from;
+  // In single precision, as XGBoost does: 0.7f is less than 0.7, but its product with 10 rounds to 7.
+  return std::max(1U, static_cast<std::uint32_t>(fraction * static_cast<float>(from)));
+}
+
+}  // namespace
 
 FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features, std::uint32_t tree)
     : seed_{params.seed},
@@ -31,19 +40,22 @@ std::vector<FeatureIndex> FeatureSampler::Node(int depth, NodeIndex node) const 
                 {seed_, RandomPurpose::kFeaturesOfNode, tree_number_, static_cast<std::uint32_t>(node)});
 }
 
+FeatureCounts FeatureSampler::counts() const {
+  std::uint32_t const level = SizeOf(static_cast<std::uint32_t>(tree_.size()), bylevel_);
+  return {per_level() ? level : 0, per_node() ? SizeOf(level, bynode_) : 0};
+}
+
 std::vector<FeatureIndex> FeatureSampler::Choose(std::vector<FeatureIndex> const& from, float fraction,
                                                  RandomStream const& stream) const {
   if (fraction >= 1.0f) return from;
-  // In single precision, as XGBoost does: 0.7f is less than 0.7, but its product with 10 rounds to 7.
-  auto const size = static_cast<std::size_t>(fraction * static_cast<float>(from.size()));
-  std::size_t const count = std::max<std::size_t>(1, size);
-
-  constexpr float kLeastWeight = 1e-6f;  // a feature of weight 0 is taken last, but can be taken: as in XGBoost
-  std::vector<std::pair<double, FeatureIndex>> keys(from.size());
+  std::size_t const count = SizeOf(static_cast<std::uint32_t>(from.size()), fraction);
+  std::vector<std::pair<std::uint64_t, FeatureIndex>> keys(from.size());
+  RandomBlock draws{};
   for (std::size_t i = 0; i < from.size(); ++i) {
-    double const u = (static_cast<double>(stream.Word(from[i])) + 0.5) * (1.0 / 4294967296.0);
-    double const key = weights_.empty() ? u : -PortableLog(u) / std::max(weights_[from[i]], kLeastWeight);
-    keys[i] = {key, from[i]};
+    FeatureIndex const f = from[i];
+    if (i == 0 || f / 4 != from[i - 1] / 4) draws = stream.Block(f / 4);
+    std::uint32_t const draw = draws.word[f % 4];
+    keys[i] = {weights_.empty() ? FeatureKey(draw) : FeatureKey(draw, weights_[f]), f};
   }
   std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count - 1), keys.end());
   std::vector<FeatureIndex> chosen(count);

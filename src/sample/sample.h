@@ -7,6 +7,7 @@
 
 #include "core/fixed_point.h"
 #include "core/random.h"
+#include "sample/feature_ops.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -54,6 +55,7 @@ class FeatureSampler {
   bool per_level() const { return bylevel_ < 1.0f; }
   bool per_node() const { return bynode_ < 1.0f; }
   std::vector<FeatureIndex> const& Tree() const { return tree_; }  ///< ascending
+  FeatureCounts counts() const;
   /// Ascending; a function of (seed, tree, depth) and, with colsample_bynode, of the node.
   std::vector<FeatureIndex> Node(int depth, NodeIndex node) const;
 

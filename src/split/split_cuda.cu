@@ -229,10 +229,9 @@ __device__ void BestOfNode(DeviceTree const& tree, SplitCandidate const* candida
   if (top == 0 ? lane == 0 : best == top) node->split = LoadFresh(candidates + place);
 }
 
-__device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t family, bool right, Node const& node) {
+__device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t family, bool right) {
   if (tree.features_of_node == nullptr) return nullptr;
-  std::uint32_t const set = tree.sets_by_depth != 0 ? static_cast<std::uint32_t>(node.depth) : 2 * family + right;
-  return tree.features_of_node + std::uint64_t{set} * tree.feature_words;
+  return tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
 }
 
 /// kMonotone: there are monotone constraints. kCategories: some features are categorical.
@@ -260,7 +259,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
     GradientSum* const own = sums(child == 0 ? family->built_slot : family->sibling_slot);
     GradientSum const* const built = subtract ? sums(family->built_slot) : nullptr;
-    std::uint32_t const* const allowed = SetOf(tree, f, n != family->left, tree.nodes[n]);
+    std::uint32_t const* const allowed = SetOf(tree, f, n != family->left);
     SplitCandidate best;
     bool const mine = BestOf<kMonotone, kCategories>(tree, params, group, n, allowed, own, built, &shared, &best);
     if (mine) candidates[g] = best;
@@ -294,6 +293,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
 
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
+  if (tree.features_of_node != nullptr) ChooseFeatures(tree, bounds, limits, stream);
   unsigned const blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = tree.limits.directions != nullptr

@@ -160,7 +160,7 @@ TEST(BatchGrowthTest, GivesTheTreeOfOneNodeAtATime) {
   EXPECT_GT(ahead, 10) << "nothing was expanded ahead of its turn in vain: the hardest case is missing";
 }
 
-TEST(BatchGrowthTest, InOrderEveryNumberIsKnownBefore) {
+TEST(BatchGrowthTest, InOrderTheDeviceNumbersNodesAsTheTreeDoes) {
   for (GrowPolicy policy : {GrowPolicy::kLossGuide, GrowPolicy::kDepthWise}) {
     TrainParams params;
     params.grow_policy = policy;
@@ -180,7 +180,7 @@ TEST(BatchGrowthTest, InOrderEveryNumberIsKnownBefore) {
         for (int side = 0; side < 2; ++side) {
           children.push_back(MakeNode(Mix(parent.sum.grad, side), batch[f].parent, parent.depth + 1));
           children.back().slot = side == 0 ? batch[f].built_slot : batch[f].sibling_slot;
-          promised[children.back().sum.grad] = growth.ChildNumber(f) + side;
+          promised[children.back().sum.grad] = batch[f].left + side;
         }
       }
       growth.Learn(children);

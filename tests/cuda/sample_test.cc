@@ -123,6 +123,39 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"SparseCategories", {20000, 20, 0.9}, 64, 30}),
     [](auto const& c) { return std::string{c.param.name}; });
 
+// Sets of features are chosen by a kernel: more features than its block has threads, keys that tie, samples that change
+// from tree to tree, which the recorded tree must notice.
+TEST(FeatureSetTest, SameTreesForEveryWayToSampleFeatures) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  float const infinite = std::numeric_limits<float>::infinity();
+  for (std::size_t columns : {1U, 2U, 28U, 32U, 257U, 600U}) {
+    TreeCase c = testing::RandomCase({columns > 100 ? 3000U : 20000U, columns, 0.1}, 34);
+    c.max_bin = 64;
+    Pair pair{c};
+    std::uint32_t iteration = 0;
+    for (float bytree : {1.0f, 0.8f}) {
+      for (float bylevel : {1.0f, 0.7f}) {
+        for (float bynode : {1.0f, 0.5f, 0.99999994f}) {
+          for (int weights = 0; weights < 3; ++weights) {
+            SCOPED_TRACE(std::to_string(columns) + " columns, " + std::to_string(iteration));
+            c.params = TrainParams{};
+            c.params.max_depth = 4 + static_cast<int>(iteration % 3);
+            c.params.grow_policy = iteration % 4 == 3 ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+            c.params.max_leaves = iteration % 8 == 3 ? 11 : 0;
+            c.params.colsample_bytree = bytree;
+            c.params.colsample_bylevel = bylevel;
+            c.params.colsample_bynode = bynode;
+            for (std::size_t f = 0; weights > 0 && f < columns; ++f) {
+              c.params.feature_weights.push_back(weights == 1 ? static_cast<float>(f % 3) : f % 2 ? infinite : 1.0f);
+            }
+            ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   constexpr std::size_t kRows = 1000;

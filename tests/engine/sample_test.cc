@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
+#include "core/portable_math.h"
 #include "reference/gradient.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
@@ -101,6 +103,63 @@ TEST(FeatureSampleTest, SizesMultiplyAndSetsNest) {
     EXPECT_EQ(of_level.size(), 20U);
   }
   EXPECT_GT(sets.size(), 100U);
+}
+
+/// The first `count` of `from` in the order of -log(draw) / weight, or of draws if there are no weights.
+std::vector<FeatureIndex> FirstByDraw(std::vector<FeatureIndex> const& from, std::size_t count,
+                                      std::vector<float> const& weights, RandomStream const& stream) {
+  std::vector<std::pair<double, FeatureIndex>> order;
+  for (FeatureIndex f : from) {
+    double const u = (stream.Word(f) + 0.5) / 4294967296.0;
+    order.emplace_back(weights.empty() ? u : -PortableLog(u) / std::max(weights[f], 1e-6f), f);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<FeatureIndex> first;
+  for (std::size_t i = 0; i < count; ++i) first.push_back(order[i].second);
+  std::sort(first.begin(), first.end());
+  return first;
+}
+
+// Models are saved and continued: the sets of a seed must stay what they are.
+TEST(FeatureSampleTest, SetsAreTheFirstByDrawOrByDrawAndWeight) {
+  float const infinite = std::numeric_limits<float>::infinity();
+  for (FeatureIndex features : {3U, 28U, 33U, 200U}) {
+    for (bool weighted : {false, true}) {
+      auto params = ColumnParams(0.9f, 0.7f, 0.4f);
+      params.seed = features;
+      // Of weight infinite: keys are all 0, and the smaller features are first.
+      for (FeatureIndex f = 0; weighted && f < features; ++f) {
+        params.feature_weights.push_back(f % 5 == 4 ? infinite : static_cast<float>(f % 5) * 0.7f);
+      }
+      FeatureSampler const sampler{params, features, 9};
+      auto const tree = static_cast<std::size_t>(0.9f * static_cast<float>(features));
+      std::size_t const level = sampler.counts().level, node = sampler.counts().node;
+      EXPECT_EQ(level, static_cast<std::size_t>(0.7f * static_cast<float>(tree)));
+      EXPECT_EQ(node, std::max<std::size_t>(1, static_cast<std::size_t>(0.4f * static_cast<float>(level))));
+      std::vector<FeatureIndex> all(features);
+      std::iota(all.begin(), all.end(), 0U);
+      auto const first = [&](auto const& from, std::size_t count, RandomPurpose purpose, std::uint32_t place) {
+        return FirstByDraw(from, count, params.feature_weights, {params.seed, purpose, 9, place});
+      };
+      auto const of_tree = first(all, tree, RandomPurpose::kFeaturesOfTree, 0);
+      EXPECT_EQ(sampler.Tree(), of_tree);
+      for (NodeIndex n : {5, 6}) {
+        auto const of_level = first(of_tree, level, RandomPurpose::kFeaturesOfLevel, 2);
+        EXPECT_EQ(sampler.Node(2, n),
+                  first(of_level, node, RandomPurpose::kFeaturesOfNode, static_cast<std::uint32_t>(n)));
+      }
+    }
+  }
+}
+
+TEST(FeatureSampleTest, SetsThatAreNotChosenHaveNoCount) {
+  FeatureSampler const tree{ColumnParams(0.5f, 1, 1), 80, 0}, level{ColumnParams(1, 0.5f, 1), 80, 0},
+      node{ColumnParams(0.5f, 1, 0.5f), 80, 0};
+  EXPECT_EQ(tree.counts().level + tree.counts().node, 0U);
+  EXPECT_EQ(level.counts().level, 40U);
+  EXPECT_EQ(level.counts().node, 0U);
+  EXPECT_EQ(node.counts().level, 0U);
+  EXPECT_EQ(node.counts().node, 20U);
 }
 
 TEST(FeatureSampleTest, TheShareIsReadAsTheUserWroteIt) {

@@ -1,0 +1,151 @@
+#include <cub/block/block_scan.cuh>
+
+#include "core/grid.h"
+#include "core/random.h"
+#include "level/device_tree.h"
+#include "sample/feature_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+
+// A set's last feature is found digit by digit, from the first of its key to the last of its number.
+constexpr int kDigitBits = 8, kDigits = 12, kKeyDigits = 8;
+static_assert(1 << kDigitBits == kThreads);  // a thread for each value of a digit
+
+using DigitScan = cub::BlockScan<std::uint32_t, kThreads>;
+
+/// What the threads of a set share.
+struct ChoiceShared {
+  typename DigitScan::TempStorage scan;
+  std::uint32_t counts[kThreads];  ///< features, by the value of a digit
+  std::uint32_t digit;             ///< of the last feature of the set
+  std::uint32_t same;              ///< features with this digit, …
+  std::uint32_t wanted;            ///< … and those of them that are in the set
+};
+
+/// One set and what it is chosen from.
+struct Choice {
+  RandomStream stream;
+  float const* weights;       ///< [features], or nullptr
+  FeatureIndex features;      ///< of the matrix
+  std::uint32_t const* from;  ///< bit set, or nullptr: all
+  std::uint32_t count;        ///< features to choose, at least 1 and not more than there are
+
+  __device__ bool MayTake(FeatureIndex f) const { return from == nullptr || ((from[f / 32] >> (f % 32)) & 1U) != 0; }
+  __device__ std::uint64_t Key(FeatureIndex f) const {
+    std::uint32_t const draw = stream.Word(f);
+    return weights == nullptr ? FeatureKey(draw) : FeatureKey(draw, weights[f]);
+  }
+};
+
+/// A feature's place in the order of a choice, as one number of kDigits digits.
+struct Place {
+  std::uint64_t key;
+  std::uint32_t feature;
+
+  static __device__ int Shift(int digit) { return (digit < kKeyDigits ? 7 - digit : kDigits - 1 - digit) * kDigitBits; }
+  __device__ std::uint32_t Digit(int digit) const {
+    constexpr std::uint32_t kMask = kThreads - 1;
+    if (digit < kKeyDigits) return static_cast<std::uint32_t>(key >> Shift(digit)) & kMask;
+    return (feature >> Shift(digit)) & kMask;
+  }
+  __device__ void SetDigit(int digit, std::uint32_t value) {
+    std::uint64_t const mask = std::uint64_t{kThreads - 1} << Shift(digit), bits = std::uint64_t{value} << Shift(digit);
+    if (digit < kKeyDigits) {
+      key = (key & ~mask) | bits;
+    } else {
+      feature = static_cast<std::uint32_t>((feature & ~mask) | bits);
+    }
+  }
+  /// Are the first `digits` digits the same?
+  __device__ bool Agrees(Place const& other, int digits) const {
+    if (digits == 0) return true;
+    if (digits <= kKeyDigits) return ((key ^ other.key) >> Shift(digits - 1)) == 0;
+    return key == other.key && ((feature ^ other.feature) >> Shift(digits - 1)) == 0;
+  }
+  __device__ bool IsBehind(Place const& other) const {
+    return key != other.key ? key > other.key : feature > other.feature;
+  }
+};
+
+/// A place that the features of the set are not behind, and all others are. Called by the whole block.
+/// Cost  seldom more than three passes over the features: it ends where the digits so far tell them apart
+__device__ Place LastPlace(Choice const& choice, ChoiceShared* shared) {
+  Place last{~std::uint64_t{0}, ~0U};
+  std::uint32_t wanted = choice.count;
+  for (int digit = 0; digit < kDigits; ++digit) {
+    shared->counts[threadIdx.x] = 0;
+    __syncthreads();
+    for (FeatureIndex f = threadIdx.x; f < choice.features; f += kThreads) {
+      if (!choice.MayTake(f)) continue;
+      Place const place{choice.Key(f), f};
+      if (place.Agrees(last, digit)) atomicAdd(&shared->counts[place.Digit(digit)], 1U);
+    }
+    __syncthreads();
+    std::uint32_t const same = shared->counts[threadIdx.x];
+    std::uint32_t before;
+    DigitScan(shared->scan).ExclusiveSum(same, before);
+    if (before < wanted && wanted <= before + same) {  // in one thread
+      shared->digit = threadIdx.x;
+      shared->same = same;
+      shared->wanted = wanted - before;
+    }
+    __syncthreads();
+    last.SetDigit(digit, shared->digit);
+    wanted = shared->wanted;
+    if (shared->same == wanted) break;  // all of them: whatever digits follow
+  }
+  return last;
+}
+
+/// The features of the choice to the bit set `to`, which may be `from`. Called by the whole block.
+__device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* shared) {
+  Place const last = LastPlace(choice, shared);
+  for (FeatureIndex first = 0; first < choice.features; first += kThreads) {
+    FeatureIndex const f = first + threadIdx.x;
+    bool const in = f < choice.features && choice.MayTake(f) && !Place{choice.Key(f), f}.IsBehind(last);
+    std::uint32_t const word = __ballot_sync(kAllLanes, in);
+    if (threadIdx.x % 32 == 0 && f < choice.features) to[f / 32] = word;
+  }
+  __syncthreads();
+}
+
+/// A block for each child of the level, or for the root.
+__global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(DeviceTree tree) {
+  __shared__ ChoiceShared shared;
+  TreeSettings const& settings = *tree.settings;
+  std::uint32_t const children = tree.families[0].sibling_slot < 0 ? 1 : 2;
+  for (std::uint32_t child = blockIdx.x; child < tree.state->families * children; child += gridDim.x) {
+    std::uint32_t const family = child / children, right = child % children;
+    NodeIndex const n = tree.families[family].left + static_cast<NodeIndex>(right);
+    std::uint32_t* const set = tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
+    Choice choice{{settings.draw.seed, RandomPurpose::kFeaturesOfLevel, settings.draw.tree,
+                   static_cast<std::uint32_t>(tree.nodes[n].depth)},
+                  tree.feature_weights,
+                  tree.matrix.features,
+                  tree.features_of_tree,
+                  settings.features.level};
+    if (choice.count != 0) {
+      Choose(choice, set, &shared);
+      choice.from = set;
+    }
+    choice.stream.purpose = RandomPurpose::kFeaturesOfNode;
+    choice.stream.place = static_cast<std::uint32_t>(n);
+    choice.count = settings.features.node;
+    if (choice.count != 0) Choose(choice, set, &shared);
+  }
+}
+
+}  // namespace
+
+void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits,
+                    cudaStream_t stream) {
+  ChooseFeaturesKernel<<<Blocks(2 * bounds.families, 1, limits, kResident), kThreads, 0, stream>>>(tree);
+  CheckLaunch("choosing features");
+}
+
+}  // namespace xgbgpu::cuda
