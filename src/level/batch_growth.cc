@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "level/level_policy.h"
+
 namespace xgbgpu::cuda {
 
 void BatchGrowth::Reset(TrainParams const& params, std::uint32_t slots, bool in_order) {
@@ -37,6 +39,7 @@ void BatchGrowth::Learn(Span<Node const> nodes) {
   }
   if (tree_.empty()) {
     tree_.push_back(made_[0]);
+    tree_[0].left = kNoNode;  // not taken, even if the device has split it already
     device_number_.push_back(0);
     known_[0].number = 0;
     queue_.Push(tree_, 0);
@@ -85,8 +88,10 @@ void BatchGrowth::AdvanceTree() {
 std::vector<NodeIndex> BatchGrowth::Likeliest(std::size_t most) {
   NodeIndex const next = queue_.Next();
   NodeIndex const first = device_number_[static_cast<std::size_t>(next)];
-  std::size_t const count =
-      in_order_ ? 1 : std::min({most, waiting_.size(), static_cast<std::size_t>(queue_.LeavesToCome())});
+  LevelPolicy const policy;
+  int const to_come = queue_.LeavesToCome();
+  int const ahead = std::min(to_come, std::max(to_come / policy.attended_ahead_part, policy.least_attended_ahead));
+  std::size_t const count = in_order_ ? 1 : std::min({most, waiting_.size(), static_cast<std::size_t>(ahead)});
   known(first).priority = std::numeric_limits<float>::infinity();
   auto const before = [&](NodeIndex a, NodeIndex b) {
     float const pa = known(a).priority, pb = known(b).priority;

@@ -25,7 +25,8 @@ class BatchGrowth {
  public:
   /// `slots` >= 2. `in_order`: no node is expanded ahead of its turn, so that its two numbers are the same.
   void Reset(TrainParams const& params, std::uint32_t slots, bool in_order);
-  /// Nodes that the device has made: the root, then the children of each batch, in order, with their best splits.
+  /// Nodes that the device has made: the root, then the children of each batch, in order, with their best splits. They
+  /// may all come at once, split as far as they can be: then the tree is finished.
   void Learn(Span<Node const> nodes);
   /// Is there a split to make? If not, the tree is finished.
   bool MaySplit();

@@ -44,10 +44,18 @@ void LevelBuilder::DropGraph() {
   graph_ = nullptr;
 }
 
+/// May a loss-guided tree be cut out of the depth-wise one? The features of a node depend on its number in the tree.
+bool LevelBuilder::CanBeCut(TrainParams const& params) {
+  LevelPolicy const policy;
+  if (params.colsample_bynode < 1.0f) return false;
+  if (params.max_leaves == 0 || params.max_depth <= policy.cut_levels) return true;
+  return params.max_leaves >= policy.cut_part * static_cast<double>(1 << params.max_depth);
+}
+
 bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   LevelPolicy const policy;
-  if (params.grow_policy != GrowPolicy::kDepthWise) return false;
   if (params.max_depth == 0 || params.max_depth > policy.most_levels) return false;
+  if (params.grow_policy == GrowPolicy::kLossGuide && !CanBeCut(params)) return false;
   std::size_t const slots = std::size_t{1} << (params.max_depth - 1);
   std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
   return slots * HistogramBytes() <= histogram_budget_ &&
@@ -105,7 +113,7 @@ void LevelBuilder::ReserveAttended() {
   LevelPolicy const policy;
   std::size_t const fitting = histogram_budget_ / HistogramBytes();
   std::size_t const leaves =
-      params_.max_leaves == 0 ? policy.attended_slots : static_cast<std::size_t>(params_.max_leaves);
+      params_.max_leaves == 0 ? policy.attended_slots : 2 * static_cast<std::size_t>(params_.max_leaves);
   used_slots_ = static_cast<std::uint32_t>(
       std::max<std::size_t>(2, std::min({fitting, leaves, matrix_.view.rows, std::size_t{policy.attended_slots}})));
   std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
@@ -114,6 +122,7 @@ void LevelBuilder::ReserveAttended() {
   Grow(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
   if (categories_.Reserve(NodeRoom(), 0, stream_)) DropGraph();
   Grow(&families_, "nodes", batch_);
+  if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
   Grow(&move_jobs_, "nodes", batch_);
   Grow(&sum_jobs_, "nodes", 2 * batch_);
   Grow(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
@@ -202,7 +211,7 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
       SplitParams{params, {}},
       params.min_split_loss,
       params.max_depth,
-      params.max_leaves,
+      IsCut() ? 0 : params.max_leaves,
       {params.seed, tree_number, SampleThreshold(params.subsample), MakeSampleTarget(params, matrix_.view.rows)},
       features.counts()};
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
@@ -355,7 +364,8 @@ void LevelBuilder::ExpandNodes() {
     categories_.Reserve(NodeRoom(), first, stream_);
   }
   constraints_.Extend(first, first + 2 * batch.size(), arena_, stream_);
-  CopyToDevice(families_.data(), batch.data(), batch.size(), stream_, "choosing nodes");
+  std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from there is over
+  CopyToDevice(families_.data(), host_families_.data(), batch.size(), stream_, "choosing nodes");
   bounds_.families = batch.size();
   DeviceTree const tree = View();
   PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
@@ -417,22 +427,24 @@ bool LevelBuilder::MakeRoomForTree() {
 
 LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
+  std::size_t made = 0;  // nodes, of which sets have the numbers
   if (unattended_) {
     stream_.Wait("growing a tree");
     while (by_paths_ && MakeRoomForTree()) {
       RunUnattended();
       stream_.Wait("growing a tree");
     }
-    result.nodes = {NodesOf(host_memory_.data()), HeaderOf(host_memory_.data())->state.nodes};
+    made = HeaderOf(host_memory_.data())->state.nodes;
+    result.nodes = {NodesOf(host_memory_.data()), made};
+    if (IsCut()) result.nodes = TakeTree(result.nodes);
   } else {
     EnqueuePositions();
     CopyToHost(host_memory_.data(), tree_memory_.data(), sizeof(Header), stream_, "reading the tree");
     stream_.Wait("growing a tree");
+    made = growth_.made().size();
     result.nodes = growth_.tree();
   }
-  if (categories_.any()) {
-    result.sets = categories_.Read(unattended_ ? result.nodes.size() : growth_.made().size(), stream_);
-  }
+  if (categories_.any()) result.sets = categories_.Read(made, stream_);
   if (timer_.timeline() != nullptr) {
     timer_.timeline()->Resolve();
     ReportBytes(result.nodes);

@@ -17,10 +17,10 @@ namespace xgbgpu::cuda {
 
 /// Grows the nodes of one tree after the other on one matrix.
 ///
-/// Two ways, one result. *Unattended*, for depth-wise growth to a known depth whose histograms fit: the device chooses
-/// the nodes of every level, the host enqueues all levels as one graph and waits once. *Attended*, for the rest
-/// (loss-guided, no depth limit, histograms beyond the budget): the host chooses a batch (batch_growth.h), waits for
-/// its children's splits, and chooses again.
+/// Two ways, one result. *Unattended*, for growth to a known depth whose histograms fit: the device chooses the nodes
+/// of every level, the host enqueues all levels as one graph and waits once; loss-guided trees are cut out of what was
+/// made. *Attended*, for the rest (no depth limit, histograms beyond the budget): the host chooses a batch
+/// (batch_growth.h), waits for its children's splits, and chooses again.
 class LevelBuilder {
  public:
   /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
@@ -67,6 +67,12 @@ class LevelBuilder {
 
  private:
   bool CanUsePaths() const;
+  static bool CanBeCut(TrainParams const& params);
+  /// Is the tree loss-guided, and made of nodes that are all there already?
+  bool IsCut() const { return unattended_ && params_.grow_policy == GrowPolicy::kLossGuide; }
+  Span<Node const> TakeTree(Span<Node const> made);
+  void RenumberPositions() const;
+  float const* SpreadValues(float const* node_values) const;
   /// New memory is cleared: structures are read whole, their padding too.
   template <typename T>
   void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
@@ -167,9 +173,13 @@ class LevelBuilder {
   DeviceBuffer<std::uint32_t> tree_set_;
   DeviceBuffer<std::uint32_t> node_sets_;
   DeviceBuffer<float> feature_weights_;
-  std::vector<float> uploaded_weights_;  ///< what these are
-  DeviceBuffer<Node> tree_nodes_;        ///< attended: the finished tree, for rows outside the sample
+  std::vector<float> uploaded_weights_;   ///< what these are
+  std::vector<NodeIndex> leaf_numbers_;   ///< IsCut: see BatchGrowth::LeafNumbers
+  DeviceBuffer<NodeIndex> leaf_of_node_;  ///< these
+  DeviceBuffer<float> values_of_nodes_;   ///< IsCut, WalksLate
+  DeviceBuffer<Node> tree_nodes_;         ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
+  PinnedBuffer<Family> host_families_;      ///< attended: of a batch
   PinnedBuffer<std::uint8_t> host_memory_;  ///< as tree_memory_
 };
 

@@ -18,10 +18,18 @@ struct LevelPolicy {
   std::size_t most_candidate_bytes{std::size_t{256} << 20};
   /// Levels of an unattended tree at most: a level costs three launches even if it is empty.
   int most_levels{16};
+  /// A loss-guided tree of at most this depth is cut out of the depth-wise one of all nodes, which grows unattended …
+  int cut_levels{8};
+  /// … and a deeper one if it may have at least this part of the leaves that its depth has room for.
+  double cut_part{0.25};
   /// Histograms that attended growth keeps for nodes that wait, if memory allows.
   std::uint32_t attended_slots{1024};
   /// Families of one attended batch.
   std::size_t attended_batch{512};
+  /// In loss-guided growth: this part of the leaves to come, or so many families. On data of higgs' shape that takes no
+  /// more batches than expanding all that wait, moves a sixth less rows, and evaluates half the nodes.
+  int attended_ahead_part{4};
+  int least_attended_ahead{8};
   /// Rows that a warp divides at a time: at most 1024, fewer where that would leave multiprocessors idle.
   std::uint32_t most_item_rows{1024};
   std::uint32_t least_item_rows{64};

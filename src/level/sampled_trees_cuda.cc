@@ -57,6 +57,7 @@ NodeIndex const* LevelBuilder::positions() const {
   if (WalksLate()) {
     timer_.Run(kWalk, params_.max_depth,
                [&] { FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_); });
+    if (IsCut()) RenumberPositions();
   }
   return positions_.data();
 }
@@ -64,6 +65,7 @@ NodeIndex const* LevelBuilder::positions() const {
 void LevelBuilder::AddLeafValues(float const* node_values, float* margins, std::size_t stride,
                                  DeviceLimits const& limits) const {
   if (WalksLate()) {
+    if (IsCut()) node_values = SpreadValues(node_values);
     AddLeavesOfAll(matrix_.view, WalkOfTree(), node_values, margins, stride, limits, stream_);
   } else {
     cuda::AddLeafValues(positions_.data(), matrix_.view.rows, node_values, margins, stride, limits, stream_);

@@ -160,6 +160,24 @@ TEST(BatchGrowthTest, GivesTheTreeOfOneNodeAtATime) {
   EXPECT_GT(ahead, 10) << "nothing was expanded ahead of its turn in vain: the hardest case is missing";
 }
 
+TEST(BatchGrowthTest, IsCutOutOfTheWholeTree) {
+  for (int max_depth : {1, 3, 8}) {
+    for (int max_leaves : {0, 1, 2, 7, 100}) {
+      TrainParams params;
+      params.max_depth = max_depth;
+      auto const made = GrowOneByOne(params);
+      params.grow_policy = GrowPolicy::kLossGuide;
+      params.max_leaves = max_leaves;
+      BatchGrowth growth;
+      growth.Reset(params, 2, false);
+      growth.Learn(made);
+      EXPECT_FALSE(growth.MaySplit());
+      ExpectSameTree(growth.tree(), GrowOneByOne(params));
+      ExpectLeavesHoldTheirRows(growth);
+    }
+  }
+}
+
 TEST(BatchGrowthTest, InOrderTheDeviceNumbersNodesAsTheTreeDoes) {
   for (GrowPolicy policy : {GrowPolicy::kLossGuide, GrowPolicy::kDepthWise}) {
     TrainParams params;

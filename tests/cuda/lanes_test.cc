@@ -75,6 +75,14 @@ std::vector<LaneCase> LaneCases() {
   cases.push_back(
       {"GossInLists", 5, 2, 3000, 40, 0.1, With([](TrainParams* p) { p->sampling_method = SamplingMethod::kGoss; })});
   cases.push_back({"ColumnsOfNodes", 3, 1, 2000, 20, 1.0, With([](TrainParams* p) { p->colsample_bynode = 0.5f; })});
+  for (float subsample : {1.0f, 0.4f}) {
+    cases.push_back({subsample < 1 ? "LossGuidedToADepthOnSamples" : "LossGuidedToADepth", 3, 2, 2000, 9, 1.0,
+                     With([&](TrainParams* p) {
+                       p->grow_policy = GrowPolicy::kLossGuide;
+                       p->max_leaves = 20;
+                       p->subsample = subsample;
+                     })});
+  }
   cases.push_back({"LossGuided", 3, 2, 2000, 9, 1.0, With([](TrainParams* p) {
                      p->grow_policy = GrowPolicy::kLossGuide;
                      p->max_depth = 0;

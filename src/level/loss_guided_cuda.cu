@@ -1,0 +1,66 @@
+/// What LevelBuilder does differently when a loss-guided tree is cut out of one that has every node.
+#include "core/grid.h"
+#include "level/level_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+
+/// Numbers of nodes as the device made them become numbers of the tree's leaves; complements stay complements.
+__global__ void __launch_bounds__(kThreads)
+    RenumberLeavesKernel(NodeIndex const* leaf_of_node, std::uint64_t rows, NodeIndex* positions) {
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
+    NodeIndex const n = positions[row];
+    positions[row] = n < 0 ? ~leaf_of_node[~n] : leaf_of_node[n];
+  }
+}
+
+/// The value of its leaf for every node that the device made and that has rows.
+__global__ void __launch_bounds__(kThreads)
+    SpreadValuesKernel(NodeIndex const* leaf_of_node, std::uint32_t nodes, float const* of_leaves, float* of_nodes) {
+  for (std::uint32_t n = blockIdx.x * kThreads + threadIdx.x; n < nodes; n += gridDim.x * kThreads) {
+    NodeIndex const leaf = leaf_of_node[n];
+    of_nodes[n] = leaf == kNoNode ? 0.0f : of_leaves[leaf];
+  }
+}
+
+}  // namespace
+
+/// Takes the tree out of the nodes that the device has made: all that depth and gain allow, so that the queue finds
+/// each that it wants. The rows' leaves follow.
+Span<Node const> LevelBuilder::TakeTree(Span<Node const> made) {
+  constexpr std::uint32_t kNoSlots = 2;  // nothing is expanded any more
+  growth_.Reset(params_, kNoSlots, false);
+  growth_.Learn(made);
+  leaf_numbers_ = growth_.LeafNumbers();
+  std::size_t const room = std::size_t{2} << params_.max_depth;
+  Reserve(&leaf_of_node_, arena_, "nodes", room);
+  CopyToDevice(leaf_of_node_.data(), leaf_numbers_.data(), leaf_numbers_.size(), stream_, "numbering leaves");
+  if (WalksLate()) {
+    Reserve(&values_of_nodes_, arena_, "nodes", room);
+  } else {
+    RenumberPositions();
+  }
+  return growth_.tree();
+}
+
+void LevelBuilder::RenumberPositions() const {
+  std::uint64_t const rows = positions_.size();
+  RenumberLeavesKernel<<<Blocks(rows, kThreads, limits_, kResident), kThreads, 0, stream_>>>(leaf_of_node_.data(), rows,
+                                                                                             positions_.data());
+  CheckLaunch("numbering leaves");
+}
+
+float const* LevelBuilder::SpreadValues(float const* node_values) const {
+  auto const nodes = static_cast<std::uint32_t>(leaf_numbers_.size());
+  SpreadValuesKernel<<<Blocks(nodes, kThreads, limits_, kResident), kThreads, 0, stream_>>>(
+      leaf_of_node_.data(), nodes, node_values, values_of_nodes_.data());
+  CheckLaunch("numbering leaf values");
+  return values_of_nodes_.data();
+}
+
+}  // namespace xgbgpu::cuda
