@@ -1,9 +1,8 @@
 #include "level/batch_growth.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-
-#include "level/level_policy.h"
 
 namespace xgbgpu::cuda {
 
@@ -27,9 +26,7 @@ void BatchGrowth::Learn(Span<Node const> nodes) {
   for (Node const& node : nodes) {
     auto const n = static_cast<NodeIndex>(made_.size());
     made_.push_back(node);
-    float const gain = node.split.gain;
-    float const above = node.parent == kNoNode ? gain : known(node.parent).priority;
-    known_.push_back({std::min(gain, above), kNoNode});
+    known_.push_back({0, kNoNode});
     if (queue_.IsCandidate(node)) {
       waiting_.push_back(n);
       holders_.push_back(n);
@@ -59,7 +56,6 @@ void BatchGrowth::Take(NodeIndex parent_number) {
     tree_.back().left = kNoNode;
     device_number_.push_back(device);
     known(device).number = static_cast<NodeIndex>(tree_.size()) - 1;
-    known(device).priority = made(device).split.gain;
   }
 }
 
@@ -84,15 +80,40 @@ void BatchGrowth::AdvanceTree() {
   }
 }
 
+void BatchGrowth::SetPriorities() {
+  for (std::size_t n = 0; n < made_.size(); ++n) {  // parents come before their children
+    float const gain = made_[n].split.gain;
+    known_[n].priority = known_[n].number != kNoNode ? gain : std::min(gain, known(made_[n].parent).priority);
+  }
+}
+
+/// Nodes that wait and may still be in the tree. A split is not made before those of larger priority: with as many of
+/// these as leaves to come, whether they wait or were expanded ahead, the node stays out.
+std::size_t BatchGrowth::CountPossible() const {
+  std::vector<float> open;
+  for (NodeIndex n : waiting_) open.push_back(known_[static_cast<std::size_t>(n)].priority);
+  for (std::size_t n = 0; n < made_.size(); ++n) {
+    NodeIndex const left = made_[n].left;
+    bool const is_ahead = left != kNoNode && known_[static_cast<std::size_t>(left)].number == kNoNode;
+    if (is_ahead) open.push_back(known_[n].priority);
+  }
+  auto const to_come = static_cast<std::size_t>(queue_.LeavesToCome());
+  if (open.size() <= to_come) return waiting_.size();
+  auto const last = open.begin() + static_cast<std::ptrdiff_t>(to_come - 1);
+  std::nth_element(open.begin(), last, open.end(), std::greater<>{});
+  return static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), [&](NodeIndex n) {
+    return known_[static_cast<std::size_t>(n)].priority >= *last;
+  }));
+}
+
 /// Device numbers of the nodes to expand in loss-guided growth: the one whose turn it is, then the likeliest to follow.
 std::vector<NodeIndex> BatchGrowth::Likeliest(std::size_t most) {
   NodeIndex const next = queue_.Next();
   NodeIndex const first = device_number_[static_cast<std::size_t>(next)];
-  LevelPolicy const policy;
-  int const to_come = queue_.LeavesToCome();
-  int const ahead = std::min(to_come, std::max(to_come / policy.attended_ahead_part, policy.least_attended_ahead));
-  std::size_t const count = in_order_ ? 1 : std::min({most, waiting_.size(), static_cast<std::size_t>(ahead)});
-  known(first).priority = std::numeric_limits<float>::infinity();
+  if (in_order_) return {first};
+  SetPriorities();
+  known(first).priority = std::numeric_limits<float>::infinity();  // also where others have its gain
+  std::size_t const count = std::min(most, CountPossible());
   auto const before = [&](NodeIndex a, NodeIndex b) {
     float const pa = known(a).priority, pb = known(b).priority;
     return pa != pb ? pa > pb : a < b;

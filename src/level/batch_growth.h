@@ -42,7 +42,7 @@ class BatchGrowth {
  private:
   /// What is known of a node beside what the device knows.
   struct Known {
-    float priority;    ///< least gain on the way from the nearest node of the tree to this one
+    float priority;    ///< when a batch is chosen: least gain on the way from the nearest node of the tree to this one
     NodeIndex number;  ///< in the tree; kNoNode: not taken (yet)
   };
 
@@ -50,6 +50,8 @@ class BatchGrowth {
   Known& known(NodeIndex n) { return known_[static_cast<std::size_t>(n)]; }
   void Take(NodeIndex parent_number);
   void AdvanceTree();
+  void SetPriorities();
+  std::size_t CountPossible() const;
   std::vector<NodeIndex> Likeliest(std::size_t most);
   bool PlanFamily(NodeIndex parent, Family* family);
   std::int32_t AcquireSlot(NodeIndex keep);

@@ -26,10 +26,6 @@ struct LevelPolicy {
   std::uint32_t attended_slots{1024};
   /// Families of one attended batch.
   std::size_t attended_batch{512};
-  /// In loss-guided growth: this part of the leaves to come, or so many families. On data of higgs' shape that takes no
-  /// more batches than expanding all that wait, moves a sixth less rows, and evaluates half the nodes.
-  int attended_ahead_part{4};
-  int least_attended_ahead{8};
   /// Rows that a warp divides at a time: at most 1024, fewer where that would leave multiprocessors idle.
   std::uint32_t most_item_rows{1024};
   std::uint32_t least_item_rows{64};

@@ -160,6 +160,23 @@ TEST(BatchGrowthTest, GivesTheTreeOfOneNodeAtATime) {
   EXPECT_GT(ahead, 10) << "nothing was expanded ahead of its turn in vain: the hardest case is missing";
 }
 
+// A node that is in the tree is expanded as soon as it is known.
+TEST(BatchGrowthTest, LossGuidedTakesABatchForEachLevel) {
+  for (int max_leaves : {2, 7, 31, 100, 250}) {
+    TrainParams params;
+    params.grow_policy = GrowPolicy::kLossGuide;
+    params.max_depth = 0;
+    params.max_leaves = max_leaves;
+    BatchGrowth growth;
+    growth.Reset(params, 1000, false);
+    Device device{&growth, 1000};
+    device.Grow(1000);
+    int deepest = 0;
+    for (Node const& node : growth.tree()) deepest = std::max(deepest, node.depth);
+    EXPECT_LE(device.batches, deepest) << max_leaves << " leaves";
+  }
+}
+
 TEST(BatchGrowthTest, IsCutOutOfTheWholeTree) {
   for (int max_depth : {1, 3, 8}) {
     for (int max_leaves : {0, 1, 2, 7, 100}) {
