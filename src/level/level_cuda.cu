@@ -76,6 +76,7 @@ void LevelBuilder::ReserveUnattended() {
   used_slots_ = static_cast<std::uint32_t>(widest);
   Grow(&tree_memory_, "nodes", TreeBytes(4 * widest));
   if (categories_.Reserve(4 * widest, 0, stream_)) DropGraph();
+  if (IsCut()) ReserveCut(4 * widest);
   Grow(&families_, "nodes", widest);
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * widest * groups_.size());

@@ -70,6 +70,7 @@ class LevelBuilder {
   static bool CanBeCut(TrainParams const& params);
   /// Is the tree loss-guided, and made of nodes that are all there already?
   bool IsCut() const { return unattended_ && params_.grow_policy == GrowPolicy::kLossGuide; }
+  void ReserveCut(std::size_t nodes);
   Span<Node const> TakeTree(Span<Node const> made);
   void RenumberPositions() const;
   float const* SpreadValues(float const* node_values) const;

@@ -30,6 +30,11 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
+void LevelBuilder::ReserveCut(std::size_t nodes) {
+  Grow(&leaf_of_node_, "nodes", nodes);
+  if (WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
+}
+
 /// Takes the tree out of the nodes that the device has made: all that depth and gain allow, so that the queue finds
 /// each that it wants. The rows' leaves follow.
 Span<Node const> LevelBuilder::TakeTree(Span<Node const> made) {
@@ -37,14 +42,8 @@ Span<Node const> LevelBuilder::TakeTree(Span<Node const> made) {
   growth_.Reset(params_, kNoSlots, false);
   growth_.Learn(made);
   leaf_numbers_ = growth_.LeafNumbers();
-  std::size_t const room = std::size_t{2} << params_.max_depth;
-  Reserve(&leaf_of_node_, arena_, "nodes", room);
   CopyToDevice(leaf_of_node_.data(), leaf_numbers_.data(), leaf_numbers_.size(), stream_, "numbering leaves");
-  if (WalksLate()) {
-    Reserve(&values_of_nodes_, arena_, "nodes", room);
-  } else {
-    RenumberPositions();
-  }
+  if (!WalksLate()) RenumberPositions();
   return growth_.tree();
 }
 

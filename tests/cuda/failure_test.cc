@@ -19,12 +19,16 @@ namespace {
 
 constexpr std::uint32_t kTrees = 2;
 
-enum class Growth { kDepthWise, kLossGuide, kExact };
+enum class Growth { kDepthWise, kCut, kLossGuide, kExact };  // kCut: loss-guided to a depth
 
 class CudaFailureTest : public ::testing::TestWithParam<Growth> {
  protected:
   CudaFailureTest() : c_{RandomCase({1200, 9, 0.2}, 201)} {
-    c_.params.grow_policy = GetParam() == Growth::kLossGuide ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+    bool const loss_guided = GetParam() == Growth::kLossGuide || GetParam() == Growth::kCut;
+    c_.params.grow_policy = loss_guided ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+    if (loss_guided) c_.params.max_leaves = 31;
+    if (GetParam() == Growth::kLossGuide) c_.params.max_depth = 0;
+    if (GetParam() == Growth::kDepthWise) c_.params.colsample_bynode = 0.8f;
     c_.params.subsample = 0.8f;
     SetDirections(&c_.params, 9);
     SetInteractions(&c_.params, 9);
@@ -230,8 +234,10 @@ TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest,
-                         ::testing::Values(Growth::kDepthWise, Growth::kLossGuide, Growth::kExact), [](auto const& c) {
+                         ::testing::Values(Growth::kDepthWise, Growth::kCut, Growth::kLossGuide, Growth::kExact),
+                         [](auto const& c) {
                            return std::string{c.param == Growth::kDepthWise   ? "DepthWise"
+                                              : c.param == Growth::kCut       ? "Cut"
                                               : c.param == Growth::kLossGuide ? "LossGuide"
                                                                               : "Exact"};
                          });
