@@ -52,6 +52,12 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
 /// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
 std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache);
 
+/// There are no margins.
+inline void Clear(xgboost::PredictionCacheEntry* cache) {
+  cache->predictions.HostVector().clear();
+  cache->version = 0;
+}
+
 /// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
 bool IsBinned(xgboost::DMatrix const& data);
 

@@ -7,7 +7,6 @@
 #include <xgboost/task.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "adapt_input.h"
@@ -19,6 +18,7 @@
 #include "newcomers.h"
 #include "notice.h"
 #include "round.h"
+#include "stand_in.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -30,11 +30,6 @@ xgboost::Json DeepCopy(xgboost::Json const& json) {
   std::string text;
   xgboost::Json::Dump(json, &text);
   return xgboost::Json::Load(xgboost::StringView{text});
-}
-
-void Clear(xgboost::PredictionCacheEntry* cache) {
-  cache->predictions.HostVector().clear();
-  cache->version = 0;
 }
 
 /// Empties cached predictions unless told that the round went well: half a round may be in them.
@@ -52,34 +47,6 @@ class CacheGuard {
   xgboost::PredictionCacheEntry* cache_;
 };
 
-/// What a stock DoBoost is given in place of matrix, gradients and cache when the real ones are on a device: it checks
-/// that there is one gradient for each row, passes all of it to our updater, which looks at none, and commits the
-/// trees.
-class StandIn {
- public:
-  explicit StandIn(std::uint32_t outputs) : gradients_(outputs) {}
-
-  xgboost::DMatrix* data() const { return OneRow().get(); }
-  xgboost::HostDeviceVector<xgboost::GradientPair>* gradients() { return &gradients_; }
-  xgboost::PredictionCacheEntry* cache() { return &cache_; }
-
- private:
-  static std::shared_ptr<xgboost::DMatrix> const& OneRow() {
-    static auto const* const kHandle = [] {
-      float const value = 0;
-      DMatrixHandle handle = nullptr;
-      if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
-        throw dmlc::Error{XGBGetLastError()};
-      }
-      return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle);
-    }();
-    return *kHandle;
-  }
-
-  xgboost::HostDeviceVector<xgboost::GradientPair> gradients_;
-  xgboost::PredictionCacheEntry cache_;
-};
-
 void CheckOneWorker(char const* tree_method) {
   int const workers = XGCommunicatorGetWorldSize();
   if (workers == 1) return;
@@ -94,7 +61,9 @@ Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgb
                  xgboost::GenericParameter const* ctx)
     : GradientBooster{ctx},
       kind_{kind},
+      model_{model},
       inner_{std::move(inner)},
+      dart_{inner_.get()},
       on_device_{model},
       dart_in_place_{model, true},
       explanation_{model} {
@@ -176,7 +145,8 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));
   Resident& own = training.own;
   bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
-  bool const resident = !on_host && IsCurrent(own);
+  bool const resident =
+      !on_host && (kind_ == Kind::kDart ? HasColumns(&training, predicted.data, *predicted.cache) : IsCurrent(own));
   if (!resident) FillMargins();  // another trainer may have them
   auto const& margins = predicted.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
@@ -211,6 +181,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
     own.rows->SetMargins(margins);
     own.rounds = Rounds();
   }
+  if (kind_ == Kind::kDart && resident) own.rows->WeighColumns(dart_.drawn());
   own.SetTargets(targets, mark);
   training.ComputeGradients(objective, mark);
   out->HostVector().clear();
@@ -241,7 +212,8 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.adapts_leaves = has_adaptive_leaves && on_device;
     wanted_positions_ = round.wants_positions;
     if (round.wants_positions) NeedMargins(data, cache);
-    round.keeps_trees = OwnsRounds() && !round.wants_positions && !training.evaluations.empty();
+    round.keeps_trees = OwnsRounds() && !round.wants_positions && training.EvaluatesOnDevice();
+    std::optional<std::uint32_t> const columns_of = BeginDartRound(&training, data, *cache, &round);
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
     if (trace_ != nullptr) trace_->Write();
@@ -251,7 +223,8 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
       round.rows = training.own.rows.get();
       RoundPlan plan{pending.objective, pending.targets, round.params};
       // A plan that has served two rounds will serve the next: what is set anew in each round is not started ahead.
-      bool const lasting = training.last_plan && training.last_plan->SameGradients(plan.objective, plan.targets) &&
+      bool const lasting = kind_ == Kind::kGBTree && training.last_plan &&
+                           training.last_plan->SameGradients(plan.objective, plan.targets) &&
                            training.last_plan->params == plan.params;
       training.last_plan = std::move(plan);
       if (lasting && config_.device().gpu_trace.empty()) {
@@ -272,6 +245,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
       guard.RoundIsComplete();
     }
     training.EndRound(Rounds(), round.keeps_trees);
+    if (kind_ == Kind::kDart) EndDartRound(&training, columns_of);
   });
 }
 
@@ -304,6 +278,10 @@ Booster* Booster::WhichPredictedLast(xgboost::GenericParameter const* ctx) {
 
 void Booster::FillMargins() {
   Predicted const& last = LastPrediction();
+  if (kind_ == Kind::kDart) {
+    if (last.resident != nullptr) CopyMargins(*last.resident, last.cache);
+    return;
+  }
   if (Training* const training = trainers_.FindMargins(last.data, Rounds())) CopyMargins(training->own, last.cache);
 }
 
@@ -311,11 +289,12 @@ void Booster::CopyMargins(Resident const& resident, xgboost::PredictionCacheEntr
   std::lock_guard<std::mutex> lock{margins_mutex_};
   auto& margins = out->predictions.HostVector();
   std::size_t const size = resident.rows->rows() * resident.rows->outputs();
-  if (out->version == resident.rounds && margins.size() == size) return;
+  if (kind_ == Kind::kGBTree && out->version == resident.rounds && margins.size() == size) return;
   out->version = 0;
   margins.resize(size);
   resident.rows->CopyMargins(margins);
-  out->version = *resident.rounds;
+  // A dart has its last round there, as stock code: its cached margins never count.
+  out->version = kind_ == Kind::kGBTree ? *resident.rounds : *resident.rounds - 1;
 }
 
 bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out) {
@@ -342,7 +321,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
   Training* const training = trainers_.Newest();
   bool const evaluates = CurrentApiCall() == ApiCall::kEvaluate;
   // A matrix of training whose margins are not resident (own objectives) has them in XGBoost's cache.
-  if (training == nullptr || Rounds() == 0 || wanted_positions_ || trainers_.TrainsOn(data)) return false;
+  if (training == nullptr || Rounds() == 0 || wanted_positions_ || trainers_.TrainingOf(data) != nullptr) return false;
   Resident* resident = nullptr;
   {
     std::lock_guard<std::mutex> lock{margins_mutex_};
@@ -379,6 +358,10 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   binned_values_.DropExpired();
   time_orders_.DropExpired();
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}};
+  if (kind_ == Kind::kDart) {
+    PredictDart(data, out, training, layer_begin, layer_end);
+    return;
+  }
   bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());
   bool const served = all_rounds && OwnsRounds() &&
                       AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });

@@ -15,10 +15,12 @@
 #include "binned_values.h"
 #include "booster_config.h"
 #include "core/trace.h"
+#include "dart_weights.h"
 #include "device_prediction.h"
 #include "explanation.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
+#include "round.h"
 #include "time_orders.h"
 #include "trainer_pool.h"
 
@@ -26,8 +28,8 @@ namespace xgbgpu::plugin {
 
 /// Decorates a stock booster. Ours are: parameters, translated on their way in (Configure, LoadConfig) and back
 /// (SaveConfig); gradients and margins that stay on a device (PredictBatch, ComputeGradients, DoBoost;
-/// docs/adr/0008-rounds-on-the-device.md); DoBoost announces the round to our updater; Slice unwraps. All else is
-/// passed on.
+/// docs/adr/0008-rounds-on-the-device.md, 0015-dart-rounds.md); DoBoost announces the round to our updater; Slice
+/// unwraps. All else is passed on.
 class Booster : public xgboost::GradientBooster {
  public:
   enum class Kind { kGBTree, kDart };
@@ -50,7 +52,7 @@ class Booster : public xgboost::GradientBooster {
   /// The booster of the learner with this context, if it predicted into `margins` last on this thread; or null.
   static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, xgboost::GenericParameter const* ctx);
   /// Gradients of the margins predicted last, kept where the margins are: `out` is filled on the host (the host
-  /// backend, dart, mixed updaters), emptied else. False if stock code has to do it: other methods, or labels that
+  /// backend, mixed updaters), emptied else. False if stock code has to do it: other methods, or labels that
   /// XGBoost has something to say about.
   bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
                         xgboost::HostDeviceVector<xgboost::GradientPair>* out);
@@ -111,14 +113,15 @@ class Booster : public xgboost::GradientBooster {
   xgboost::Json& GBTreeSection(xgboost::Json* config) const;
 
   std::uint32_t Rounds() const { return static_cast<std::uint32_t>(inner_->BoostedRounds()); }
-  /// Trees are grown by our updater and margins are the sum of their leaves: nothing that stock code has to see.
-  bool OwnsRounds() const { return config_.Trains() && kind_ == Kind::kGBTree && config_.Sequence() == kUpdater; }
+  /// Trees are grown by our updater and margins are sums of their leaves: nothing that stock code has to see.
+  bool OwnsRounds() const { return config_.Trains() && config_.Sequence() == kUpdater; }
   /// By others than us: nothing that we have made of it is true any more.
   void ModelChanges() {
     trainers_.ForgetMargins();
     on_device_.Forget();
     dart_in_place_.Forget();
     explanation_.Forget();
+    dart_.Forget();
   }
   /// Without resident rows: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
@@ -152,6 +155,25 @@ class Booster : public xgboost::GradientBooster {
   /// The same for a matrix that is evaluated.
   bool ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out);
   void CopyMargins(Resident const& resident, xgboost::PredictionCacheEntry* out);
+
+  // Of a dart: booster_dart.cc, docs/adr/0015-dart-rounds.md. The margins of `resident` are weighed leaf columns.
+
+  /// PredictBatch.
+  void PredictDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
+                   unsigned layer_end);
+  /// The prediction of all rounds; `training`: without the trees drawn last. False if stock code has to make it.
+  bool ServeDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training);
+  /// Whose columns serve predictions of `data`: may be without columns yet. Null: nobody's.
+  Resident* DartRows(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out);
+  /// Every tree of the model has a column. False if there is no room, and then there are no columns.
+  bool Complete(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out, Resident* resident);
+  /// Complete, for the rows of the training.
+  bool HasColumns(Training* training, xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache);
+  /// Has the round's trees become columns, if it can. Returns the rounds that have some before it.
+  std::optional<std::uint32_t> BeginDartRound(Training* training, xgboost::DMatrix* data,
+                                              xgboost::PredictionCacheEntry const& cache, Round* round);
+  void EndDartRound(Training* training, std::optional<std::uint32_t> columns_of);
+
   void Bring(xgboost::HostDeviceVector<float>* predictions);
 
   /// The last PredictBatch on this thread.
@@ -176,7 +198,9 @@ class Booster : public xgboost::GradientBooster {
   };
 
   Kind kind_;
+  xgboost::LearnerModelParam const* model_;
   std::unique_ptr<xgboost::GradientBooster> inner_;
+  DartWeights dart_;  ///< of a dart
   BoosterConfig config_;
   bool configure_failed_{false};
   TrainerPool trainers_;

@@ -1,6 +1,7 @@
 /// Everything that this library adds to XGBoost, done when it is loaded:
 ///
 ///   booster  gbtree, dart           the stock booster, decorated: booster.h
+///   predictor  cpu_predictor        the stock one, which can be watched: predictor.h
 ///   updater  grow_gpu_hist_xgbgpu   what the decorated boosters grow trees with: updater.h
 ///   every objective                 the stock one, decorated: objective.h
 ///   every metric                    the stock one, decorated: metric.h
@@ -12,6 +13,7 @@
 #include <xgboost/gbm.h>
 #include <xgboost/metric.h>
 #include <xgboost/objective.h>
+#include <xgboost/predictor.h>
 #include <xgboost/tree_updater.h>
 
 #include <cstdio>
@@ -25,6 +27,7 @@
 #include "metric.h"
 #include "newcomers.h"
 #include "objective.h"
+#include "predictor.h"
 #include "updater.h"
 
 namespace xgbgpu::plugin {
@@ -67,6 +70,13 @@ void DecorateAll(Maker maker) {
   }
 }
 
+void DecoratePredictor() {
+  auto& entry = dmlc::Registry<xgboost::PredictorReg>::Get()->__REGISTER_OR_GET__("cpu_predictor");
+  entry.set_body([make_stock = entry.body](xgboost::GenericParameter const* ctx) {
+    return new DecoratedPredictor{std::unique_ptr<xgboost::Predictor>{make_stock(ctx)}, ctx};
+  });
+}
+
 void AddUpdater() {
   dmlc::Registry<xgboost::TreeUpdaterReg>::Get()
       ->__REGISTER__(kUpdater)
@@ -83,6 +93,7 @@ std::string Register() {
   }
   Decorate("gbtree", Booster::Kind::kGBTree);
   Decorate("dart", Booster::Kind::kDart);
+  DecoratePredictor();
   DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kKnown);
   DecorateAll<xgboost::MetricReg, MakeMetric>(Maker::kKnown);
   AddUpdater();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/tree.h"
 
@@ -37,6 +38,8 @@ struct Round {
   bool cache_is_current;    ///< the cached predictions are those of the model before this round
   /// With resident rows: all trees of the round. They are grown when XGBoost asks for the first of them.
   std::vector<Tree> grown{};
+  /// Without resident rows: called with each tree's leaf values and output when it has been grown; may be empty.
+  std::function<void(Span<float const>, std::uint32_t)> keep_leaves{};
   /// Called when all trees have been grown, with their parameters and how many there are of each output; may be empty.
   /// Starts the next round ahead.
   std::function<void(TrainParams const&, std::size_t)> look_ahead;

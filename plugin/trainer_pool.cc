@@ -121,9 +121,12 @@ Training* TrainerPool::Newest() {
   return slots_.empty() ? nullptr : slots_.front().training.get();
 }
 
-bool TrainerPool::TrainsOn(xgboost::DMatrix const* data) {
+Training* TrainerPool::TrainingOf(xgboost::DMatrix const* data) {
   std::lock_guard<std::mutex> lock{mutex_};
-  return std::any_of(slots_.cbegin(), slots_.cend(), [&](Slot const& slot) { return slot.owner.lock().get() == data; });
+  for (auto const& slot : slots_) {
+    if (slot.owner.lock().get() == data) return slot.training.get();
+  }
+  return nullptr;
 }
 
 void TrainerPool::ForgetMargins() {

@@ -60,8 +60,8 @@ class TrainerPool {
   /// The one used last, or null.
   Training* Newest();
 
-  /// One of the trainers is for this matrix.
-  bool TrainsOn(xgboost::DMatrix const* data);
+  /// The one for this matrix, or null.
+  Training* TrainingOf(xgboost::DMatrix const* data);
 
   /// No margins are those of the model any more: it was changed by others.
   void ForgetMargins();

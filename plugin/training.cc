@@ -106,6 +106,46 @@ void Training::Forget() {
   for (auto& evaluation : evaluations) evaluation.resident.rounds.reset();
 }
 
+bool Training::EvaluatesOnDevice() const {
+  return std::any_of(evaluations.cbegin(), evaluations.cend(),
+                     [](Evaluation const& e) { return e.resident.rows != nullptr; });
+}
+
+bool Training::BelongsOnDevice(xgboost::DMatrix const& data) const {
+  // Below this the host is done with a tree before a kernel has begun.
+  constexpr std::uint64_t kFewRows = 1000;
+  return trainer->backend() != BackendKind::kHost && data.Info().num_row_ > kFewRows;
+}
+
+Resident* Training::Evaluated(xgboost::DMatrix const* data) {
+  evaluations.remove_if([](Evaluation const& e) { return e.owner.expired(); });
+  for (auto& [owner, resident] : evaluations) {
+    if (owner.lock().get() == data) return &resident;
+  }
+  return nullptr;
+}
+
+Resident* Training::AddEvaluated(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMatrix* values,
+                                 std::uint32_t outputs) {
+  Resident made;
+  try {
+    if (values != nullptr && BelongsOnDevice(*data)) {
+      made.rows = trainer->MakeResidentRows(DMatrixRows{values}, outputs);
+    }
+  } catch (OutOfDeviceMemory const&) {
+    // The host may have room.
+  }
+  if (made.rows == nullptr) made.on_host = host::MakeLeafColumns(data->Info().num_row_, outputs, threads);
+  return &evaluations.insert(evaluations.end(), Evaluation{data, std::move(made)})->resident;
+}
+
+void Training::AddKept(Resident* resident, std::uint32_t rounds) {
+  if (resident->rows == nullptr || resident == &own || kept_until != rounds || *resident->rounds < kept_from) return;
+  std::size_t const trees = trainer->kept_trees();
+  std::size_t const first = trees / (rounds - kept_from) * (*resident->rounds - kept_from);
+  if (resident->rows->ReserveColumns(trees - first)) resident->rows->AddTrees(first, trees);
+}
+
 Resident* Training::Advance(xgboost::DMatrix const* data, std::uint32_t rounds) {
   evaluations.remove_if([](Evaluation const& e) { return e.owner.expired(); });
   for (auto& [owner, resident] : evaluations) {
@@ -124,10 +164,8 @@ Resident* Training::Advance(xgboost::DMatrix const* data, std::uint32_t rounds) 
 
 bool Training::Admit(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMatrix* values, Span<float const> margins,
                      std::uint32_t rounds) {
-  // Below this the host is done with a tree before a kernel has begun.
-  constexpr std::uint64_t kFewRows = 1000;
   std::uint64_t const rows = data->Info().num_row_;
-  if (trainer->backend() == BackendKind::kHost || rows <= kFewRows) return false;
+  if (!BelongsOnDevice(*data)) return false;
   auto const same = [&](Evaluation const& e) { return e.owner.lock() == data; };
   auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
   try {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base_mark.h"
 #include "memory_board.h"
 #include "objective/objective.h"
 #include "rounds/resident_rows.h"
@@ -33,12 +34,18 @@ struct TargetMark {
   friend bool operator!=(TargetMark const& a, TargetMark const& b) { return !(a == b); }
 };
 
-/// Rows on a device, and what of the model and of their matrix they hold.
+/// Rows on a device, and what of the model and of their matrix they hold. Of a dart: or columns on the host.
 struct Resident {
-  std::unique_ptr<ResidentRows> rows;   ///< null until they are needed
-  std::optional<std::uint32_t> rounds;  ///< of the model that are in the margins; nothing: none is known
+  std::unique_ptr<ResidentRows> rows;          ///< null until they are needed
+  std::unique_ptr<host::LeafColumns> on_host;  ///< of a dart, where there are no `rows`; null until they are needed
+  std::optional<std::uint32_t> rounds;  ///< of the model that are in the margins, or columns; nothing: none is known
   std::optional<TargetMark> targets;    ///< of the labels and weights copied last
 
+  BaseMark base;        ///< of a dart: of which the columns know
+  bool no_room{false};  ///< for columns of a dart
+
+  /// Null if there are neither.
+  LeafColumns* columns() const { return on_host != nullptr ? static_cast<LeafColumns*>(on_host.get()) : rows.get(); }
   /// Copies labels and weights unless those of `mark` are there.
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
@@ -94,6 +101,16 @@ struct Training {
   /// Margins are no longer those of the model.
   void Forget();
 
+  /// Trees are kept for rows on the device.
+  bool EvaluatesOnDevice() const;
+  /// Of a dart: the rows of `data`, which need not have columns; or null.
+  Resident* Evaluated(xgboost::DMatrix const* data);
+  /// Of a dart: makes them. `values`: as for Admit; null: they are not to be had.
+  Resident* AddEvaluated(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMatrix* values,
+                         std::uint32_t outputs);
+  /// Of a dart: adds the columns of kept trees, if these are just those that are missing.
+  void AddKept(Resident* resident, std::uint32_t rounds);
+
   /// The rows of `data` with the margins of the model, after the trees that were missing were added; or null.
   Resident* Advance(xgboost::DMatrix const* data, std::uint32_t rounds);
   /// From now on Advance knows the rows of `data`, which has the values of `values` (itself, unless it has only bins).
@@ -101,6 +118,10 @@ struct Training {
   /// host: then nothing happens, and the answer is false.
   bool Admit(std::shared_ptr<xgboost::DMatrix> const& data, xgboost::DMatrix* values, Span<float const> margins,
              std::uint32_t rounds);
+
+ private:
+  /// Large enough for a device, where there is one.
+  bool BelongsOnDevice(xgboost::DMatrix const& data) const;
 };
 
 }  // namespace xgbgpu::plugin

@@ -54,6 +54,7 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
       } else {
         HostSpan const span{"tree"};
         tree = trainer.Grow(params, View(*gradients), {round->iteration, round->trees});
+        if (round->keep_leaves) round->keep_leaves(tree.leaf_value, round->outputs);
         if (round->keeps_trees) trainer.KeepTree(tree, round->outputs);
       }
       HostSpan const span{"store tree"};

@@ -80,7 +80,8 @@ class CudaExactBuilder final : public CudaBuilder {
     Run([&] {
       timer().Run(kMargins, kNoLevel, [&] {
         cuda::AddLeafValues(positions(), this->rows(), UploadNodeValues(node_values),
-                            static_cast<cuda::ResidentRows*>(rows)->margins(output), 1, limits(), stream());
+                            static_cast<cuda::ResidentRows*>(rows)->LeafTarget(output, stream()), 1, limits(),
+                            stream());
       });
       stream().Wait("adding leaf values");  // the values' source may go
     });

@@ -180,7 +180,10 @@ bool CudaTreeBuilder::KeepOneLane() {
 }
 
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
-  AddLeafValuesOnDevice(node_values, static_cast<cuda::ResidentRows*>(rows)->margins(output), 1);
+  CheckNodes("AddLeafValues", node_values.size());
+  float* const target =
+      Run([&] { return static_cast<cuda::ResidentRows*>(rows)->LeafTarget(output, last_->stream()); });
+  AddLeafValuesOnDevice(node_values, target, 1);
 }
 
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads) {

@@ -8,6 +8,7 @@
 #include "metric/metric.h"
 #include "objective/objective.h"
 #include "objective/row_views.h"
+#include "rounds/leaf_columns.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu {
@@ -16,18 +17,14 @@ namespace xgbgpu {
 /// (backend/backend.h), which must outlive it and on one of whose streams all its work is enqueued: calls return at
 /// once unless they say that they wait.
 ///
+/// While there are columns (leaf_columns.h), leaf values that are added go into new ones, and margins are what these
+/// were weighed to last.
+///
 /// Throws  DeviceError, OutOfDeviceMemory from any call
-class ResidentRows {
+class ResidentRows : public LeafColumns {
  public:
-  virtual ~ResidentRows() = default;
-
-  virtual std::uint64_t rows() const = 0;
-  virtual std::uint32_t outputs() const = 0;  ///< margins of a row: classes, or targets
-
   /// Margins [rows × outputs], row-major, of host memory that may change after the call. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
-  /// The same way back. Waits.
-  virtual void CopyMargins(Span<float> margins) const = 0;
   /// Labels and weights (host arrays, as CheckTargets wants them). Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 

@@ -55,6 +55,7 @@ ResidentRows::~ResidentRows() {
     stream_.Wait("freeing rows");
     if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &labels_, &weights_, &lower_, &upper_, &predictions_}) *buffer = {};
+    columns_.reset();
     gradients_ = {};
     group_ptr_ = {};
     values_.reset();
@@ -104,6 +105,43 @@ void ResidentRows::CopyMargins(Span<float> margins) const {
   CheckLaunch("copying margins");
   CopyToHost(margins.data(), row_major.data(), margins.size(), stream_, "copying margins");
   stream_.Wait("copying margins");
+}
+
+void ResidentRows::BeginColumns(Span<float const> base) {
+  EndColumns();  // before the new ones need memory
+  SetMargins(base);
+  DeviceScope scope{limits_.device};
+  columns_.emplace(View<float const>(margins_.data()), arena_, limits_, stream_);
+}
+
+void ResidentRows::EndColumns() {
+  DeviceScope scope{limits_.device};
+  if (columns_) stream_.Wait("freeing columns");
+  columns_.reset();
+}
+
+bool ResidentRows::ReserveColumns(std::size_t more) {
+  DeviceScope scope{limits_.device};
+  return columns_->Reserve(more);
+}
+
+void ResidentRows::AddColumn(Span<float const> values, std::uint32_t output) {
+  if (values.size() != rows_) {
+    Throw<InvalidArgument>("There are ", values.size(), " leaf values; allowed: one for each of the ", rows_, " rows");
+  }
+  DeviceScope scope{limits_.device};
+  CopyToDevice(columns_->Next(output, stream_), values.data(), rows_, stream_, "copying leaf values");
+  stream_.Wait("copying leaf values");
+}
+
+void ResidentRows::WeighColumns(Span<float const> weights) {
+  DeviceScope scope{limits_.device};
+  bool changed = false;
+  timer_->Run(kMargins, kNoLevel, [&] {
+    changed = columns_->Weigh(weights, View(margins_.data()), stream_);
+    if (values_ && timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
+  });
+  if (changed) predictions_of_.reset();
 }
 
 template <typename T>
@@ -168,7 +206,12 @@ void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
   predictions_of_.reset();
   timer_->Run(kEvaluation, kNoLevel, [&] {
-    PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
+    if (!columns_) PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
+    for (std::size_t tree = first; columns_ && tree < last; ++tree) {
+      // Every output lies where the tree's own is: no other is touched.
+      OutputView<float> const column{columns_->Next(trees_->output(tree), stream_), rows_, outputs_, 1, 0};
+      PredictMargins(*values_, trees_->forest(), tree, tree + 1, column, limits_, stream_);
+    }
     if (timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
   });
 }
@@ -200,8 +243,12 @@ void KeptTrees::Add(Tree const& tree, std::uint32_t output, cudaStream_t stream)
   forest.Add({tree.left, right, tree.feature, values, tree.default_left, tree.category_ptr, tree.category_bits},
              output);
   on_device_.Append(forest, 0, 1, stream);
+  outputs_.push_back(output);
 }
 
-void KeptTrees::Clear() { on_device_.Clear(); }
+void KeptTrees::Clear() {
+  on_device_.Clear();
+  outputs_.clear();
+}
 
 }  // namespace xgbgpu::cuda

@@ -12,6 +12,7 @@
 #include "objective/objective_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/raw_matrix_cuda.h"
+#include "rounds/leaf_columns_cuda.h"
 #include "rounds/resident_rows.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/tree.h"
@@ -28,8 +29,10 @@ class KeptTrees {
   void Clear();
   std::size_t size() const { return on_device_.trees(); }
   DeviceForest const& forest() const { return on_device_; }
+  std::uint32_t output(std::size_t tree) const { return outputs_[tree]; }
 
  private:
+  std::vector<std::uint32_t> outputs_;  ///< of each tree
   DeviceForest on_device_;
 };
 
@@ -49,13 +52,22 @@ class ResidentRows : public xgbgpu::ResidentRows {
   std::uint32_t outputs() const override { return outputs_; }
   void SetMargins(Span<float const> margins) override;
   void CopyMargins(Span<float> margins) const override;
+  void BeginColumns(Span<float const> base) override;
+  void EndColumns() override;
+  bool has_columns() const override { return columns_.has_value(); }
+  std::size_t columns() const override { return columns_->columns(); }
+  bool ReserveColumns(std::size_t more) override;
+  void AddColumn(Span<float const> values, std::uint32_t output) override;
+  void WeighColumns(Span<float const> weights) override;
   void SetTargets(TargetView const& targets) override;
   void ComputeGradients(ObjectiveParams const& objective) override;
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
 
-  /// [rows] of one output, on the device, to be changed.
-  float* margins(std::uint32_t output) {
+  /// [rows] on the device, to which the leaf values of the next tree, of this output, are added on `stream`: margins,
+  /// or a new column.
+  float* LeafTarget(std::uint32_t output, cudaStream_t stream) {
+    if (columns_) return columns_->Next(output, stream);
     predictions_of_.reset();
     return margins_.data() + output * stride();
   }
@@ -84,6 +96,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   StageTimer const* timer_;
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
+  std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;

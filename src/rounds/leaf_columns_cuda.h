@@ -1,0 +1,47 @@
+/// Leaf columns on a CUDA device: what ResidentRows has of them.
+#ifndef XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
+#define XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/device.h"
+#include "objective/row_views.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu::cuda {
+
+/// As xgbgpu::LeafColumns, for margins that lie on the device, output-major. The device is current in all calls.
+class ColumnStore {
+ public:
+  /// `base`: margins of a model without trees, copied on `stream`; every output begins at a multiple of 128 bytes and
+  /// has room for that.
+  ColumnStore(OutputView<float const> base, DeviceArena* arena, DeviceLimits const& limits, cudaStream_t stream);
+
+  std::size_t columns() const { return outputs_.size(); }
+  bool Reserve(std::size_t more);
+  /// The next column, filled with zeros on `stream`, where its leaf values are added.
+  float* Next(std::uint32_t output, cudaStream_t stream);
+  /// On `stream`, which is behind all that filled columns. False, and nothing to do, if the margins have these weights.
+  bool Weigh(Span<float const> weights, OutputView<float> margins, cudaStream_t stream);
+
+ private:
+  std::size_t room() const;
+  float* column(std::size_t number) const;
+  void AddBlock();
+  /// Adds columns first … of one output to `margins`, which are `from` before.
+  void Add(std::size_t first, std::uint32_t output, float const* from, float* margins, cudaStream_t stream) const;
+
+  DeviceArena* arena_;
+  DeviceLimits limits_;
+  std::size_t stride_;                       ///< from one output or column to the next
+  DeviceBuffer<float> base_;                 ///< [outputs × stride_]
+  std::vector<DeviceBuffer<float>> blocks_;  ///< of several columns each
+  std::vector<std::uint32_t> outputs_;       ///< of each column
+  std::vector<float> applied_;               ///< weights of the columns that are in the margins
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
