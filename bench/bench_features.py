@@ -96,7 +96,6 @@ def features(depth: int) -> dict:
         "categories_10": categories(10, 1.3),
         "categories_100": categories(100, 1.3),
         "categories_1000": categories(1000, 2.0),
-        # Last, since stock code predicts all their trees anew in each round: minutes, for millions of rows.
         "dart_no_drop": Feature({"booster": "dart"}),
         "dart": Feature({"booster": "dart", "rate_drop": 0.1}),
     }

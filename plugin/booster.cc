@@ -146,7 +146,8 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   Resident& own = training.own;
   bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
   bool const resident =
-      !on_host && (kind_ == Kind::kDart ? HasColumns(&training, predicted.data, *predicted.cache) : IsCurrent(own));
+      !on_host && (kind_ == Kind::kDart ? predicted.training && HasColumns(&training, predicted.data, *predicted.cache)
+                                        : IsCurrent(own));
   if (!resident) FillMargins();  // another trainer may have them
   auto const& margins = predicted.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
@@ -357,7 +358,7 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   trainers_.DropExpired();
   binned_values_.DropExpired();
   time_orders_.DropExpired();
-  LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}};
+  LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training};
   if (kind_ == Kind::kDart) {
     PredictDart(data, out, training, layer_begin, layer_end);
     return;

@@ -185,6 +185,7 @@ class Booster : public xgboost::GradientBooster {
     Resident* resident;                               ///< what is to be evaluated, if it is on a device
     xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's vector for it, once BeginEvaluation has seen it
     ObjectiveParams objective;                        ///< of `evaluated`
+    bool training;                                    ///< a dart has left out the trees drawn last
   };
   static Predicted& LastPrediction();
 

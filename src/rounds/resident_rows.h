@@ -23,7 +23,8 @@ namespace xgbgpu {
 /// Throws  DeviceError, OutOfDeviceMemory from any call
 class ResidentRows : public LeafColumns {
  public:
-  /// Margins [rows × outputs], row-major, of host memory that may change after the call. Waits.
+  /// Margins [rows × outputs], row-major, of host memory that may change after the call. Columns that there
+  /// were are forgotten. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
   /// Labels and weights (host arrays, as CheckTargets wants them). Waits.
   virtual void SetTargets(TargetView const& targets) = 0;

@@ -74,6 +74,7 @@ void ResidentRows::SetMargins(Span<float const> margins) {
     Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
                            " rows");
   }
+  EndColumns();  // in BeginColumns: before the new ones need memory
   DeviceScope scope{limits_.device};
   predictions_of_.reset();
   if (outputs_ == 1) {
@@ -108,15 +109,15 @@ void ResidentRows::CopyMargins(Span<float> margins) const {
 }
 
 void ResidentRows::BeginColumns(Span<float const> base) {
-  EndColumns();  // before the new ones need memory
   SetMargins(base);
   DeviceScope scope{limits_.device};
   columns_.emplace(View<float const>(margins_.data()), arena_, limits_, stream_);
 }
 
 void ResidentRows::EndColumns() {
+  if (!columns_) return;
   DeviceScope scope{limits_.device};
-  if (columns_) stream_.Wait("freeing columns");
+  stream_.Wait("freeing columns");
   columns_.reset();
 }
 
@@ -137,7 +138,7 @@ void ResidentRows::AddColumn(Span<float const> values, std::uint32_t output) {
 void ResidentRows::WeighColumns(Span<float const> weights) {
   DeviceScope scope{limits_.device};
   bool changed = false;
-  timer_->Run(kMargins, kNoLevel, [&] {
+  timer_->Run(values_ ? kEvaluation : kMargins, kNoLevel, [&] {
     changed = columns_->Weigh(weights, View(margins_.data()), stream_);
     if (values_ && timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
   });

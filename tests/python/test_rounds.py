@@ -315,6 +315,20 @@ def dart(history: History) -> None:
 
 
 @scenario
+def dart_of_classes(history: History) -> None:
+    train, other = data(CLASSES), valid(VCLASSES)
+    settings = params(booster="dart", rate_drop=0.3, one_drop=1, objective="multi:softprob", num_class=3, max_depth=3)
+    booster = xgb.Booster(dict(settings, num_parallel_tree=2, eval_metric=["mlogloss", "merror"]), [train, other])
+    for i in range(6):
+        booster.update(train, i)
+        history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+        if i == 3:
+            history.values(booster.predict(train, output_margin=True, training=True))
+            history.truth(booster, other, V)
+    history.model(booster)
+
+
+@scenario
 def margins_of_the_user(history: History) -> None:
     train, other = data(base_margin=np.sin(Y)), valid(base_margin=np.cos(VY))
     booster = xgb.Booster(logistic(), [train])
