@@ -47,7 +47,10 @@ ColumnStore::ColumnStore(OutputView<float const> base, DeviceArena* arena, Devic
       limits_{limits},
       stride_{base.output_stride},
       base_{arena, "leaf columns", base.outputs * base.output_stride} {
-  CheckCuda(cudaMemcpyAsync(base_.data(), base.data, base_.bytes(), cudaMemcpyDeviceToDevice, stream),
+  FillBytes(base_.data(), 0, base_.size(), stream, "clearing margins");  // past the last row, too: kernels read vectors
+  std::size_t const pitch = stride_ * sizeof(float);
+  CheckCuda(cudaMemcpy2DAsync(base_.data(), pitch, base.data, pitch, base.rows * sizeof(float), base.outputs,
+                              cudaMemcpyDeviceToDevice, stream),
             "copying margins");
 }
 
@@ -110,12 +113,12 @@ void ColumnStore::Add(std::size_t first, std::uint32_t output, float const* from
 bool ColumnStore::Weigh(Span<float const> weights, OutputView<float> margins, cudaStream_t stream) {
   CheckColumnWeights(weights.size(), columns());
   std::size_t const first = FirstColumnToAdd(weights, applied_);
-  bool const goes_on = first == applied_.size();
+  bool const is_new = first != applied_.size() || first != columns();
   applied_.assign(weights.begin(), weights.end());
-  if (goes_on && first == columns()) return false;
+  if (!is_new) return false;
   for (std::uint32_t output = 0; output < margins.outputs; ++output) {
     float* const to = margins.data + output * stride_;
-    Add(first, output, goes_on ? to : base_.data() + output * stride_, to, stream);
+    Add(first, output, first != 0 ? to : base_.data() + output * stride_, to, stream);
   }
   return true;
 }
