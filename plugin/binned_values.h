@@ -23,7 +23,7 @@ namespace xgbgpu::plugin {
 /// Cost  8 bytes of memory for each value and row; one thread of the host, some nanoseconds a value
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads);
 
-/// One booster's matrices of this kind, as long as they are evaluated. May be used by several threads.
+/// One booster's matrices of this kind that are evaluated or a dart is trained on. May be used by several threads.
 class BinnedValues {
  public:
   /// ValuesOfBins, of matrix `data`, made once and kept while it lives.

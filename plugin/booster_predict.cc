@@ -1,4 +1,6 @@
 /// Predictions of a booster that no resident rows have: on a device where that is worth the way, else stock code's.
+#include <new>
+
 #include "adapt_input.h"
 #include "api_call.h"
 #include "array_rows.h"
@@ -34,14 +36,18 @@ void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry*
 
 std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
                                                          xgboost::PredictionCacheEntry const& out, bool for_device) {
-  if (!config_.InCharge() || !IsBinned(*data) || Rounds() == 0) return nullptr;
+  if (!(config_.InCharge() || for_device) || !IsBinned(*data) || Rounds() == 0) return nullptr;
   // Whoever evaluates it, or trains a dart on it, will want it in the next round, too.
   ApiCall const call = CurrentApiCall();
   bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && kind_ == Kind::kDart);
-  if (comes_again) return binned_values_.Keep(OwnerOf(data, out), ctx_->Threads());
   bool const is_worthwhile =
       !data->IsDense() || (for_device && Rounds() >= kPredictionPolicy.binned_rounds * data->Info().num_col_);
-  return is_worthwhile ? ValuesOfBins(data, ctx_->Threads()) : nullptr;
+  try {
+    if (comes_again) return binned_values_.Keep(OwnerOf(data, out), ctx_->Threads());
+    return is_worthwhile ? ValuesOfBins(data, ctx_->Threads()) : nullptr;
+  } catch (std::bad_alloc const&) {
+    return nullptr;  // stock's predictor needs no memory for them
+  }
 }
 
 std::optional<ModelOnDevice> Booster::WorthADevice(std::uint64_t rows) const {
