@@ -41,7 +41,7 @@ class DevicePaths {
 
   PathsView const& view() const { return view_; }
   bool approximate() const { return approximate_; }
-  /// A tree of the forest splits on categories.
+  /// A tree that is here splits on categories; with exact contributions, one of the forest.
   bool categorical() const { return categorical_; }
 
  private:

@@ -82,6 +82,7 @@ void DevicePaths::CopyNodes(PathForest const& forest, std::size_t first, std::si
   Stream const stream;
   forest_.Append(forest.forest(), first, last, stream);
   stream.Wait(kWhat);
+  categorical_ = forest_.categorical();  // of these trees: sets of others are not here
   node_means_ = Upload(arena, kPart, forest.means(first), forest_.words(0, last - first));
   std::vector<std::uint32_t> trees;
   for (std::uint32_t const t : selection.trees) trees.push_back(t - static_cast<std::uint32_t>(first));

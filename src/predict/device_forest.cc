@@ -58,7 +58,7 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
   if (has_sets) {
     std::vector<std::uint64_t> first_sets;
     for (std::size_t i = first; i < last; ++i) first_sets.push_back(n_set_words_ + forest.first_set(i) - begin_set);
-    if (!had_sets) FillBytes(first_sets_.data(), 0, old_trees, stream, kWhat);
+    if (!had_sets && old_trees != 0) FillBytes(first_sets_.data(), 0, old_trees, stream, kWhat);
     CopyToDevice(first_sets_.data() + old_trees, first_sets.data(), first_sets.size(), stream, kWhat);
     CopyToDevice(set_words_.data() + n_set_words_, forest.set_words() + begin_set, new_set_words, stream, kWhat);
   }

@@ -100,11 +100,13 @@ class CudaContributionsTest : public ::testing::TestWithParam<CudaContributionsC
 TEST_P(CudaContributionsTest, EqualTheHosts) {
   std::size_t const trees = forest_.trees();
   for (bool const approximate : {false, true}) {
-    for (std::size_t const first : {std::size_t{0}, trees / 2, trees}) {
+    using Range = std::pair<std::size_t, std::size_t>;
+    for (auto const& [first, last] : {Range{0, trees}, Range{trees / 2, trees}, Range{trees, trees}, Range{0, 1}}) {
       auto expected = Empty(), got = Empty();
-      host::PredictContributions(*source_, forest_, first, trees, approximate, View(&expected), 3);
-      cuda::PredictContributionsStreamed(*source_, forest_, first, trees, approximate, View(&got), 0, 3);
-      ASSERT_EQ(Bits(got), Bits(expected)) << (approximate ? "approximate, " : "exact, ") << "from tree " << first;
+      host::PredictContributions(*source_, forest_, first, last, approximate, View(&expected), 3);
+      cuda::PredictContributionsStreamed(*source_, forest_, first, last, approximate, View(&got), 0, 3);
+      ASSERT_EQ(Bits(got), Bits(expected))
+          << (approximate ? "approximate, " : "exact, ") << "trees " << first << " to " << last;
     }
   }
 }
