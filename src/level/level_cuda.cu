@@ -428,6 +428,10 @@ bool LevelBuilder::MakeRoomForTree() {
 
 LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
+  auto const is_finite = [&] {
+    GradientState const& gradient = HeaderOf(host_memory_.data())->gradient;
+    return gradient.grad_max < kNotFiniteBits && gradient.hess_max < kNotFiniteBits;
+  };
   std::size_t made = 0;  // nodes, of which sets have the numbers
   if (unattended_) {
     stream_.Wait("growing a tree");
@@ -437,7 +441,7 @@ LevelBuilder::Result LevelBuilder::Finish() {
     }
     made = HeaderOf(host_memory_.data())->state.nodes;
     result.nodes = {NodesOf(host_memory_.data()), made};
-    if (IsCut()) result.nodes = TakeTree(result.nodes);
+    if (IsCut() && is_finite()) result.nodes = TakeTree(result.nodes);  // else nodes mean nothing
   } else {
     EnqueuePositions();
     CopyToHost(host_memory_.data(), tree_memory_.data(), sizeof(Header), stream_, "reading the tree");
@@ -450,9 +454,8 @@ LevelBuilder::Result LevelBuilder::Finish() {
     timer_.timeline()->Resolve();
     ReportBytes(result.nodes);
   }
-  GradientState const& gradient = HeaderOf(host_memory_.data())->gradient;
-  result.format = gradient.format;
-  result.finite = gradient.grad_max < kNotFiniteBits && gradient.hess_max < kNotFiniteBits;
+  result.format = HeaderOf(host_memory_.data())->gradient.format;
+  result.finite = is_finite();
   return result;
 }
 
