@@ -51,8 +51,8 @@ bool Booster::ServeDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* o
     out->version = Rounds() - 1;  // as stock code leaves it
     return true;
   } catch (DeviceError const&) {
+    if (resident != nullptr) resident->rounds.reset();  // margins may be half made
     if (CurrentApiCall() == ApiCall::kUpdate) throw;
-    if (resident != nullptr) resident->rounds.reset();  // in a process forked from this one, for instance
     Clear(out);
     return false;
   }

@@ -48,10 +48,11 @@ ColumnStore::ColumnStore(OutputView<float const> base, DeviceArena* arena, Devic
       stride_{base.output_stride},
       base_{arena, "leaf columns", base.outputs * base.output_stride} {
   FillBytes(base_.data(), 0, base_.size(), stream, "clearing margins");  // past the last row, too: kernels read vectors
-  std::size_t const pitch = stride_ * sizeof(float);
-  CheckCuda(cudaMemcpy2DAsync(base_.data(), pitch, base.data, pitch, base.rows * sizeof(float), base.outputs,
+  for (std::uint32_t output = 0; output < base.outputs; ++output) {
+    CheckCuda(cudaMemcpyAsync(base_.data() + output * stride_, base.data + output * stride_, base.rows * sizeof(float),
                               cudaMemcpyDeviceToDevice, stream),
-            "copying margins");
+              "copying margins");
+  }
 }
 
 std::size_t ColumnStore::room() const { return blocks_.size() * kLeafColumnsPolicy.block - columns(); }
