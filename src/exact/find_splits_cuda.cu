@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <type_traits>
 
+#include "exact/score_bound_ops.h"
 #include "exact/tiles.cuh"
 
 namespace xgbgpu::cuda {
@@ -104,26 +104,6 @@ __device__ unsigned long long Key(float gain, std::uint32_t order) {
 __device__ std::uint32_t Ascending(std::uint32_t index) { return 0xFFFFFFFFU - index; }
 __device__ std::uint32_t Descending(std::uint32_t index) { return index; }
 
-/// Nearly all candidates are worse than one that is known: a bound in float, above the gain of any split of two sums,
-/// tells so without the divisions in double precision. The bound is the sum of both sides' G² / (H + lambda), in units
-/// of the integer sums. No penalty, limit or constraint of weights makes a side's gain larger than that: it is the
-/// maximum of -(2 G w + (H + lambda) w²) over all w.
-///
-/// Rounding: with e = 2^-24, a converted sum has a relative error of e, its square 3e, H + lambda 2e, the division 4e,
-/// the sum of both e: 10e < 2^-20. Integers are 1 to 2^62 and lambda at most 2^100 here, so nothing leaves the normal
-/// floats. A candidate is dropped if its bound is 2^-18 below what the best known gain needs. Then its gain is smaller
-/// by more than 2^-19 of that, and is so after rounding to float.
-struct ScoreUnits {
-  float lambda;   ///< in units of the hessians' sums
-  double factor;  ///< scores in loss to scores of integers
-};
-
-__device__ float ScoreBound(ScoreUnits const& units, GradientSum left, GradientSum right) {
-  float const lg = __ll2float_rn(left.grad), rg = __ll2float_rn(right.grad);
-  float const lh = __ll2float_rn(left.hess) + units.lambda, rh = __ll2float_rn(right.hess) + units.lambda;
-  return __fdividef(lg * lg, lh) + __fdividef(rg * rg, rh);
-}
-
 /// What all threads know of a search.
 struct Search {
   ExactLevel const& level;
@@ -156,9 +136,8 @@ struct NodeScan {
     Know(__uint_as_float(__ldcg(level.known + n)), search);
   }
   __device__ void Know(float gain, Search const& search) {
-    constexpr float kSlack = 1.0f - 0x1p-18f;
     known = gain;
-    least = static_cast<float>((gain + search.level.terms[node].gain) * search.units.factor) * kSlack;
+    least = LeastScore(search.units, search.level.terms[node].gain, gain);
   }
 };
 
@@ -422,9 +401,7 @@ void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradi
 void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                      SplitParams const& params, TileStates const& states, cudaStream_t stream) {
   if (columns.tile_count == 0) return;
-  constexpr double kMostLambda = 0x1p100;  // less than there is only raises the bound
-  ScoreUnits const units{static_cast<float>(std::min(params.reg_lambda / params.hess_unit, kMostLambda)),
-                         params.hess_unit / params.grad_unit / params.grad_unit};
+  ScoreUnits const units{params};
   auto const launch = [&](auto const& of_rows) {
     using Gradients = std::decay_t<decltype(of_rows)>;
     auto* const kernel =

@@ -1,0 +1,112 @@
+// exact: the bound in float never drops a candidate that is as good as one that is known.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+
+#include "exact/score_bound_ops.h"
+#include "split/constraint_ops.h"
+
+namespace xgbgpu {
+namespace {
+
+// A device's division may be off by 4e where the host's is by e, on either side: see score_bound_ops.h.
+constexpr float kDeviceDivision = 1.0f - 0x1p-21f;
+
+struct Candidate {
+  GradientSum left, right;
+};
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : engine_{seed} {}
+
+  std::int64_t Below(std::int64_t n) { return std::uniform_int_distribution<std::int64_t>{0, n - 1}(engine_); }
+  /// Of every size from 1 to 2^bits.
+  std::int64_t Sized(int bits) { return 1 + Below(std::int64_t{1} << (1 + Below(bits))); }
+
+  GradientSum Total() { return {(Below(2) == 0 ? 1 : -1) * Sized(59), 1 + Sized(59)}; }
+  Candidate Split(GradientSum total) {
+    GradientSum const left{(Below(2) == 0 ? 1 : -1) * Sized(59), 1 + Below(total.hess - 1)};
+    return {left, {total.grad - left.grad, total.hess - left.hess}};
+  }
+  /// A split that gains nearly the same.
+  Candidate Near(Candidate c) {
+    std::int64_t const by = Below(2) == 0 ? Below(3) - 1 : c.left.grad / (std::int64_t{1} << (18 + Below(12)));
+    c.left.grad += by;
+    c.right.grad -= by;
+    return c;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+template <bool kMonotone>
+void NothingIsLost(TrainParams const& params, WeightBounds bounds, std::uint64_t seed) {
+  Draw draw{seed};
+  int compared = 0, dropped = 0;
+  for (int i = 0; i < 4000; ++i) {
+    GradientFormat const format{false, static_cast<int>(draw.Below(90)) - 20, static_cast<int>(draw.Below(90)) - 20};
+    SplitParams const p{params, format};
+    ScoreUnits const units{p};
+    GradientSum const total = draw.Total();
+    NodeTerms const terms = TermsOf<kMonotone>(p, total, bounds);
+    Candidate const a = draw.Split(total), b = draw.Below(2) == 0 ? draw.Near(a) : draw.Split(total);
+    float const gain_a = SplitGain<kMonotone>(p, a.left, a.right, terms, 1);
+    float const gain_b = SplitGain<kMonotone>(p, b.left, b.right, terms, 1);
+    if (!(gain_a >= kLeastGain) || !(gain_b >= kLeastGain)) continue;  // of those no split is made
+    auto const& better = gain_a >= gain_b ? a : b;
+    auto const& worse = gain_a >= gain_b ? b : a;
+    float const least_of_both = gain_a >= gain_b ? gain_b : gain_a, largest = gain_a >= gain_b ? gain_a : gain_b;
+    EXPECT_FALSE(ScoreBound(units, better.left, better.right) * kDeviceDivision <
+                 LeastScore(units, terms.gain, least_of_both))
+        << "case " << i << ", gains " << gain_a << " and " << gain_b;
+    ++compared;
+    if (ScoreBound(units, worse.left, worse.right) < LeastScore(units, terms.gain, largest)) ++dropped;
+  }
+  EXPECT_GT(compared, 100);
+  EXPECT_GT(dropped, 0) << "a bound that drops nothing is of no use";
+}
+
+TEST(ScoreBoundTest, NothingIsLost) {
+  TrainParams params;
+  params.min_child_weight = 0.0f;
+  for (float const lambda : {0.0f, 1e-9f, 1.0f, 1e6f}) {
+    params.reg_lambda = lambda;
+    NothingIsLost<false>(params, {}, 1);
+  }
+}
+
+TEST(ScoreBoundTest, NorWithPenaltiesAndLimitsOfWeights) {
+  TrainParams params;
+  params.min_child_weight = 0.0f;
+  params.reg_alpha = 2.0f;
+  NothingIsLost<false>(params, {}, 2);
+  params.max_delta_step = 0.7f;
+  NothingIsLost<false>(params, {}, 3);
+}
+
+TEST(ScoreBoundTest, NorWithMonotoneConstraints) {
+  TrainParams params;
+  params.min_child_weight = 0.0f;
+  NothingIsLost<true>(params, {}, 4);
+  NothingIsLost<true>(params, {-0.5f, 0.25f}, 5);
+}
+
+TEST(ScoreBoundTest, AnEqualGainIsKept) {
+  TrainParams params;
+  params.min_child_weight = 0.0f;
+  SplitParams const p{params, {false, 30, 30}};
+  ScoreUnits const units{p};
+  GradientSum const left{123456789012, 987654321098}, right{-987654321, 123456789};
+  NodeTerms const terms = TermsOf<false>(p, {left.grad + right.grad, left.hess + right.hess}, {});
+  float const gain = SplitGain<false>(p, left, right, terms, 0);
+  ASSERT_GT(gain, 0.0f);
+  float const bound = ScoreBound(units, left, right);
+  EXPECT_GE(bound, LeastScore(units, terms.gain, gain));
+  EXPECT_LT(bound, LeastScore(units, terms.gain, gain * 1.01f));
+}
+
+}  // namespace
+}  // namespace xgbgpu
