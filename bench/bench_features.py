@@ -14,9 +14,9 @@ import sys
 import time
 from typing import Callable, NamedTuple, Optional
 
+import bench_sampling
 import numpy as np
 import xgboost as xgb
-from bench_sampling import make
 
 import xgboost_gpu  # noqa: F401
 
@@ -149,15 +149,9 @@ def main() -> int:
     if unknown:
         parser.error(f"--only {','.join(unknown)}: allowed are {', '.join(table)}")
 
-    rows = Rows(*make(options.rows, 1))
+    rows = Rows(*bench_sampling.make(options.rows, 1))
     plain = xgb.DMatrix(rows.x, rows.y)
-    common = {
-        "tree_method": "gpu_hist",
-        "gpu_backend": options.backend,
-        "objective": "binary:logistic",
-        "eta": 0.1,
-        "max_depth": options.depth,
-    }
+    common = bench_sampling.plain(options.backend, options.depth)
     xgb.train(common, plain, 2)  # the driver
     print(f"{options.rows} rows, depth {options.depth}, {options.rounds} rounds, medians of {options.pairs} pairs; ms a tree")
     print(f"{'feature':20} {'without':>9} {'with':>9} {'ratio':>6} {'limit':>6}")

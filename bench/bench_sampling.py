@@ -39,6 +39,17 @@ def auc(label: np.ndarray, score: np.ndarray) -> float:
     return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(label) - n)))
 
 
+def plain(backend: str, depth: int) -> dict:
+    """Parameters of a training with nothing special in use."""
+    return {
+        "tree_method": "gpu_hist",
+        "gpu_backend": backend,
+        "objective": "binary:logistic",
+        "eta": 0.1,
+        "max_depth": depth,
+    }
+
+
 def seconds(settings: dict, data: xgb.DMatrix, rounds: int):
     start = time.perf_counter()
     booster = xgb.train(settings, data, rounds)
@@ -58,13 +69,7 @@ def main() -> None:
     del x
     test_x, test_y = make(500_000, 2)
     test = xgb.DMatrix(test_x)
-    common = {
-        "tree_method": "gpu_hist",
-        "gpu_backend": options.backend,
-        "objective": "binary:logistic",
-        "eta": 0.1,
-        "max_depth": options.depth,
-    }
+    common = plain(options.backend, options.depth)
     half = options.share / 2
     methods = {
         "all rows": {},
