@@ -2,7 +2,6 @@
 
 import gc
 import pickle
-import os
 import subprocess
 import sys
 
@@ -253,9 +252,7 @@ for i in range(16):
     gc.collect()
     print(int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
 """
-    # What is freed goes back at once: else the allocator may keep pieces of it, more or less of them from run to run.
-    settings = {**os.environ, "MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "0", "MALLOC_MMAP_THRESHOLD_": "65536"}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=settings)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     sizes = [int(line) for line in done.stdout.split()]
     assert len(sizes) == 16
     # What one round needs is in sizes[3] already; the twelve matrices since then would be 60 MB of bins.
