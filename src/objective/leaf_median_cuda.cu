@@ -24,15 +24,16 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t row = FirstIndex(); row < rows; row += IndexStep()) residuals[row] = labels[row] - margins[row];
 }
 
-/// The leaf in the upper half of a key, or `nodes` for rows that do not count.
+/// The leaf in the upper half of a key, or `nodes` for rows that do not count; in the lower half the residual.
+template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     KeysKernel(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
                std::uint32_t nodes, std::uint64_t* keys, std::uint32_t* row_of) {
   for (std::uint64_t row = FirstIndex(); row < rows; row += IndexStep()) {
     NodeIndex const position = positions[row];
     std::uint64_t const leaf = CountsInLeaf(position, weights, row) ? static_cast<std::uint32_t>(position) : nodes;
-    keys[row] = leaf << 32 | ResidualKey(residuals[row]);
-    row_of[row] = static_cast<std::uint32_t>(row);
+    keys[row] = leaf << 32 | (kWeighted ? ResidualKey(residuals[row]) : InvertibleKey(residuals[row]));
+    if (kWeighted) row_of[row] = static_cast<std::uint32_t>(row);
   }
 }
 
@@ -41,10 +42,9 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t i = FirstIndex(); i < rows; i += IndexStep()) sorted[i] = weights[row_of[i]];
 }
 
-/// Rows by leaf, then by residual, then in their order.
-struct SortedRows {
+/// Keys of rows by leaf, then by residual.
+struct SortedKeys {
   std::uint64_t const* keys;  ///< [rows]
-  std::uint32_t const* row_of;
   std::uint64_t rows;
 
   /// Index of the first row of `leaf` or of a later one.
@@ -60,6 +60,7 @@ struct SortedRows {
     }
     return low;
   }
+  __device__ float Residual(std::uint64_t i) const { return ResidualOfKey(static_cast<std::uint32_t>(keys[i])); }
 };
 
 /// weights[begin … end - 1] become the sums of themselves and all before: one addition after the other, by lane 0,
@@ -100,22 +101,25 @@ __device__ void SumInOrder(float* weights, std::uint64_t begin, std::uint64_t en
   }
 }
 
-/// A warp for each node. `weights`: of sorted rows, or null; overwritten.
+/// A thread for each node.
+__global__ void __launch_bounds__(kThreads) MediansKernel(SortedKeys sorted, std::uint32_t nodes, float* node_values) {
+  for (std::uint64_t leaf = FirstIndex(); leaf < nodes; leaf += IndexStep()) {
+    std::uint64_t const begin = sorted.Begin(leaf), n = sorted.Begin(leaf + 1) - begin;
+    if (n == 0) continue;
+    std::uint64_t const middle = begin + MiddleOf(n);
+    node_values[leaf] = MedianOf(n, sorted.Residual(middle), sorted.Residual(n == 1 ? middle : middle + 1));
+  }
+}
+
+/// A warp for each node. `row_of`, `weights`: of sorted rows; the latter are overwritten.
 __global__ void __launch_bounds__(kWarp)
-    MediansKernel(SortedRows sorted, float const* residuals, float* weights, float* node_values) {
+    WeightedMediansKernel(SortedKeys sorted, std::uint32_t const* row_of, float const* residuals, float* weights,
+                          float* node_values) {
   std::uint64_t const leaf = blockIdx.x;
   std::uint64_t const begin = sorted.Begin(leaf), end = sorted.Begin(leaf + 1);
-  std::uint64_t const n = end - begin;
-  if (n == 0) return;
-  auto const residual = [&](std::uint64_t i) { return residuals[sorted.row_of[begin + i]]; };
-  if (weights != nullptr) SumInOrder(weights, begin, end);
-  if (threadIdx.x != 0) return;
-  if (weights != nullptr) {
-    node_values[leaf] = residual(HalfWeight(weights + begin, n));
-  } else {
-    std::uint64_t const middle = MiddleOf(n);
-    node_values[leaf] = MedianOf(n, residual(middle), residual(n == 1 ? middle : middle + 1));
-  }
+  if (begin == end) return;
+  SumInOrder(weights, begin, end);
+  if (threadIdx.x == 0) node_values[leaf] = residuals[row_of[begin + HalfWeight(weights + begin, end - begin)]];
 }
 
 /// Bits of the keys: those of a residual, and those of leaves 0 … nodes.
@@ -137,28 +141,40 @@ void MedianLeaves(NodeIndex const* positions, float const* residuals, float cons
                   float* node_values, std::size_t nodes, LeafMedianScratch* scratch, DeviceLimits const& limits,
                   cudaStream_t stream) {
   if (rows == 0) return;
+  bool const weighted = weights != nullptr;
   for (auto& keys : scratch->keys) Reserve(&keys, scratch->arena, "medians", rows);
-  for (auto& row_of : scratch->rows) Reserve(&row_of, scratch->arena, "medians", rows);
+  if (weighted) {
+    for (auto& row_of : scratch->rows) Reserve(&row_of, scratch->arena, "medians", rows);
+  }
   cub::DoubleBuffer<std::uint64_t> keys{scratch->keys[0].data(), scratch->keys[1].data()};
   cub::DoubleBuffer<std::uint32_t> row_of{scratch->rows[0].data(), scratch->rows[1].data()};
+  auto const node_count = static_cast<std::uint32_t>(nodes);
   unsigned const blocks = Blocks(rows, kThreads, limits, kResident);
-  KeysKernel<<<blocks, kThreads, 0, stream>>>(positions, residuals, weights, rows, static_cast<std::uint32_t>(nodes),
-                                              keys.Current(), row_of.Current());
+  auto* const make_keys = weighted ? KeysKernel<true> : KeysKernel<false>;
+  make_keys<<<blocks, kThreads, 0, stream>>>(positions, residuals, weights, rows, node_count, keys.Current(),
+                                             row_of.Current());
   CheckLaunch(kWhat);
-  std::size_t bytes = 0;
   int const bits = KeyBits(nodes);
-  CheckCuda(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, row_of, rows, 0, bits, stream), kWhat);
+  auto const sort = [&](void* storage, std::size_t* bytes) {
+    CheckCuda(weighted ? cub::DeviceRadixSort::SortPairs(storage, *bytes, keys, row_of, rows, 0, bits, stream)
+                       : cub::DeviceRadixSort::SortKeys(storage, *bytes, keys, rows, 0, bits, stream),
+              kWhat);
+  };
+  std::size_t bytes = 0;
+  sort(nullptr, &bytes);
   Reserve(&scratch->sort, scratch->arena, "scratch of sorting", bytes);
   bytes = scratch->sort.size();
-  CheckCuda(cub::DeviceRadixSort::SortPairs(scratch->sort.data(), bytes, keys, row_of, rows, 0, bits, stream), kWhat);
-  float* sorted_weights = nullptr;
-  if (weights != nullptr) {
-    sorted_weights = reinterpret_cast<float*>(row_of.Alternate());  // the sort has done with it
+  sort(scratch->sort.data(), &bytes);
+  SortedKeys const sorted{keys.Current(), rows};
+  if (weighted) {
+    auto* const sorted_weights = reinterpret_cast<float*>(row_of.Alternate());  // the sort has done with it
     SortedWeightsKernel<<<blocks, kThreads, 0, stream>>>(weights, row_of.Current(), rows, sorted_weights);
     CheckLaunch(kWhat);
+    WeightedMediansKernel<<<node_count, kWarp, 0, stream>>>(sorted, row_of.Current(), residuals, sorted_weights,
+                                                            node_values);
+  } else {
+    MediansKernel<<<Blocks(nodes, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted, node_count, node_values);
   }
-  MediansKernel<<<static_cast<unsigned>(nodes), kWarp, 0, stream>>>(SortedRows{keys.Current(), row_of.Current(), rows},
-                                                                    residuals, sorted_weights, node_values);
   CheckLaunch(kWhat);
 }
 

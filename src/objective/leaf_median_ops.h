@@ -3,6 +3,7 @@
 #define XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/hd.h"
 #include "objective/rank_ops.h"
@@ -14,6 +15,20 @@ namespace xgbgpu {
 /// has is up to the processor.
 XGBGPU_HD std::uint32_t ResidualKey(float residual) { return residual != residual ? 0xFFFFFFFFU : ~RankKey(residual); }
 
+/// The same, but -0 comes before 0: what the residual was can be told from it, unless it was NaN.
+XGBGPU_HD std::uint32_t InvertibleKey(float residual) {
+  if (residual != residual) return 0xFFFFFFFFU;
+  std::uint32_t bits;
+  std::memcpy(&bits, &residual, sizeof(bits));
+  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+}
+XGBGPU_HD float ResidualOfKey(std::uint32_t key) {
+  std::uint32_t const bits = (key >> 31) != 0 ? key & 0x7FFFFFFFU : ~key;
+  float residual;
+  std::memcpy(&residual, &bits, sizeof(residual));
+  return residual;
+}
+
 /// A row without weight has no hessian either, and XGBoost takes it for one outside the sample.
 XGBGPU_HD bool CountsInLeaf(NodeIndex position, float const* weights, std::uint64_t row) {
   return position >= 0 && (weights == nullptr || weights[row] != 0.0f);
@@ -22,7 +37,8 @@ XGBGPU_HD bool CountsInLeaf(NodeIndex position, float const* weights, std::uint6
 /// Where the lower one of the middle two of n > 0 sorted residuals is, or the only middle one.
 XGBGPU_HD std::uint64_t MiddleOf(std::uint64_t n) { return (n - 1) / 2; }
 
-/// From the residual at MiddleOf(n) and the one after it (if n is 1: the same). Where it rounds is as in stock.
+/// From the residual at MiddleOf(n) and the one after it (if n is 1: the same). Where it rounds is as in stock. Of two
+/// or more residuals the sign of zeros does not matter.
 XGBGPU_HD float MedianOf(std::uint64_t n, float middle, float next) {
   if (n == 1) return middle;
   double const fraction = n % 2 == 0 ? 0.5 : 0.0;
