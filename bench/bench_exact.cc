@@ -17,6 +17,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -193,7 +194,8 @@ class Training {
 
  private:
   std::vector<std::uint64_t> RowsOfLevels(Tree const& tree) const;
-  std::uint64_t BytesAtLeast(TraceStage const& stage, std::vector<std::uint64_t> const& rows_of_levels) const;
+  std::uint64_t BytesAtLeast(TraceStage const& stage, Tree const& tree,
+                             std::vector<std::uint64_t> const& rows_of_levels) const;
 
   Set const& set_;
   double stored_;
@@ -221,19 +223,29 @@ std::vector<std::uint64_t> Training::RowsOfLevels(Tree const& tree) const {
 
 /// What has to be read and written once, however it is done: 4 bytes for an entry of a list and for a row's number, 8
 /// for its gradient, 1 for the side that it goes to. 0: not known.
-std::uint64_t Training::BytesAtLeast(TraceStage const& stage, std::vector<std::uint64_t> const& rows_of_levels) const {
+std::uint64_t Training::BytesAtLeast(TraceStage const& stage, Tree const& tree,
+                                     std::vector<std::uint64_t> const& rows_of_levels) const {
   std::string const name = stage.name;
   if (name == kObjective) return set_.rows * (sizeof(float) * 2 + sizeof(GradientPair));
   if (name == kMargins) return set_.rows * (sizeof(NodeIndex) + sizeof(float) * 2);
   if (name == kGradients) return set_.rows * sizeof(GradientPair);
   if (name == kRoot) return set_.rows * (sizeof(GradientPair) + 8 + sizeof(NodeIndex));
-  if (name == kThresholds) return static_cast<std::uint64_t>(stored_) * 4;
+  if (name == kThresholds) {  // columns that the tree splits by
+    std::set<FeatureIndex> columns;
+    for (std::size_t n = 0; n < tree.size(); ++n) {
+      if (!tree.IsLeaf(static_cast<NodeIndex>(n))) columns.insert(tree.feature[n]);
+    }
+    return static_cast<std::uint64_t>(stored_ * static_cast<double>(columns.size()) / set_.features) * 4;
+  }
   if (stage.level < 0 || static_cast<std::size_t>(stage.level) >= rows_of_levels.size()) return 0;
   std::uint64_t const rows = rows_of_levels[static_cast<std::size_t>(stage.level)];
   auto const entries = static_cast<std::uint64_t>(static_cast<double>(rows) * stored_ / static_cast<double>(set_.rows));
   if (name == kSplit) return entries * 4 + rows * 8;
   if (name == kSides) return rows * (4 + 8 + 1);
-  if (name == kMove) return entries * 8 + rows * (2 * (8 + 4) + 1);
+  if (name == kMove) {  // below the last level there are no lists any more
+    bool const to_leaves = static_cast<std::size_t>(stage.level) + 1 == rows_of_levels.size();
+    return to_leaves ? rows * (4 + 1 + sizeof(NodeIndex)) : entries * 8 + rows * (2 * (8 + 4) + 1);
+  }
   return 0;
 }
 
@@ -256,7 +268,7 @@ void Training::PrintStages(TrainParams const& params, std::uint32_t rounds) {
       TraceStage const& stage = timeline.entries()[told];
       Times& times = stages[{stage.name, stage.level}];
       times.ms.push_back(stage.duration_us * 1e-3);
-      times.bytes = std::max(times.bytes, static_cast<double>(BytesAtLeast(stage, of_levels)));
+      times.bytes = std::max(times.bytes, static_cast<double>(BytesAtLeast(stage, tree, of_levels)));
     }
   }
   device.SetTimeline(nullptr);
