@@ -23,9 +23,9 @@ namespace xgbgpu::cuda {
 constexpr std::uint32_t kNewValue = 0x80000000U;  ///< the bit of an entry; the rest is the row
 constexpr std::uint64_t kMostExactRows = kNewValue;
 
-constexpr int kExactThreads = 256;
-constexpr int kExactItems = 8;
-constexpr int kTileEntries = kExactThreads * kExactItems;  ///< entries of a column that one block takes
+constexpr int kTileEntries = 2048;  ///< entries of a column that one block takes
+constexpr int kExactThreads = 256;  ///< of most blocks
+constexpr int kExactItems = kTileEntries / kExactThreads;
 
 /// A tile of a column. Tiles are taken in this order: first those that begin columns.
 struct ExactTile {
@@ -115,8 +115,8 @@ struct ExactSplit {
   std::uint64_t begin;
   std::uint32_t index;
   std::uint32_t entries;
-  std::uint32_t default_left;
-  std::uint32_t first_piece;  ///< pieces of kPieceEntries entries, over all splits
+  std::uint32_t default_left;  ///< where the rest of the node's rows go, if any
+  std::uint32_t first_piece;   ///< pieces of kPieceEntries entries, over all splits
 };
 constexpr std::uint32_t kPieceEntries = 512;
 
@@ -210,9 +210,9 @@ struct ExactMove {
 void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream_t stream);
 
 /// Where the columns name a row of the matrix: places[i] is the entry of rows[i], ascending for each feature f from
-/// row_ptr[f] to row_ptr[f + 1]. marks: [rows] of the matrix, changed.
-void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint32_t count,
-                std::uint8_t* marks, std::uint64_t* places, DeviceLimits const& limits, cudaStream_t stream);
+/// row_ptr[f] to row_ptr[f + 1]. There are tiles.
+void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint64_t* places,
+                cudaStream_t stream);
 
 /// A node of the finished tree, for rows that did not grow it.
 struct ExactStep {

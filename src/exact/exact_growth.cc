@@ -189,8 +189,10 @@ void ExactGrowth::ExpandNodes() {
   for (NodeIndex const n : selected_) {
     ExactChoice const& choice = choices_[static_cast<std::size_t>(n - level_)];
     split_of[static_cast<std::size_t>(n - level_)] = static_cast<std::int32_t>(splits.size());
-    splits.push_back(
-        {choice.begin, choice.index, choice.entries, choice.default_left, static_cast<std::uint32_t>(pieces)});
+    // Where no row is missing either side may be that of the rest: the larger one, so that fewer rows are marked.
+    std::uint32_t const rest_left =
+        matrix_->IsDense(choice.feature) ? (choice.index > choice.entries / 2 ? 1U : 0U) : choice.default_left;
+    splits.push_back({choice.begin, choice.index, choice.entries, rest_left, static_cast<std::uint32_t>(pieces)});
     pieces += (std::uint64_t{choice.entries} + kPieceEntries - 1) / kPieceEntries;
   }
   Put(&splits_, "nodes", splits);
@@ -310,10 +312,8 @@ void ExactGrowth::FindThresholds() {
   Put(&located_ptr_, "nodes", row_ptr);
   Put(&located_rows_, "nodes", rows);
   Clear(&places_, "nodes", rows.size());
-  timer_.Run(kThresholds, 0, [&] {
-    LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
-               sides_.data(), places_.data(), limits_, stream_);
-  });
+  timer_.Run(kThresholds, 0,
+             [&] { LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), places_.data(), stream_); });
   std::vector<std::uint64_t> places(rows.size());
   CopyToHost(places.data(), places_.data(), places.size(), stream_, "reading places of values");
   stream_.Wait("looking for values");

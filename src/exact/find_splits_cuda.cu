@@ -7,7 +7,11 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kFindResident = 4;  // blocks on a multiprocessor: gradients are far away, and many must be asked for
+// Gradients are far away, and many must be asked for at once; but the more are on their way, the less of them stays in
+// the cache. Few threads with many entries each did best of what was tried (docs/benchmarks.md).
+constexpr int kFindThreads = 128;
+constexpr int kFindItems = kTileEntries / kFindThreads;
+constexpr int kFindResident = 4;  // blocks on a multiprocessor
 
 /// Sums of threads, entry by entry: kept as they are stored, which takes half the registers.
 struct CompactGradients {
@@ -71,7 +75,7 @@ __device__ void SumInNode(ExactLists const& lists, TileSpan const& span, Gradien
 template <typename Gradients>
 __global__ void __launch_bounds__(kExactThreads)
     SumPresentKernel(ExactColumns columns, ExactLevel level, Gradients gradients) {
-  __shared__ TileLoader::Storage storage;
+  __shared__ TileLoader<kExactThreads>::Storage storage;
   ExactTile const tile = columns.tiles[blockIdx.x];
   TileSpan const span = LoadSpan(level.lists, blockIdx.x);
   if (span.count == 0 || columns.is_dense[tile.feature]) return;
@@ -80,8 +84,8 @@ __global__ void __launch_bounds__(kExactThreads)
     SumInNode(level.lists, span, gradients, present);
     return;
   }
-  TileEntries t;
-  TileLoader::Run(level.lists, tile.feature, span, &storage, &t);
+  TileEntries<kExactThreads> t;
+  TileLoader<kExactThreads>::Run(level.lists, tile.feature, span, &storage, &t);
   int node = t.first_node;
   GradientSum sum;
 #pragma unroll
@@ -206,9 +210,9 @@ __device__ void Leave(NodeScan const& s, Search const& search, bool whole_warp) 
 }
 
 struct FindStorage {
-  TileLoader::Storage tile;
-  typename cub::BlockScan<RunningSum, kExactThreads>::TempStorage scan;
-  GradientSum warps[kExactThreads / 32];
+  TileLoader<kFindThreads>::Storage tile;
+  typename cub::BlockScan<RunningSum, kFindThreads>::TempStorage scan;
+  GradientSum warps[kFindThreads / 32];
   GradientSum carried;
   NodeScan scan_of_node;  ///< of FindInNode: filled by one thread while others wait for gradients
 };
@@ -219,15 +223,15 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
                            TileStates const& states, FindStorage* storage) {
   ExactLevel const& level = search.level;
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  std::uint32_t entry[kExactItems];
-  TileLoader::Full(level.lists, span, &storage->tile, entry);
-  if (threadIdx.x == kExactThreads - 1) storage->scan_of_node.Enter(span.node, search);
-  typename Gradients::Stored own[kExactItems];
+  std::uint32_t entry[kFindItems];
+  TileLoader<kFindThreads>::Full(level.lists, span, &storage->tile, entry);
+  if (threadIdx.x == kFindThreads - 1) storage->scan_of_node.Enter(span.node, search);
+  typename Gradients::Stored own[kFindItems];
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) own[i] = gradients[RowOf(entry[i])];
+  for (int i = 0; i < kFindItems; ++i) own[i] = gradients[RowOf(entry[i])];
   GradientSum mine;
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) AddStored(&mine, own[i]);
+  for (int i = 0; i < kFindItems; ++i) AddStored(&mine, own[i]);
   GradientSum below = mine;  // of the warp, this thread's entries included
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
@@ -249,9 +253,9 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   for (int w = 0; w < warp; ++w) AddTo(&below, storage->warps[w]);
 
   NodeScan scan = storage->scan_of_node;
-  auto const first = static_cast<std::uint32_t>(span.first - scan.begin) + threadIdx.x * kExactItems;
+  auto const first = static_cast<std::uint32_t>(span.first - scan.begin) + threadIdx.x * kFindItems;
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
+  for (int i = 0; i < kFindItems; ++i) {
     std::uint32_t const index = first + static_cast<std::uint32_t>(i);
     if ((entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
     AddStored(&below, own[i]);
@@ -267,18 +271,18 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
 template <bool kMonotone, typename Gradients>
 __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradients const& gradients,
                             TileStates const& states, FindStorage* storage) {
-  TileEntries t;
-  TileLoader::Run(search.level.lists, search.tile.feature, span, &storage->tile, &t);
+  TileEntries<kFindThreads> t;
+  TileLoader<kFindThreads>::Run(search.level.lists, search.tile.feature, span, &storage->tile, &t);
   auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // looked up twice: such tiles are few
   RunningSum mine{{}, t.heads != 0};
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
+  for (int i = 0; i < kFindItems; ++i) {
     if (t.IsHead(i)) mine.sum = {};
     if (i < t.count) AddStored(&mine.sum, own(i));
   }
   RunningSum before, all;
-  cub::BlockScan<RunningSum, kExactThreads>{storage->scan}.ExclusiveScan(mine, before, RunningSum{{}, false},
-                                                                         JoinRunning{}, all);
+  cub::BlockScan<RunningSum, kFindThreads>{storage->scan}.ExclusiveScan(mine, before, RunningSum{{}, false},
+                                                                        JoinRunning{}, all);
   if (threadIdx.x < 32) {
     CarriedSum const carried =
         HandOn(states, search.tile, span.begins_node, all.has_head, CarriedSum{all.sum}, CarriedSum{}, JoinCarried{});
@@ -292,7 +296,7 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
   NodeScan scan;
   scan.Enter(t.first_node, search);
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
+  for (int i = 0; i < kFindItems; ++i) {
     if (i >= t.count) continue;
     if (t.IsHead(i)) below = {};
     if (i > 0 && t.IsHead(i)) {
@@ -309,7 +313,7 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
 }
 
 template <bool kMonotone, typename Gradients>
-__global__ void __launch_bounds__(kExactThreads, kFindResident)
+__global__ void __launch_bounds__(kFindThreads, kFindResident)
     FindSplitsKernel(ExactColumns columns, ExactLevel level, Gradients gradients, SplitParams params, ScoreUnits units,
                      TileStates states) {
   __shared__ FindStorage storage;
@@ -406,7 +410,7 @@ void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, Exact
     using Gradients = std::decay_t<decltype(of_rows)>;
     auto* const kernel =
         level.directions != nullptr ? FindSplitsKernel<true, Gradients> : FindSplitsKernel<false, Gradients>;
-    kernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, level, of_rows, params, units, states);
+    kernel<<<columns.tile_count, kFindThreads, 0, stream>>>(columns, level, of_rows, params, units, states);
   };
   if (gradients.compact != nullptr) {
     launch(CompactGradients{gradients.compact});

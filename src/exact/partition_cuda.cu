@@ -23,7 +23,7 @@ constexpr std::uint32_t kGoesLeft = 0x80000000U;
 __device__ bool GoesLeft(RowWord const* words, RowIndex row) { return (WordOf(words, row).left >> (row % 32)) & 1U; }
 
 __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns columns, ExactPartition partition) {
-  __shared__ TileLoader::Storage storage;
+  __shared__ TileLoader<kExactThreads>::Storage storage;
   ExactTile const tile = columns.tiles[blockIdx.x];
   TileSpan const span = LoadSpan(partition.from, blockIdx.x);
   if (span.count == 0 || columns.is_dense[tile.feature]) return;
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
     if (threadIdx.x % 32 == 0 && left != 0) atomicAdd(counts + span.node, left);
     return;
   }
-  TileEntries t;
-  TileLoader::Run(partition.from, tile.feature, span, &storage, &t);
+  TileEntries<kExactThreads> t;
+  TileLoader<kExactThreads>::Run(partition.from, tile.feature, span, &storage, &t);
   int node = t.first_node;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
@@ -315,7 +315,7 @@ __device__ void DivideNodes(ExactPartition const& partition, ExactTile tile, Til
                             TileStates const& states, DivideStorage* storage) {
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   int const first = warp * 32 * kExactItems;  // of the warp
-  MarkHeads(partition.from, tile.feature, span, storage->begins);
+  MarkHeads<kExactThreads>(partition.from, tile.feature, span, storage->begins);
   std::uint32_t entry[kExactItems], rank[kExactItems];
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {

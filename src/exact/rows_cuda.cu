@@ -100,10 +100,11 @@ __global__ void __launch_bounds__(kThreads)
     std::uint64_t const from = std::uint64_t{piece - split.first_piece} * kPieceEntries;
     std::uint64_t const to = from + kPieceEntries < split.entries ? from + kPieceEntries : split.entries;
     GradientSum below;
+#pragma unroll 4
     for (std::uint64_t i = from + lane; i < to; i += 32) {
       RowIndex const row = entries[split.begin + i] & ~kNewValue;
       bool const left = i < split.index;
-      sides[row] = left ? 1 : 0;
+      if (left != (split.default_left != 0)) sides[row] = left ? 1 : 0;
       if (left) {
         GradientSum const g = GradientOf(gradients, row);
         below.grad += g.grad;
@@ -179,42 +180,44 @@ __global__ void __launch_bounds__(kThreads) MoveRowsKernel(ExactMove move) {
   });
 }
 
-__global__ void __launch_bounds__(kThreads)
-    MarkRowsKernel(RowIndex const* rows, std::uint32_t count, std::uint8_t* marks) {
-  ForEachRow(count, [&](std::uint64_t i) { marks[rows[i]] = 1; });
-}
-
-/// f(feature, place, row) for every entry of the columns that `wanted(feature)`: a block a tile.
-template <typename Wanted, typename F>
-__device__ void ForEachEntry(ExactColumns const& columns, Wanted&& wanted, F&& f) {
+/// f(place, row) for every entry of the block's tile.
+template <typename F>
+__device__ void ForEachEntry(ExactColumns const& columns, F&& f) {
   ExactTile const tile = columns.tiles[blockIdx.x];
-  if (!wanted(tile.feature)) return;
   std::uint64_t const first = columns.column_ptr[tile.feature] + std::uint64_t{tile.index} * kTileEntries;
   std::uint64_t const end = columns.column_ptr[tile.feature + 1];
   std::uint64_t const last = first + kTileEntries < end ? first + kTileEntries : end;
-  for (std::uint64_t i = first + threadIdx.x; i < last; i += kThreads) {
-    f(tile.feature, i, columns.entries[i] & ~kNewValue);
-  }
+  for (std::uint64_t i = first + threadIdx.x; i < last; i += kThreads) f(i, columns.entries[i] & ~kNewValue);
 }
 
+constexpr std::uint32_t kFilterBits = 16384;
+
+/// A filter in shared memory, a bit for the rows of each remainder, spares the search of nearly all entries.
 __global__ void __launch_bounds__(kThreads)
-    LocateKernel(ExactColumns columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint8_t const* marks,
-                 std::uint64_t* places) {
-  ForEachEntry(
-      columns, [&](FeatureIndex f) { return row_ptr[f] != row_ptr[f + 1]; },
-      [&](FeatureIndex f, std::uint64_t place, RowIndex row) {
-        if (marks[row] == 0) return;
-        std::uint32_t low = row_ptr[f], high = row_ptr[f + 1];  // the first that is not below `row`
-        while (low < high) {
-          std::uint32_t const middle = low + (high - low) / 2;
-          if (rows[middle] < row) {
-            low = middle + 1;
-          } else {
-            high = middle;
-          }
-        }
-        if (low < row_ptr[f + 1] && rows[low] == row) places[low] = place;
-      });
+    LocateKernel(ExactColumns columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint64_t* places) {
+  __shared__ std::uint32_t filter[kFilterBits / 32];
+  FeatureIndex const feature = columns.tiles[blockIdx.x].feature;
+  std::uint32_t const begin = row_ptr[feature], end = row_ptr[feature + 1];
+  if (begin == end) return;
+  for (std::uint32_t w = threadIdx.x; w < kFilterBits / 32; w += kThreads) filter[w] = 0;
+  __syncthreads();
+  for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) {
+    atomicOr(&filter[rows[i] % kFilterBits / 32], 1U << (rows[i] % 32));
+  }
+  __syncthreads();
+  ForEachEntry(columns, [&](std::uint64_t place, RowIndex row) {
+    if (((filter[row % kFilterBits / 32] >> (row % 32)) & 1U) == 0) return;
+    std::uint32_t low = begin, high = end;  // the first that is not below `row`
+    while (low < high) {
+      std::uint32_t const middle = low + (high - low) / 2;
+      if (rows[middle] < row) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (low < end && rows[low] == row) places[low] = place;
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -230,17 +233,17 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void __launch_bounds__(kThreads)
     StepByValueKernel(ExactColumns columns, ExactStep const* nodes, int depth, NodeIndex* positions) {
-  ForEachEntry(
-      columns, [&](FeatureIndex f) { return columns.used[f] != 0; },
-      [&](FeatureIndex f, std::uint64_t place, RowIndex row) {
-        NodeIndex const p = positions[row];
-        if (p >= 0) return;
-        NodeIndex const parent = nodes[~p].parent;
-        if (parent == kNoNode) return;
-        ExactStep const& node = nodes[parent];
-        if (node.depth != depth || node.feature != f) return;
-        positions[row] = ~(node.left + (place < node.place ? 0 : 1));
-      });
+  FeatureIndex const feature = columns.tiles[blockIdx.x].feature;
+  if (columns.used[feature] == 0) return;
+  ForEachEntry(columns, [&](std::uint64_t place, RowIndex row) {
+    NodeIndex const p = positions[row];
+    if (p >= 0) return;
+    NodeIndex const parent = nodes[~p].parent;
+    if (parent == kNoNode) return;
+    ExactStep const& node = nodes[parent];
+    if (node.depth != depth || node.feature != feature) return;
+    positions[row] = ~(node.left + (place < node.place ? 0 : 1));
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -289,12 +292,9 @@ void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream
   CheckLaunch("moving rows to children");
 }
 
-void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint32_t count,
-                std::uint8_t* marks, std::uint64_t* places, DeviceLimits const& limits, cudaStream_t stream) {
-  FillBytes(marks, 0, columns.rows, stream, "looking for values");
-  MarkRowsKernel<<<Blocks(count, kThreads, limits, kResident), kThreads, 0, stream>>>(rows, count, marks);
-  CheckLaunch("marking rows");
-  LocateKernel<<<columns.tile_count, kThreads, 0, stream>>>(columns, row_ptr, rows, marks, places);
+void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint64_t* places,
+                cudaStream_t stream) {
+  LocateKernel<<<columns.tile_count, kThreads, 0, stream>>>(columns, row_ptr, rows, places);
   CheckLaunch("looking for values");
 }
 

@@ -29,12 +29,13 @@ __device__ inline std::uint64_t const* BeginsOf(ExactLists const& lists, Feature
   return lists.begin + std::size_t{feature} * (lists.nodes + 1);
 }
 
-/// begins [kTileEntries], shared: 1 + the node that begins at an entry, or 0. All threads of the block call it.
-__device__ inline void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, int* begins) {
+/// begins [kTileEntries], shared: 1 + the node that begins at an entry, or 0. All kThreads of the block call it.
+template <int kThreads>
+__device__ void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, int* begins) {
   std::uint64_t const* const begin = BeginsOf(lists, feature);
-  for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kExactThreads) begins[i] = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < kTileEntries; i += kThreads) begins[i] = 0;
   __syncthreads();
-  for (std::uint32_t n = static_cast<std::uint32_t>(span.node) + threadIdx.x; n < lists.nodes; n += kExactThreads) {
+  for (std::uint32_t n = static_cast<std::uint32_t>(span.node) + threadIdx.x; n < lists.nodes; n += kThreads) {
     std::uint64_t const at = begin[n];
     if (at >= span.first + static_cast<std::uint64_t>(span.count)) break;
     if (at >= span.first) atomicMax(&begins[at - span.first], static_cast<int>(n) + 1);  // empty nodes begin here too
@@ -42,26 +43,31 @@ __device__ inline void MarkHeads(ExactLists const& lists, FeatureIndex feature, 
   __syncthreads();
 }
 
-/// The entries of one thread: consecutive ones.
+/// The entries of one of kThreads: consecutive ones.
+template <int kThreads>
 struct TileEntries {
-  std::uint32_t entry[kExactItems];
+  static constexpr int kItems = kTileEntries / kThreads;
+
+  std::uint32_t entry[kItems];
   std::uint32_t heads;      ///< bit i: entry i is the first of its node
   int count;                ///< entries that there are
   std::uint64_t place;      ///< of entry 0 in the list
   int first_node;           ///< of entry 0
-  int const* begins_after;  ///< [kExactItems] of entry 0 and those after it; see MarkHeads
+  int const* begins_after;  ///< [kItems] of entry 0 and those after it; see MarkHeads
 
   __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
   /// Of entry i, the first of its node.
   __device__ int NodeOfHead(int i) const { return begins_after[i] - 1; }
 };
 
-/// Loads a tile, a thread's entries one after the other. All threads of the block call it.
+/// Loads a tile, a thread's entries one after the other. All kThreads of the block call it.
+template <int kThreads>
 class TileLoader {
+  static constexpr int kItems = TileEntries<kThreads>::kItems;
   // A list is read once: gradients and ranks, which are read at random, are to stay in the cache.
   using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
-  using Load = cub::BlockLoad<std::uint32_t, kExactThreads, kExactItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
-  using Scan = cub::BlockScan<int, kExactThreads>;
+  using Load = cub::BlockLoad<std::uint32_t, kThreads, kItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
+  using Scan = cub::BlockScan<int, kThreads>;
 
  public:
   struct Storage {
@@ -72,22 +78,22 @@ class TileLoader {
 
   /// Entries alone, of a full tile.
   __device__ static void Full(ExactLists const& lists, TileSpan const& span, Storage* s, std::uint32_t* entries) {
-    Load{s->load}.Load(Streamed{lists.entries + span.first}, *reinterpret_cast<std::uint32_t(*)[kExactItems]>(entries));
+    Load{s->load}.Load(Streamed{lists.entries + span.first}, *reinterpret_cast<std::uint32_t(*)[kItems]>(entries));
   }
 
   /// Entries of any tile, and where nodes begin among them.
   __device__ static void Run(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, Storage* s,
-                             TileEntries* out) {
+                             TileEntries<kThreads>* out) {
     Load{s->load}.Load(Streamed{lists.entries + span.first}, out->entry, span.count, 0U);
-    MarkHeads(lists, feature, span, s->begins);
-    int const mine = static_cast<int>(threadIdx.x) * kExactItems, left = span.count - mine;
+    MarkHeads<kThreads>(lists, feature, span, s->begins);
+    int const mine = static_cast<int>(threadIdx.x) * kItems, left = span.count - mine;
     out->place = span.first + static_cast<std::uint64_t>(mine);
-    out->count = left < 0 ? 0 : (left < kExactItems ? left : kExactItems);
+    out->count = left < 0 ? 0 : (left < kItems ? left : kItems);
     out->begins_after = s->begins + mine;
     out->heads = 0;
     int last = 0;
 #pragma unroll
-    for (int i = 0; i < kExactItems; ++i) {
+    for (int i = 0; i < kItems; ++i) {
       int const here = out->begins_after[i];
       if (here != 0) out->heads |= 1U << i;
       last = here > last ? here : last;
