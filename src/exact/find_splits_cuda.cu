@@ -173,6 +173,14 @@ __device__ void Consider(NodeScan* s, Search const& search, GradientSum below, s
   Try<kMonotone>(s, search, Minus(s->total, right), right, Descending(index));
 }
 
+/// May one of some entries that follow each other be a better split than those that are known? `below`: before them.
+__device__ bool MayReach(NodeScan const& s, Search const& search, GradientSum below, RunReach reach) {
+  auto const may = [&](GradientSum left) {
+    return !(RunScoreBound(search.units, left, Minus(s.total, left), reach) < s.least);
+  };
+  return may(Minus(s.total, Minus(s.present, below))) || (search.ascends && may(below));
+}
+
 /// "Present or missing": once for a node.
 template <bool kMonotone>
 __device__ void ConsiderEnds(NodeScan* s, Search const& search, std::uint32_t entries) {
@@ -230,8 +238,12 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
 #pragma unroll
   for (int i = 0; i < kFindItems; ++i) own[i] = gradients[RowOf(entry[i])];
   GradientSum mine;
+  RunReach reach;
 #pragma unroll
-  for (int i = 0; i < kFindItems; ++i) AddStored(&mine, own[i]);
+  for (int i = 0; i < kFindItems; ++i) {
+    AddStored(&mine, own[i]);
+    reach.Add(own[i].x, own[i].y);
+  }
   GradientSum below = mine;  // of the warp, this thread's entries included
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
@@ -254,11 +266,13 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
 
   NodeScan scan = storage->scan_of_node;
   auto const first = static_cast<std::uint32_t>(span.first - scan.begin) + threadIdx.x * kFindItems;
+  if (MayReach(scan, search, below, reach)) {
 #pragma unroll
-  for (int i = 0; i < kFindItems; ++i) {
-    std::uint32_t const index = first + static_cast<std::uint32_t>(i);
-    if ((entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
-    AddStored(&below, own[i]);
+    for (int i = 0; i < kFindItems; ++i) {
+      std::uint32_t const index = first + static_cast<std::uint32_t>(i);
+      if ((entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
+      AddStored(&below, own[i]);
+    }
   }
   std::uint64_t const end = BeginsOf(level.lists, search.tile.feature)[span.node + 1];
   if (end == span.first + kTileEntries && threadIdx.x == 0) {

@@ -12,6 +12,9 @@
 #ifndef XGBGPU_EXACT_SCORE_BOUND_OPS_H_
 #define XGBGPU_EXACT_SCORE_BOUND_OPS_H_
 
+#include <cmath>
+#include <cstdint>
+
 #include "core/hd.h"
 #include "split/split.h"
 #include "xgbgpu/types.h"
@@ -43,6 +46,29 @@ XGBGPU_HD float ScoreBound(ScoreUnits const& units, GradientSum left, GradientSu
   auto const lg = static_cast<float>(left.grad), rg = static_cast<float>(right.grad);
   float const lh = static_cast<float>(left.hess) + units.lambda, rh = static_cast<float>(right.hess) + units.lambda;
   return FastQuotient(lg * lg, lh) + FastQuotient(rg * rg, rh);
+}
+
+/// What some entries that follow each other may move from one side to the other: sums of magnitudes.
+struct RunReach {
+  std::int64_t grad{0};
+  std::int64_t hess{0};
+
+  XGBGPU_HD void Add(std::int64_t g, std::int64_t h) {
+    grad += g < 0 ? -g : g;
+    hess += h < 0 ? -h : h;
+  }
+};
+
+/// Above the ScoreBound of every split of the entries of a run: `left` and `right` are the sums before and from its
+/// first entry on. The run has at most 2^17 entries, so that no sum leaves 63 bits (core/fixed_point.h). Infinite if a
+/// side may be without hessians.
+XGBGPU_HD float RunScoreBound(ScoreUnits const& units, GradientSum left, GradientSum right, RunReach reach) {
+  auto const widened = [&](GradientSum sum) {
+    return GradientSum{(sum.grad < 0 ? -sum.grad : sum.grad) + reach.grad, sum.hess - reach.hess};
+  };
+  GradientSum const wide_left = widened(left), wide_right = widened(right);
+  if (wide_left.hess <= 0 || wide_right.hess <= 0) return HUGE_VALF;
+  return ScoreBound(units, wide_left, wide_right);
 }
 
 /// The least ScoreBound that a split may have whose gain reaches `known`. NaN, which nothing is below, if it cannot be

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <random>
+#include <vector>
 
 #include "exact/score_bound_ops.h"
 #include "split/constraint_ops.h"
@@ -67,6 +68,47 @@ void NothingIsLost(TrainParams const& params, WeightBounds bounds, std::uint64_t
   }
   EXPECT_GT(compared, 100);
   EXPECT_GT(dropped, 0) << "a bound that drops nothing is of no use";
+}
+
+/// Of a run of entries, each split's gain is below what the bound of the run allows.
+TEST(ScoreBoundTest, NorIsOneInsideARun) {
+  TrainParams params;
+  params.min_child_weight = 0.0f;
+  constexpr int kEntries = 16;
+  Draw draw{6};
+  int compared = 0, dropped = 0;
+  for (int i = 0; i < 4000; ++i) {
+    GradientFormat const format{false, static_cast<int>(draw.Below(90)) - 20, static_cast<int>(draw.Below(90)) - 20};
+    SplitParams const p{params, format};
+    ScoreUnits const units{p};
+    GradientSum const total = draw.Total();
+    NodeTerms const terms = TermsOf<false>(p, total, {});
+    Candidate const first = draw.Split(total);
+    int const bits = 1 + static_cast<int>(draw.Below(56));  // of gradients; now and then a hessian is negative
+    std::vector<GradientSum> entries;
+    RunReach reach;
+    for (int e = 0; e < kEntries; ++e) {
+      entries.push_back({(draw.Below(2) == 0 ? 1 : -1) * draw.Sized(bits), draw.Sized(bits)});
+      if (draw.Below(30) == 0) entries.back().hess *= -1;
+      reach.Add(entries.back().grad, entries.back().hess);
+    }
+    float const bound = RunScoreBound(units, first.left, first.right, reach);
+    GradientSum left = first.left;
+    for (GradientSum const& entry : entries) {
+      GradientSum const right{total.grad - left.grad, total.hess - left.hess};
+      if (left.hess > 0 && right.hess > 0) {
+        float const gain = SplitGain<false>(p, left, right, terms, 0);
+        if (gain >= kLeastGain) {
+          EXPECT_FALSE(bound * kDeviceDivision < LeastScore(units, terms.gain, gain)) << "case " << i;
+          ++compared;
+          if (bound < LeastScore(units, terms.gain, 1.01f * gain)) ++dropped;
+        }
+      }
+      left = {left.grad + entry.grad, left.hess + entry.hess};
+    }
+  }
+  EXPECT_GT(compared, 1000);
+  EXPECT_GT(dropped, 100) << "a bound that drops nothing is of no use";
 }
 
 TEST(ScoreBoundTest, NothingIsLost) {
