@@ -69,7 +69,9 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
   place.backend = ResolveBackend(place.backend);
-  return std::shared_ptr<Dataset const>{new Dataset{place, host::SortColumns(source, threads)}};
+  auto matrix = place.backend == BackendKind::kCuda ? SortColumnsForDevice(source, place.device, threads)
+                                                    : host::SortColumns(source, threads);
+  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix)}};
 }
 
 Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) : data_{std::move(data)} {
