@@ -107,7 +107,7 @@ struct ExactChoice {
   std::uint32_t entries;  ///< of the node's list
   std::uint64_t begin;    ///< of the list
   GradientSum present;
-  std::uint32_t default_left;
+  std::uint64_t default_left;  ///< 0 or 1; of 8 bytes, so that no byte of a choice is copied to the host unwritten
 };
 
 /// A node that is split.

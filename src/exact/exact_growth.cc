@@ -189,8 +189,8 @@ void ExactGrowth::ExpandNodes() {
   for (NodeIndex const n : selected_) {
     ExactChoice const& choice = choices_[static_cast<std::size_t>(n - level_)];
     split_of[static_cast<std::size_t>(n - level_)] = static_cast<std::int32_t>(splits.size());
-    splits.push_back(
-        {choice.begin, choice.index, choice.entries, choice.default_left, static_cast<std::uint32_t>(pieces)});
+    splits.push_back({choice.begin, choice.index, choice.entries, static_cast<std::uint32_t>(choice.default_left),
+                      static_cast<std::uint32_t>(pieces)});
     pieces += (std::uint64_t{choice.entries} + kPieceEntries - 1) / kPieceEntries;
   }
   Put(&splits_, "nodes", splits);
