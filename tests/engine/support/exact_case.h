@@ -19,7 +19,7 @@ struct ExactCase {
   std::string name;
   reference::Values values;
   reference::FixedPoint gradients;           ///< of all rows
-  std::vector<std::vector<RowIndex>> nodes;  ///< rows of each, in no order; some rows may be in none
+  std::vector<std::vector<RowIndex>> nodes;  ///< rows of each, in no order but at a root; some rows may be in none
   TrainParams params;
   std::vector<FeatureIndex> used;                  ///< by the tree
   std::vector<std::vector<FeatureIndex>> allowed;  ///< of those to each node; empty: all
@@ -122,6 +122,7 @@ inline ExactCase MakeExactCase(ExactShape const& shape, ExactKind kind) {
     c.nodes.emplace_back(next, next + static_cast<std::ptrdiff_t>(size));
     next += static_cast<std::ptrdiff_t>(size);
   }
+  if (c.nodes[0].size() == shape.rows) std::sort(c.nodes[0].begin(), c.nodes[0].end());  // a root has them in order
   c.params.min_child_weight = 0.5f;
   for (FeatureIndex f = 0; f < c.features(); ++f) {
     if (kind == ExactKind::kConstrained) c.params.monotone_constraints.push_back(static_cast<int>(f % 3) - 1);
