@@ -64,6 +64,14 @@ void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t s
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
 }
 
+/// Memory of a search: the list that the next division writes, where it is large enough. So nodes times features take
+/// nothing of their own until they have fewer than six values each.
+char* ExactGrowth::SearchRoom(std::size_t bytes) {
+  if (list_[spare_].bytes() >= bytes) return reinterpret_cast<char*>(list_[spare_].data());
+  Reserve(&search_, arena_, "nodes", bytes);
+  return search_.data();
+}
+
 TileStates ExactGrowth::NextStates() {
   if (epoch_ == kMostEpochs) {
     FillBytes(states_.data(), 0, states_.size(), stream_, "counting kernels");
@@ -152,15 +160,22 @@ void ExactGrowth::FindSplits() {
   Put(&totals_, "nodes", totals);
   Put(&terms_, "nodes", terms);
   if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
-  Clear(&best_, "nodes", features * nodes);
   Clear(&known_, "nodes", nodes);
-  if (columns_.has_missing()) Clear(&present_, "nodes", features * nodes);
+  std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
+  std::size_t const search_bytes = present_bytes + features * nodes * sizeof(unsigned long long);
+  char* const room = SearchRoom(search_bytes);
+  FillBytes(room, 0, search_bytes, stream_, "clearing for exact splits");
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
 
   ExactColumns const columns = columns_.View();
-  ExactLevel const level{
-      lists_,          totals_.data(), terms_.data(), constraints_.monotone() ? directions_.data() : nullptr,
-      present_.data(), best_.data(),   known_.data(), sets.empty() ? nullptr : allowed_.data()};
+  ExactLevel const level{lists_,
+                         totals_.data(),
+                         terms_.data(),
+                         constraints_.monotone() ? directions_.data() : nullptr,
+                         reinterpret_cast<GradientSum*>(room),
+                         reinterpret_cast<unsigned long long*>(room + present_bytes),
+                         known_.data(),
+                         sets.empty() ? nullptr : allowed_.data()};
   timer_.Run(kSplit, nodes_[level_].depth, [&] {
     if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
     cuda::FindExactSplits(columns, level, Gradients(), *split_params_, NextStates(), stream_);

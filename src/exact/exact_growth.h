@@ -42,6 +42,7 @@ class ExactGrowth {
   void Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from);
   template <typename T>
   void Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
+  char* SearchRoom(std::size_t bytes);
   TileStates NextStates();
   void TakeLists(ExactLists const& lists);
   void FindSplits();
@@ -91,11 +92,11 @@ class ExactGrowth {
   DeviceBuffer<std::uint32_t> list_[2];
   DeviceBuffer<GradientState> gradient_state_;
   DeviceBuffer<int2> compact_[2];
-  DeviceBuffer<GradientSum> wide_[2], sum_, totals_, present_;
+  DeviceBuffer<GradientSum> wide_[2], sum_, totals_;
   DeviceBuffer<RowIndex> origin_[2];
   DeviceBuffer<NodeTerms> terms_;
   DeviceBuffer<std::int8_t> directions_;
-  DeviceBuffer<unsigned long long> best_;
+  DeviceBuffer<char> search_;
   DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, located_ptr_;
   DeviceBuffer<unsigned long long> states_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
