@@ -56,7 +56,7 @@ struct alignas(16) TileSpan {
   bool is_one_node;     ///< that all entries are in
 };
 
-/// The lists of one level. Nodes are numbered inside the level.
+/// The lists of one level. Nodes are numbered inside the level. A node's first entry begins a new value.
 struct ExactLists {
   std::uint32_t const* entries;
   std::uint64_t const* begin;  ///< [features + 1, nodes + 1] where each node's entries begin; in the end, its rows

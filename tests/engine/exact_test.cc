@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "exact/exact_ops.h"
+#include "exact/new_values_ops.h"
 #include "support/exact_case.h"
 
 namespace xgbgpu {
@@ -135,6 +136,35 @@ TEST(ExactThresholdTest, LiesBetweenTwoValues) {
   for (float const v : {-kMost, -3.0f, -kLeast, 0.0f, kLeast, 5.0f, 1e30f}) {
     EXPECT_GT(Beyond(v), v);
     EXPECT_LT(Before(v), v);
+  }
+}
+
+/// Words of 32 entries one after the other, several nodes among them. An entry is new on its side if a new value came
+/// after the entry before it on the side, or after the beginning of its node.
+TEST(NewValuesTest, AreThoseOfTheEntriesOfASide) {
+  Random random{11};
+  constexpr std::size_t kEntries = 32 * 200;
+  for (std::size_t const one_in : {2, 5, 40}) {  // on the side, fresh, or the first of a node
+    std::vector<bool> side(kEntries), fresh(kEntries), head(kEntries), expected(kEntries);
+    bool since = false;
+    for (std::size_t i = 0; i < kEntries; ++i) {
+      side[i] = random.Below(one_in) == 0;
+      head[i] = i == 0 || random.Below(one_in * 3) == 0;
+      fresh[i] = head[i] || random.Below(one_in) == 0;
+      since = fresh[i] || (since && !head[i]);
+      expected[i] = side[i] && since;
+      if (side[i]) since = false;
+    }
+    std::uint32_t pending = 0;
+    for (std::size_t first = 0; first < kEntries; first += 32) {
+      std::uint32_t side_bits = 0, fresh_bits = 0, expected_bits = 0;
+      for (std::size_t bit = 0; bit < 32; ++bit) {
+        if (side[first + bit]) side_bits |= 1U << bit;
+        if (fresh[first + bit]) fresh_bits |= 1U << bit;
+        if (expected[first + bit]) expected_bits |= 1U << bit;
+      }
+      ASSERT_EQ(NewOnSide(side_bits, fresh_bits, &pending), expected_bits) << "entry " << first << ", " << one_in;
+    }
   }
 }
 
