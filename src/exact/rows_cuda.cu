@@ -184,37 +184,59 @@ __global__ void __launch_bounds__(kThreads)
   ForEachRow(count, [&](std::uint64_t i) { marks[rows[i]] = 1; });
 }
 
-/// f(feature, place, row) for every entry of the columns that `wanted(feature)`: a block a tile.
-template <typename Wanted, typename F>
-__device__ void ForEachEntry(ExactColumns const& columns, Wanted&& wanted, F&& f) {
-  ExactTile const tile = columns.tiles[blockIdx.x];
-  if (!wanted(tile.feature)) return;
+/// f(place, row) for every entry of the block's tile.
+template <typename F>
+__device__ void ForEachEntry(ExactColumns const& columns, ExactTile tile, F&& f) {
   std::uint64_t const first = columns.column_ptr[tile.feature] + std::uint64_t{tile.index} * kTileEntries;
   std::uint64_t const end = columns.column_ptr[tile.feature + 1];
-  std::uint64_t const last = first + kTileEntries < end ? first + kTileEntries : end;
-  for (std::uint64_t i = first + threadIdx.x; i < last; i += kThreads) {
-    f(tile.feature, i, columns.entries[i] & ~kNewValue);
+  std::uint32_t entry[kExactItems];
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {  // all are asked for before the first is looked at
+    std::uint64_t const place = first + threadIdx.x + static_cast<unsigned>(i) * kThreads;
+    entry[i] = place < end ? __ldcs(columns.entries + place) : 0U;
+  }
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    std::uint64_t const place = first + threadIdx.x + static_cast<unsigned>(i) * kThreads;
+    if (place < end) f(place, RowOf(entry[i]));
   }
 }
 
+constexpr std::uint32_t kFilterBits = 32 * kThreads;
+
+/// A block a tile. Nearly no entry is wanted, and marks are far away: where few rows of a column are wanted, a bit for
+/// each, near at hand and shared by few others, tells as much.
 __global__ void __launch_bounds__(kThreads)
     LocateKernel(ExactColumns columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint8_t const* marks,
                  std::uint64_t* places) {
-  ForEachEntry(
-      columns, [&](FeatureIndex f) { return row_ptr[f] != row_ptr[f + 1]; },
-      [&](FeatureIndex f, std::uint64_t place, RowIndex row) {
-        if (marks[row] == 0) return;
-        std::uint32_t low = row_ptr[f], high = row_ptr[f + 1];  // the first that is not below `row`
-        while (low < high) {
-          std::uint32_t const middle = low + (high - low) / 2;
-          if (rows[middle] < row) {
-            low = middle + 1;
-          } else {
-            high = middle;
-          }
-        }
-        if (low < row_ptr[f + 1] && rows[low] == row) places[low] = place;
-      });
+  __shared__ std::uint32_t filter[kFilterBits / 32];
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  std::uint32_t const first = row_ptr[tile.feature], last = row_ptr[tile.feature + 1];
+  if (first == last) return;
+  bool const few = last - first <= kThreads;
+  if (few) {
+    filter[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x < last - first) {
+      std::uint32_t const bit = rows[first + threadIdx.x] % kFilterBits;
+      atomicOr(filter + bit / 32, 1U << (bit % 32));
+    }
+    __syncthreads();
+  }
+  ForEachEntry(columns, tile, [&](std::uint64_t place, RowIndex row) {
+    bool const is_marked = few ? ((filter[row % kFilterBits / 32] >> (row % 32)) & 1U) != 0 : marks[row] != 0;
+    if (!is_marked) return;
+    std::uint32_t low = first, high = last;  // the first that is not below `row`
+    while (low < high) {
+      std::uint32_t const middle = low + (high - low) / 2;
+      if (rows[middle] < row) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (low < last && rows[low] == row) places[low] = place;
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -230,17 +252,17 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void __launch_bounds__(kThreads)
     StepByValueKernel(ExactColumns columns, ExactStep const* nodes, int depth, NodeIndex* positions) {
-  ForEachEntry(
-      columns, [&](FeatureIndex f) { return columns.used[f] != 0; },
-      [&](FeatureIndex f, std::uint64_t place, RowIndex row) {
-        NodeIndex const p = positions[row];
-        if (p >= 0) return;
-        NodeIndex const parent = nodes[~p].parent;
-        if (parent == kNoNode) return;
-        ExactStep const& node = nodes[parent];
-        if (node.depth != depth || node.feature != f) return;
-        positions[row] = ~(node.left + (place < node.place ? 0 : 1));
-      });
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  if (columns.used[tile.feature] == 0) return;
+  ForEachEntry(columns, tile, [&](std::uint64_t place, RowIndex row) {
+    NodeIndex const p = positions[row];
+    if (p >= 0) return;
+    NodeIndex const parent = nodes[~p].parent;
+    if (parent == kNoNode) return;
+    ExactStep const& node = nodes[parent];
+    if (node.depth != depth || node.feature != tile.feature) return;
+    positions[row] = ~(node.left + (place < node.place ? 0 : 1));
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
