@@ -181,7 +181,7 @@ struct ExactPartition {
   std::uint32_t splits;
   bool left_only;
   RowWord const* words;
-  std::uint32_t* left_entries;  ///< [features, from.nodes], zero before; of columns that are not dense
+  std::uint32_t* left_entries;  ///< [features, from.nodes], zero before; of columns that are not dense; or nullptr
   std::uint64_t* begin;         ///< [features + 1, children + 1], written
   ChildRows* child_rows;        ///< [splits], written
   std::uint32_t* entries;       ///< written

@@ -398,8 +398,10 @@ void SpanTiles(ExactColumns const& columns, ExactLists const& lists, TileSpan* s
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream) {
   bool const any = columns.tile_count > 0;
-  if (any) CountLeftKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition);
-  CheckLaunch("counting entries that go left");
+  if (any && partition.left_entries != nullptr) {
+    CountLeftKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition);
+    CheckLaunch("counting entries that go left");
+  }
   unsigned const blocks = columns.features < 65535U ? columns.features + 1 : 65535U;
   PlaceChildrenKernel<<<blocks, kExactThreads, 0, stream>>>(columns, partition);
   CheckLaunch("placing the lists of children");
