@@ -32,6 +32,7 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
     : matrix_{std::move(matrix)},
       arena_{arena},
       stream_{stream},
+      copies_{stream},
       limits_{CurrentDeviceLimits()},
       columns_{*matrix_, threads, arena} {
   std::vector<std::uint64_t> begin;
@@ -50,12 +51,11 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   words_ = {arena_, "positions", RowWords(matrix_->rows)};
 }
 
-/// A copy on the device; waits, because the source may go.
+/// A copy on the device.
 template <typename T>
 void ExactGrowth::Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from) {
   Reserve(to, arena_, part, from.size());
-  CopyToDevice(to->data(), from.data(), from.size(), stream_, "growing an exact tree");
-  stream_.Wait("growing an exact tree");
+  copies_.ToDevice(to->data(), from.data(), from.size(), "growing an exact tree");
 }
 
 template <typename T>
@@ -99,8 +99,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   timer_.Run(kGradients, 0,
              [&] { ChooseGradientFormat(gradients, matrix_->rows, gradient_state_.data(), limits_, stream_); });
   GradientState state{};
-  CopyToHost(&state, gradient_state_.data(), 1, stream_, "reading the format of the gradients");
-  stream_.Wait("choosing the format of the gradients");
+  copies_.ToHost(&state, gradient_state_.data(), 1, "choosing the format of the gradients");
   if (state.grad_max >= kNotFiniteBits || state.hess_max >= kNotFiniteBits) return false;
   is_compact_ = state.format.narrow;
   GradientFormat const format = ToExactFormat(state.format);
@@ -122,8 +121,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
                   wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
   });
   GradientSum sum;
-  CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
-  stream_.Wait("summing gradients");
+  copies_.ToHost(&sum, sum_.data(), 1, "summing gradients");
   nodes_.Add(kNoNode, sum);
   if (Sampled()) {  // the root's sample is its left child
     std::vector<std::int32_t> const split_of(1);
@@ -160,11 +158,11 @@ void ExactGrowth::FindSplits() {
   Put(&totals_, "nodes", totals);
   Put(&terms_, "nodes", terms);
   if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
-  Clear(&known_, "nodes", nodes);
   std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
-  std::size_t const search_bytes = present_bytes + features * nodes * sizeof(unsigned long long);
-  char* const room = SearchRoom(search_bytes);
-  FillBytes(room, 0, search_bytes, stream_, "clearing for exact splits");
+  std::size_t const best_bytes = features * nodes * sizeof(unsigned long long);
+  std::size_t const room_bytes = present_bytes + best_bytes + nodes * sizeof(std::uint32_t);
+  char* const room = SearchRoom(room_bytes);
+  FillBytes(room, 0, room_bytes, stream_, "clearing for exact splits");
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
 
   ExactColumns const columns = columns_.View();
@@ -174,7 +172,7 @@ void ExactGrowth::FindSplits() {
                          constraints_.monotone() ? directions_.data() : nullptr,
                          reinterpret_cast<GradientSum*>(room),
                          reinterpret_cast<unsigned long long*>(room + present_bytes),
-                         known_.data(),
+                         reinterpret_cast<std::uint32_t*>(room + present_bytes + best_bytes),
                          sets.empty() ? nullptr : allowed_.data()};
   timer_.Run(kSplit, nodes_[level_].depth, [&] {
     if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
@@ -182,8 +180,7 @@ void ExactGrowth::FindSplits() {
     ChooseExactSplits(columns, level, choices_on_device_.data(), stream_);
   });
   choices_.resize(nodes);
-  CopyToHost(choices_.data(), choices_on_device_.data(), nodes, stream_, "reading exact splits");
-  stream_.Wait("looking for exact splits");
+  copies_.ToHost(choices_.data(), choices_on_device_.data(), nodes, "looking for exact splits");
   for (std::size_t n = 0; n < nodes; ++n) {
     SplitCandidate& split = nodes_.nodes[static_cast<std::size_t>(level_) + n].split;
     split.gain = choices_[n].gain;
@@ -217,8 +214,7 @@ void ExactGrowth::ExpandNodes() {
               limits_, stream_);
   });
   std::vector<ExactOutcome> outcomes(splits.size());
-  CopyToHost(outcomes.data(), outcomes_.data(), outcomes.size(), stream_, "reading sums of children");
-  stream_.Wait("dividing rows");
+  copies_.ToHost(outcomes.data(), outcomes_.data(), outcomes.size(), "dividing rows");
 
   auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
   made_.resize(nodes_.nodes.size());
@@ -330,8 +326,7 @@ void ExactGrowth::FindThresholds() {
                sides_.data(), places_.data(), limits_, stream_);
   });
   std::vector<std::uint64_t> places(rows.size());
-  CopyToHost(places.data(), places_.data(), places.size(), stream_, "reading places of values");
-  stream_.Wait("looking for values");
+  copies_.ToHost(places.data(), places_.data(), places.size(), "looking for values");
 
   for (std::size_t n = 0; n < size; ++n) {
     if (nodes_.nodes[n].left == kNoNode) continue;
@@ -388,7 +383,7 @@ ExactNodes ExactGrowth::Finish() {
     Put(&node_of_, "nodes", node_of);
     RenumberPositions(node_of_.data(), positions_.data(), matrix_->rows, limits_, stream_);
   }
-  stream_.Wait("growing an exact tree");
+  copies_.Wait("growing an exact tree");
   if (timer_.timeline() != nullptr) timer_.timeline()->Resolve();
   return kept;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "core/staged_copies.h"
 #include "exact/exact_cuda.h"
 #include "exact_level.h"
 #include "sample/sample_ops.h"
@@ -107,6 +108,29 @@ TEST_F(CudaExactRows, PositionsAreRenumbered) {
   auto const changed = memory.Put(positions);
   RenumberPositions(map.data(), changed.data(), positions.size(), memory.limits(), memory.stream());
   EXPECT_EQ(memory.Read(changed), expected);
+}
+
+/// Far more than fits the memory that copies begin with, and none waits for another.
+TEST_F(CudaExactRows, StagedCopiesMayFollowEachOther) {
+  TestMemory memory;
+  StagedCopies copies{memory.stream()};
+  Random random{13};
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::vector<std::uint32_t>> expected;
+    std::vector<DeviceBuffer<std::uint32_t>> buffers;
+    for (int i = 0; i < 100; ++i) {
+      std::vector<std::uint32_t> values(i % 10 == 0 ? 0 : random.Below(20'000));
+      for (std::uint32_t& v : values) v = static_cast<std::uint32_t>(random.Bits());
+      buffers.push_back(memory.Filled<std::uint32_t>(values.size(), 0xAB));
+      copies.ToDevice(buffers.back().data(), values.data(), values.size(), "a test");
+      expected.push_back(values);
+    }
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      std::vector<std::uint32_t> found(buffers[i].size());
+      copies.ToHost(found.data(), buffers[i].data(), found.size(), "a test");
+      ASSERT_EQ(found, expected[i]) << i;
+    }
+  }
 }
 
 class CudaExactColumns : public ::testing::TestWithParam<ExactCase> {
