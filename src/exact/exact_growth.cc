@@ -213,10 +213,18 @@ void ExactGrowth::ExpandNodes() {
               static_cast<std::uint32_t>(pieces), split_of_.data(), Gradients(), sides_.data(), outcomes_.data(),
               limits_, stream_);
   });
-  std::vector<ExactOutcome> outcomes(splits.size());
-  copies_.ToHost(outcomes.data(), outcomes_.data(), outcomes.size(), "dividing rows");
-
+  ExactOutcome const* const outcomes = copies_.Fetch(outcomes_.data(), splits.size(), "reading sums of children");
   auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
+  int const depth = nodes_[level_].depth + 1;
+  bool const go_on = depth < params_.max_depth;
+  if (go_on) {
+    Divide(split_of, children, false);
+  } else {
+    timer_.Run(kMove, depth, [&] { MoveRows(nullptr, children, false); });
+    rows_in_tree_ = false;
+  }
+  copies_.WaitForFetched("dividing rows");
+
   made_.resize(nodes_.nodes.size());
   neighbours_.resize(nodes_.nodes.size());
   for (std::size_t s = 0; s < splits.size(); ++s) {
@@ -235,15 +243,8 @@ void ExactGrowth::ExpandNodes() {
     nodes_[parent].left = left;
     node_limits_.AddChildren(*split_params_, parent, left, nodes_[parent].split);
   }
-  if (nodes_.nodes.back().depth < params_.max_depth) {
-    Divide(split_of, children, false);
-    level_ = children;
-    FindSplits();
-  } else {
-    timer_.Run(kMove, nodes_.nodes.back().depth, [&] { MoveRows(nullptr, children, false); });
-    rows_in_tree_ = false;
-    level_ = children;
-  }
+  level_ = children;
+  if (go_on) FindSplits();
 }
 
 /// The level becomes that of the children of the nodes with split_of >= 0; rows of the other nodes are at their leaf.
@@ -278,7 +279,7 @@ void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex le
                                  child_rows_.data(),
                                  list_[spare_].data(),
                                  static_cast<std::uint32_t>(children)};
-  timer_.Run(kMove, nodes_.nodes.back().depth, [&] {
+  timer_.Run(kMove, nodes_[level_].depth + (left_only ? 0 : 1), [&] {
     PackSides(sides_.data(), matrix_->rows, words_.data(), NextStates(), stream_);
     PartitionLists(columns_.View(), partition, NextStates(), stream_);
     MoveRows(child_rows_.data(), left_child, left_only);
