@@ -10,22 +10,6 @@
 
 namespace xgbgpu {
 
-/// A point on a stream that other streams can wait for.
-class Event {
- public:
-  Event() { CheckCuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(Event const&) = delete;
-  Event& operator=(Event const&) = delete;
-
-  void Record(cudaStream_t stream) const { CheckCuda(cudaEventRecord(event_, stream), "recording an event"); }
-  /// What is enqueued on `stream` from now on waits for the last Record; for nothing if there was none.
-  void HoldUp(cudaStream_t stream) const { CheckCuda(cudaStreamWaitEvent(stream, event_, 0), "ordering streams"); }
-
- private:
-  cudaEvent_t event_{nullptr};
-};
-
 /// Memory for the histograms of one tree, by what is free now on the current device.
 std::size_t HistogramBudget();
 

@@ -51,6 +51,24 @@ class Stream {
   cudaStream_t stream_{nullptr};
 };
 
+/// A point on a stream that others can wait for: other streams, and the host.
+class Event {
+ public:
+  Event() { CheckCuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(Event const&) = delete;
+  Event& operator=(Event const&) = delete;
+
+  void Record(cudaStream_t stream) const { CheckCuda(cudaEventRecord(event_, stream), "recording an event"); }
+  /// What is enqueued on `stream` from now on waits for the last Record; for nothing if there was none.
+  void HoldUp(cudaStream_t stream) const { CheckCuda(cudaStreamWaitEvent(stream, event_, 0), "ordering streams"); }
+  /// The host waits for the last Record.
+  void Wait(char const* what) const { CheckCuda(cudaEventSynchronize(event_), what); }
+
+ private:
+  cudaEvent_t event_{nullptr};
+};
+
 /// The device memory of one owner (a dataset, a training session), by name of its parts. The device must be
 /// current whenever the arena is used. Not thread-safe.
 class DeviceArena {

@@ -56,7 +56,7 @@ struct alignas(16) TileSpan {
   bool is_one_node;     ///< that all entries are in
 };
 
-/// The lists of one level. Nodes are numbered inside the level.
+/// The lists of one level. Nodes are numbered inside the level. A node's first entry begins a new value.
 struct ExactLists {
   std::uint32_t const* entries;
   std::uint64_t const* begin;  ///< [features + 1, nodes + 1] where each node's entries begin; in the end, its rows
@@ -107,7 +107,7 @@ struct ExactChoice {
   std::uint32_t entries;  ///< of the node's list
   std::uint64_t begin;    ///< of the list
   GradientSum present;
-  std::uint32_t default_left;
+  std::uint64_t default_left;  ///< 0 or 1; of 8 bytes, so that no byte of a choice is copied to the host unwritten
 };
 
 /// A node that is split.
@@ -181,7 +181,7 @@ struct ExactPartition {
   std::uint32_t splits;
   bool left_only;
   RowWord const* words;
-  std::uint32_t* left_entries;  ///< [features, from.nodes], zero before; of columns that are not dense
+  std::uint32_t* left_entries;  ///< [features, from.nodes], zero before; of columns that are not dense; or nullptr
   std::uint64_t* begin;         ///< [features + 1, children + 1], written
   ChildRows* child_rows;        ///< [splits], written
   std::uint32_t* entries;       ///< written
@@ -210,9 +210,9 @@ struct ExactMove {
 void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream_t stream);
 
 /// Where the columns name a row of the matrix: places[i] is the entry of rows[i], ascending for each feature f from
-/// row_ptr[f] to row_ptr[f + 1]. There are tiles.
-void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint64_t* places,
-                cudaStream_t stream);
+/// row_ptr[f] to row_ptr[f + 1]. marks: [rows] of the matrix, changed.
+void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint32_t count,
+                std::uint8_t* marks, std::uint64_t* places, DeviceLimits const& limits, cudaStream_t stream);
 
 /// A node of the finished tree, for rows that did not grow it.
 struct ExactStep {

@@ -32,6 +32,7 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
     : matrix_{std::move(matrix)},
       arena_{arena},
       stream_{stream},
+      copies_{stream},
       limits_{CurrentDeviceLimits()},
       columns_{*matrix_, threads, arena} {
   std::vector<std::uint64_t> begin;
@@ -50,18 +51,25 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   words_ = {arena_, "positions", RowWords(matrix_->rows)};
 }
 
-/// A copy on the device; waits, because the source may go.
+/// A copy on the device.
 template <typename T>
 void ExactGrowth::Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from) {
   Reserve(to, arena_, part, from.size());
-  CopyToDevice(to->data(), from.data(), from.size(), stream_, "growing an exact tree");
-  stream_.Wait("growing an exact tree");
+  copies_.ToDevice(to->data(), from.data(), from.size(), "growing an exact tree");
 }
 
 template <typename T>
 void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
   Reserve(buffer, arena_, part, size);
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
+}
+
+/// Memory of a search: the list that the next division writes, where it is large enough. So nodes times features take
+/// nothing of their own until they have fewer than six values each.
+char* ExactGrowth::SearchRoom(std::size_t bytes) {
+  if (list_[spare_].bytes() >= bytes) return reinterpret_cast<char*>(list_[spare_].data());
+  Reserve(&search_, arena_, "nodes", bytes);
+  return search_.data();
 }
 
 TileStates ExactGrowth::NextStates() {
@@ -91,8 +99,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   timer_.Run(kGradients, 0,
              [&] { ChooseGradientFormat(gradients, matrix_->rows, gradient_state_.data(), limits_, stream_); });
   GradientState state{};
-  CopyToHost(&state, gradient_state_.data(), 1, stream_, "reading the format of the gradients");
-  stream_.Wait("choosing the format of the gradients");
+  copies_.ToHost(&state, gradient_state_.data(), 1, "choosing the format of the gradients");
   if (state.grad_max >= kNotFiniteBits || state.hess_max >= kNotFiniteBits) return false;
   is_compact_ = state.format.narrow;
   GradientFormat const format = ToExactFormat(state.format);
@@ -114,8 +121,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
                   wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
   });
   GradientSum sum;
-  CopyToHost(&sum, sum_.data(), 1, stream_, "summing gradients");
-  stream_.Wait("summing gradients");
+  copies_.ToHost(&sum, sum_.data(), 1, "summing gradients");
   nodes_.Add(kNoNode, sum);
   if (Sampled()) {  // the root's sample is its left child
     std::vector<std::int32_t> const split_of(1);
@@ -152,23 +158,29 @@ void ExactGrowth::FindSplits() {
   Put(&totals_, "nodes", totals);
   Put(&terms_, "nodes", terms);
   if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
-  Clear(&best_, "nodes", features * nodes);
-  Clear(&known_, "nodes", nodes);
-  if (columns_.has_missing()) Clear(&present_, "nodes", features * nodes);
+  std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
+  std::size_t const best_bytes = features * nodes * sizeof(unsigned long long);
+  std::size_t const room_bytes = present_bytes + best_bytes + nodes * sizeof(std::uint32_t);
+  char* const room = SearchRoom(room_bytes);
+  FillBytes(room, 0, room_bytes, stream_, "clearing for exact splits");
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
 
   ExactColumns const columns = columns_.View();
-  ExactLevel const level{
-      lists_,          totals_.data(), terms_.data(), constraints_.monotone() ? directions_.data() : nullptr,
-      present_.data(), best_.data(),   known_.data(), sets.empty() ? nullptr : allowed_.data()};
+  ExactLevel const level{lists_,
+                         totals_.data(),
+                         terms_.data(),
+                         constraints_.monotone() ? directions_.data() : nullptr,
+                         reinterpret_cast<GradientSum*>(room),
+                         reinterpret_cast<unsigned long long*>(room + present_bytes),
+                         reinterpret_cast<std::uint32_t*>(room + present_bytes + best_bytes),
+                         sets.empty() ? nullptr : allowed_.data()};
   timer_.Run(kSplit, nodes_[level_].depth, [&] {
     if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
     cuda::FindExactSplits(columns, level, Gradients(), *split_params_, NextStates(), stream_);
     ChooseExactSplits(columns, level, choices_on_device_.data(), stream_);
   });
   choices_.resize(nodes);
-  CopyToHost(choices_.data(), choices_on_device_.data(), nodes, stream_, "reading exact splits");
-  stream_.Wait("looking for exact splits");
+  copies_.ToHost(choices_.data(), choices_on_device_.data(), nodes, "looking for exact splits");
   for (std::size_t n = 0; n < nodes; ++n) {
     SplitCandidate& split = nodes_.nodes[static_cast<std::size_t>(level_) + n].split;
     split.gain = choices_[n].gain;
@@ -203,11 +215,18 @@ void ExactGrowth::ExpandNodes() {
               static_cast<std::uint32_t>(pieces), split_of_.data(), Gradients(), sides_.data(), outcomes_.data(),
               limits_, stream_);
   });
-  std::vector<ExactOutcome> outcomes(splits.size());
-  CopyToHost(outcomes.data(), outcomes_.data(), outcomes.size(), stream_, "reading sums of children");
-  stream_.Wait("dividing rows");
-
+  ExactOutcome const* const outcomes = copies_.Fetch(outcomes_.data(), splits.size(), "reading sums of children");
   auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
+  int const depth = nodes_[level_].depth + 1;
+  bool const go_on = depth < params_.max_depth;
+  if (go_on) {
+    Divide(split_of, children, false);
+  } else {
+    timer_.Run(kMove, depth, [&] { MoveRows(nullptr, children, false); });
+    rows_in_tree_ = false;
+  }
+  copies_.WaitForFetched("dividing rows");
+
   made_.resize(nodes_.nodes.size());
   neighbours_.resize(nodes_.nodes.size());
   for (std::size_t s = 0; s < splits.size(); ++s) {
@@ -226,15 +245,8 @@ void ExactGrowth::ExpandNodes() {
     nodes_[parent].left = left;
     node_limits_.AddChildren(*split_params_, parent, left, nodes_[parent].split);
   }
-  if (nodes_.nodes.back().depth < params_.max_depth) {
-    Divide(split_of, children, false);
-    level_ = children;
-    FindSplits();
-  } else {
-    timer_.Run(kMove, nodes_.nodes.back().depth, [&] { MoveRows(nullptr, children, false); });
-    rows_in_tree_ = false;
-    level_ = children;
-  }
+  level_ = children;
+  if (go_on) FindSplits();
 }
 
 /// The level becomes that of the children of the nodes with split_of >= 0; rows of the other nodes are at their leaf.
@@ -269,7 +281,7 @@ void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex le
                                  child_rows_.data(),
                                  list_[spare_].data(),
                                  static_cast<std::uint32_t>(children)};
-  timer_.Run(kMove, nodes_.nodes.back().depth, [&] {
+  timer_.Run(kMove, nodes_[level_].depth + (left_only ? 0 : 1), [&] {
     PackSides(sides_.data(), matrix_->rows, words_.data(), NextStates(), stream_);
     PartitionLists(columns_.View(), partition, NextStates(), stream_);
     MoveRows(child_rows_.data(), left_child, left_only);
@@ -312,11 +324,12 @@ void ExactGrowth::FindThresholds() {
   Put(&located_ptr_, "nodes", row_ptr);
   Put(&located_rows_, "nodes", rows);
   Clear(&places_, "nodes", rows.size());
-  timer_.Run(kThresholds, 0,
-             [&] { LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), places_.data(), stream_); });
+  timer_.Run(kThresholds, 0, [&] {
+    LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
+               sides_.data(), places_.data(), limits_, stream_);
+  });
   std::vector<std::uint64_t> places(rows.size());
-  CopyToHost(places.data(), places_.data(), places.size(), stream_, "reading places of values");
-  stream_.Wait("looking for values");
+  copies_.ToHost(places.data(), places_.data(), places.size(), "looking for values");
 
   for (std::size_t n = 0; n < size; ++n) {
     if (nodes_.nodes[n].left == kNoNode) continue;
@@ -373,7 +386,7 @@ ExactNodes ExactGrowth::Finish() {
     Put(&node_of_, "nodes", node_of);
     RenumberPositions(node_of_.data(), positions_.data(), matrix_->rows, limits_, stream_);
   }
-  stream_.Wait("growing an exact tree");
+  copies_.Wait("growing an exact tree");
   if (timer_.timeline() != nullptr) timer_.timeline()->Resolve();
   return kept;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/staged_copies.h"
 #include "core/timeline.h"
 #include "exact/device_columns.h"
 #include "exact/exact.h"
@@ -15,8 +16,7 @@
 
 namespace xgbgpu::cuda {
 
-/// The host chooses which nodes are split; it waits for the best splits of a level, for the sums of the children, and
-/// for each of the small arrays that it sends.
+/// The host chooses which nodes are split; it waits for the best splits of a level and for the sums of the children.
 class ExactGrowth {
  public:
   /// `arena` and `stream` must outlive it.
@@ -42,6 +42,7 @@ class ExactGrowth {
   void Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from);
   template <typename T>
   void Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
+  char* SearchRoom(std::size_t bytes);
   TileStates NextStates();
   void TakeLists(ExactLists const& lists);
   void FindSplits();
@@ -61,6 +62,7 @@ class ExactGrowth {
   std::shared_ptr<SortedMatrix const> matrix_;
   DeviceArena* arena_;
   Stream const& stream_;
+  StagedCopies copies_;  ///< before the buffers: freeing those waits for copies
   DeviceLimits limits_;
   DeviceColumns columns_;
 
@@ -91,12 +93,12 @@ class ExactGrowth {
   DeviceBuffer<std::uint32_t> list_[2];
   DeviceBuffer<GradientState> gradient_state_;
   DeviceBuffer<int2> compact_[2];
-  DeviceBuffer<GradientSum> wide_[2], sum_, totals_, present_;
+  DeviceBuffer<GradientSum> wide_[2], sum_, totals_;
   DeviceBuffer<RowIndex> origin_[2];
   DeviceBuffer<NodeTerms> terms_;
   DeviceBuffer<std::int8_t> directions_;
-  DeviceBuffer<unsigned long long> best_;
-  DeviceBuffer<std::uint32_t> known_, allowed_, split_nodes_, left_entries_, located_ptr_;
+  DeviceBuffer<char> search_;
+  DeviceBuffer<std::uint32_t> allowed_, split_nodes_, left_entries_, located_ptr_;
   DeviceBuffer<unsigned long long> states_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
   DeviceBuffer<std::uint8_t> sides_;

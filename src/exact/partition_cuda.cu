@@ -1,3 +1,4 @@
+#include "exact/new_values_ops.h"
 #include "exact/tiles.cuh"
 
 namespace xgbgpu::cuda {
@@ -130,22 +131,6 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
   }
 }
 
-/// Did a new value come after the last entry of one side? `side`, `fresh`: bits of entries in their order, of that side
-/// and with a new value. `before`: it did among the entries before them.
-__device__ bool IsNewSince(std::uint32_t side, std::uint32_t fresh, bool before) {
-  if (side == 0) return before || fresh != 0;
-  return ((fresh >> (31 - __clz(static_cast<int>(side)))) >> 1) != 0;
-}
-
-/// 32 entries that follow each other: one bit each.
-struct EntryBits {
-  std::uint32_t left, right;
-  std::uint32_t fresh;  ///< a new value
-  std::uint32_t heads;  ///< the first of its node
-
-  __device__ EntryBits Among(std::uint32_t mask) const { return {left & mask, right & mask, fresh & mask, heads}; }
-};
-
 /// Entries of one node, from its first on or from another on: how many go left, and for each side whether a new value
 /// came after the last entry of that side.
 struct Passed {
@@ -155,18 +140,6 @@ struct Passed {
   static constexpr std::uint32_t kHead = 1, kHasLeft = 4, kNewLeft = 8, kHasRight = 16, kNewRight = 32;
 
   __device__ bool Has(std::uint32_t bit) const { return (bits & bit) != 0; }
-  /// And then these.
-  __device__ Passed With(EntryBits e) const {
-    Passed before = *this;
-    if (e.heads != 0) {
-      before = {0, kHead};
-      e = e.Among(~0U << (31 - __clz(static_cast<int>(e.heads))));
-    }
-    return {before.left + static_cast<std::uint32_t>(__popc(e.left)),
-            (before.bits & (kHead | kHasLeft | kHasRight)) | (e.left != 0 ? kHasLeft : 0U) |
-                (e.right != 0 ? kHasRight : 0U) | (IsNewSince(e.left, e.fresh, before.Has(kNewLeft)) ? kNewLeft : 0U) |
-                (IsNewSince(e.right, e.fresh, before.Has(kNewRight)) ? kNewRight : 0U)};
-  }
   __device__ Passed FromLane(int lane) const {
     return {__shfl_sync(kAllLanes, left, lane), __shfl_sync(kAllLanes, bits, lane)};
   }
@@ -229,161 +202,174 @@ __device__ void CarryPassed(ExactTile tile, TileSpan const& span, TileStates con
   if (threadIdx.x == 0) storage->carried = carried;
 }
 
-/// Which of 32 entries in their order have another value than the entry before them on the same side. `side`, `fresh`:
-/// bits of entries on that side, and of those that begin a new value. `pending`: a new value came after the side's last
-/// entry; before, and then after these.
-///
-/// An addition carries a bit through the ones that stand between two entries of the side.
-__device__ std::uint32_t NewOnSide(std::uint32_t side, std::uint32_t fresh, std::uint32_t* pending) {
-  unsigned long long const sum = static_cast<unsigned long long>(~side) + (fresh & ~side) + *pending;
-  *pending = static_cast<std::uint32_t>(sum >> 32);
-  return (static_cast<std::uint32_t>(sum) | fresh) & side;
-}
+/// 32 entries that follow each other, a bit each.
+struct EntryBits {
+  std::uint32_t left, right;
+  std::uint32_t fresh;  ///< a new value
+};
 
-/// A tile whose entries are all of one node. A warp takes 256 that follow each other, 32 at a time: what a thread has
-/// to know of those before its own are bits of one word.
+/// A warp's entries of a tile: 256 that follow each other, 32 at a time, so that what a thread has to know of those
+/// before its own are bits of one word.
+struct WarpEntries {
+  int first;  ///< of the warp, inside the tile
+  int lane;
+  int count;  ///< of the tile
+  std::uint32_t entry[kExactItems];
+  std::uint32_t rank[kExactItems];
+
+  __device__ WarpEntries(ExactPartition const& partition, TileSpan const& span)
+      : first{static_cast<int>(threadIdx.x) / 32 * 32 * kExactItems},
+        lane{static_cast<int>(threadIdx.x) % 32},
+        count{span.count} {
+#pragma unroll
+    for (int i = 0; i < kExactItems; ++i) {
+      entry[i] = IsHere(i) ? __ldcs(partition.from.entries + span.first + At(i)) : 0U;
+    }
+  }
+  __device__ void LoadRanks(RowWord const* words) {
+#pragma unroll
+    for (int i = 0; i < kExactItems; ++i) {
+      rank[i] = RankOf(words, RowOf(entry[i]));
+      if (!IsHere(i)) rank[i] = 0;
+    }
+  }
+  /// Place of this thread's i-th entry in the tile.
+  __device__ int At(int i) const { return first + 32 * i + lane; }
+  __device__ bool IsHere(int i) const { return At(i) < count; }
+  __device__ EntryBits Bits(int i) const {
+    int const here = count - first - 32 * i;
+    std::uint32_t const left = __ballot_sync(kAllLanes, (rank[i] & kGoesLeft) != 0);
+    return {left, ~left & (here >= 32 ? ~0U : (here <= 0 ? 0U : (1U << here) - 1U)),
+            __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0)};
+  }
+  /// Entry i to the list of its child. index, left_before: entries of the node before it, and those that go left.
+  __device__ void Write(ExactPartition const& partition, NodeTarget const& target, int i, std::uint32_t index,
+                        std::uint32_t left_before, std::uint32_t changed) const {
+    std::uint32_t const rows_before = rank[i] & ~kGoesLeft, is_new = (changed >> lane) << 31;
+    if ((rank[i] & kGoesLeft) != 0) {
+      __stcs(partition.entries + target.left + left_before, (target.rows.left + rows_before) | is_new);
+    } else if (IsHere(i) && !partition.left_only) {
+      std::uint32_t const row = target.rows.right + (RowOf(entry[i]) - rows_before);
+      __stcs(partition.entries + target.right + (index - left_before), row | is_new);
+    }
+  }
+};
+
+/// What has gone by, while a warp's entries do.
+struct Passing {
+  std::uint32_t left{0};  ///< of the last node, that go left; not counted by Take
+  std::uint32_t any_left{0}, any_right{0};
+  std::uint32_t new_left{0}, new_right{0};  ///< 1: a new value came after the side's last entry
+
+  Passing() = default;
+  __device__ explicit Passing(Passed before)
+      : left{before.left}, new_left{before.Has(Passed::kNewLeft)}, new_right{before.Has(Passed::kNewRight)} {}
+  /// And then these: which of them have another value than the entry before them on their side.
+  __device__ std::uint32_t Take(EntryBits const& e) {
+    any_left |= e.left;
+    any_right |= e.right;
+    return NewOnSide(e.left, e.fresh, &new_left) | NewOnSide(e.right, e.fresh, &new_right);
+  }
+  __device__ Passed All(bool has_head) const {
+    return {left, (has_head ? Passed::kHead : 0U) | (any_left != 0 ? Passed::kHasLeft : 0U) |
+                      (any_right != 0 ? Passed::kHasRight : 0U) | (new_left != 0 ? Passed::kNewLeft : 0U) |
+                      (new_right != 0 ? Passed::kNewRight : 0U)};
+  }
+};
+
+/// A tile whose entries are all of one node.
 __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
                            TileStates const& states, DivideStorage* storage) {
-  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  int const first = warp * 32 * kExactItems;  // of the warp
-  std::uint32_t entry[kExactItems], rank[kExactItems];
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
-    int const at = first + 32 * i + lane;
-    entry[i] = at < span.count ? __ldcs(partition.from.entries + span.first + at) : 0U;
-  }
+  int const warp = static_cast<int>(threadIdx.x) / 32;
+  WarpEntries w{partition, span};
   if (threadIdx.x == kExactThreads - 1) storage->target = NodeTarget{partition, tile.feature, span.node};
+  w.LoadRanks(partition.words);
+  Passing mine;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    rank[i] = RankOf(partition.words, RowOf(entry[i]));
-    if (first + 32 * i + lane >= span.count) rank[i] = 0;
+    EntryBits const e = w.Bits(i);
+    mine.Take(e);
+    mine.left += static_cast<std::uint32_t>(__popc(e.left));
   }
-  auto const right_of = [&](int i, std::uint32_t left) {
-    int const here = span.count - first - 32 * i;
-    return ~left & (here >= 32 ? ~0U : (here <= 0 ? 0U : (1U << here) - 1U));
-  };
-  std::uint32_t lefts = 0, any_left = 0, any_right = 0, new_left = 0, new_right = 0;
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
-    std::uint32_t const left = __ballot_sync(kAllLanes, (rank[i] & kGoesLeft) != 0), right = right_of(i, left);
-    std::uint32_t const fresh = __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0);
-    NewOnSide(left, fresh, &new_left);
-    NewOnSide(right, fresh, &new_right);
-    lefts += static_cast<std::uint32_t>(__popc(left));
-    any_left |= left;
-    any_right |= right;
-  }
-  if (lane == 0) {
-    storage->warps[warp] = {lefts, (any_left != 0 ? Passed::kHasLeft : 0U) | (any_right != 0 ? Passed::kHasRight : 0U) |
-                                       (new_left != 0 ? Passed::kNewLeft : 0U) |
-                                       (new_right != 0 ? Passed::kNewRight : 0U)};
-  }
+  if (w.lane == 0) storage->warps[warp] = mine.All(false);
   __syncthreads();
   if (warp == 0) CarryPassed(tile, span, states, storage);
   __syncthreads();
   NodeTarget const target = storage->target;
   if (!target.is_split) return;
-  Passed passed = storage->carried;
-  for (int w = 0; w < warp; ++w) passed = JoinPassed{}(passed, storage->warps[w]);
-  lefts = passed.left;
-  new_left = passed.Has(Passed::kNewLeft) ? 1 : 0;
-  new_right = passed.Has(Passed::kNewRight) ? 1 : 0;
-  std::uint32_t const earlier = (1U << lane) - 1U;
-  std::uint32_t const index = static_cast<std::uint32_t>(span.first - target.begin) + static_cast<std::uint32_t>(first);
-  std::uint32_t* const to_left = partition.entries + target.left;
-  std::uint32_t* const to_right = partition.entries + target.right;
+  Passed before = storage->carried;
+  for (int i = 0; i < warp; ++i) before = JoinPassed{}(before, storage->warps[i]);
+  Passing passing{before};
+  std::uint32_t const earlier = (1U << w.lane) - 1U;
+  auto const index = static_cast<std::uint32_t>(span.first - target.begin);
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    std::uint32_t const left = __ballot_sync(kAllLanes, (rank[i] & kGoesLeft) != 0), right = right_of(i, left);
-    std::uint32_t const fresh = __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0);
-    std::uint32_t const changed = NewOnSide(left, fresh, &new_left) | NewOnSide(right, fresh, &new_right);
-    std::uint32_t const before = lefts + static_cast<std::uint32_t>(__popc(left & earlier));
-    std::uint32_t const rows_before = rank[i] & ~kGoesLeft, row = RowOf(entry[i]);
-    std::uint32_t const is_new = (changed >> lane) << 31;
-    if ((rank[i] & kGoesLeft) != 0) {
-      __stcs(to_left + before, (target.rows.left + rows_before) | is_new);
-    } else if (((right >> lane) & 1U) != 0 && !partition.left_only) {
-      std::uint32_t const after = index + static_cast<std::uint32_t>(32 * i + lane) - before;
-      __stcs(to_right + after, (target.rows.right + (row - rows_before)) | is_new);
-    }
-    lefts += static_cast<std::uint32_t>(__popc(left));
+    EntryBits const e = w.Bits(i);
+    std::uint32_t const changed = passing.Take(e);
+    w.Write(partition, target, i, index + static_cast<std::uint32_t>(w.At(i)),
+            passing.left + static_cast<std::uint32_t>(__popc(e.left & earlier)), changed);
+    passing.left += static_cast<std::uint32_t>(__popc(e.left));
   }
+}
+
+/// The last of 32 entries that begin nodes.
+__device__ int LastHead(std::uint32_t heads) { return 31 - __clz(static_cast<int>(heads)); }
+
+/// Entries that go left after `left` others of their node, some of which may begin nodes.
+__device__ std::uint32_t CountLeft(std::uint32_t left, std::uint32_t entries, std::uint32_t heads) {
+  if (heads == 0) return left + static_cast<std::uint32_t>(__popc(entries));
+  return static_cast<std::uint32_t>(__popc(entries & (~0U << LastHead(heads))));
 }
 
 /// Any tile.
 __device__ void DivideNodes(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
                             TileStates const& states, DivideStorage* storage) {
-  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  int const first = warp * 32 * kExactItems;  // of the warp
+  int const warp = static_cast<int>(threadIdx.x) / 32;
   MarkHeads<kExactThreads>(partition.from, tile.feature, span, storage->begins);
-  std::uint32_t entry[kExactItems], rank[kExactItems];
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {
-    int const at = first + 32 * i + lane;
-    entry[i] = at < span.count ? __ldcs(partition.from.entries + span.first + at) : 0U;
-  }
-#pragma unroll
-  for (int i = 0; i < kExactItems; ++i) rank[i] = RankOf(partition.words, RowOf(entry[i]));
-  auto const bits = [&](int i) {
-    int const at = first + 32 * i + lane;
-    bool const here = at < span.count, left = (rank[i] & kGoesLeft) != 0;
-    return EntryBits{__ballot_sync(kAllLanes, here && left), __ballot_sync(kAllLanes, here && !left),
-                     __ballot_sync(kAllLanes, here && (entry[i] & kNewValue) != 0),
-                     __ballot_sync(kAllLanes, storage->begins[at] != 0)};
-  };
+  WarpEntries w{partition, span};
+  w.LoadRanks(partition.words);
+  auto const heads_of = [&](int i) { return __ballot_sync(kAllLanes, storage->begins[w.At(i)] != 0); };
   auto const last_begin = [&](int i, std::uint32_t heads) {
-    return storage->begins[first + 32 * i + 31 - __clz(static_cast<int>(heads))];
+    return storage->begins[w.first + 32 * i + LastHead(heads)];
   };
-  Passed mine{0, 0};
+  Passing mine;
   int begun = 0;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    EntryBits const e = bits(i);
-    mine = mine.With(e);
-    if (e.heads != 0) begun = last_begin(i, e.heads);
+    EntryBits const e = w.Bits(i);
+    std::uint32_t const heads = heads_of(i);
+    mine.Take(e);
+    mine.left = CountLeft(mine.left, e.left, heads);
+    if (heads != 0) begun = last_begin(i, heads);
   }
-  if (lane == 0) {
-    storage->warps[warp] = mine;
+  if (w.lane == 0) {
+    storage->warps[warp] = mine.All(begun != 0);
     storage->last_begins[warp] = begun;
   }
   __syncthreads();
   if (warp == 0) CarryPassed(tile, span, states, storage);
   __syncthreads();
-  Passed passed = storage->carried;
+  Passed before = storage->carried;
   int node = span.node;
-  for (int w = 0; w < warp; ++w) {
-    passed = JoinPassed{}(passed, storage->warps[w]);
-    if (storage->last_begins[w] != 0) node = storage->last_begins[w] - 1;
+  for (int i = 0; i < warp; ++i) {
+    before = JoinPassed{}(before, storage->warps[i]);
+    if (storage->last_begins[i] != 0) node = storage->last_begins[i] - 1;
   }
-
+  Passing passing{before};
   NodeTarget target{partition, tile.feature, node};
-  std::uint32_t const earlier = (1U << lane) - 1U;
+  std::uint32_t const earlier = (1U << w.lane) - 1U;
 #pragma unroll
   for (int i = 0; i < kExactItems; ++i) {
-    EntryBits const e = bits(i);
-    std::uint32_t const heads = e.heads & (earlier | 1U << lane);
-    EntryBits before = e.Among(earlier);
-    Passed since = passed;
-    if (heads != 0) {
-      int const head = 31 - __clz(static_cast<int>(heads));
-      before = before.Among(~0U << head);
-      since = {0, 0};
-      target = NodeTarget{partition, tile.feature, storage->begins[first + 32 * i + head] - 1};
+    EntryBits const e = w.Bits(i);
+    std::uint32_t const heads = heads_of(i), own_heads = heads & (earlier | 1U << w.lane);
+    std::uint32_t const changed = passing.Take(e);
+    if (own_heads != 0) target = NodeTarget{partition, tile.feature, last_begin(i, own_heads) - 1};
+    if (target.is_split) {
+      auto const index = static_cast<std::uint32_t>(span.first - target.begin) + static_cast<std::uint32_t>(w.At(i));
+      w.Write(partition, target, i, index, CountLeft(passing.left, e.left & earlier, own_heads), changed);
     }
-    int const at = first + 32 * i + lane;
-    bool const left = (rank[i] & kGoesLeft) != 0;
-    if (at < span.count && target.is_split && (left || !partition.left_only)) {
-      std::uint32_t const left_before = since.left + static_cast<std::uint32_t>(__popc(before.left));
-      std::uint32_t const rows_before = rank[i] & ~kGoesLeft, row = RowOf(entry[i]);
-      bool const is_new = left ? IsNewSince(before.left, before.fresh, since.Has(Passed::kNewLeft))
-                               : IsNewSince(before.right, before.fresh, since.Has(Passed::kNewRight));
-      std::uint64_t const index = span.first + static_cast<std::uint64_t>(at) - target.begin;
-      std::uint64_t const place = left ? target.left + left_before : target.right + (index - left_before);
-      std::uint32_t const to = left ? target.rows.left + rows_before : target.rows.right + (row - rows_before);
-      __stcs(partition.entries + place, to | (entry[i] & kNewValue) | (is_new ? kNewValue : 0U));
-    }
-    passed = passed.With(e);
-    if (e.heads != 0) target = NodeTarget{partition, tile.feature, last_begin(i, e.heads) - 1};
+    passing.left = CountLeft(passing.left, e.left, heads);
+    if (heads != 0) target = NodeTarget{partition, tile.feature, last_begin(i, heads) - 1};
   }
 }
 
@@ -412,8 +398,10 @@ void SpanTiles(ExactColumns const& columns, ExactLists const& lists, TileSpan* s
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream) {
   bool const any = columns.tile_count > 0;
-  if (any) CountLeftKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition);
-  CheckLaunch("counting entries that go left");
+  if (any && partition.left_entries != nullptr) {
+    CountLeftKernel<<<columns.tile_count, kExactThreads, 0, stream>>>(columns, partition);
+    CheckLaunch("counting entries that go left");
+  }
   unsigned const blocks = columns.features < 65535U ? columns.features + 1 : 65535U;
   PlaceChildrenKernel<<<blocks, kExactThreads, 0, stream>>>(columns, partition);
   CheckLaunch("placing the lists of children");

@@ -180,34 +180,54 @@ __global__ void __launch_bounds__(kThreads) MoveRowsKernel(ExactMove move) {
   });
 }
 
-/// f(place, row) for every entry of the block's tile.
-template <typename F>
-__device__ void ForEachEntry(ExactColumns const& columns, F&& f) {
-  ExactTile const tile = columns.tiles[blockIdx.x];
-  std::uint64_t const first = columns.column_ptr[tile.feature] + std::uint64_t{tile.index} * kTileEntries;
-  std::uint64_t const end = columns.column_ptr[tile.feature + 1];
-  std::uint64_t const last = first + kTileEntries < end ? first + kTileEntries : end;
-  for (std::uint64_t i = first + threadIdx.x; i < last; i += kThreads) f(i, columns.entries[i] & ~kNewValue);
+__global__ void __launch_bounds__(kThreads)
+    MarkRowsKernel(RowIndex const* rows, std::uint32_t count, std::uint8_t* marks) {
+  ForEachRow(count, [&](std::uint64_t i) { marks[rows[i]] = 1; });
 }
 
-constexpr std::uint32_t kFilterBits = 16384;
-
-/// A filter in shared memory, a bit for the rows of each remainder, spares the search of nearly all entries.
-__global__ void __launch_bounds__(kThreads)
-    LocateKernel(ExactColumns columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint64_t* places) {
-  __shared__ std::uint32_t filter[kFilterBits / 32];
-  FeatureIndex const feature = columns.tiles[blockIdx.x].feature;
-  std::uint32_t const begin = row_ptr[feature], end = row_ptr[feature + 1];
-  if (begin == end) return;
-  for (std::uint32_t w = threadIdx.x; w < kFilterBits / 32; w += kThreads) filter[w] = 0;
-  __syncthreads();
-  for (std::uint32_t i = begin + threadIdx.x; i < end; i += kThreads) {
-    atomicOr(&filter[rows[i] % kFilterBits / 32], 1U << (rows[i] % 32));
+/// f(place, row) for every entry of the block's tile.
+template <typename F>
+__device__ void ForEachEntry(ExactColumns const& columns, ExactTile tile, F&& f) {
+  std::uint64_t const first = columns.column_ptr[tile.feature] + std::uint64_t{tile.index} * kTileEntries;
+  std::uint64_t const end = columns.column_ptr[tile.feature + 1];
+  std::uint32_t entry[kExactItems];
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {  // all are asked for before the first is looked at
+    std::uint64_t const place = first + threadIdx.x + static_cast<unsigned>(i) * kThreads;
+    entry[i] = place < end ? __ldcs(columns.entries + place) : 0U;
   }
-  __syncthreads();
-  ForEachEntry(columns, [&](std::uint64_t place, RowIndex row) {
-    if (((filter[row % kFilterBits / 32] >> (row % 32)) & 1U) == 0) return;
-    std::uint32_t low = begin, high = end;  // the first that is not below `row`
+#pragma unroll
+  for (int i = 0; i < kExactItems; ++i) {
+    std::uint64_t const place = first + threadIdx.x + static_cast<unsigned>(i) * kThreads;
+    if (place < end) f(place, RowOf(entry[i]));
+  }
+}
+
+constexpr std::uint32_t kFilterBits = 32 * kThreads;
+
+/// A block a tile. Nearly no entry is wanted, and marks are far away: where few rows of a column are wanted, a bit for
+/// each, near at hand and shared by few others, tells as much.
+__global__ void __launch_bounds__(kThreads)
+    LocateKernel(ExactColumns columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint8_t const* marks,
+                 std::uint64_t* places) {
+  __shared__ std::uint32_t filter[kFilterBits / 32];
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  std::uint32_t const first = row_ptr[tile.feature], last = row_ptr[tile.feature + 1];
+  if (first == last) return;
+  bool const few = last - first <= kThreads;
+  if (few) {
+    filter[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x < last - first) {
+      std::uint32_t const bit = rows[first + threadIdx.x] % kFilterBits;
+      atomicOr(filter + bit / 32, 1U << (bit % 32));
+    }
+    __syncthreads();
+  }
+  ForEachEntry(columns, tile, [&](std::uint64_t place, RowIndex row) {
+    bool const is_marked = few ? ((filter[row % kFilterBits / 32] >> (row % 32)) & 1U) != 0 : marks[row] != 0;
+    if (!is_marked) return;
+    std::uint32_t low = first, high = last;  // the first that is not below `row`
     while (low < high) {
       std::uint32_t const middle = low + (high - low) / 2;
       if (rows[middle] < row) {
@@ -216,7 +236,7 @@ __global__ void __launch_bounds__(kThreads)
         high = middle;
       }
     }
-    if (low < end && rows[low] == row) places[low] = place;
+    if (low < last && rows[low] == row) places[low] = place;
   });
 }
 
@@ -233,15 +253,15 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void __launch_bounds__(kThreads)
     StepByValueKernel(ExactColumns columns, ExactStep const* nodes, int depth, NodeIndex* positions) {
-  FeatureIndex const feature = columns.tiles[blockIdx.x].feature;
-  if (columns.used[feature] == 0) return;
-  ForEachEntry(columns, [&](std::uint64_t place, RowIndex row) {
+  ExactTile const tile = columns.tiles[blockIdx.x];
+  if (columns.used[tile.feature] == 0) return;
+  ForEachEntry(columns, tile, [&](std::uint64_t place, RowIndex row) {
     NodeIndex const p = positions[row];
     if (p >= 0) return;
     NodeIndex const parent = nodes[~p].parent;
     if (parent == kNoNode) return;
     ExactStep const& node = nodes[parent];
-    if (node.depth != depth || node.feature != feature) return;
+    if (node.depth != depth || node.feature != tile.feature) return;
     positions[row] = ~(node.left + (place < node.place ? 0 : 1));
   });
 }
@@ -292,9 +312,12 @@ void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream
   CheckLaunch("moving rows to children");
 }
 
-void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint64_t* places,
-                cudaStream_t stream) {
-  LocateKernel<<<columns.tile_count, kThreads, 0, stream>>>(columns, row_ptr, rows, places);
+void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint32_t count,
+                std::uint8_t* marks, std::uint64_t* places, DeviceLimits const& limits, cudaStream_t stream) {
+  FillBytes(marks, 0, columns.rows, stream, "looking for values");
+  MarkRowsKernel<<<Blocks(count, kThreads, limits, kResident), kThreads, 0, stream>>>(rows, count, marks);
+  CheckLaunch("marking rows");
+  LocateKernel<<<columns.tile_count, kThreads, 0, stream>>>(columns, row_ptr, rows, marks, places);
   CheckLaunch("looking for values");
 }
 

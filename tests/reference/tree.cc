@@ -23,26 +23,6 @@ int DirectionOf(TrainParams const& p, std::size_t feature) {
   return feature < p.monotone_constraints.size() ? p.monotone_constraints[feature] : 0;
 }
 
-float GainOf(TrainParams const& p, FixedPoint const& g, GradientSum left, GradientSum right, int direction, Bounds own,
-             Bounds above) {
-  double const hl = Loss(left.hess, g.hess_shift), hr = Loss(right.hess, g.hess_shift);
-  if (left.hess <= 0 || right.hess <= 0 || hl < p.min_child_weight || hr < p.min_child_weight) return 0;
-  GradientSum const all = Plus(left, right);
-  double const gl = Loss(left.grad, g.grad_shift), gr = Loss(right.grad, g.grad_shift);
-  double const ga = Loss(all.grad, g.grad_shift), ha = Loss(all.hess, g.hess_shift);
-  double exact = 0;
-  if (p.monotone_constraints.empty()) {
-    exact = Gain(p, gl, hl) + Gain(p, gr, hr) - Gain(p, ga, ha);
-  } else {
-    float const wl = BoundedWeight(p, gl, hl, own), wr = BoundedWeight(p, gr, hr, own);
-    if (static_cast<float>(direction) * wl > static_cast<float>(direction) * wr) return 0;
-    exact = BoundedGain(p, gl, hl, wl) + BoundedGain(p, gr, hr, wr) -
-            BoundedGain(p, ga, ha, BoundedWeight(p, ga, ha, above));
-  }
-  auto const gain = static_cast<float>(exact);
-  return std::isfinite(gain) ? gain : 0;
-}
-
 struct Growing {
   NodeIndex parent;
   int depth;
@@ -232,6 +212,28 @@ double BoundedGain(TrainParams const& p, double grad, double hess, float weight)
   double const w = weight;
   return hess <= 0 ? 0 : -(2 * grad * w + (hess + static_cast<double>(p.reg_lambda)) * (w * w));
 }
+
+float SplitGain(TrainParams const& p, FixedPoint const& g, GradientSum left, GradientSum right, std::size_t feature,
+                Bounds own, Bounds above) {
+  double const hl = Loss(left.hess, g.hess_shift), hr = Loss(right.hess, g.hess_shift);
+  if (left.hess <= 0 || right.hess <= 0 || hl < p.min_child_weight || hr < p.min_child_weight) return 0;
+  GradientSum const all = Plus(left, right);
+  double const gl = Loss(left.grad, g.grad_shift), gr = Loss(right.grad, g.grad_shift);
+  double const ga = Loss(all.grad, g.grad_shift), ha = Loss(all.hess, g.hess_shift);
+  double exact = 0;
+  if (p.monotone_constraints.empty()) {
+    exact = Gain(p, gl, hl) + Gain(p, gr, hr) - Gain(p, ga, ha);
+  } else {
+    float const wl = BoundedWeight(p, gl, hl, own), wr = BoundedWeight(p, gr, hr, own);
+    auto const direction = static_cast<float>(DirectionOf(p, feature));
+    if (direction * wl > direction * wr) return 0;
+    exact = BoundedGain(p, gl, hl, wl) + BoundedGain(p, gr, hr, wr) -
+            BoundedGain(p, ga, ha, BoundedWeight(p, ga, ha, above));
+  }
+  auto const gain = static_cast<float>(exact);
+  return std::isfinite(gain) ? gain : 0;
+}
+
 namespace {
 
 /// Sets of categories that may go right, each with the way of missing values, in stock's order.
@@ -281,7 +283,7 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
       GradientSum left = below[static_cast<std::size_t>(bin)];
       if (default_left) left = Plus(left, missing);
       GradientSum const right = Minus(all, left);
-      float const gain = GainOf(p, gradients, left, right, DirectionOf(p, f), own, above);
+      float const gain = SplitGain(p, gradients, left, right, f, own, above);
       if (gain > best.gain) best = {gain, f, bin, default_left, left, right};
     };
     if (cuts.IsCategorical(f)) {
@@ -289,7 +291,7 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
         GradientSum right = default_left ? GradientSum{} : missing;
         for (int c : categories) right = Plus(right, sums[static_cast<std::size_t>(c)]);
         GradientSum const left = Minus(all, right);
-        float const gain = GainOf(p, gradients, left, right, DirectionOf(p, f), own, above);
+        float const gain = SplitGain(p, gradients, left, right, f, own, above);
         if (gain > best.gain) best = {gain, f, 0, default_left, left, right, categories};
       }
       continue;

@@ -38,6 +38,11 @@ struct Bounds {
 float BoundedWeight(TrainParams const& p, double grad, double hess, Bounds bounds);
 double BoundedGain(TrainParams const& p, double grad, double hess, float weight);
 
+/// Gain of dividing a node in these two; 0 if a side is too light or the weights go against the feature's constraint.
+/// With monotone constraints the children's weights are in `own` and the node's is in `above`.
+float SplitGain(TrainParams const& p, FixedPoint const& units, GradientSum left, GradientSum right, std::size_t feature,
+                Bounds own, Bounds above);
+
 /// The best split of the node that holds `rows`. With monotone constraints its own gain is that with the bounds of its
 /// parent, which are `above`, and its children's are those with `own`. Largest gain (as a float) first; then the
 /// smaller feature; then missing values to the right before missing values to the left; then the smaller bin, or the
