@@ -18,9 +18,17 @@ struct LevelPolicy {
   std::size_t most_candidate_bytes{std::size_t{256} << 20};
   /// Levels of an unattended tree at most: a level costs three launches even if it is empty.
   int most_levels{16};
-  /// A loss-guided tree of at most this depth is cut out of the depth-wise one of all nodes, which grows unattended …
-  int cut_levels{8};
-  /// … and a deeper one if it may have at least this part of the leaves that its depth has room for.
+  /// A loss-guided tree of at most so many leaves is grown unattended, with an order (grow_order_ops.h): one block
+  /// keeps it, and is as long about it as the other kernels of a level with some hundred leaves.
+  int most_ordered_leaves{1024};
+  /// Such trees may be deeper than this at most; or else the tree, and those to come, are grown attended.
+  int most_ordered_levels{40};
+  /// Their levels are enqueued in one go up to this number, for which the depth of earlier trees is taken …
+  int least_enqueued_levels{16};
+  int most_enqueued_levels{24};
+  /// … and, after a wait, so many more at a time.
+  int more_levels{4};
+  /// Without an order all nodes to a limit of depth are made, if the tree may have at least this part of the leaves.
   double cut_part{0.25};
   /// Histograms that attended growth keeps for nodes that wait, if memory allows.
   std::uint32_t attended_slots{1024};

@@ -1,4 +1,6 @@
 /// What LevelBuilder does differently when a loss-guided tree is cut out of one that has every node.
+#include <algorithm>
+
 #include "core/grid.h"
 #include "level/level_cuda.h"
 
@@ -33,10 +35,14 @@ __global__ void __launch_bounds__(kThreads)
 void LevelBuilder::ReserveCut(std::size_t nodes) {
   Grow(&leaf_of_node_, "nodes", nodes);
   if (WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
+  if (!shape_.ordered) return;
+  Grow(&order_, "nodes", std::max(1U, shape_.most_ordered));
+  Grow(&order_places_, "nodes", nodes);
+  Grow(&free_slots_, "nodes", shape_.WidestNodes());
 }
 
-/// Takes the tree out of the nodes that the device has made: all that depth and gain allow, so that the queue finds
-/// each that it wants. The rows' leaves follow.
+/// Takes the tree out of the nodes that the device has made: the queue finds each that it wants. The rows' leaves
+/// follow.
 Span<Node const> LevelBuilder::TakeTree(Span<Node const> made) {
   constexpr std::uint32_t kNoSlots = 2;  // nothing is expanded any more
   growth_.Reset(params_, kNoSlots, false);
