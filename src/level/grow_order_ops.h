@@ -1,15 +1,17 @@
 /// The order in which loss-guided growth splits nodes, kept level by level instead of by a queue.
 ///
 /// The queue (grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let the
-/// *order* be that in which it takes all nodes known so far, whatever the number of leaves. A new node, whose children
-/// nobody knows yet, changes nothing in the order of the others: at each step the queue takes the first of those that
-/// wait, and the new node only waits too until it is the first itself. That is just before the first node behind its
-/// parent that comes after it in the queue's comparison (*yields*); were that one still to be made at the time, the
-/// queue would take something ahead of it that does not yield. So nodes are inserted, a level at a time, and never
-/// change places. Of two that are made at different times, the one was made first whose parent was taken first.
+/// *order* be that in which it takes all nodes known so far, as if there were no limit of leaves. Now a node gets to be
+/// known whose children nobody knows yet. It waits from when its parent is taken; as long as it does, the queue takes
+/// the others as before; and it is taken as soon as it is better than the best of the others that wait, which is the
+/// next of the order. So it comes just before the first node behind its parent that *yields* to it, and the others keep
+/// their order. Several new nodes, none of them known to have children, disturb each other as little: those that come
+/// before the same node wait together, and are taken by gain, then by when they were made. Of two nodes the one was
+/// made first whose parent was taken first; of siblings the left one.
 ///
 /// With max_leaves the queue takes the first max_leaves - 1. A node that is not among them now never will be: others
-/// are only inserted before it. So nobody need split it, and the order keeps no more than these.
+/// are only inserted before it. So nobody need split it, and the order keeps no more than these. It begins with the
+/// root, and has the parent of each of its nodes.
 #ifndef XGBGPU_LEVEL_GROW_ORDER_OPS_H_
 #define XGBGPU_LEVEL_GROW_ORDER_OPS_H_
 
@@ -33,7 +35,7 @@ constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< what keys have room for
 using OrderKey = unsigned long long;
 constexpr OrderKey kNoOrderKey = ~OrderKey{0};  ///< it may not be split
 
-/// Does `old`, which waits when a new node does, come after that in the queue? `parent`: the new node's parent's place.
+/// Does the queue take a new node before `old`, if both wait? `parent`: place of the new node's parent.
 XGBGPU_HD bool Yields(OrderedNode old, float gain, std::uint32_t parent) {
   return old.gain != gain ? old.gain < gain : old.parent > parent;
 }

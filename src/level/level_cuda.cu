@@ -427,32 +427,6 @@ bool LevelBuilder::MakeRoomForTree() {
   return true;
 }
 
-/// Unattended: enqueues further levels while the tree grows; false if it may be deeper than that ends.
-bool LevelBuilder::GrowOn() {
-  LevelPolicy const policy;
-  auto const grows = [&] {
-    bool const may_be_deeper = params_.max_depth == 0 || enqueued_levels_ < params_.max_depth;
-    return shape_.ordered && may_be_deeper && HeaderOf(host_memory_.data())->state.families != 0;
-  };
-  while (grows()) {
-    if (enqueued_levels_ == shape_.levels) return false;
-    int const first = enqueued_levels_;
-    enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
-    likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
-    EnqueueLevels(first, enqueued_levels_);
-    stream_.Wait("growing a tree");
-  }
-  return true;
-}
-
-/// Grows the tree from the start, attended, and so the ones that follow: trees of a training are alike.
-void LevelBuilder::GrowAttended() {
-  too_deep_ = true;
-  StartTree(constraints());
-  BuildRoot();
-  while (SelectNodes()) ExpandNodes();
-}
-
 LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
   auto const is_finite = [&] {

@@ -1,4 +1,4 @@
-/// What LevelBuilder does differently when a loss-guided tree is cut out of one that has every node.
+/// What LevelBuilder does differently when a loss-guided tree is cut out of a larger one.
 #include <algorithm>
 
 #include "core/grid.h"
@@ -39,6 +39,32 @@ void LevelBuilder::ReserveCut(std::size_t nodes) {
   Grow(&order_, "nodes", std::max(1U, shape_.most_ordered));
   Grow(&order_places_, "nodes", nodes);
   Grow(&free_slots_, "nodes", shape_.WidestNodes());
+}
+
+/// With an order: enqueues further levels while the tree grows; false if it may be deeper than unattended growth goes.
+bool LevelBuilder::GrowOn() {
+  LevelPolicy const policy;
+  auto const grows = [&] {
+    bool const may_be_deeper = params_.max_depth == 0 || enqueued_levels_ < params_.max_depth;
+    return shape_.ordered && may_be_deeper && HeaderOf(host_memory_.data())->state.families != 0;
+  };
+  while (grows()) {
+    if (enqueued_levels_ == shape_.levels) return false;
+    int const first = enqueued_levels_;
+    enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
+    likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
+    EnqueueLevels(first, enqueued_levels_);
+    stream_.Wait("growing a tree");
+  }
+  return true;
+}
+
+/// Grows the tree from the start, attended, and so the ones that follow: trees of a training are alike.
+void LevelBuilder::GrowAttended() {
+  too_deep_ = true;
+  StartTree(constraints());
+  BuildRoot();
+  while (SelectNodes()) ExpandNodes();
 }
 
 /// Takes the tree out of the nodes that the device has made: the queue finds each that it wants. The rows' leaves
