@@ -24,8 +24,8 @@ struct OrderShared {
 __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
   LevelState& state = *tree.state;
   GrowOrderView const& order = tree.order;
-  Selection<true> const level{tree};
-  std::uint32_t const before = state.ordered, nodes = level.end - level.first;
+  Selection<false> const level{tree};
+  std::uint32_t const before = state.ordered, nodes = level.end - level.first, free_slots = state.free_slots;
   if (threadIdx.x == 0) shared->candidates = shared->freed = 0;
   for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) shared->old[i] = order.nodes[i];
   __syncthreads();
@@ -58,13 +58,13 @@ __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
       order.places[n] = place;
     } else {
       order.places[n] = kNoPlace;
-      order.free_slots[level.free_slots + atomicAdd(&shared->freed, 1U)] = tree.nodes[n].slot;
+      order.free_slots[free_slots + atomicAdd(&shared->freed, 1U)] = tree.nodes[n].slot;
     }
   }
   __syncthreads();
   if (threadIdx.x == 0) {
     state.ordered = min(before + shared->candidates, order.most);
-    state.free_slots = level.free_slots + shared->freed;
+    state.free_slots = free_slots + shared->freed;
   }
   __syncthreads();
 }

@@ -195,7 +195,10 @@ void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
 void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, GradientPair const* gradients,
                          std::uint32_t tree_number) {
   Constraints constraints{params, matrix_.view.features};
-  if (params.max_depth != params_.max_depth || params.max_leaves != params_.max_leaves) too_deep_ = false;
+  if (params.max_depth != params_.max_depth || params.max_leaves != params_.max_leaves) {
+    likely_levels_ = 0;
+    too_deep_ = false;
+  }
   params_ = params;
   features_ = std::move(features);
   gradients_ = gradients;
@@ -259,7 +262,7 @@ void LevelBuilder::EnqueueListLevels(int first, int end) {
     timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
     bounds_.families = shape_.Split(level_);
     ++level_;
-    LevelKind const kind = level_ == params_.max_depth ? LevelKind::kFinal : LevelKind::kInner;
+    LevelKind const kind = level_ == shape_.possible_levels ? LevelKind::kFinal : LevelKind::kInner;
     timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, kind, limits_, stream_); });
   }
   EnqueueUnsampled(tree.nodes);
@@ -308,7 +311,7 @@ void LevelBuilder::RecordGraph() {
 /// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
 /// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
 void LevelBuilder::RunUnattended() {
-  enqueued_levels_ = shape_.ordered ? std::min(shape_.levels, likely_levels_) : shape_.levels;
+  enqueued_levels_ = shape_.ordered ? LikelyLevels() : shape_.levels;
   if (timer_.timeline() != nullptr) {
     EnqueueTree();
     return;

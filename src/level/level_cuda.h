@@ -94,6 +94,7 @@ class LevelBuilder {
   void EnqueueTree();
   void EnqueueLevels(int first, int end);
   void EnqueueListLevels(int first, int end);
+  int LikelyLevels();
   bool GrowOn();
   void GrowAttended();
   void EnqueueUnsampled(Node const* nodes);
@@ -130,11 +131,12 @@ class LevelBuilder {
   bool has_node_sets_{false};
   bool unattended_{false};
   bool by_paths_{false};
-  TreeShape shape_;                                         ///< unattended
-  int enqueued_levels_{0};                                  ///< unattended
-  int likely_levels_{LevelPolicy{}.least_enqueued_levels};  ///< of trees with an order
-  bool too_deep_{false};  ///< a tree with an order was deeper than may be, and the next may be: they grow attended
-  int level_{0};          ///< levels, or attended batches, expanded so far
+  TreeShape shape_;         ///< unattended
+  int enqueued_levels_{0};  ///< unattended
+  int likely_levels_{0};    ///< of trees with an order; 0: there was none yet
+  int shallow_trees_{0};    ///< in a row: see LevelPolicy
+  bool too_deep_{false};    ///< a tree with an order was deeper than may be, and the next may be: they grow attended
+  int level_{0};            ///< levels, or attended batches, expanded so far
   std::uint32_t used_slots_{0};  ///< of histograms
   std::size_t batch_{0};         ///< attended: families of one batch at most
   BatchGrowth growth_;

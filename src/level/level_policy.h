@@ -21,13 +21,15 @@ struct LevelPolicy {
   /// A loss-guided tree of at most so many leaves is grown unattended, with an order (grow_order_ops.h): one block
   /// keeps it, and is as long about it as the other kernels of a level with some hundred leaves.
   int most_ordered_leaves{1024};
-  /// Such trees may be deeper than this at most; or else the tree, and those to come, are grown attended.
+  /// Such trees may have so many levels, or else the tree, and those to come, are grown attended.
   int most_ordered_levels{40};
-  /// Their levels are enqueued in one go up to this number, for which the depth of earlier trees is taken …
-  int least_enqueued_levels{16};
-  int most_enqueued_levels{24};
-  /// … and, after a wait, so many more at a time.
+  /// Levels of them that are enqueued in one go: of the first tree so many more than a balanced one needs, …
+  int more_than_balanced{6};
+  /// … after a wait so many more at a time if it turns out deeper, and so many fewer again …
   int more_levels{4};
+  /// … after so many trees that would have done with those; never more than this.
+  int shallow_trees{32};
+  int most_enqueued_levels{24};
   /// Without an order all nodes to a limit of depth are made, if the tree may have at least this part of the leaves.
   double cut_part{0.25};
   /// Histograms that attended growth keeps for nodes that wait, if memory allows.

@@ -41,20 +41,34 @@ void LevelBuilder::ReserveCut(std::size_t nodes) {
   Grow(&free_slots_, "nodes", shape_.WidestNodes());
 }
 
-/// With an order: enqueues further levels while the tree grows; false if it may be deeper than unattended growth goes.
-bool LevelBuilder::GrowOn() {
+/// How many levels of a tree with an order are enqueued in one go: as many as those before had.
+int LevelBuilder::LikelyLevels() {
   LevelPolicy const policy;
-  auto const grows = [&] {
-    bool const may_be_deeper = params_.max_depth == 0 || enqueued_levels_ < params_.max_depth;
-    return shape_.ordered && may_be_deeper && HeaderOf(host_memory_.data())->state.families != 0;
-  };
-  while (grows()) {
+  if (likely_levels_ == 0) {
+    likely_levels_ = policy.more_than_balanced;
+    for (std::uint32_t leaves = 1; leaves <= shape_.most_ordered; leaves *= 2) ++likely_levels_;
+  }
+  return std::min(likely_levels_, shape_.levels);
+}
+
+/// Enqueues further levels while a tree with an order grows; false if it is deeper than unattended growth goes.
+bool LevelBuilder::GrowOn() {
+  if (!shape_.ordered) return true;
+  LevelPolicy const policy;
+  LevelState const& state = HeaderOf(host_memory_.data())->state;
+  while (state.families != 0 && enqueued_levels_ < shape_.possible_levels) {
     if (enqueued_levels_ == shape_.levels) return false;
     int const first = enqueued_levels_;
     enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
     likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
     EnqueueLevels(first, enqueued_levels_);
     stream_.Wait("growing a tree");
+  }
+  int const used = NodesOf(host_memory_.data())[state.nodes - 1].depth;
+  shallow_trees_ = used + policy.more_levels < likely_levels_ ? shallow_trees_ + 1 : 0;
+  if (shallow_trees_ == policy.shallow_trees) {
+    likely_levels_ -= policy.more_levels;
+    shallow_trees_ = 0;
   }
   return true;
 }

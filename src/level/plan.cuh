@@ -117,9 +117,9 @@ struct Selection {
     last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
     free_slots = kOrdered ? __ldcg(&state.free_slots) : 0;
   }
-  /// The best split of node n, which its node holds from now on.
+  /// The best split of node n, which its node holds from now on; kOrdered: it does already.
   __device__ SplitCandidate LoadSplit(DeviceTree const& tree, std::uint32_t n) const {
-    if (!SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
+    if (kOrdered || !SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
     // Nodes of a level are the children of its families, in order.
     SplitCandidate const* const candidates = tree.candidates + std::uint64_t{n - first} * tree.group_count;
     float gain[kMostReducedGroups];  // all on their way at once

@@ -46,7 +46,7 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
       summed += std::min(rows_of(nodes[left]), rows_of(nodes[left + 1]));
       ++families;
     }
-    double const list_out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
+    double const list_out = level == shape_.possible_levels ? sizeof(NodeIndex) : sizeof(RowRecord);
     double const copied = paths_.IsMoved(level, shape_.levels) ? 2 * (record + gradient) : 0;
     set(kMove, level,
         by_paths_ ? moved * (sector + 2 + copied) : moved * (sizeof(RowRecord) + sector + list_out) + stayed * 12);

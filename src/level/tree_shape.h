@@ -12,7 +12,8 @@ namespace xgbgpu {
 
 /// Bounds of an unattended tree, level by level. The root is level 0.
 struct TreeShape {
-  int levels{0};  ///< whose nodes may be split; 0: such trees are attended
+  int levels{0};           ///< whose nodes are split unattended; 0: such trees are attended
+  int possible_levels{0};  ///< whose nodes may be split
   /// Loss-guided: the tree is cut out of the nodes that are made, …
   bool cut{false};
   /// … of which only those are split that are in an order of so many (grow_order_ops.h).
@@ -34,8 +35,9 @@ struct TreeShape {
 
 inline TreeShape ShapeOfOrdered(TrainParams const& params, LevelPolicy const& policy) {
   TreeShape shape;
-  shape.levels = policy.most_ordered_levels;
-  if (params.max_depth != 0) shape.levels = std::min(shape.levels, params.max_depth);
+  shape.possible_levels = std::max(1, params.max_leaves - 1);  // a split on each
+  if (params.max_depth != 0) shape.possible_levels = std::min(shape.possible_levels, params.max_depth);
+  shape.levels = std::min(shape.possible_levels, policy.most_ordered_levels);
   shape.cut = shape.ordered = true;
   shape.most_ordered = static_cast<std::uint32_t>(params.max_leaves - 1);
   // Nodes above one that is in the order are, too: m on the last level have at least m - 1 above them.
@@ -56,7 +58,7 @@ inline TreeShape ShapeOf(TrainParams const& params) {
   if (!limited) return {};
   if (loss_guided && params.max_leaves != 0 && params.max_leaves < policy.cut_part * full) return {};
   TreeShape shape;
-  shape.levels = params.max_depth;
+  shape.levels = shape.possible_levels = params.max_depth;
   shape.cut = loss_guided;
   return shape;
 }

@@ -163,6 +163,7 @@ int GrowAndCompare(Gains gains, TrainParams const& params, std::uint64_t seed, s
     std::size_t const split = device.SplitLevel();
     EXPECT_LE(split, device.shape.Split(level));
     EXPECT_LE(device.made.size(), device.shape.NodesAfter(level + 1));
+    EXPECT_TRUE(split == 0 || level < device.shape.possible_levels);
     if (split == 0 || ::testing::Test::HasFailure()) {
       *idle += (device.made.size() - 1) / 2 - device.ordered.size();
       return level;
@@ -216,6 +217,7 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   shape = ShapeOf(params);
   EXPECT_TRUE(shape.ordered && shape.cut);
   EXPECT_EQ(shape.levels, LevelPolicy{}.most_ordered_levels);
+  EXPECT_EQ(shape.possible_levels, 255);
   EXPECT_EQ(shape.most_ordered, 255U);
   EXPECT_EQ(shape.WidestNodes(), 256U);
   EXPECT_EQ(shape.NodesAfter(9), 767U);
@@ -225,6 +227,8 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   params.max_leaves = 128;
   EXPECT_TRUE(ShapeOf(params).ordered);
   EXPECT_EQ(ShapeOf(params).levels, 8);
+  params.max_leaves = 3;
+  EXPECT_EQ(ShapeOf(params).levels, 2);
   params.max_leaves = 65536;
   EXPECT_TRUE(ShapeOf(params).cut);
   params.max_depth = 16;
