@@ -11,12 +11,13 @@ constexpr int kThreads = kPlanThreads;
 constexpr std::uint32_t kMostLeaves = LevelPolicy{}.most_ordered_leaves;
 static_assert(kMostLeaves <= kMostOrdered);
 
-/// The order before this level, and the keys of the level's nodes: TreeShape says why these are not more.
+/// The order before this level, and the level's nodes: TreeShape says why these are not more.
 struct OrderShared {
   OrderedNode old[kMostLeaves];
-  OrderKey keys[kMostLeaves];
   std::uint32_t places[kMostLeaves];  ///< in the new order, of the nodes of the old one
-  std::uint32_t candidates;           ///< of the level
+  OrderKey keys[kMostLeaves];         ///< of the candidates, in any order
+  std::uint32_t candidates;           ///< of the level, not behind the end of the order
+  std::uint32_t key_of[kMostLeaves];  ///< of each node of the level: which key is its own; kNoPlace: none
   std::uint32_t freed;                ///< slots
 };
 
@@ -32,17 +33,18 @@ __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
   for (std::uint32_t i = threadIdx.x; i < nodes; i += kThreads) {
     std::uint32_t const n = level.first + i;
     float const gain = level.LoadSplit(tree, n).gain;
-    shared->keys[i] = kNoOrderKey;
+    shared->key_of[i] = kNoPlace;
     if (!level.IsCandidate(tree, tree.nodes[n].depth, gain)) continue;
     std::uint32_t const parent = n == 0 ? 0 : order.places[tree.nodes[n].parent];
     std::uint32_t const gap = GapOf(shared->old, before, gain, parent);
     if (gap >= order.most) continue;
-    shared->keys[i] = KeyOfNew(gap, gain, parent, i % 2 != 0);  // after the root a level is pairs of siblings
-    atomicAdd(&shared->candidates, 1U);
+    std::uint32_t const at = shared->key_of[i] = atomicAdd(&shared->candidates, 1U);
+    shared->keys[at] = KeyOfNew(gap, gain, parent, i % 2 != 0);  // after the root a level is pairs of siblings
   }
   __syncthreads();
+  std::uint32_t const candidates = shared->candidates;
   for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) {
-    shared->places[i] = PlaceOf(KeyOfOld(i), shared->keys, nodes);
+    shared->places[i] = PlaceOf(KeyOfOld(i), shared->keys, candidates);
   }
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) {
@@ -51,8 +53,8 @@ __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
   }
   for (std::uint32_t i = threadIdx.x; i < nodes; i += kThreads) {
     std::uint32_t const n = level.first + i;
-    OrderKey const key = shared->keys[i];
-    std::uint32_t const place = PlaceOf(key, shared->keys, nodes);
+    OrderKey const key = shared->key_of[i] == kNoPlace ? kNoOrderKey : shared->keys[shared->key_of[i]];
+    std::uint32_t const place = PlaceOf(key, shared->keys, candidates);
     if (place < order.most) {
       order.nodes[place] = {tree.nodes[n].split.gain, before == 0 ? 0 : shared->places[ParentOf(key)]};
       order.places[n] = place;
@@ -63,7 +65,7 @@ __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    state.ordered = min(before + shared->candidates, order.most);
+    state.ordered = min(before + candidates, order.most);
     state.free_slots = free_slots + shared->freed;
   }
   __syncthreads();
