@@ -159,12 +159,12 @@ DeviceTree LevelBuilder::View() const {
   } else if (Weighted()) {
     tree.gradients = sample_gradients_.data();
   }
-  tree.unit_rows = policy.unit_rows;
-  std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
-  std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
   if (unattended_ && shape_.ordered) {
     tree.order = {order_.data(), shape_.most_ordered, order_places_.data(), free_slots_.data()};
   }
+  tree.unit_rows = policy.unit_rows;
+  std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
+  std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
   tree.item_rows = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(policy.most_item_rows, std::max<std::uint64_t>(policy.least_item_rows, even)));
   return tree;

@@ -23,13 +23,13 @@ struct LevelPolicy {
   int most_ordered_leaves{1024};
   /// Such trees may have so many levels, or else the tree, and those to come, are grown attended.
   int most_ordered_levels{40};
-  /// Levels of them that are enqueued in one go: of the first tree so many more than a balanced one needs, …
-  int more_than_balanced{6};
-  /// … after a wait so many more at a time if it turns out deeper, and so many fewer again …
-  int more_levels{4};
-  /// … after so many trees that would have done with those; never more than this.
-  int shallow_trees{32};
+  /// Levels of them that are enqueued in one go, at most …
   int most_enqueued_levels{24};
+  /// … and, of the first tree, so many more than a balanced one needs. For a tree that turns out deeper, and those to
+  /// come, so many more at a time; so many fewer again after so many trees in a row that would have done with them.
+  int more_than_balanced{6};
+  int more_levels{4};
+  int shallow_trees{32};
   /// Without an order all nodes to a limit of depth are made, if the tree may have at least this part of the leaves.
   double cut_part{0.25};
   /// Histograms that attended growth keeps for nodes that wait, if memory allows.
