@@ -3,13 +3,14 @@
 ///
 ///   build/cuda/bin/bench_cuda [--set=NAME,…] [--depth=N] [--rounds=N] [--subsample=F]
 ///                             [--sampling=uniform|gradient_based|goss] [--lanes=N,…] [--share=F] [--stages]
-///                             [--prefer-shared]
+///                             [--leaves=N] [--prefer-shared]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
 /// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
 /// also a table of the stages, timed one by one without a graph. Sets of several classes are trained with each number
-/// of trees at the same time that --lanes names (default: 1, and as many as the library takes). --prefer-shared divides
-/// every multiprocessor's first-level cache alike for all kernels, so that different ones can share it at any time.
+/// of trees at the same time that --lanes names (default: 1, and as many as the library takes). --leaves: loss-guided
+/// trees of N leaves of any depth, in place of those of each depth. --prefer-shared divides every multiprocessor's
+/// first-level cache alike for all kernels, so that different ones can share it at any time.
 
 #include <algorithm>
 #include <chrono>
@@ -243,7 +244,7 @@ void Run(Set const& set, int depth, int rounds, TrainParams params, LanePolicy c
   Rounds training{set, lanes};
   for (int d : set.depths) {
     if (depth != 0 && d != depth) continue;
-    params.max_depth = d;
+    params.max_depth = params.max_leaves == 0 ? d : 0;
     params.learning_rate = 0.1f;
     params.Validate();
     training.Restart();
@@ -274,6 +275,7 @@ void Run(Set const& set, int depth, int rounds, TrainParams params, LanePolicy c
 int main(int argc, char** argv) {
   std::string sets = "higgs,airline,m1,mid,small,cover,classes,many,wide";
   int depth = 0, rounds = 30;
+  int leaves = 0;
   float subsample = 1;
   std::string sampling = "uniform";
   xgbgpu::LanePolicy policy;
@@ -286,6 +288,7 @@ int main(int argc, char** argv) {
                                                 {"subsample", [&](std::string const& v) { subsample = std::stof(v); }},
                                                 {"sampling", [&](std::string const& v) { sampling = v; }},
                                                 {"lanes", [&](std::string const& v) { lanes = v; }},
+                                                {"leaves", [&](std::string const& v) { leaves = std::stoi(v); }},
                                                 {"share", [&](std::string const& v) { policy.share = std::stod(v); }}});
   for (std::size_t i = 1; i < rest.size(); ++i) {
     std::string const flag = rest[i];
@@ -296,18 +299,21 @@ int main(int argc, char** argv) {
     } else {
       std::fprintf(stderr,
                    "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F "
-                   "--sampling=uniform|gradient_based|goss --lanes=N,… --share=F --stages --prefer-shared\n",
+                   "--sampling=uniform|gradient_based|goss --lanes=N,… --share=F --leaves=N --stages --prefer-shared\n",
                    rest[i]);
       return 2;
     }
   }
+  xgbgpu::TrainParams params = xgbgpu::bench::SampleParams(sampling, subsample);
+  params.max_leaves = leaves;
+  if (leaves != 0) params.grow_policy = xgbgpu::GrowPolicy::kLossGuide;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (auto const& set : xgbgpu::bench::kSets) {
     if (("," + sets + ",").find("," + std::string{set.name} + ",") == std::string::npos) continue;
     std::istringstream numbers{set.classes == 1 ? "1" : lanes};
     for (std::string number; std::getline(numbers, number, ',');) {
       policy.most_lanes = static_cast<std::uint32_t>(std::stoul(number));
-      xgbgpu::bench::Run(set, depth, rounds, xgbgpu::bench::SampleParams(sampling, subsample), policy, stages);
+      xgbgpu::bench::Run(set, depth, rounds, params, policy, stages);
     }
   }
   return 0;

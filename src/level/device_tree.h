@@ -8,6 +8,7 @@
 #include "core/fixed_point.h"
 #include "gradient/gradient_cuda.h"
 #include "level/family.h"
+#include "level/grow_order_ops.h"
 #include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
@@ -51,6 +52,16 @@ struct LevelState {
   std::uint32_t groups;      ///< paths: row groups
   std::uint32_t path_items;  ///< paths: pieces of kPathItemRows rows of all groups
   std::uint32_t no_room;     ///< paths: see RowPaths::next_wide
+  std::uint32_t ordered;     ///< with an order: its nodes
+  std::uint32_t free_slots;  ///< with an order
+};
+
+/// Loss-guided growth with an order (grow_order_ops.h).
+struct GrowOrderView {
+  OrderedNode* nodes;        ///< [most] nullptr: there is none
+  std::uint32_t most;        ///< nodes that it keeps
+  std::uint32_t* places;     ///< [nodes] in the order when their level was looked at; kNoPlace: not split
+  std::int32_t* free_slots;  ///< [slots] a stack of those that were in use and are not
 };
 
 /// Parameters of one tree, uploaded before it starts.
@@ -90,9 +101,11 @@ struct DeviceTree {
   std::uint32_t item_rows;      ///< rows of one item of the partition, a multiple of 32, at most 1024
   DeviceCategories categories;  ///< of the splits
   RowPaths paths;               ///< instead of lists and jobs, if the tree is grown by paths
+  GrowOrderView order;
 };
 
-/// Who chooses the splits of the next level: the host, or the last block of the split kernel.
+/// Who chooses the splits of the next level: the host, or one block: the last of the split kernel, or, with an order,
+/// that of a kernel after it.
 enum class NextLevel { kByHost, kLists, kPaths };
 
 /// Number of the last job whose `first` is not above `item`. `first(0)` is 0.
@@ -139,6 +152,8 @@ void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 /// features of every child, if they are sampled by level or node. (split/split_cuda.cu)
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream);
+/// The next level's splits, where there is an order. (level/grow_order_cuda.cu)
+void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, cudaStream_t stream);
 
 // The same by paths.
 

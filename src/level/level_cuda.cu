@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -44,19 +45,11 @@ void LevelBuilder::DropGraph() {
   graph_ = nullptr;
 }
 
-/// May a loss-guided tree be cut out of the depth-wise one? The features of a node depend on its number in the tree.
-bool LevelBuilder::CanBeCut(TrainParams const& params) {
-  LevelPolicy const policy;
-  if (params.colsample_bynode < 1.0f) return false;
-  if (params.max_leaves == 0 || params.max_depth <= policy.cut_levels) return true;
-  return params.max_leaves >= policy.cut_part * static_cast<double>(1 << params.max_depth);
-}
-
 bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   LevelPolicy const policy;
-  if (params.max_depth == 0 || params.max_depth > policy.most_levels) return false;
-  if (params.grow_policy == GrowPolicy::kLossGuide && !CanBeCut(params)) return false;
-  std::size_t const slots = std::size_t{1} << (params.max_depth - 1);
+  TreeShape const shape = ShapeOf(params);
+  if (shape.levels == 0 || (too_deep_ && shape.ordered)) return false;
+  std::size_t const slots = shape.WidestNodes();
   std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
   return slots * HistogramBytes() <= histogram_budget_ &&
          slots * groups_.size() * sizeof(SplitCandidate) <= policy.most_candidate_bytes &&
@@ -72,11 +65,11 @@ bool LevelBuilder::CanUsePaths() const {
 }
 
 void LevelBuilder::ReserveUnattended() {
-  std::size_t const widest = std::size_t{1} << (params_.max_depth - 1);  // nodes of the last level that is evaluated
+  std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   used_slots_ = static_cast<std::uint32_t>(widest);
-  Grow(&tree_memory_, "nodes", TreeBytes(4 * widest));
-  if (categories_.Reserve(4 * widest, 0, stream_)) DropGraph();
-  if (IsCut()) ReserveCut(4 * widest);
+  Grow(&tree_memory_, "nodes", TreeBytes(nodes));
+  if (categories_.Reserve(nodes, 0, stream_)) DropGraph();
+  if (shape_.cut) ReserveCut(nodes);
   Grow(&families_, "nodes", widest);
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
@@ -98,7 +91,7 @@ void LevelBuilder::ReserveUnattended() {
 void LevelBuilder::ReservePaths() {
   bool changed = false;
   try {
-    changed = paths_.Reserve(params_.max_depth, sample_room_, stream_);
+    changed = paths_.Reserve(shape_, sample_room_, stream_);
   } catch (OutOfDeviceMemory const&) {
     DropGraph();
     throw;
@@ -166,6 +159,9 @@ DeviceTree LevelBuilder::View() const {
   } else if (Weighted()) {
     tree.gradients = sample_gradients_.data();
   }
+  if (unattended_ && shape_.ordered) {
+    tree.order = {order_.data(), shape_.most_ordered, order_places_.data(), free_slots_.data()};
+  }
   tree.unit_rows = policy.unit_rows;
   std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
   std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
@@ -187,7 +183,7 @@ void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
     stream_.Wait("choosing features");  // the bits go
   }
   if (!has_node_sets_) return;
-  std::size_t const nodes = unattended_ ? std::size_t{1} << (params_.max_depth - 1) : 2 * batch_;  // of a level
+  std::size_t const nodes = unattended_ ? shape_.WidestNodes() : 2 * batch_;  // of a level
   Grow(&node_sets_, "feature sets", nodes * words);
   if (params_.feature_weights.empty() || params_.feature_weights == uploaded_weights_) return;
   Grow(&feature_weights_, "feature sets", params_.feature_weights.size());
@@ -196,31 +192,42 @@ void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
                "choosing features");
 }
 
-void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, GradientPair const* gradients,
                          std::uint32_t tree_number) {
   Constraints constraints{params, matrix_.view.features};
+  if (params.max_depth != params_.max_depth || params.max_leaves != params_.max_leaves) {
+    likely_levels_ = 0;
+    too_deep_ = false;
+  }
   params_ = params;
+  features_ = std::move(features);
   gradients_ = gradients;
+  tree_number_ = tree_number;
+  StartTree(std::move(constraints));
+}
+
+void LevelBuilder::StartTree(Constraints constraints) {
   level_ = 0;
-  unattended_ = CanRunUnattended(params);
+  unattended_ = CanRunUnattended(params_);
+  shape_ = ShapeOf(params_);
   by_paths_ = CanUsePaths();
-  ReserveSample(RoomForSample(MakeSampleTarget(params, matrix_.view.rows).expected, matrix_.view.rows));
+  ReserveSample(RoomForSample(MakeSampleTarget(params_, matrix_.view.rows).expected, matrix_.view.rows));
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
-  UploadFeatures(features);
+  UploadFeatures(*features_);
   host_settings_[0] = {
-      SplitParams{params, {}},
-      params.min_split_loss,
-      params.max_depth,
-      IsCut() ? 0 : params.max_leaves,
-      {params.seed, tree_number, SampleThreshold(params.subsample), MakeSampleTarget(params, matrix_.view.rows)},
-      features.counts()};
+      SplitParams{params_, {}},
+      params_.min_split_loss,
+      params_.max_depth == 0 ? std::numeric_limits<int>::max() : params_.max_depth,
+      IsCut() ? 0 : params_.max_leaves,
+      {params_.seed, tree_number_, SampleThreshold(params_.subsample), MakeSampleTarget(params_, matrix_.view.rows)},
+      features_->counts()};
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
     return;
   }
-  growth_.Reset(params, used_slots_, features.per_node());
+  growth_.Reset(params_, used_slots_, features_->per_node());
   EnqueueStart();
 }
 
@@ -245,34 +252,37 @@ void LevelBuilder::EnqueueStart() {
   });
 }
 
-void LevelBuilder::EnqueueListTree() {
+/// From the histograms of level `first` on to the splits of the last level before `end`, and the rows' positions as far
+/// as the tree has grown.
+void LevelBuilder::EnqueueListLevels(int first, int end) {
   DeviceTree const tree = View();
-  bounds_.families = 1;
-  for (level_ = 0; level_ <= params_.max_depth; ++level_) {
-    bool const last = level_ == params_.max_depth;
-    if (level_ > 0) {
-      bounds_.families = std::uint64_t{1} << (level_ - 1);
-      timer_.Run(kMove, level_,
-                 [&] { MoveRows(tree, bounds_, last ? LevelKind::kFinal : LevelKind::kInner, limits_, stream_); });
-    }
-    if (last) break;
+  for (level_ = first; level_ < end;) {
+    bounds_.families = level_ == 0 ? 1 : shape_.Split(level_ - 1);
     timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
     timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
+    bounds_.families = shape_.Split(level_);
+    ++level_;
+    LevelKind const kind = level_ == shape_.possible_levels ? LevelKind::kFinal : LevelKind::kInner;
+    timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, kind, limits_, stream_); });
   }
   EnqueueUnsampled(tree.nodes);
 }
 
+/// The same, whatever way rows go; then the tree, as far as it has grown, to the host.
+void LevelBuilder::EnqueueLevels(int first, int end) {
+  if (by_paths_) {
+    paths_.EnqueueLevels(View(), shape_, first, end, bounds_, timer_, limits_, stream_);
+  } else {
+    EnqueueListLevels(first, end);
+  }
+  // Every leaf has a row, and no tree is larger than it may be.
+  std::size_t const most_nodes = std::min<std::size_t>(shape_.NodesAfter(end), 2 * matrix_.view.rows - 1);
+  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes(most_nodes), stream_, "reading the tree");
+}
+
 void LevelBuilder::EnqueueTree() {
   EnqueueStart();
-  if (by_paths_) {
-    paths_.EnqueueLevels(View(), params_.max_depth, bounds_, timer_, limits_, stream_);
-  } else {
-    EnqueueListTree();
-  }
-  // Every leaf has a row, and no tree is deeper than it may be.
-  std::size_t const most_nodes =
-      std::min<std::size_t>((std::size_t{2} << params_.max_depth) - 1, 2 * matrix_.view.rows - 1);
-  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes(most_nodes), stream_, "reading the tree");
+  EnqueueLevels(0, enqueued_levels_);
 }
 
 /// Leaves no graph if that fails: it need not be this thread's fault. Whoever waits for the whole device, in another
@@ -301,25 +311,19 @@ void LevelBuilder::RecordGraph() {
 /// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
 /// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
 void LevelBuilder::RunUnattended() {
+  enqueued_levels_ = shape_.ordered ? LikelyLevels() : shape_.levels;
   if (timer_.timeline() != nullptr) {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth,
-                     Sampled(),
-                     Weighted(),
-                     by_paths_,
-                     has_tree_set_,
-                     has_node_sets_,
-                     !params_.feature_weights.empty(),
-                     sample_room_,
-                     used_slots_,
-                     gradients_,
-                     limits_.processors,
-                     constraints_.View()};
+  GraphKey const key{params_.max_depth,  enqueued_levels_,   shape_.most_ordered,
+                     Sampled(),          Weighted(),         by_paths_,
+                     has_tree_set_,      has_node_sets_,     !params_.feature_weights.empty(),
+                     sample_room_,       used_slots_,        gradients_,
+                     limits_.processors, constraints_.View()};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets, k.feature_weights,
-                    k.sample_room, k.slots, k.gradients, k.processors, k.limits);
+    return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets,
+                    k.feature_weights, k.sample_room, k.slots, k.gradients, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();
@@ -439,9 +443,12 @@ LevelBuilder::Result LevelBuilder::Finish() {
       RunUnattended();
       stream_.Wait("growing a tree");
     }
+    if (is_finite() && !GrowOn()) GrowAttended();  // else nodes mean nothing
+  }
+  if (unattended_) {
     made = HeaderOf(host_memory_.data())->state.nodes;
     result.nodes = {NodesOf(host_memory_.data()), made};
-    if (IsCut() && is_finite()) result.nodes = TakeTree(result.nodes);  // else nodes mean nothing
+    if (IsCut() && is_finite()) result.nodes = TakeTree(result.nodes);
   } else {
     EnqueuePositions();
     CopyToHost(host_memory_.data(), tree_memory_.data(), sizeof(Header), stream_, "reading the tree");

@@ -3,6 +3,7 @@
 #define XGBGPU_LEVEL_LEVEL_CUDA_H_
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/device.h"
@@ -10,6 +11,7 @@
 #include "level/batch_growth.h"
 #include "level/device_tree.h"
 #include "level/path_growth.h"
+#include "level/tree_shape.h"
 #include "sample/sample.h"
 #include "split/constraints_cuda.h"
 
@@ -17,10 +19,10 @@ namespace xgbgpu::cuda {
 
 /// Grows the nodes of one tree after the other on one matrix.
 ///
-/// Two ways, one result. *Unattended*, for growth to a known depth whose histograms fit: the device chooses the nodes
-/// of every level, the host enqueues all levels as one graph and waits once; loss-guided trees are cut out of what was
-/// made. *Attended*, for the rest (no depth limit, histograms beyond the budget): the host chooses a batch
-/// (batch_growth.h), waits for its children's splits, and chooses again.
+/// Two ways, one result. *Unattended*, for trees of a TreeShape whose histograms fit: the device chooses the nodes of
+/// every level, the host enqueues all levels as one graph and waits once, or again if the tree is deeper than expected;
+/// loss-guided trees are cut out of what was made. *Attended*, for the rest: the host chooses a batch (batch_growth.h),
+/// waits for its children's splits, and chooses again.
 class LevelBuilder {
  public:
   /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
@@ -31,7 +33,7 @@ class LevelBuilder {
 
   /// Starts a tree. Throws InvalidArgument (constraints on features that are not there). `gradients` [rows] on the
   /// device, 16-byte aligned, unchanged until Finish.
-  void Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+  void Begin(TrainParams const& params, FeatureSampler features, GradientPair const* gradients,
              std::uint32_t tree_number);
   void BuildRoot();
   bool SelectNodes();
@@ -67,9 +69,8 @@ class LevelBuilder {
 
  private:
   bool CanUsePaths() const;
-  static bool CanBeCut(TrainParams const& params);
-  /// Is the tree loss-guided, and made of nodes that are all there already?
-  bool IsCut() const { return unattended_ && params_.grow_policy == GrowPolicy::kLossGuide; }
+  void StartTree(Constraints constraints);
+  bool IsCut() const { return unattended_ && shape_.cut; }
   void ReserveCut(std::size_t nodes);
   Span<Node const> TakeTree(Span<Node const> made);
   void RenumberPositions() const;
@@ -91,7 +92,11 @@ class LevelBuilder {
   void EnqueueSample();
   bool MakeRoomForTree();
   void EnqueueTree();
-  void EnqueueListTree();
+  void EnqueueLevels(int first, int end);
+  void EnqueueListLevels(int first, int end);
+  int LikelyLevels();
+  bool GrowOn();
+  void GrowAttended();
   void EnqueueUnsampled(Node const* nodes);
   void RecordGraph();
   void RunUnattended();
@@ -119,12 +124,19 @@ class LevelBuilder {
   LevelBounds bounds_{1, 1};
 
   TrainParams params_;
+  std::optional<FeatureSampler> features_;
   GradientPair const* gradients_{nullptr};
+  std::uint32_t tree_number_{0};
   bool has_tree_set_{false};
   bool has_node_sets_{false};
   bool unattended_{false};
   bool by_paths_{false};
-  int level_{0};                 ///< levels, or attended batches, expanded so far
+  TreeShape shape_;         ///< unattended
+  int enqueued_levels_{0};  ///< unattended
+  int likely_levels_{0};    ///< of trees with an order; 0: there was none yet
+  int shallow_trees_{0};    ///< in a row: see LevelPolicy
+  bool too_deep_{false};    ///< a tree with an order was deeper than may be, and the next may be: they grow attended
+  int level_{0};            ///< levels, or attended batches, expanded so far
   std::uint32_t used_slots_{0};  ///< of histograms
   std::size_t batch_{0};         ///< attended: families of one batch at most
   BatchGrowth growth_;
@@ -135,7 +147,8 @@ class LevelBuilder {
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
-    int max_depth;
+    int max_depth, levels;
+    std::uint32_t ordered;
     bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
@@ -174,11 +187,14 @@ class LevelBuilder {
   DeviceBuffer<std::uint32_t> tree_set_;
   DeviceBuffer<std::uint32_t> node_sets_;
   DeviceBuffer<float> feature_weights_;
-  std::vector<float> uploaded_weights_;   ///< what these are
-  std::vector<NodeIndex> leaf_numbers_;   ///< IsCut: see BatchGrowth::LeafNumbers
-  DeviceBuffer<NodeIndex> leaf_of_node_;  ///< these
-  DeviceBuffer<float> values_of_nodes_;   ///< IsCut, WalksLate
-  DeviceBuffer<Node> tree_nodes_;         ///< attended: the finished tree, for rows outside the sample
+  DeviceBuffer<OrderedNode> order_;           ///< with an order: see GrowOrderView
+  DeviceBuffer<std::uint32_t> order_places_;  ///< the same
+  DeviceBuffer<std::int32_t> free_slots_;     ///< the same
+  std::vector<float> uploaded_weights_;       ///< what these are
+  std::vector<NodeIndex> leaf_numbers_;       ///< IsCut: see BatchGrowth::LeafNumbers
+  DeviceBuffer<NodeIndex> leaf_of_node_;      ///< these
+  DeviceBuffer<float> values_of_nodes_;       ///< IsCut, WalksLate
+  DeviceBuffer<Node> tree_nodes_;             ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
   PinnedBuffer<Family> host_families_;      ///< attended: of a batch
   PinnedBuffer<std::uint8_t> host_memory_;  ///< as tree_memory_

@@ -1,4 +1,6 @@
-/// What LevelBuilder does differently when a loss-guided tree is cut out of one that has every node.
+/// What LevelBuilder does differently when a loss-guided tree is cut out of a larger one.
+#include <algorithm>
+
 #include "core/grid.h"
 #include "level/level_cuda.h"
 
@@ -33,10 +35,54 @@ __global__ void __launch_bounds__(kThreads)
 void LevelBuilder::ReserveCut(std::size_t nodes) {
   Grow(&leaf_of_node_, "nodes", nodes);
   if (WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
+  if (!shape_.ordered) return;
+  Grow(&order_, "nodes", std::max(1U, shape_.most_ordered));
+  Grow(&order_places_, "nodes", nodes);
+  Grow(&free_slots_, "nodes", shape_.WidestNodes());
 }
 
-/// Takes the tree out of the nodes that the device has made: all that depth and gain allow, so that the queue finds
-/// each that it wants. The rows' leaves follow.
+/// How many levels of a tree with an order are enqueued in one go: as many as those before had.
+int LevelBuilder::LikelyLevels() {
+  LevelPolicy const policy;
+  if (likely_levels_ == 0) {
+    likely_levels_ = policy.more_than_balanced;
+    for (std::uint32_t leaves = 1; leaves <= shape_.most_ordered; leaves *= 2) ++likely_levels_;
+  }
+  return std::min(likely_levels_, shape_.levels);
+}
+
+/// Enqueues further levels while a tree with an order grows; false if it is deeper than unattended growth goes.
+bool LevelBuilder::GrowOn() {
+  if (!shape_.ordered) return true;
+  LevelPolicy const policy;
+  LevelState const& state = HeaderOf(host_memory_.data())->state;
+  while (state.families != 0 && enqueued_levels_ < shape_.possible_levels) {
+    if (enqueued_levels_ == shape_.levels) return false;
+    int const first = enqueued_levels_;
+    enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
+    likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
+    EnqueueLevels(first, enqueued_levels_);
+    stream_.Wait("growing a tree");
+  }
+  int const used = NodesOf(host_memory_.data())[state.nodes - 1].depth;
+  shallow_trees_ = used + policy.more_levels < likely_levels_ ? shallow_trees_ + 1 : 0;
+  if (shallow_trees_ == policy.shallow_trees) {
+    likely_levels_ -= policy.more_levels;
+    shallow_trees_ = 0;
+  }
+  return true;
+}
+
+/// Grows the tree from the start, attended, and so the ones that follow: trees of a training are alike.
+void LevelBuilder::GrowAttended() {
+  too_deep_ = true;
+  StartTree(constraints());
+  BuildRoot();
+  while (SelectNodes()) ExpandNodes();
+}
+
+/// Takes the tree out of the nodes that the device has made: the queue finds each that it wants. The rows' leaves
+/// follow.
 Span<Node const> LevelBuilder::TakeTree(Span<Node const> made) {
   constexpr std::uint32_t kNoSlots = 2;  // nothing is expanded any more
   growth_.Reset(params_, kNoSlots, false);

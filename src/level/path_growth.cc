@@ -8,17 +8,23 @@
 
 namespace xgbgpu::cuda {
 
-bool PathGrowth::Reserve(int max_depth, std::uint32_t sample, cudaStream_t stream) {
+/// Paths of all groups of a level.
+std::size_t PathGrowth::PathsOf(TreeShape const& shape, int level) const {
+  int const below = move_every_ == 0 ? level : level % move_every_;
+  return shape.Nodes(level - below) << below;
+}
+
+bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStream_t stream) {
   LevelPolicy const policy;
-  std::size_t const rows = sample != 0 ? sample : whole_.rows, widest = std::size_t{1} << (max_depth - 1);
+  std::size_t const rows = sample != 0 ? sample : whole_.rows;
   std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
   constexpr int kPathLevels = 8;  // that a byte has room for
   if (bins >= policy.least_moved_bytes) {
     move_every_ = policy.move_every;
   } else {
-    move_every_ = max_depth > kPathLevels ? policy.move_small_every : 0;
+    move_every_ = shape.levels > kPathLevels ? policy.move_small_every : 0;
   }
-  int const moves = move_every_ == 0 ? 0 : (max_depth - 1) / move_every_;
+  int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
   bool changed = false;
@@ -45,11 +51,14 @@ bool PathGrowth::Reserve(int max_depth, std::uint32_t sample, cudaStream_t strea
     grow(&start_, "row paths", rows);
     grow(&start_nodes_, "nodes", std::size_t{1} << move_every_);
   }
+  std::size_t const widest = shape.WidestNodes(), nodes = shape.NodesAfter(shape.levels);
+  std::size_t paths = 0;
+  for (int level = 0; level < shape.levels; ++level) paths = std::max(paths, PathsOf(shape, level));
   for (auto& groups : groups_) grow(&groups, "nodes", widest);
-  grow(&splits_, "nodes", widest);
-  grow(&counts_, "nodes", widest);
-  grow(&places_, "nodes", 4 * widest);
-  grow(&walk_, "nodes", 4 * widest);
+  grow(&splits_, "nodes", paths);
+  grow(&counts_, "nodes", paths);
+  grow(&places_, "nodes", nodes);
+  grow(&walk_, "nodes", nodes);
   grow(&jobs_, "nodes", widest);
   return changed;
 }
@@ -66,10 +75,9 @@ RowPaths PathGrowth::View(GradientPair const* gradients) const {
   return paths;
 }
 
-/// Moves the rows to the other store, and lets the view look there.
-void PathGrowth::Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits,
-                      cudaStream_t stream) const {
-  RowPaths& paths = tree->paths;
+/// Lets the view look at the other store, too, where rows are moved to.
+void PathGrowth::BeginMove(RowPaths* view) const {
+  RowPaths& paths = *view;
   bool const first = paths.store.records == matrix_.records && !Sampled();
   int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
   paths.next_records = moved_records_[next].data();
@@ -78,38 +86,47 @@ void PathGrowth::Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits 
   paths.next_groups = paths.groups == groups_[0].data() ? groups_[1].data() : groups_[0].data();
   paths.start = first ? start_.data() : nullptr;
   paths.start_nodes = first ? start_nodes_.data() : nullptr;
-  MovePaths(*tree, bounds, limits, stream);
+}
+
+/// Lets the view look there only.
+void PathGrowth::EndMove(RowPaths* view) {
+  RowPaths& paths = *view;
   paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};
   paths.groups = paths.next_groups;
   paths.path = nullptr;
   paths.depth = 0;
 }
 
-void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
-                               DeviceLimits const& limits, cudaStream_t stream) const {
+void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
+                               StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
   bool moved = false;
-  bounds.families = 1;
-  for (int level = 0; level < max_depth; ++level) {
-    PathStep const step{IsMoved(level + 1, max_depth)};
-    if (level > 0) bounds.families = std::uint64_t{1} << (level - 1);
-    if (IsMoved(level, max_depth)) {
-      timer.Run(kMove, level, [&] { Move(&tree, bounds, limits, stream); });
+  for (int level = 0; level < end; ++level) {
+    PathStep const step{IsMoved(level + 1, shape.levels)};
+    bool const enqueued = level >= first;  // else only the view is moved on
+    bounds.families = level == 0 ? 1 : shape.Split(level - 1);
+    if (IsMoved(level, shape.levels)) {
+      BeginMove(&paths);
+      if (enqueued) timer.Run(kMove, level, [&] { MovePaths(tree, bounds, limits, stream); });
+      EndMove(&paths);
       moved = true;
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
-      if (step.move) FillBytes(counts_.data(), 0, std::size_t{1} << level, stream, "clearing counts");
-      timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
+      if (enqueued && step.move) {
+        FillBytes(counts_.data(), 0, PathsOf(shape, level), stream, "clearing counts");
+      }
+      if (enqueued) timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
       paths.path = paths.next_path;
       ++paths.depth;
     }
+    if (!enqueued) continue;
     timer.Run(kSum, level, [&] { SumPaths(tree, bounds, limits, stream); });
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
   if (Sampled()) return;
   paths.start = start_.data();
   paths.start_nodes = start_nodes_.data();
-  timer.Run(kWalk, max_depth, [&] { WalkRows(tree, moved, limits, stream); });
+  timer.Run(kWalk, end, [&] { WalkRows(tree, moved, limits, stream); });
 }
 
 }  // namespace xgbgpu::cuda

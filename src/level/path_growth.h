@@ -5,6 +5,7 @@
 #include "core/device.h"
 #include "core/timeline.h"
 #include "level/device_tree.h"
+#include "level/tree_shape.h"
 
 namespace xgbgpu::cuda {
 
@@ -18,9 +19,8 @@ class PathGrowth {
   PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena)
       : whole_{matrix.view}, matrix_{matrix.view}, arena_{arena} {}
 
-  /// Makes room for trees of this depth on all rows (0) or on samples of at most so many. True if a buffer is another
-  /// now.
-  bool Reserve(int max_depth, std::uint32_t sample, cudaStream_t stream);
+  /// Makes room for such trees on all rows (0) or on samples of at most so many. True if a buffer is another now.
+  bool Reserve(TreeShape const& shape, std::uint32_t sample, cudaStream_t stream);
   /// From the next Reserve on: is there room for moved gradients of the wide format?
   void SetMoveWide(bool room) { move_wide_ = room; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
@@ -31,17 +31,20 @@ class PathGrowth {
   WalkNode const* walk() const { return walk_.data(); }
   /// The view of the root's level.
   RowPaths View(GradientPair const* gradients) const;
-  /// Everything from the root's histogram to the last splits; without a sample also the leaf of every row.
-  void EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bounds, StageTimer const& timer,
-                     DeviceLimits const& limits, cudaStream_t stream) const;
+  /// Everything from the histograms of level `first` to the splits of the last level before `end`; without a sample
+  /// also the leaf of every row, as far as the tree has grown. `tree`: the view of the root's level.
+  void EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
+                     StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const;
 
   /// Are the rows moved when this level is made?
-  bool IsMoved(int level, int max_depth) const {
-    return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < max_depth;
+  bool IsMoved(int level, int levels) const {
+    return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < levels;
   }
 
  private:
-  void Move(DeviceTree* tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) const;
+  std::size_t PathsOf(TreeShape const& shape, int level) const;
+  void BeginMove(RowPaths* view) const;
+  static void EndMove(RowPaths* view);
 
   bool Sampled() const { return matrix_.records != whole_.records; }
 

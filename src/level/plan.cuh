@@ -99,11 +99,14 @@ __device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) 
   return next != NextLevel::kByHost && tree.group_count <= kMostReducedGroups && tree.categories.sets == nullptr;
 }
 
-/// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth.
+/// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth; kOrdered:
+/// those that are in the order.
+template <bool kOrdered>
 struct Selection {
   std::uint32_t first, end;  ///< nodes of the level
-  std::uint32_t leaves;      ///< of the tree so far
+  std::uint32_t leaves;      ///< of the tree so far; kOrdered: slots that were ever in use
   std::uint32_t last_rank;   ///< candidates from this rank on exceed max_leaves
+  std::uint32_t free_slots;  ///< kOrdered
 
   __device__ explicit Selection(DeviceTree const& tree) {
     LevelState const& state = *tree.state;
@@ -112,10 +115,11 @@ struct Selection {
     leaves = __ldcg(&state.leaves);
     auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
     last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
+    free_slots = kOrdered ? __ldcg(&state.free_slots) : 0;
   }
-  /// The best split of node n, which its node holds from now on.
+  /// The best split of node n, which its node holds from now on; kOrdered: it does already.
   __device__ SplitCandidate LoadSplit(DeviceTree const& tree, std::uint32_t n) const {
-    if (!SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
+    if (kOrdered || !SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
     // Nodes of a level are the children of its families, in order.
     SplitCandidate const* const candidates = tree.candidates + std::uint64_t{n - first} * tree.group_count;
     float gain[kMostReducedGroups];  // all on their way at once
@@ -138,12 +142,22 @@ struct Selection {
     TreeSettings const& settings = *tree.settings;
     return depth < settings.max_depth && gain > kLeastGain && gain >= settings.min_split_loss;
   }
-  /// Family of the node with the given rank among those selected. Slots are never given back: every split needs one
-  /// more than its parent has, and a full tree needs as many as its last level that is evaluated has nodes.
-  __device__ Family MakeFamily(NodeIndex node, std::int32_t parent_slot, std::uint32_t rank, bool left_is_built) const {
+  /// The same for node n; kOrdered: is it in the order?
+  __device__ bool IsCandidate(DeviceTree const& tree, std::uint32_t n, int depth, float gain) const {
+    return kOrdered ? tree.order.places[n] != kNoPlace : IsCandidate(tree, depth, gain);
+  }
+  /// Every split needs one slot more than its parent has. They are not given back, since a full tree needs as many as
+  /// its last level that is evaluated has nodes; with an order, nodes that are not split give theirs back.
+  __device__ std::int32_t NewSlot(DeviceTree const& tree, std::uint32_t rank) const {
+    if (kOrdered && rank < free_slots) return tree.order.free_slots[free_slots - 1 - rank];
+    return static_cast<std::int32_t>(leaves + rank - free_slots);
+  }
+  /// Family of the node with the given rank among those selected.
+  __device__ Family MakeFamily(DeviceTree const& tree, NodeIndex node, std::int32_t parent_slot, std::uint32_t rank,
+                               bool left_is_built) const {
     return {node,
             static_cast<NodeIndex>(end + 2 * rank),
-            static_cast<std::int32_t>(leaves + rank),
+            NewSlot(tree, rank),
             parent_slot,
             1,
             static_cast<std::uint8_t>(left_is_built ? 1 : 0),
@@ -154,24 +168,25 @@ struct Selection {
   __device__ void Store(LevelState* state, std::uint32_t families) const {
     state->level_first = end;
     state->nodes = end + 2 * families;
-    state->leaves = leaves + families;
+    state->leaves = leaves + families - min(families, free_slots);
+    if (kOrdered) state->free_slots = free_slots - min(families, free_slots);
     state->families = families;
   }
 };
 
 /// One block makes the children, families and move jobs of the next level. Nodes that stay leaves get a move job too:
 /// their positions are final.
-template <bool kMonotone>
+template <bool kMonotone, bool kOrdered>
 __device__ inline void SelectLevel(DeviceTree const& tree) {
   __shared__ typename PlanScan::TempStorage storage;
-  Selection const level{tree};
+  Selection<kOrdered> const level{tree};
   unsigned long long candidates_and_items = 0, families = 0;
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
     bool const in = n < level.end;
     auto const node = static_cast<NodeIndex>(n);
     SplitCandidate const split = in ? level.LoadSplit(tree, n) : SplitCandidate{};
-    bool const candidate = in && level.IsCandidate(tree, tree.nodes[n].depth, split.gain);
+    bool const candidate = in && level.IsCandidate(tree, n, tree.nodes[n].depth, split.gain);
     std::uint32_t const items = in ? (tree.nodes[n].rows + tree.item_rows - 1) / tree.item_rows : 0;
     unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
     std::uint32_t const rank = High(before);
@@ -179,7 +194,7 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
     ScanStep(selected ? 1 : 0, &families, storage);
     if (in) tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
     if (!selected) continue;
-    Family const family = level.MakeFamily(node, tree.nodes[n].slot, rank, true);
+    Family const family = level.MakeFamily(tree, node, tree.nodes[n].slot, rank, true);
     tree.families[rank] = family;
     MakeChildren<kMonotone>(tree, node, split, family.left);
   }

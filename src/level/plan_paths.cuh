@@ -58,11 +58,11 @@ __device__ inline bool GoesLeft(std::uint32_t symbol, Split const& split, bool b
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child
 /// is built is decided by the hessian sums: nobody has counted the rows yet, and either choice gives the same tree.
-template <bool kMonotone>
+template <bool kMonotone, bool kOrdered>
 __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
   __shared__ typename PlanScan::TempStorage storage;
   RowPaths const& paths = tree.paths;
-  Selection const level{tree};
+  Selection<kOrdered> const level{tree};
   unsigned long long candidates = 0, families_and_units = 0;  // units, or rows if they will be moved
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
@@ -75,11 +75,11 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
     std::uint32_t const rows = in && step.move ? __ldcg(paths.counts + entry) : 0;
     RowGroup const group = paths.groups[place.group];
     SplitCandidate const split = in ? level.LoadSplit(tree, n) : SplitCandidate{};
-    bool const candidate = in && level.IsCandidate(tree, depth, split.gain);
+    bool const candidate = in && level.IsCandidate(tree, n, depth, split.gain);
     auto const rank = static_cast<std::uint32_t>(ScanStep(candidate ? 1 : 0, &candidates, storage));
     bool const selected = candidate && rank < level.last_rank;
     bool const left_is_built = split.left.hess <= split.right.hess;
-    Family const family = level.MakeFamily(node, slot, rank, left_is_built);
+    Family const family = level.MakeFamily(tree, node, slot, rank, left_is_built);
     PathPlace const child{place.group, 2 * place.path};
     PathJob job{};
     std::uint32_t units = 0;

@@ -51,11 +51,13 @@ void LevelBuilder::EnqueueSample() {
   });
 }
 
-WalkTree LevelBuilder::WalkOfTree() const { return {paths_.walk(), 2 << params_.max_depth, categories_.View()}; }
+WalkTree LevelBuilder::WalkOfTree() const {
+  return {paths_.walk(), static_cast<NodeIndex>(shape_.NodesAfter(shape_.levels)), categories_.View()};
+}
 
 NodeIndex const* LevelBuilder::positions() const {
   if (WalksLate()) {
-    timer_.Run(kWalk, params_.max_depth,
+    timer_.Run(kWalk, enqueued_levels_,
                [&] { FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_); });
     if (IsCut()) RenumberPositions();
   }

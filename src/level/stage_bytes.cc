@@ -31,9 +31,9 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
   set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient + (WalksLate() ? 2 * record : 0)));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
-  if (!WalksLate()) set(kWalk, params_.max_depth, rows * (record + sizeof(NodeIndex) + 1));
+  if (!WalksLate()) set(kWalk, enqueued_levels_, rows * (record + sizeof(NodeIndex) + 1));
   if (!unattended_) return;  // batches are no levels
-  for (int level = 1; level <= params_.max_depth; ++level) {
+  for (int level = 1; level <= enqueued_levels_; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;
     for (Node const& node : nodes) {
       if (node.depth != level - 1) continue;
@@ -46,8 +46,8 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
       summed += std::min(rows_of(nodes[left]), rows_of(nodes[left + 1]));
       ++families;
     }
-    double const list_out = level == params_.max_depth ? sizeof(NodeIndex) : sizeof(RowRecord);
-    double const copied = paths_.IsMoved(level, params_.max_depth) ? 2 * (record + gradient) : 0;
+    double const list_out = level == shape_.possible_levels ? sizeof(NodeIndex) : sizeof(RowRecord);
+    double const copied = paths_.IsMoved(level, shape_.levels) ? 2 * (record + gradient) : 0;
     set(kMove, level,
         by_paths_ ? moved * (sector + 2 + copied) : moved * (sizeof(RowRecord) + sector + list_out) + stayed * 12);
     set(kSum, level, summed * (record + gradient) + families * histogram + (by_paths_ ? moved : 0));

@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(kThreads)
     FindLeavesKernel(DeviceMatrixView matrix, Node const* nodes, DeviceCategories categories, NodeIndex* positions) {
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
-    if (positions[row] != host::kUnknownLeaf) continue;
-    NodeIndex n = 0;
+    if (positions[row] >= 0) continue;
+    NodeIndex n = ~positions[row];  // 0, or that of a node where the row was left when the tree had fewer levels
     while (nodes[n].left != kNoNode) {
       RowTest<kCategories> const test{matrix, nodes[n].split, categories};
       n = nodes[n].left + (test.Left(static_cast<RowIndex>(row)) ? 0 : 1);

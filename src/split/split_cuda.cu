@@ -281,11 +281,12 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     }
     __syncthreads();  // last_group is used again
   }
-  if (next == NextLevel::kByHost || !IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
+  if (next == NextLevel::kByHost || tree.order.nodes != nullptr) return;
+  if (!IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
   if (next == NextLevel::kLists) {
-    SelectLevel<kMonotone>(tree);
+    SelectLevel<kMonotone, false>(tree);
   } else {
-    SelectPaths<kMonotone>(tree, step);
+    SelectPaths<kMonotone, false>(tree, step);
   }
 }
 
@@ -301,6 +302,7 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
                            : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
   kernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
   CheckLaunch("looking for splits");
+  if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, stream);
 }
 
 }  // namespace xgbgpu::cuda

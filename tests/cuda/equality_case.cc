@@ -163,7 +163,21 @@ constexpr Corner kCorners[] = {
     {5000, 300, 0.02, 256, {kDepthWise, 10, 0}, "_constrained"},
     {70000, 13, 0.9, 64, {kDepthWise, 14, 0}, "_constrained"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 0}, "_constrained"},
-    {200, 20000, 0.01, 64, {kLossGuide, 0, 31}, "_wide_constrained"}};
+    {200, 20000, 0.01, 64, {kLossGuide, 0, 31}, "_wide_constrained"},
+    // Grown unattended with an order (level/grow_order_ops.h), by paths and by lists.
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 1}, "_ordered"},
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 2}, "_ordered"},
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 3}, "_ordered"},
+    {70000, 13, 0.9, 64, {kLossGuide, 8, 2}, "_ordered"},
+    {70000, 13, 0.9, 64, {kLossGuide, 12, 255}, "_ordered_constrained"},
+    {70000, 13, 0.9, 16, {kLossGuide, 0, 1024}, "_ordered_ties"},
+    {1000, 5, 0.9, 16, {kLossGuide, 0, 255}, "_ordered_ties"},
+    {300000, 28, 1, 256, {kLossGuide, 0, 255}, "_ordered_moved"},
+    {300000, 28, 1, 256, {kLossGuide, 0, 256}, "_ordered_moved_wideformat"},
+    {300000, 28, 0.9, 100, {kLossGuide, 30, 64}, "_ordered_moved_sampled_wideformat"},
+    {5000, 300, 0.02, 256, {kLossGuide, 0, 255}, "_ordered"},
+    {5000, 300, 0.02, 64, {kLossGuide, 30, 64}, "_ordered_sampled_constrained"},
+    {5000, 300, 0.02, 64, {kLossGuide, 8, 100}, "_ordered"}};
 
 void AddCorners(std::vector<EqualityCase>* cases) {
   for (Corner const& corner : kCorners) {
@@ -172,9 +186,9 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     c.rows = corner.rows;
     c.columns = corner.columns;
     c.density = corner.density;
-    c.values = Values::kContinuous;
-    c.max_bin = corner.max_bin;
     std::string const name = corner.name;
+    c.values = name.find("_ties") == std::string::npos ? Values::kContinuous : Values::kFew;
+    c.max_bin = corner.max_bin;
     c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
     if (name.find("_constrained") != std::string::npos) {

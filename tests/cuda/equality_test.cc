@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "driver/hist.h"
@@ -123,6 +127,65 @@ TEST(EqualitySequenceTest, OneBuilderManySettings) {
       ASSERT_EQ(cuda.tree, host.tree) << "shape " << shape << ", settings of " << NameOf(c);
       ASSERT_EQ(cuda.positions, host.positions) << "shape " << shape << ", settings of " << NameOf(c);
       ASSERT_EQ(Bits(cuda.margins), Bits(host.margins)) << "shape " << shape << ", settings of " << NameOf(c);
+    }
+  }
+}
+
+/// Rows of as many kinds as columns. A split divides one kind from the rest, so that trees are chains.
+MemorySource RowsOfKinds(FeatureIndex kinds, std::size_t rows, bool dense) {
+  std::vector<std::vector<Entry>> entries(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (FeatureIndex f = 0; f < kinds; ++f) {
+      if (dense || f == r % kinds) entries[r].push_back({f, f == r % kinds ? 1.0f : 0.0f});
+    }
+  }
+  return {std::move(entries), kinds};
+}
+
+int DepthOf(Tree const& tree) {
+  std::vector<int> depth(tree.size());
+  for (std::size_t n = 1; n < tree.size(); ++n) depth[n] = depth[static_cast<std::size_t>(tree.parent[n])] + 1;
+  return *std::max_element(depth.begin(), depth.end());
+}
+
+struct Chain {
+  FeatureIndex kinds;
+  int deeper_than;
+};
+
+// Deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended (LevelPolicy).
+TEST(EqualityChainTest, LossGuidedToAnyDepth) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  int const threads = omp_get_max_threads();
+  constexpr std::pair<int, int> kDepthsAndLeaves[] = {{0, 100}, {0, 100}, {0, 100}, {25, 100}, {0, 19}, {0, 100}};
+  for (Chain const chain : {Chain{20, 16}, Chain{32, 24}, Chain{62, 40}}) {
+    for (std::size_t rows : {3000U, 140000U}) {  // the latter are moved, if they go by paths
+      for (bool dense : {true, false}) {
+        auto const matrix = HostMatrix(RowsOfKinds(chain.kinds, rows, dense), 64, threads);
+        Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+        Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
+        EqualityCase c{990, static_cast<RowIndex>(rows), chain.kinds, 1, Values::kFew, 64, Loss::kHeavyTail, {}, 1, {}};
+        c.params.grow_policy = GrowPolicy::kLossGuide;
+        host.margins.resize(rows);
+        for (std::uint32_t t = 0; t < 12; ++t) {
+          SCOPED_TRACE(std::to_string(chain.kinds) + " kinds, " + std::to_string(rows) + " rows, " +
+                       (dense ? "dense" : "sparse") + ", tree " + std::to_string(t));
+          std::tie(c.params.max_depth, c.params.max_leaves) = kDepthsAndLeaves[t / 2];
+          c.params.subsample = t % 2 == 0 ? 1.0f : 0.8f;
+          std::vector<GradientPair> gradients;
+          for (std::size_t r = 0; r < rows; ++r) {
+            gradients.push_back({host.margins[r] - std::pow(1.1f, static_cast<float>(r % chain.kinds)), 1.0f});
+          }
+          host.GrowOne(c, gradients, {t, 0});
+          cuda.GrowOne(c, gradients, {t, 0});
+          int const limit = c.params.max_leaves == 19 ? 17 : c.params.max_depth == 25 ? 24 : chain.deeper_than;
+          EXPECT_GT(DepthOf(host.tree), std::min(limit, chain.deeper_than));
+          ASSERT_EQ(cuda.tree, host.tree);
+          ASSERT_EQ(cuda.positions, host.positions);
+          ASSERT_EQ(cuda.sampled_out, host.sampled_out);
+          ASSERT_EQ(Bits(cuda.margins), Bits(host.margins));
+        }
+      }
     }
   }
 }

@@ -19,15 +19,17 @@ namespace {
 
 constexpr std::uint32_t kTrees = 2;
 
-enum class Growth { kDepthWise, kCut, kLossGuide, kExact };  // kCut: loss-guided to a depth
+/// Loss-guided: cut out of all nodes to a depth, with an order, attended.
+enum class Growth { kDepthWise, kCut, kOrdered, kLossGuide, kExact };
 
 class CudaFailureTest : public ::testing::TestWithParam<Growth> {
  protected:
   CudaFailureTest() : c_{RandomCase({1200, 9, 0.2}, 201)} {
-    bool const loss_guided = GetParam() == Growth::kLossGuide || GetParam() == Growth::kCut;
+    bool const loss_guided = GetParam() != Growth::kDepthWise && GetParam() != Growth::kExact;
     c_.params.grow_policy = loss_guided ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
-    if (loss_guided) c_.params.max_leaves = 31;
-    if (GetParam() == Growth::kLossGuide) c_.params.max_depth = 0;
+    if (GetParam() == Growth::kCut) c_.params.max_leaves = 40;
+    if (GetParam() == Growth::kOrdered) c_.params.max_leaves = 31;
+    if (GetParam() == Growth::kOrdered || GetParam() == Growth::kLossGuide) c_.params.max_depth = 0;
     if (GetParam() == Growth::kDepthWise) c_.params.colsample_bynode = 0.8f;
     c_.params.subsample = 0.8f;
     SetDirections(&c_.params, 9);
@@ -234,10 +236,12 @@ TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest,
-                         ::testing::Values(Growth::kDepthWise, Growth::kCut, Growth::kLossGuide, Growth::kExact),
+                         ::testing::Values(Growth::kDepthWise, Growth::kCut, Growth::kOrdered, Growth::kLossGuide,
+                                           Growth::kExact),
                          [](auto const& c) {
                            return std::string{c.param == Growth::kDepthWise   ? "DepthWise"
                                               : c.param == Growth::kCut       ? "Cut"
+                                              : c.param == Growth::kOrdered   ? "Ordered"
                                               : c.param == Growth::kLossGuide ? "LossGuide"
                                                                               : "Exact"};
                          });

@@ -88,6 +88,10 @@ std::vector<LaneCase> LaneCases() {
                      p->max_depth = 0;
                      p->max_leaves = 20;
                    })});
+  cases.push_back({"LossGuidedWithoutLimit", 3, 2, 2000, 9, 1.0, With([](TrainParams* p) {
+                     p->grow_policy = GrowPolicy::kLossGuide;
+                     p->max_depth = 0;
+                   })});
   return cases;
 }
 

@@ -102,6 +102,8 @@ TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
         c.params.grow_policy = GrowPolicy::kLossGuide;  // cut out of the whole tree
         c.params.max_leaves = depth < 9 ? 5 * depth : 150;
         ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+        c.params.max_depth = 0;  // with an order
+        ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
         c.params = TrainParams{};  // one on all rows in between
         c.params.max_depth = depth;
         if (depth == 6) {

@@ -1,0 +1,68 @@
+/// How large a tree may become that a device grows unattended: what takes memory and launches.
+#ifndef XGBGPU_LEVEL_TREE_SHAPE_H_
+#define XGBGPU_LEVEL_TREE_SHAPE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "level/level_policy.h"
+#include "xgbgpu/params.h"
+
+namespace xgbgpu {
+
+/// Bounds of an unattended tree, level by level. The root is level 0.
+struct TreeShape {
+  int levels{0};           ///< whose nodes are split unattended; 0: such trees are attended
+  int possible_levels{0};  ///< whose nodes may be split
+  /// Loss-guided: the tree is cut out of the nodes that are made, …
+  bool cut{false};
+  /// … of which only those are split that are in an order of so many (grow_order_ops.h).
+  bool ordered{false};
+  std::uint32_t most_ordered{0};
+  std::uint64_t most_split{0xFFFFFFFFU};  ///< nodes of one level that are split
+
+  std::uint64_t Split(int level) const { return std::min(std::uint64_t{1} << std::min(level, 32), most_split); }
+  std::uint64_t Nodes(int level) const { return level == 0 ? 1 : 2 * Split(level - 1); }
+  /// Of the widest level whose nodes may be split.
+  std::uint64_t WidestNodes() const { return Nodes(levels - 1); }
+  /// Of the tree, if nodes of the first `n` levels are split.
+  std::uint64_t NodesAfter(int n) const {
+    std::uint64_t nodes = 1;
+    for (int level = 0; level < n; ++level) nodes += 2 * Split(level);
+    return nodes;
+  }
+};
+
+inline TreeShape ShapeOfOrdered(TrainParams const& params, LevelPolicy const& policy) {
+  TreeShape shape;
+  shape.possible_levels = std::max(1, params.max_leaves - 1);  // a split on each
+  if (params.max_depth != 0) shape.possible_levels = std::min(shape.possible_levels, params.max_depth);
+  shape.levels = std::min(shape.possible_levels, policy.most_ordered_levels);
+  shape.cut = shape.ordered = true;
+  shape.most_ordered = static_cast<std::uint32_t>(params.max_leaves - 1);
+  // Nodes above one that is in the order are, too: m on the last level have at least m - 1 above them.
+  shape.most_split = static_cast<std::uint64_t>(std::max(1, params.max_leaves / 2));
+  return shape;
+}
+
+/// Whether there is memory for it is another question.
+inline TreeShape ShapeOf(TrainParams const& params) {
+  LevelPolicy const policy;
+  bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;
+  // The features of a node depend on its number in the tree, which is not known when it is made.
+  if (loss_guided && params.colsample_bynode < 1.0f) return {};
+  bool const limited = params.max_depth != 0 && params.max_depth <= policy.most_levels;
+  double const full = limited ? static_cast<double>(1 << params.max_depth) : 0;  // leaves
+  bool const few = params.max_leaves != 0 && (!limited || 2.0 * params.max_leaves <= full);
+  if (loss_guided && few && params.max_leaves <= policy.most_ordered_leaves) return ShapeOfOrdered(params, policy);
+  if (!limited) return {};
+  if (loss_guided && params.max_leaves != 0 && params.max_leaves < policy.cut_part * full) return {};
+  TreeShape shape;
+  shape.levels = shape.possible_levels = params.max_depth;
+  shape.cut = loss_guided;
+  return shape;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_LEVEL_TREE_SHAPE_H_

@@ -1,0 +1,246 @@
+// The order that a device keeps level by level is that of the queue, node for node, whatever the gains; and trees that
+// are split by it keep to their shape.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "level/grow_order_ops.h"
+#include "level/grow_queue.h"
+#include "level/tree_shape.h"
+
+namespace xgbgpu {
+namespace {
+
+/// Gains are a function of a node's way from the root.
+enum class Gains { kFew, kAny, kEqual, kRising, kFalling, kChain };
+constexpr Gains kAllGains[] = {Gains::kFew, Gains::kAny, Gains::kEqual, Gains::kRising, Gains::kFalling, Gains::kChain};
+
+std::uint64_t Mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+constexpr int kDeepest = 60;
+
+struct MadeNode {
+  std::uint64_t way;
+  Node node;
+};
+
+MadeNode MakeNode(Gains gains, std::uint64_t way, int depth, bool right) {
+  MadeNode made{way, {}};
+  made.node.depth = depth;
+  auto const draw = Mix(way) % 1000;
+  float const any = 1 + static_cast<float>(draw);
+  float gain = 0;
+  switch (gains) {
+    case Gains::kFew:
+      gain = static_cast<float>(1 + draw % 4);
+      break;
+    case Gains::kAny:
+      gain = any / static_cast<float>(1 + depth);
+      break;
+    case Gains::kEqual:
+      gain = 1;
+      break;
+    case Gains::kRising:
+      gain = any * std::exp2(static_cast<float>(depth));
+      break;
+    case Gains::kFalling:
+      gain = any * std::exp2(-3.0f * static_cast<float>(depth));
+      break;
+    case Gains::kChain:
+      gain = right ? any : 0;
+      break;
+  }
+  bool const may_be_split = depth == 0 || Mix(way + 7) % 9 != 0 || gains == Gains::kChain;
+  made.node.split.gain = may_be_split && depth < kDeepest ? gain : 0;
+  return made;
+}
+
+/// Plays the device: nodes as it makes them, and the order (grow_order_cuda.cu).
+struct Device {
+  Gains gains;
+  TreeShape shape;
+  GrowQueue queue;  ///< tells candidates
+  std::vector<MadeNode> made{};
+  std::vector<std::uint32_t> places{};  ///< of all that were made
+  std::vector<OrderedNode> order{};
+  std::vector<NodeIndex> ordered{};  ///< the nodes of the order
+  std::size_t first{0};              ///< of the level
+
+  void InsertLevel() {
+    std::vector<OrderKey> keys;
+    for (std::size_t n = first; n < made.size(); ++n) {
+      float const gain = made[n].node.split.gain;
+      auto const old = static_cast<std::uint32_t>(order.size());
+      std::uint32_t const parent = n == 0 ? 0 : places[static_cast<std::size_t>(made[n].node.parent)];
+      std::uint32_t const gap = GapOf(order.data(), old, gain, parent);
+      bool const in = queue.IsCandidate(made[n].node) && gap < shape.most_ordered;
+      keys.push_back(in ? KeyOfNew(gap, gain, parent, (n - first) % 2 != 0) : kNoOrderKey);
+    }
+    auto const count = static_cast<std::uint32_t>(keys.size());
+    std::vector<OrderedNode> next(shape.most_ordered);
+    std::vector<NodeIndex> next_ordered(shape.most_ordered, kNoNode);
+    std::vector<std::uint32_t> moved;
+    for (std::uint32_t i = 0; i < order.size(); ++i) moved.push_back(PlaceOf(KeyOfOld(i), keys.data(), count));
+    auto const put = [&](std::uint32_t place, OrderedNode node, NodeIndex n) {
+      ASSERT_EQ(next_ordered[place], kNoNode) << "two nodes in one place";
+      next[place] = node;
+      next_ordered[place] = n;
+    };
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      if (moved[i] < shape.most_ordered) put(moved[i], {order[i].gain, moved[order[i].parent]}, ordered[i]);
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t const place = PlaceOf(keys[i], keys.data(), count);
+      places.push_back(place < shape.most_ordered ? place : kNoPlace);
+      if (places.back() == kNoPlace) continue;
+      std::uint32_t const parent = order.empty() ? 0 : moved[ParentOf(keys[i])];
+      put(place, {made[first + i].node.split.gain, parent}, static_cast<NodeIndex>(first + i));
+    }
+    std::size_t const size =
+        static_cast<std::size_t>(std::find(next_ordered.begin(), next_ordered.end(), kNoNode) - next_ordered.begin());
+    next.resize(size);
+    next_ordered.resize(size);
+    order = std::move(next);
+    ordered = std::move(next_ordered);
+  }
+  /// Splits the nodes of the level that are in the order; how many.
+  std::size_t SplitLevel() {
+    std::size_t const end = made.size();
+    std::size_t split = 0;
+    for (std::size_t n = first; n < end; ++n) {
+      if (places[n] == kNoPlace) continue;
+      ++split;
+      made[n].node.left = static_cast<NodeIndex>(made.size());
+      for (std::uint64_t right = 0; right < 2; ++right) {
+        auto child = MakeNode(gains, Mix(2 * made[n].way + right + 1), made[n].node.depth + 1, right != 0);
+        child.node.parent = static_cast<NodeIndex>(n);
+        made.push_back(child);
+      }
+    }
+    first = end;
+    return split;
+  }
+};
+
+/// Device numbers in the order in which the queue takes nodes, of those that are made.
+std::vector<NodeIndex> OrderOfQueue(TrainParams const& params, std::vector<MadeNode> const& made) {
+  GrowQueue queue;
+  queue.Reset(params);
+  std::vector<Node> tree{made[0].node};
+  std::vector<NodeIndex> numbers{0}, order;
+  queue.Push(tree, 0);
+  for (auto chosen = queue.Pop(tree); !chosen.empty(); chosen = queue.Pop(tree)) {
+    NodeIndex const n = numbers[static_cast<std::size_t>(chosen[0])];
+    order.push_back(n);
+    NodeIndex const left = made[static_cast<std::size_t>(n)].node.left;
+    if (left == kNoNode) continue;  // made later
+    for (NodeIndex right = 0; right < 2; ++right) {
+      tree.push_back(made[static_cast<std::size_t>(left + right)].node);
+      numbers.push_back(left + right);
+      queue.Push(tree, static_cast<NodeIndex>(tree.size()) - 1);
+    }
+  }
+  return order;
+}
+
+/// Grows a tree; its levels. After each level the order is the queue's.
+int GrowAndCompare(Gains gains, TrainParams const& params, std::uint64_t seed, std::size_t* idle) {
+  Device device{gains, ShapeOf(params), {}};
+  EXPECT_TRUE(device.shape.ordered);
+  device.queue.Reset(params);
+  device.made.push_back(MakeNode(gains, seed, 0, true));
+  for (int level = 0;; ++level) {
+    EXPECT_LE(device.made.size() - device.first, device.shape.Nodes(level));
+    device.InsertLevel();
+    EXPECT_EQ(device.ordered, OrderOfQueue(params, device.made)) << "level " << level;
+    std::size_t const split = device.SplitLevel();
+    EXPECT_LE(split, device.shape.Split(level));
+    EXPECT_LE(device.made.size(), device.shape.NodesAfter(level + 1));
+    EXPECT_TRUE(split == 0 || level < device.shape.possible_levels);
+    if (split == 0 || ::testing::Test::HasFailure()) {
+      *idle += (device.made.size() - 1) / 2 - device.ordered.size();
+      return level;
+    }
+  }
+}
+
+TEST(GrowOrderTest, IsThatOfTheQueue) {
+  int trees = 0, deepest = 0;
+  std::size_t idle = 0;  // nodes that were split and are not in the tree
+  for (Gains gains : kAllGains) {
+    for (int max_leaves : {1, 2, 3, 4, 7, 31, 64, 255, 1024}) {
+      for (int max_depth : {0, 11, 45}) {
+        for (float min_split_loss : {0.0f, 2.0f}) {
+          for (std::uint64_t seed = 1; seed <= (max_leaves < 255 ? 20 : 2); ++seed) {
+            TrainParams params;
+            params.grow_policy = GrowPolicy::kLossGuide;
+            params.max_leaves = max_leaves;
+            params.max_depth = max_depth;
+            params.min_split_loss = min_split_loss;
+            int const levels = GrowAndCompare(gains, params, Mix(seed), &idle);
+            ASSERT_FALSE(HasFailure()) << "gains " << static_cast<int>(gains) << ", " << max_leaves << " leaves, depth "
+                                       << max_depth << ", seed " << seed;
+            deepest = std::max(deepest, levels);
+            ++trees;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(trees, 6 * (7 * 20 + 2 * 2) * 6);
+  EXPECT_EQ(deepest, kDeepest);
+  EXPECT_GT(idle, 10000U) << "the order never left out what had been in it";
+}
+
+TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
+  TrainParams params;
+  params.max_depth = 8;
+  TreeShape shape = ShapeOf(params);
+  EXPECT_EQ(shape.levels, 8);
+  EXPECT_FALSE(shape.cut);
+  EXPECT_EQ(shape.WidestNodes(), 128U);
+  EXPECT_EQ(shape.Split(7), 128U);
+  EXPECT_EQ(shape.NodesAfter(8), 511U);
+  params.max_depth = 0;
+  EXPECT_EQ(ShapeOf(params).levels, 0);
+
+  params.grow_policy = GrowPolicy::kLossGuide;
+  EXPECT_EQ(ShapeOf(params).levels, 0);  // no limit at all
+  params.max_leaves = 256;
+  shape = ShapeOf(params);
+  EXPECT_TRUE(shape.ordered && shape.cut);
+  EXPECT_EQ(shape.levels, LevelPolicy{}.most_ordered_levels);
+  EXPECT_EQ(shape.possible_levels, 255);
+  EXPECT_EQ(shape.most_ordered, 255U);
+  EXPECT_EQ(shape.WidestNodes(), 256U);
+  EXPECT_EQ(shape.NodesAfter(9), 767U);
+  params.max_depth = 8;
+  EXPECT_TRUE(ShapeOf(params).cut);
+  EXPECT_FALSE(ShapeOf(params).ordered);  // all nodes may be in the tree
+  params.max_leaves = 128;
+  EXPECT_TRUE(ShapeOf(params).ordered);
+  EXPECT_EQ(ShapeOf(params).levels, 8);
+  params.max_leaves = 3;
+  EXPECT_EQ(ShapeOf(params).levels, 2);
+  params.max_leaves = 65536;
+  EXPECT_TRUE(ShapeOf(params).cut);
+  params.max_depth = 16;
+  EXPECT_TRUE(ShapeOf(params).cut);
+  params.max_leaves = 5000;  // an order would be too long, and most of the nodes in vain
+  EXPECT_EQ(ShapeOf(params).levels, 0);
+  params.max_leaves = 2000000000;
+  EXPECT_FALSE(ShapeOf(params).ordered);
+  params.max_leaves = 100;
+  params.colsample_bynode = 0.5f;
+  EXPECT_EQ(ShapeOf(params).levels, 0);
+}
+
+}  // namespace
+}  // namespace xgbgpu
