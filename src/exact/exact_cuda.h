@@ -87,11 +87,16 @@ struct ExactGradients {
   GradientSum const* wide;  ///< [rows]
 };
 
+/// A node whose best split is looked for.
+struct SearchedNode {
+  GradientSum total;
+  NodeTerms terms;
+};
+
 /// The nodes of a level whose splits are looked for.
 struct ExactLevel {
   ExactLists lists;
-  GradientSum const* totals;      ///< [nodes]
-  NodeTerms const* terms;         ///< [nodes]
+  SearchedNode const* nodes;      ///< [nodes]
   std::int8_t const* directions;  ///< [features] of monotone constraints, or nullptr: there are none
   GradientSum* present;           ///< [features, nodes] of rows that have the feature; for features that some miss
   unsigned long long* best;       ///< [features, nodes] zero before
@@ -117,6 +122,7 @@ struct ExactSplit {
   std::uint32_t entries;
   std::uint32_t default_left;  ///< where the rest of the node's rows go, if any
   std::uint32_t first_piece;   ///< pieces of kPieceEntries entries, over all splits
+  std::uint32_t node;
 };
 constexpr std::uint32_t kPieceEntries = 512;
 
@@ -171,14 +177,14 @@ void MarkSides(ExactLists const& lists, ExactRows const& rows, ExactSplit const*
 void PackSides(std::uint8_t const* sides, std::uint64_t rows, RowWord* words, TileStates const& states,
                cudaStream_t stream);
 
-/// How the next level comes from this one. split_nodes[s] is the level's number of the s-th node that is split. Its
-/// children get the numbers 2s and 2s + 1; with `left_only` the left one s, and what is on the right is dropped.
+/// How the next level comes from this one. Of a split only the node counts here. The s-th node that is split gives its
+/// children the numbers 2s and 2s + 1; with `left_only` the left one s, and what is on the right is dropped.
 struct ExactPartition {
   ExactLists from;
   ExactRows rows;
-  std::int32_t const* split_of;      ///< [from.nodes]
-  std::uint32_t const* split_nodes;  ///< [splits]
-  std::uint32_t splits;
+  std::int32_t const* split_of;  ///< [from.nodes]
+  ExactSplit const* splits;
+  std::uint32_t split_count;
   bool left_only;
   RowWord const* words;
   std::uint32_t* left_entries;  ///< [features, from.nodes], zero before; of columns that are not dense; or nullptr

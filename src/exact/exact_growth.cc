@@ -124,9 +124,9 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   copies_.ToHost(&sum, sum_.data(), 1, "summing gradients");
   nodes_.Add(kNoNode, sum);
   if (Sampled()) {  // the root's sample is its left child
-    std::vector<std::int32_t> const split_of(1);
-    Put(&split_of_, "nodes", split_of);
-    Divide(split_of, 0, true);
+    Put(&splits_, "nodes", std::vector<ExactSplit>(1));
+    Put(&split_of_, "nodes", std::vector<std::int32_t>(1));
+    Divide(1, 0, true);
   }
   return true;
 }
@@ -140,23 +140,20 @@ void ExactGrowth::TakeLists(ExactLists const& lists) {
 void ExactGrowth::FindSplits() {
   std::size_t const nodes = nodes_.nodes.size() - static_cast<std::size_t>(level_);
   std::size_t const features = matrix_->features();
-  std::vector<GradientSum> totals;
-  std::vector<NodeTerms> terms;
+  std::vector<SearchedNode> searched;
   bool const all = features_->all() && !constraints_.interaction();
   std::vector<std::vector<FeatureIndex>> sets;
   for (std::size_t n = nodes_.nodes.size() - nodes; n < nodes_.nodes.size(); ++n) {
     Node const& node = nodes_.nodes[n];
-    totals.push_back(node.sum);
     auto const number = static_cast<NodeIndex>(n);
     WeightBounds const bounds = node_limits_.bounds(number);
-    terms.push_back(constraints_.monotone() ? TermsOf<true>(*split_params_, node.sum, bounds)
-                                            : TermsOf<false>(*split_params_, node.sum, bounds));
+    searched.push_back({node.sum, constraints_.monotone() ? TermsOf<true>(*split_params_, node.sum, bounds)
+                                                          : TermsOf<false>(*split_params_, node.sum, bounds)});
     if (all) continue;
     sets.push_back(features_->Node(node.depth, number));
     node_limits_.Filter(number, &sets.back());
   }
-  Put(&totals_, "nodes", totals);
-  Put(&terms_, "nodes", terms);
+  Put(&searched_, "nodes", searched);
   if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
   std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
   std::size_t const best_bytes = features * nodes * sizeof(unsigned long long);
@@ -167,8 +164,7 @@ void ExactGrowth::FindSplits() {
 
   ExactColumns const columns = columns_.View();
   ExactLevel const level{lists_,
-                         totals_.data(),
-                         terms_.data(),
+                         searched_.data(),
                          constraints_.monotone() ? directions_.data() : nullptr,
                          reinterpret_cast<GradientSum*>(room),
                          reinterpret_cast<unsigned long long*>(room + present_bytes),
@@ -202,9 +198,10 @@ void ExactGrowth::ExpandNodes() {
     ExactChoice const& choice = choices_[static_cast<std::size_t>(n - level_)];
     split_of[static_cast<std::size_t>(n - level_)] = static_cast<std::int32_t>(splits.size());
     // Where no row is missing either side may be that of the rest: the larger one, so that fewer rows are marked.
-    std::uint32_t const rest_left =
-        matrix_->IsDense(choice.feature) ? (choice.index > choice.entries / 2 ? 1U : 0U) : choice.default_left;
-    splits.push_back({choice.begin, choice.index, choice.entries, rest_left, static_cast<std::uint32_t>(pieces)});
+    std::uint32_t const rest_left = static_cast<std::uint32_t>(
+        matrix_->IsDense(choice.feature) ? (choice.index > choice.entries / 2 ? 1 : 0) : choice.default_left);
+    splits.push_back({choice.begin, choice.index, choice.entries, rest_left, static_cast<std::uint32_t>(pieces),
+                      static_cast<std::uint32_t>(n - level_)});
     pieces += (std::uint64_t{choice.entries} + kPieceEntries - 1) / kPieceEntries;
   }
   Put(&splits_, "nodes", splits);
@@ -220,7 +217,7 @@ void ExactGrowth::ExpandNodes() {
   int const depth = nodes_[level_].depth + 1;
   bool const go_on = depth < params_.max_depth;
   if (go_on) {
-    Divide(split_of, children, false);
+    Divide(splits.size(), children, false);
   } else {
     timer_.Run(kMove, depth, [&] { MoveRows(nullptr, children, false); });
     rows_in_tree_ = false;
@@ -249,16 +246,11 @@ void ExactGrowth::ExpandNodes() {
   if (go_on) FindSplits();
 }
 
-/// The level becomes that of the children of the nodes with split_of >= 0; rows of the other nodes are at their leaf.
-void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex left_child, bool left_only) {
-  std::vector<std::uint32_t> split_nodes;
-  for (std::uint32_t n = 0; n < split_of.size(); ++n) {
-    if (split_of[n] >= 0) split_nodes.push_back(n);
-  }
-  Put(&split_nodes_, "nodes", split_nodes);
-  Reserve(&child_rows_, arena_, "nodes", split_nodes.size());
+/// The level becomes that of the children of splits_; rows of the other nodes are at their leaf.
+void ExactGrowth::Divide(std::size_t splits, NodeIndex left_child, bool left_only) {
+  Reserve(&child_rows_, arena_, "nodes", splits);
   if (columns_.has_missing()) Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * lists_.nodes);
-  std::size_t const children = (left_only ? 1 : 2) * split_nodes.size();
+  std::size_t const children = (left_only ? 1 : 2) * splits;
   auto& begin = begin_[spare_];
   Reserve(&begin, arena_, "nodes", (std::size_t{matrix_->features()} + 1) * (children + 1));
   Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
@@ -272,8 +264,8 @@ void ExactGrowth::Divide(std::vector<std::int32_t> const& split_of, NodeIndex le
   ExactPartition const partition{lists_,
                                  Rows(),
                                  split_of_.data(),
-                                 split_nodes_.data(),
-                                 static_cast<std::uint32_t>(split_nodes.size()),
+                                 splits_.data(),
+                                 static_cast<std::uint32_t>(splits),
                                  left_only,
                                  words_.data(),
                                  left_entries_.data(),

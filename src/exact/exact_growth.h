@@ -46,7 +46,7 @@ class ExactGrowth {
   TileStates NextStates();
   void TakeLists(ExactLists const& lists);
   void FindSplits();
-  void Divide(std::vector<std::int32_t> const& split_of, NodeIndex left_child, bool left_only);
+  void Divide(std::size_t splits, NodeIndex left_child, bool left_only);
   void MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only);
   void FindThresholds();
   void LeadUnsampled();
@@ -93,12 +93,12 @@ class ExactGrowth {
   DeviceBuffer<std::uint32_t> list_[2];
   DeviceBuffer<GradientState> gradient_state_;
   DeviceBuffer<int2> compact_[2];
-  DeviceBuffer<GradientSum> wide_[2], sum_, totals_;
+  DeviceBuffer<GradientSum> wide_[2], sum_;
   DeviceBuffer<RowIndex> origin_[2];
-  DeviceBuffer<NodeTerms> terms_;
+  DeviceBuffer<SearchedNode> searched_;
   DeviceBuffer<std::int8_t> directions_;
   DeviceBuffer<char> search_;
-  DeviceBuffer<std::uint32_t> allowed_, split_nodes_, left_entries_, located_ptr_;
+  DeviceBuffer<std::uint32_t> allowed_, left_entries_, located_ptr_;
   DeviceBuffer<unsigned long long> states_;
   DeviceBuffer<NodeIndex> positions_, node_of_;
   DeviceBuffer<std::uint8_t> sides_;

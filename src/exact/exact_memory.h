@@ -10,8 +10,9 @@
 namespace xgbgpu {
 
 /// Bytes at the peak of a training: an entry of the columns and of two lists for every stored value; for every row its
-/// gradient, as given and twice as integers, its number in two levels, its position and its side. Without the rows'
-/// margins and labels where rounds stay on the device, and without ExactLevelBytes.
+/// gradient, as given and twice as integers, its number in two levels, its position and its side. Integers that need
+/// more than 32 bits take 16 bytes a row more. Without the rows' margins and labels where rounds stay on the device,
+/// and without ExactLevelBytes.
 inline std::uint64_t ExactDeviceBytes(std::uint64_t rows, std::uint64_t stored) { return 12 * stored + 37 * rows; }
 
 /// What is added for levels of at most so many nodes: where lists begin, in two of them, and how many entries go left;

@@ -134,14 +134,14 @@ struct NodeScan {
     std::size_t const nodes = level.lists.nodes;
     node = n;
     begin = level.lists.begin[search.tile.feature * (nodes + 1) + n];
-    total = level.totals[n];
+    total = level.nodes[n].total;
     present = search.is_dense ? total : level.present[search.tile.feature * nodes + n];
     best = 0;
     Know(__uint_as_float(__ldcg(level.known + n)), search);
   }
   __device__ void Know(float gain, Search const& search) {
     known = gain;
-    least = LeastScore(search.units, search.level.terms[node].gain, gain);
+    least = LeastScore(search.units, search.level.nodes[node].terms.gain, gain);
   }
 };
 
@@ -156,7 +156,8 @@ __device__ __noinline__ float ExactGain(SplitParams const* params, GradientSum l
 template <bool kMonotone>
 __device__ void Try(NodeScan* s, Search const& search, GradientSum left, GradientSum right, std::uint32_t order) {
   if (left.hess <= 0 || right.hess <= 0 || ScoreBound(search.units, left, right) < s->least) return;
-  float const gain = ExactGain<kMonotone>(&search.params, left, right, search.level.terms + s->node, search.direction);
+  float const gain =
+      ExactGain<kMonotone>(&search.params, left, right, &search.level.nodes[s->node].terms, search.direction);
   unsigned long long const key = Key(gain, order);
   s->best = key > s->best ? key : s->best;
   if (gain > s->known) s->Know(gain, search);
@@ -394,7 +395,7 @@ __global__ void __launch_bounds__(kChooseThreads)
       choice.index = descending ? order : 0xFFFFFFFFU - order;
       choice.entries = static_cast<std::uint32_t>(level.lists.begin[f * (nodes + 1) + n + 1] - begin);
       choice.begin = begin;
-      choice.present = columns.is_dense[f] ? level.totals[n] : level.present[f * nodes + n];
+      choice.present = columns.is_dense[f] ? level.nodes[n].total : level.present[f * nodes + n];
       choice.default_left = descending ? 1 : 0;
       choices[n] = choice;
     }

@@ -97,12 +97,12 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
     std::uint64_t const* const from = partition.from.begin + f * (nodes + 1);
     std::uint64_t* const to = partition.begin + std::size_t{f} * (children + 1);
     unsigned long long base = of_rows ? 0 : columns.column_ptr[f];
-    for (std::uint32_t first = 0; first < partition.splits; first += kExactThreads) {
+    for (std::uint32_t first = 0; first < partition.split_count; first += kExactThreads) {
       std::uint32_t const s = first + threadIdx.x;
       unsigned long long left = 0, right = 0;
       std::uint32_t earlier = 0, n = 0;
-      if (s < partition.splits) {
-        n = partition.split_nodes[s];
+      if (s < partition.split_count) {
+        n = partition.splits[s].node;
         if (has_all) {
           earlier = left_rows(rows[n]);
           left = left_rows(rows[n + 1]) - earlier;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
       unsigned long long before, all;
       Scan{storage}.ExclusiveSum(left + right, before, all);
       before += base;
-      if (s < partition.splits) {
+      if (s < partition.split_count) {
         std::uint32_t const child = partition.left_only ? s : 2 * s;
         to[child] = before;
         if (!partition.left_only) to[child + 1] = before + left;

@@ -53,21 +53,20 @@ LevelSplits RandomSplits(ExactCase const& c, LevelLists const& lists, Random* ra
     auto const entries = static_cast<std::uint32_t>(end - begin);
     auto const index = static_cast<std::uint32_t>(random->Below(entries + 1));
     made.split_of[n] = static_cast<std::int32_t>(made.splits.size());
-    made.splits.push_back({begin, index, entries, static_cast<std::uint32_t>(random->Below(2)), made.pieces});
-    made.features.push_back(f);
-    made.nodes.push_back(static_cast<std::uint32_t>(n));
+    made.splits.push_back({begin, index, entries, static_cast<std::uint32_t>(random->Below(2)), made.pieces,
+                           static_cast<std::uint32_t>(n)});
     made.pieces += (entries + cuda::kPieceEntries - 1) / cuda::kPieceEntries;
   }
   return made;
 }
 
 std::vector<std::vector<RowIndex>> ChildrenOf(std::vector<std::vector<RowIndex>> const& nodes,
-                                              std::vector<std::uint32_t> const& split_nodes,
+                                              std::vector<cuda::ExactSplit> const& splits,
                                               std::vector<std::uint8_t> const& sides, bool left_only) {
   std::vector<std::vector<RowIndex>> children;
   std::size_t first = 0, n = 0;
-  for (std::uint32_t const split : split_nodes) {
-    for (; n < split; ++n) first += nodes[n].size();
+  for (cuda::ExactSplit const& split : splits) {
+    for (; n < split.node; ++n) first += nodes[n].size();
     std::vector<RowIndex> left, right;
     for (std::size_t i = 0; i < nodes[n].size(); ++i) (sides[first + i] != 0 ? left : right).push_back(nodes[n][i]);
     children.push_back(left);

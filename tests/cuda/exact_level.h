@@ -32,8 +32,6 @@ std::vector<RowIndex> OriginsOf(std::vector<std::vector<RowIndex>> const& nodes)
 /// A way to divide the nodes of a level, whatever it gains.
 struct LevelSplits {
   std::vector<cuda::ExactSplit> splits;
-  std::vector<FeatureIndex> features;  ///< [splits]
-  std::vector<std::uint32_t> nodes;    ///< [splits]
   std::vector<std::int32_t> split_of;  ///< [nodes]
   std::uint32_t pieces{0};
 };
@@ -43,7 +41,7 @@ LevelSplits RandomSplits(ExactCase const& c, LevelLists const& lists, Random* ra
 /// Rows of the children, in the order of the level's: left and right of every split, or the left ones only. sides: by
 /// number of the row in the level.
 std::vector<std::vector<RowIndex>> ChildrenOf(std::vector<std::vector<RowIndex>> const& nodes,
-                                              std::vector<std::uint32_t> const& split_nodes,
+                                              std::vector<cuda::ExactSplit> const& splits,
                                               std::vector<std::uint8_t> const& sides, bool left_only);
 
 /// Rows on the left among those before each 32, and which of the 32.

@@ -73,34 +73,32 @@ TEST_P(CudaExactStageTest, SpansTellTheNodesOfTiles) {
 struct Search {
   Search(ExactCase const& c, DeviceLevel* level, Constraints const& constraints, NodeLimits const& limits)
       : params{c.params, c.format()} {
-    std::vector<GradientSum> sums;
-    std::vector<NodeTerms> node_terms;
+    std::vector<SearchedNode> searched;
     std::vector<std::uint32_t> bits;
     std::size_t const nodes = c.nodes.size(), words = (c.features() + 31) / 32;
     for (std::size_t n = 0; n < nodes; ++n) {
-      sums.push_back(c.SumOf(c.nodes[n]));
+      GradientSum const sum = c.SumOf(c.nodes[n]);
       WeightBounds const bounds = limits.bounds(c.first() + static_cast<NodeIndex>(n));
-      node_terms.push_back(constraints.monotone() ? TermsOf<true>(params, sums.back(), bounds)
-                                                  : TermsOf<false>(params, sums.back(), bounds));
+      searched.push_back(
+          {sum, constraints.monotone() ? TermsOf<true>(params, sum, bounds) : TermsOf<false>(params, sum, bounds)});
       bits.resize((n + 1) * words);
       for (FeatureIndex const f : c.FeaturesOf(n)) bits[n * words + f / 32] |= 1U << (f % 32);
     }
     TestMemory& memory = level->memory();
-    totals = memory.Put(sums);
-    terms = memory.Put(node_terms);
+    searched_nodes = memory.Put(searched);
     directions = memory.Put(constraints.directions());
     present = memory.Filled<GradientSum>(nodes * c.features(), 0);
     best = memory.Filled<unsigned long long>(nodes * c.features(), 0);
     known = memory.Filled<std::uint32_t>(nodes, 0);
     if (!c.allowed.empty()) allowed = memory.Put(bits);
     choices = memory.Filled<ExactChoice>(nodes, 0xAB);
-    view = {level->lists(), totals.data(), terms.data(), directions.data(),
-            present.data(), best.data(),   known.data(), allowed.data()};
+    view = {level->lists(), searched_nodes.data(), directions.data(), present.data(),
+            best.data(),    known.data(),          allowed.data()};
   }
 
   SplitParams params;
-  DeviceBuffer<GradientSum> totals, present;
-  DeviceBuffer<NodeTerms> terms;
+  DeviceBuffer<GradientSum> present;
+  DeviceBuffer<SearchedNode> searched_nodes;
   DeviceBuffer<std::int8_t> directions;
   DeviceBuffer<unsigned long long> best;
   DeviceBuffer<std::uint32_t> known, allowed;
@@ -204,7 +202,7 @@ TEST_P(CudaExactStageTest, RowsGoToTheirSides) {
   std::vector<ExactOutcome> outcomes(made.splits.size());
   for (std::size_t s = 0; s < made.splits.size(); ++s) {
     ExactSplit const& split = made.splits[s];
-    std::uint64_t const first = Begin(features(), made.nodes[s]), end = Begin(features(), made.nodes[s] + 1);
+    std::uint64_t const first = Begin(features(), split.node), end = Begin(features(), split.node + 1);
     for (std::uint64_t row = first; row < end; ++row) expected[row] = split.default_left != 0 ? 1 : 0;
     std::vector<RowIndex> below;
     for (std::uint32_t i = 0; i < split.entries; ++i) {
@@ -241,17 +239,18 @@ class Division {
   Division(ExactCase const& c, LevelLists const& lists, DeviceLevel* level, bool left_only)
       : c_{c}, level_{level}, left_only_{left_only}, random_{c.values.rows}, made_{RandomSplits(c, lists, &random_)} {
     sides_.assign(32 * RowWords(c.values.rows), 0);
-    for (std::uint32_t const n : made_.nodes) {
+    for (ExactSplit const& split : made_.splits) {
+      std::uint32_t const n = split.node;
       for (std::uint64_t row = lists.Begin(c.features(), n, c.nodes.size());
            row < lists.Begin(c.features(), n + 1, c.nodes.size()); ++row) {
         sides_[row] = random_.Below(3) == 0 ? 1 : 0;
       }
     }
-    children_ = ChildrenOf(c.nodes, made_.nodes, sides_, left_only);
+    children_ = ChildrenOf(c.nodes, made_.splits, sides_, left_only);
     TestMemory& memory = level->memory();
     std::size_t const features = c.features(), splits = made_.splits.size();
     split_of_ = memory.Put(made_.split_of);
-    split_nodes_ = memory.Put(made_.nodes);
+    splits_ = memory.Put(made_.splits);
     words_ = memory.Put(PackedSides(sides_, c.values.rows));
     left_entries_ = memory.Filled<std::uint32_t>(features * c.nodes.size(), 0);
     begin_ = memory.Filled<std::uint64_t>((features + 1) * (children_.size() + 1), 0xAB);
@@ -260,7 +259,7 @@ class Division {
     ExactPartition const partition{level->lists(),
                                    level->rows(),
                                    split_of_.data(),
-                                   split_nodes_.data(),
+                                   splits_.data(),
                                    static_cast<std::uint32_t>(splits),
                                    left_only,
                                    words_.data(),
@@ -340,7 +339,8 @@ class Division {
   std::vector<std::uint8_t> sides_;
   std::vector<std::vector<RowIndex>> children_;
   DeviceBuffer<std::int32_t> split_of_;
-  DeviceBuffer<std::uint32_t> split_nodes_, left_entries_, entries_;
+  DeviceBuffer<ExactSplit> splits_;
+  DeviceBuffer<std::uint32_t> left_entries_, entries_;
   DeviceBuffer<RowWord> words_;
   DeviceBuffer<std::uint64_t> begin_;
   DeviceBuffer<ChildRows> child_rows_;
