@@ -273,7 +273,8 @@ __device__ void AddSegment(DeviceTree const& tree, Segment const& s, std::uint8_
   }
 }
 
-/// Adds the shared sums to the node's histogram and clears them.
+/// Adds the shared sums to the node's histogram and clears them. Neighbouring lanes take the two sums of a cell: the
+/// additions of a warp fill whole sectors, and device memory counts sectors.
 template <typename Sums, int kSymbolBytes, int kWords>
 __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t tile_index, std::uint32_t pass,
                       std::uint32_t* sums) {
@@ -282,18 +283,18 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
   DeviceTile const tile = m.tile[tile_index];
   std::uint32_t const first_column = pass * Tile::kPlane;
   std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
-  GradientSum* const histogram =
-      tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell + first_column;
-  for (std::uint32_t c = threadIdx.x; c < tile.symbols * Tile::kPlane; c += kThreads) {
-    std::uint32_t const bin = c / Tile::kPlane, column = c % Tile::kPlane;
-    GradientSum const sum = Sums::template Take<Tile::kPlane>(sums + bin * Tile::kCell + column);
-    if (bin == tile.bins || first_column + column >= columns || (sum.grad | sum.hess) == 0) continue;
-    GradientSum* const to = histogram + std::uint64_t{bin} * m.tile_columns + column;
+  static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
+  auto* const histogram = reinterpret_cast<std::int64_t*>(
+      tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell + first_column);
+  for (std::uint32_t i = threadIdx.x; i < 2 * tile.symbols * Tile::kPlane; i += kThreads) {
+    std::uint32_t const which = i % 2, column = i / 2 % Tile::kPlane, bin = i / 2 / Tile::kPlane;
+    std::int64_t const sum = Sums::template Take<Tile::kPlane>(sums + bin * Tile::kCell + column, which);
+    if (bin == tile.bins || first_column + column >= columns || sum == 0) continue;
+    std::int64_t* const to = histogram + 2 * (std::uint64_t{bin} * m.tile_columns + column) + which;
     if (s.whole) {
       *to = sum;
     } else {
-      AtomicAdd(&to->grad, sum.grad);
-      AtomicAdd(&to->hess, sum.hess);
+      AtomicAdd(to, sum);
     }
   }
 }
