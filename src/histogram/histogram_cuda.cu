@@ -33,13 +33,14 @@ struct Segment {
 /// The jobs of node lists: DeviceTree::sum_jobs.
 struct ListJobs {
   DeviceTree const& tree;
+  std::uint32_t jobs, all_units;
 
-  /// The segment that begins at unit `unit` and ends at `end` or earlier, with at most `most_rows` rows.
+  /// The segment that begins at unit `unit` and ends at `end` or earlier, with at most `most_rows` rows. Called by the
+  /// whole block.
   __device__ Segment At(std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows, std::uint32_t* units) const {
-    std::uint32_t const jobs = tree.state->sum_jobs;
-    std::uint32_t const j = FindJob(jobs, unit, [&](std::uint32_t i) { return tree.sum_jobs[i].first_unit; });
+    std::uint32_t const j = FindJobByWarp(jobs, unit, [&](std::uint32_t i) { return tree.sum_jobs[i].first_unit; });
     SumJob const job = tree.sum_jobs[j];
-    std::uint32_t const job_end = j + 1 < jobs ? tree.sum_jobs[j + 1].first_unit : tree.state->sum_units;
+    std::uint32_t const job_end = j + 1 < jobs ? tree.sum_jobs[j + 1].first_unit : all_units;
     *units = min(min(end, job_end) - unit, most_rows / tree.unit_rows);
     Node const& node = tree.nodes[job.node];
     std::uint32_t const offset = (unit - job.first_unit) * tree.unit_rows;
@@ -56,20 +57,19 @@ struct ListJobs {
 /// The jobs of paths: RowPaths::jobs.
 struct PathJobs {
   DeviceTree const& tree;
+  std::uint32_t jobs, all_units;
 
   __device__ Segment At(std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows, std::uint32_t* units) const {
-    std::uint32_t const jobs = tree.state->sum_jobs;
-    std::uint32_t const j = FindJob(jobs, unit, [&](std::uint32_t i) { return tree.paths.jobs[i].first_unit; });
+    std::uint32_t const j = FindJobByWarp(jobs, unit, [&](std::uint32_t i) { return tree.paths.jobs[i].first_unit; });
     PathJob const job = tree.paths.jobs[j];
-    std::uint32_t const job_end = j + 1 < jobs ? tree.paths.jobs[j + 1].first_unit : tree.state->sum_units;
+    std::uint32_t const job_end = j + 1 < jobs ? tree.paths.jobs[j + 1].first_unit : all_units;
     *units = min(min(end, job_end) - unit, most_rows / job.unit_rows);
-    RowGroup const group = tree.paths.groups[job.group];
     std::uint32_t const offset = (unit - job.first_unit) * job.unit_rows;
     Segment s{};
-    s.first = group.first_row + offset;
-    s.n = min(*units * job.unit_rows, group.rows - offset);
+    s.first = job.first_row + offset;
+    s.n = min(*units * job.unit_rows, job.rows - offset);
     s.slot = job.slot;
-    s.whole = s.n == group.rows;
+    s.whole = s.n == job.rows;
     s.path = static_cast<std::uint8_t>(job.path);
     return s;
   }
@@ -301,7 +301,7 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
 
 /// One format of the gradients: every block takes an equal run of units, tile by tile.
 template <typename Sums, int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
-__device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std::uint32_t* shared) {
+__device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t least_units, std::uint32_t* shared) {
   constexpr int kWords = Sums::kPlanes == 2 || kRecordWords == 1 ? kRecordWords : kRecordWords / 2;
   constexpr std::uint32_t kPasses = kRecordWords / kWords;
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
@@ -312,8 +312,7 @@ __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std:
   std::uint32_t* const queue = shared + kWarps * 32 * kRecordWords + warp * PathFeed::kQueue;
   std::uint32_t* const sums = shared + kWarps * (32 * kRecordWords + PathFeed::kQueue);
 
-  Jobs const jobs{tree};
-  std::uint64_t const units = tree.state->sum_units;
+  std::uint64_t const units = jobs.all_units;
   std::uint64_t const work = units * m.tiles * kPasses;
   std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
   if (blockIdx.x >= blocks) return;
@@ -343,10 +342,11 @@ __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std:
 template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 __global__ void __launch_bounds__(kThreads, kResident) SumTilesKernel(DeviceTree tree, std::uint32_t least_units) {
   extern __shared__ std::uint32_t shared[];
+  Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
   if (tree.gradient->format.narrow) {
-    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, least_units, shared);
+    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
   } else {
-    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, least_units, shared);
+    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
   }
 }
 
@@ -369,10 +369,11 @@ __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32
 __global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
   DeviceMatrixView const& m = tree.matrix;
   std::uint32_t const lane = threadIdx.x % 32, units = tree.state->sum_units;
+  ListJobs const jobs{tree, tree.state->sum_jobs, units};
   bool const narrow = tree.gradient->format.narrow;
   for (std::uint32_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     std::uint32_t taken = 0;
-    Segment const s = ListJobs{tree}.At(unit, unit + 1, tree.unit_rows, &taken);
+    Segment const s = jobs.At(unit, unit + 1, tree.unit_rows, &taken);
     RowRecord const* const rows = tree.lists[s.list] + s.first;
     GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells;
     for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += kStepRows) {

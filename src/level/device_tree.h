@@ -110,6 +110,22 @@ XGBGPU_HD std::uint32_t FindJob(std::uint32_t jobs, std::uint32_t item, First&& 
   return low;
 }
 
+#if defined(__CUDACC__)
+/// The same, where all lanes of a warp ask for one item: an access for every 32-fold of jobs, instead of every
+/// doubling.
+template <typename First>
+__device__ std::uint32_t FindJobByWarp(std::uint32_t jobs, std::uint32_t item, First&& first) {
+  std::uint32_t low = 0, high = jobs;  // as above
+  while (high - low > 1) {
+    std::uint32_t const step = (high - low + 31) / 32, job = low + threadIdx.x % 32 * step;
+    bool const up_to = job < high && first(job) <= item;
+    low += (31 - __clz(static_cast<int>(__ballot_sync(0xFFFFFFFFU, up_to)))) * step;
+    high = min(low + step, high);
+  }
+  return low;
+}
+#endif
+
 /// In a final level the children are not evaluated: rows get their positions and are not moved.
 enum class LevelKind { kInner, kFinal };
 

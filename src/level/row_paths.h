@@ -46,7 +46,8 @@ struct alignas(16) WalkNode {
 
 /// Rows of one path of one group that are summed.
 struct PathJob {
-  std::uint32_t group;
+  std::uint32_t first_row;  ///< of the group
+  std::uint32_t rows;       ///< of the group
   std::uint32_t path;
   std::int32_t slot;
   std::uint32_t first_unit;

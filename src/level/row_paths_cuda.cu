@@ -87,14 +87,20 @@ struct Item {
   std::uint32_t first, end;  ///< rows of the store
 };
 
-__device__ Item LoadItem(DeviceTree const& tree, std::uint32_t item, Rule* rules) {
+__device__ Item LoadItem(DeviceTree const& tree, std::uint32_t groups, std::uint32_t item) {
   RowPaths const& paths = tree.paths;
-  DeviceMatrixView const& m = tree.matrix;
   Item it;
-  it.number = FindJob(tree.state->groups, item, [&](std::uint32_t g) { return paths.groups[g].first_item; });
+  it.number = FindJobByWarp(groups, item, [&](std::uint32_t g) { return paths.groups[g].first_item; });
   it.group = paths.groups[it.number];
   it.first = it.group.first_row + (item - it.group.first_item) * kPathItemRows;
   it.end = min(it.first + kPathItemRows, it.group.first_row + it.group.rows);
+  return it;
+}
+
+/// The rules of the item's paths, to shared memory; what was read of them before needs a __syncthreads.
+__device__ void LoadRules(DeviceTree const& tree, Item const& it, Rule* rules) {
+  RowPaths const& paths = tree.paths;
+  DeviceMatrixView const& m = tree.matrix;
   if (threadIdx.x < (1U << paths.depth)) {
     PathSplit const s = paths.splits[(it.number << paths.depth) + threadIdx.x];
     Rule& rule = rules[threadIdx.x];
@@ -108,7 +114,6 @@ __device__ Item LoadItem(DeviceTree const& tree, std::uint32_t item, Rule* rules
         std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() + feature % m.tile_columns * m.symbol_bytes;
   }
   __syncthreads();
-  return it;
 }
 
 __device__ std::uint32_t LoadSymbol(DeviceTree const& tree, std::uint64_t offset, std::uint32_t row) {
@@ -116,9 +121,10 @@ __device__ std::uint32_t LoadSymbol(DeviceTree const& tree, std::uint64_t offset
   return tree.matrix.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
 }
 
-/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none.
+/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none. Rules are
+/// loaded meanwhile.
 template <bool kCategories>
-__device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* rules, std::uint32_t* next) {
+__device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule* rules, std::uint32_t* next) {
   RowPaths const& paths = tree.paths;
   std::uint32_t path[kItemSteps], symbol[kItemSteps];
 #pragma unroll
@@ -126,6 +132,7 @@ __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* ru
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
     path[k] = row < it.end ? (paths.path == nullptr ? 0 : paths.path[row]) : kDeadPath;
   }
+  LoadRules(tree, it, rules);
 #pragma unroll
   for (int k = 0; k < kItemSteps; ++k) {
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
@@ -155,11 +162,11 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];
   RowPaths const& paths = tree.paths;
+  std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   ClearSlots(tree);
-  std::uint32_t const items = tree.state->path_items, children = 2U << paths.depth;
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (kCount && threadIdx.x < children) counters[threadIdx.x] = 0;
-    Item const it = LoadItem(tree, item, rules);
+    Item const it = LoadItem(tree, groups, item);
     std::uint32_t next[kItemSteps];
     NextPaths<kCategories>(tree, it, rules, next);
 #pragma unroll
@@ -168,7 +175,7 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
       if (row < it.end) paths.next_path[row] = static_cast<std::uint8_t>(next[k]);
       if (kCount) CountRow(counters, next[k]);
     }
-    __syncthreads();
+    __syncthreads();  // before the rules are written again
     if (kCount && threadIdx.x < children && counters[threadIdx.x] != 0) {
       atomicAdd(paths.counts + it.number * children + threadIdx.x, counters[threadIdx.x]);
     }
@@ -264,11 +271,11 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   RowPaths const& paths = tree.paths;
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
+  std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   ClearSlots(tree);
-  std::uint32_t const items = tree.state->path_items, children = 2U << paths.depth;
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (threadIdx.x < children) counters[threadIdx.x] = 0;
-    Item const it = LoadItem(tree, item, rules);
+    Item const it = LoadItem(tree, groups, item);
     std::uint32_t next[kItemSteps], place[kItemSteps];
     NextPaths<kCategories>(tree, it, rules, next);
 #pragma unroll

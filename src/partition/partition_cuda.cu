@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) 
   std::uint32_t const warps = gridDim.x * kWarps;
   for (std::uint32_t item = blockIdx.x * kWarps + threadIdx.x / 32; item < items; item += warps) {
     MoveJob const* const job =
-        tree.move_jobs + FindJob(jobs, item, [&](std::uint32_t j) { return tree.move_jobs[j].first_item; });
+        tree.move_jobs + FindJobByWarp(jobs, item, [&](std::uint32_t j) { return tree.move_jobs[j].first_item; });
     Node const& node = tree.nodes[job->node];
     std::uint32_t const offset = (item - job->first_item) * tree.item_rows;
     std::uint32_t const rows = min(tree.item_rows, node.rows - offset);
