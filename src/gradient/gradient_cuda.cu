@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_cuda.h"
 #include "gradient/gradient_ops.h"
 
@@ -48,6 +49,7 @@ __device__ void FindLargest(GradientPair const* gradients, std::uint64_t rows, s
 
 __global__ void __launch_bounds__(kThreads)
     LargestKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+  WaitForKernelBefore();
   FindLargest(gradients, rows, &state->grad_max, &state->hess_max);
   if (rows >= kNarrowMinRows) return;  // CoarseSumKernel decides
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) WriteFormat(rows, false, state);
@@ -55,6 +57,7 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void __launch_bounds__(kThreads) LargestOnlyKernel(GradientPair const* gradients, std::uint64_t rows,
                                                               std::uint32_t* grad_max, std::uint32_t* hess_max) {
+  WaitForKernelBefore();
   FindLargest(gradients, rows, grad_max, hess_max);
 }
 
@@ -88,11 +91,13 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientState* state, ForEach&&
 
 __global__ void __launch_bounds__(kThreads)
     CoarseSumKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+  WaitForKernelBefore();
   ChooseBySums(rows, state, [&](auto&& f) { ForEachGradient(gradients, rows, f); });
 }
 
 __global__ void __launch_bounds__(kThreads)
     SampleFormatKernel(SampledGradients gradients, std::uint64_t most, GradientState* state) {
+  WaitForKernelBefore();
   std::uint64_t const rows = min(std::uint64_t{*gradients.count}, most);
   ChooseBySums(rows, state, [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
@@ -105,24 +110,23 @@ __global__ void __launch_bounds__(kThreads)
 void ChooseGradientFormat(GradientPair const* gradients, std::uint64_t rows, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(rows, kThreads * 8, limits, kResident);
-  LargestKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, state);
-  CheckLaunch("looking for the largest gradient");
+  LaunchNext("looking for the largest gradient", LargestKernel, blocks, kThreads, 0, limits, stream, gradients, rows,
+             state);
   if (rows < kNarrowMinRows) return;
-  CoarseSumKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, state);
-  CheckLaunch("choosing the format of the gradients");
+  LaunchNext("choosing the format of the gradients", CoarseSumKernel, blocks, kThreads, 0, limits, stream, gradients,
+             rows, state);
 }
 
 void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, std::uint32_t* grad_max,
                           std::uint32_t* hess_max, DeviceLimits const& limits, cudaStream_t stream) {
-  LargestOnlyKernel<<<Blocks(rows, kThreads * 8, limits, kResident), kThreads, 0, stream>>>(gradients, rows, grad_max,
-                                                                                            hess_max);
-  CheckLaunch("looking for the largest gradient");
+  LaunchNext("looking for the largest gradient", LargestOnlyKernel, Blocks(rows, kThreads * 8, limits, kResident),
+             kThreads, 0, limits, stream, gradients, rows, grad_max, hess_max);
 }
 
 void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
                         DeviceLimits const& limits, cudaStream_t stream) {
-  SampleFormatKernel<<<Blocks(most, kThreads * 4, limits, kResident), kThreads, 0, stream>>>(gradients, most, state);
-  CheckLaunch("choosing the format of the gradients");
+  LaunchNext("choosing the format of the gradients", SampleFormatKernel, Blocks(most, kThreads * 4, limits, kResident),
+             kThreads, 0, limits, stream, gradients, most, state);
 }
 
 }  // namespace xgbgpu::cuda

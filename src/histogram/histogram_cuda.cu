@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_cuda.cuh"
 #include "histogram/histogram_policy.h"
@@ -342,6 +343,7 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
 template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 __global__ void __launch_bounds__(kThreads, kResident) SumTilesKernel(DeviceTree tree, std::uint32_t least_units) {
   extern __shared__ std::uint32_t shared[];
+  WaitForKernelBefore();
   Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
   if (tree.gradient->format.narrow) {
     SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
@@ -367,6 +369,7 @@ __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32
 
 /// Sums that do not fit shared memory go to the histograms one by one; the atomics are carried out in L2.
 __global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
+  WaitForKernelBefore();
   DeviceMatrixView const& m = tree.matrix;
   std::uint32_t const lane = threadIdx.x % 32, units = tree.state->sum_units;
   ListJobs const jobs{tree, tree.state->sum_jobs, units};
@@ -413,8 +416,7 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   int const resident = static_cast<int>(std::max<std::size_t>(
       1, std::min<std::size_t>(kResident, limits.processor_bytes / (bytes + policy.block_overhead))));
   unsigned const blocks = static_cast<unsigned>(limits.processors * resident);
-  kernel<<<blocks, kThreads, bytes, stream>>>(tree, policy.least_units);
-  CheckLaunch("summing histograms");
+  LaunchNext("summing histograms", kernel, blocks, kThreads, bytes, limits, stream, tree, policy.least_units);
 }
 
 template <typename Jobs, typename Feed>
@@ -453,8 +455,8 @@ void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits con
     LaunchSums<ListJobs, ListFeed>(tree, bounds.symbols, limits, stream);
     return;
   }
-  SumCellsKernel<<<static_cast<unsigned>(limits.processors * kResident), kThreads, 0, stream>>>(tree);
-  CheckLaunch("summing histograms");
+  LaunchNext("summing histograms", SumCellsKernel, static_cast<unsigned>(limits.processors * kResident), kThreads, 0,
+             limits, stream, tree);
 }
 
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {

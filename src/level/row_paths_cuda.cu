@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
@@ -15,6 +16,7 @@ constexpr int kItemSteps = kPathItemRows / kThreads;
 constexpr int kMostPaths = 128;  // of one group at one level
 
 __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out) {
+  WaitForKernelBefore();
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
   SampleDraw const& draw = tree.settings->draw;
@@ -161,6 +163,7 @@ template <bool kCount, bool kCategories>
 __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];
+  WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   ClearSlots(tree);
@@ -268,6 +271,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child
   __shared__ ItemOrder order;
+  WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
@@ -324,6 +328,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
 
 template <bool kCategories>
 __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool from_start) {
+  WaitForKernelBefore();
   DeviceMatrixView const& m = tree.matrix;
   RowPaths const& paths = tree.paths;
   std::uint32_t const record_bytes = m.record_bytes();
@@ -359,8 +364,7 @@ unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident);
-  QuantiseRowsKernel<<<blocks, kThreads, 0, stream>>>(tree, narrow);
-  CheckLaunch("quantising gradients");
+  LaunchNext("quantising gradients", QuantiseRowsKernel, blocks, kThreads, 0, limits, stream, tree, narrow);
 }
 
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
@@ -369,20 +373,18 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = step.move ? (categories ? AdvancePathsKernel<true, true> : AdvancePathsKernel<true, false>)
                                  : (categories ? AdvancePathsKernel<false, true> : AdvancePathsKernel<false, false>);
-  kernel<<<blocks, kThreads, 0, stream>>>(tree);
-  CheckLaunch("dividing rows");
+  LaunchNext("dividing rows", kernel, blocks, kThreads, 0, limits, stream, tree);
 }
 
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? MovePathsKernel<true> : MovePathsKernel<false>;
-  kernel<<<PathBlocks(tree, bounds, limits), kThreads, 0, stream>>>(tree);
-  CheckLaunch("moving rows");
+  LaunchNext("moving rows", kernel, PathBlocks(tree, bounds, limits), kThreads, 0, limits, stream, tree);
 }
 
 void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? WalkRowsKernel<true> : WalkRowsKernel<false>;
-  kernel<<<Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from_start);
-  CheckLaunch("looking for the leaves of rows");
+  LaunchNext("looking for the leaves of rows", kernel, Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads,
+             0, limits, stream, tree, from_start);
 }
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
@@ -25,6 +26,7 @@ __device__ void CopyRecord(DeviceMatrixView const& m, RowIndex row, std::uint8_t
 /// The sampled rows side by side: their bins, and their gradients if the format is narrow.
 __global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, DeviceMatrixView from, SampleView sample,
                                                              std::uint8_t* records, NarrowGradient* narrow) {
+  WaitForKernelBefore();
   std::uint32_t const rows = sample.size();
   GradientState const& gradient = *tree.gradient;
   RandomStream const rounding{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
@@ -197,9 +199,8 @@ __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample,
 
 void StartSampledPaths(DeviceTree const& tree, DeviceMatrixView const& from, SampleView const& sample,
                        std::uint8_t* records, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
-  GatherRowsKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from, sample,
-                                                                                                  records, narrow);
-  CheckLaunch("gathering the rows of a sample");
+  LaunchNext("gathering the rows of a sample", GatherRowsKernel, Blocks(sample.capacity, kThreads, limits, kResident),
+             kThreads, 0, limits, stream, tree, from, sample, records, narrow);
 }
 
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,

@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "level/plan.cuh"
 
@@ -31,6 +32,7 @@ __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, s
 }
 
 __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) {
+  WaitForKernelBefore();
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
   RandomStream const stream{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
@@ -54,6 +56,7 @@ __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) 
 
 /// The drawn rows are in list 0 already.
 __global__ void __launch_bounds__(kThreads) ListSampledRowsKernel(DeviceTree tree, SampleView sample) {
+  WaitForKernelBefore();
   std::uint32_t const rows = sample.size();
   GradientState const& gradient = *tree.gradient;
   RandomStream const stream{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
@@ -71,6 +74,7 @@ __global__ void __launch_bounds__(kThreads) ListSampledRowsKernel(DeviceTree tre
 }
 
 __global__ void MakeRootKernel(DeviceTree tree, std::uint32_t const* sampled) {
+  WaitForKernelBefore();
   std::uint32_t const rows = sampled != nullptr ? *sampled : static_cast<std::uint32_t>(tree.matrix.rows);
   MakeRoot(tree, rows);
   tree.sum_jobs[0] = {0, 0, 0};
@@ -80,18 +84,16 @@ __global__ void MakeRootKernel(DeviceTree tree, std::uint32_t const* sampled) {
 }  // namespace
 
 void ListRootRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
-  ListRootRowsKernel<<<Blocks(tree.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, stream>>>(tree);
-  CheckLaunch("listing the rows of the root");
-  MakeRootKernel<<<1, 1, 0, stream>>>(tree, nullptr);
-  CheckLaunch("making the root");
+  LaunchNext("listing the rows of the root", ListRootRowsKernel,
+             Blocks(tree.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, limits, stream, tree);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, tree, nullptr);
 }
 
 void ListSampledRows(DeviceTree const& tree, SampleView const& sample, DeviceLimits const& limits,
                      cudaStream_t stream) {
-  ListSampledRowsKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, sample);
-  CheckLaunch("listing the rows of the root");
-  MakeRootKernel<<<1, 1, 0, stream>>>(tree, &sample.state->rows);
-  CheckLaunch("making the root");
+  LaunchNext("listing the rows of the root", ListSampledRowsKernel,
+             Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, limits, stream, tree, sample);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, tree, &sample.state->rows);
 }
 
 }  // namespace xgbgpu::cuda

@@ -1,6 +1,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "core/grid.h"
+#include "core/launch.h"
 #include "core/random.h"
 #include "sample/sample_cuda.h"
 
@@ -93,6 +94,7 @@ __global__ void __launch_bounds__(kCountThreads)
     CountKeysKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
   __shared__ std::uint32_t counts[kKeyBins];
   for (std::uint32_t b = threadIdx.x; b < kKeyBins; b += kCountThreads) counts[b] = 0;
+  WaitForKernelBefore();
   __syncthreads();
   KeyScale const scale = ScaleOf(*draw, *sample.state);
   std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kLaneRows;
@@ -138,6 +140,7 @@ template <bool kKeys>
 __global__ void __launch_bounds__(kThreads)
     DrawRowsKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample,
                    GradientState* gradient) {
+  WaitForKernelBefore();
   RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
   std::uint64_t const threshold = draw->threshold;
   KeyScale scale{};
@@ -197,14 +200,12 @@ void SampleRows(GradientPair const* gradients, std::uint64_t rows, SampleDraw co
   unsigned const blocks = Blocks(rows, kBlockRows, limits, kResident);
   if (sample.key_counts != nullptr) {
     FindLargestGradients(gradients, rows, &sample.state->grad_max, &sample.state->hess_max, limits, stream);
-    CountKeysKernel<<<Blocks(rows, kCountThreads * kLaneRows, limits, kCountResident), kCountThreads, 0, stream>>>(
-        gradients, rows, draw, sample);
-    CheckLaunch("looking for the threshold of a sample");
-    DrawRowsKernel<true><<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, sample, gradient);
-  } else {
-    DrawRowsKernel<false><<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, sample, gradient);
+    LaunchNext("looking for the threshold of a sample", CountKeysKernel,
+               Blocks(rows, kCountThreads * kLaneRows, limits, kCountResident), kCountThreads, 0, limits, stream,
+               gradients, rows, draw, sample);
   }
-  CheckLaunch("sampling rows");
+  auto* const kernel = sample.key_counts != nullptr ? DrawRowsKernel<true> : DrawRowsKernel<false>;
+  LaunchNext("sampling rows", kernel, blocks, kThreads, 0, limits, stream, gradients, rows, draw, sample, gradient);
   SampledGradients const sampled{sample.rows, sample.gradients, sample.by_row != nullptr ? sample.by_row : gradients,
                                  &sample.state->rows};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);

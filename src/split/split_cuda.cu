@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
 #include "split/category_split_cuda.cuh"
@@ -240,10 +241,11 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
   __shared__ bool last_group;
   __shared__ Selection level;  // for the last block
   std::uint32_t const groups = tree.group_count;
-  // What does not depend on the level comes first. Items of a block seldom have another group than its first one.
+  // What no kernel of the tree writes can be read early. Items of a block seldom have another group than its first one.
   std::uint32_t g = blockIdx.x % groups;
   SplitGroup group = tree.groups[g];
   Segment segment = SegmentOf(tree, group);
+  WaitForKernelBefore();
   SplitParams const params = ParamsOf(tree);
   if (threadIdx.x == 0) level = MakeSelection(tree);
   bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
@@ -307,8 +309,7 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
   auto* const kernel = tree.limits.directions != nullptr
                            ? (categories ? FindSplitsKernel<true, true> : FindSplitsKernel<true, false>)
                            : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
-  kernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
-  CheckLaunch("looking for splits");
+  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, limits, stream, tree, next, step);
 }
 
 }  // namespace xgbgpu::cuda
