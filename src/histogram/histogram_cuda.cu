@@ -300,7 +300,12 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
   }
 }
 
-/// One format of the gradients: every block takes an equal run of units, tile by tile.
+/// Words of a block's shared memory before its sums: for each warp 32 records, and a queue.
+template <int kRecordWords>
+constexpr std::uint32_t kWarpWords = (32 * kRecordWords + PathFeed::kQueue) * kWarps;
+
+/// One format of the gradients: every block takes an equal run of units, tile by tile. The sums are zero, and again
+/// when this returns.
 template <typename Sums, int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t least_units, std::uint32_t* shared) {
   constexpr int kWords = Sums::kPlanes == 2 || kRecordWords == 1 ? kRecordWords : kRecordWords / 2;
@@ -311,7 +316,7 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
   std::uint32_t const warp = threadIdx.x / 32;
   std::uint32_t* const staging = shared + warp * (32 * kRecordWords);
   std::uint32_t* const queue = shared + kWarps * 32 * kRecordWords + warp * PathFeed::kQueue;
-  std::uint32_t* const sums = shared + kWarps * (32 * kRecordWords + PathFeed::kQueue);
+  std::uint32_t* const sums = shared + kWarpWords<kRecordWords>;
 
   std::uint64_t const units = jobs.all_units;
   std::uint64_t const work = units * m.tiles * kPasses;
@@ -319,7 +324,6 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
   if (blockIdx.x >= blocks) return;
   std::uint64_t at = work * blockIdx.x / blocks;
   std::uint64_t const end = work * (blockIdx.x + 1) / blocks;
-  std::uint32_t clear = 0;  // words of the sums that are zero
   while (at < end) {
     auto const tile_pass = static_cast<std::uint32_t>(at / units);
     std::uint32_t const tile_index = tile_pass / kPasses, pass = tile_pass % kPasses;
@@ -328,10 +332,6 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     Segment const segment = jobs.At(static_cast<std::uint32_t>(at - tile_begin),
                                     static_cast<std::uint32_t>(min(end - tile_begin, units)), kMostSegmentRows, &taken);
     at += taken;
-    std::uint32_t const words = m.tile[tile_index].symbols * Tile::kCell;
-    for (std::uint32_t w = clear + threadIdx.x; w < words; w += kThreads) sums[w] = 0;
-    clear = max(clear, words);
-    __syncthreads();
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
     AddSegment<Sums, kSymbolBytes, kWords, Feed>(tree, segment, records, sums, staging, queue);
     __syncthreads();
@@ -341,9 +341,13 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
 }
 
 template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
-__global__ void __launch_bounds__(kThreads, kResident) SumTilesKernel(DeviceTree tree, std::uint32_t least_units) {
-  extern __shared__ std::uint32_t shared[];
+__global__ void __launch_bounds__(kThreads, kResident)
+    SumTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t sum_words) {
+  extern __shared__ __align__(16) std::uint32_t shared[];
+  auto* const sums = reinterpret_cast<uint4*>(shared + kWarpWords<kRecordWords>);
+  for (std::uint32_t i = threadIdx.x; i < sum_words / 4; i += kThreads) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
+  __syncthreads();
   Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
   if (tree.gradient->format.narrow) {
     SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
@@ -405,7 +409,7 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   std::uint32_t const columns = tree.matrix.tile_columns;
   std::size_t const sums =
       std::max<std::size_t>(std::size_t{symbols} * columns * 8, WideTileBytes(symbols, columns, kSymbolBytes));
-  std::size_t const bytes = sums + kWarps * (32 * kRecordWords + PathFeed::kQueue) * 4;
+  std::size_t const bytes = sums + kWarpWords<kRecordWords> * 4;
   // The limit belongs to the kernel, not to the launch: every trainer of the process sets the same.
   DeviceMatrixPolicy const matrix;
   std::size_t const most_bytes = std::min(limits.block_bytes, matrix.tile_bytes + matrix.other_bytes);
@@ -416,7 +420,8 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   int const resident = static_cast<int>(std::max<std::size_t>(
       1, std::min<std::size_t>(kResident, limits.processor_bytes / (bytes + policy.block_overhead))));
   unsigned const blocks = static_cast<unsigned>(limits.processors * resident);
-  LaunchNext("summing histograms", kernel, blocks, kThreads, bytes, limits, stream, tree, policy.least_units);
+  LaunchNext("summing histograms", kernel, blocks, kThreads, bytes, limits, stream, tree, policy.least_units,
+             static_cast<std::uint32_t>(sums / 4));
 }
 
 template <typename Jobs, typename Feed>
