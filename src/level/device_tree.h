@@ -135,6 +135,19 @@ struct LevelBounds {
   std::uint32_t symbols;  ///< of the largest tile
 };
 
+/// A header of whole 16-byte pieces with nodes after it, and room for one node more than there can be.
+struct TreeMemory {
+  std::uint8_t* data;
+  std::uint32_t header_bytes;
+};
+/// Before a tree: its settings come `from` pinned memory of the host, the header and the root's histogram are cleared.
+/// (level/tree_ends.cu)
+void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeMemory const& memory, GradientSum* histogram,
+               std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream);
+/// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory.
+void ReturnTree(TreeMemory const& memory, LevelState const* state, NodeIndex most_nodes, std::uint8_t* to,
+                DeviceLimits const& limits, cudaStream_t stream);
+
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
 /// All rows with their gradients to list 0; their sum; the root, with histogram slot 0. (sample/row_sample_cuda.cu)

@@ -227,9 +227,8 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler const& featur
 /// Everything before the root's histogram.
 void LevelBuilder::EnqueueStart() {
   DeviceTree const tree = View();
-  CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
-  FillBytes(tree_memory_.data(), 0, sizeof(Header), stream_, "starting a tree");
-  FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
+  BeginTree(host_settings_.data(), settings_.data(), {tree_memory_.data(), sizeof(Header)}, histograms_.data(),
+            matrix_.view.cells, limits_, stream_);
   if (Sampled()) {
     EnqueueSample();
     return;
@@ -272,7 +271,8 @@ void LevelBuilder::EnqueueTree() {
   // Every leaf has a row, and no tree is deeper than it may be.
   std::size_t const most_nodes =
       std::min<std::size_t>((std::size_t{2} << params_.max_depth) - 1, 2 * matrix_.view.rows - 1);
-  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes(most_nodes), stream_, "reading the tree");
+  ReturnTree({tree_memory_.data(), sizeof(Header)}, View().state, static_cast<NodeIndex>(most_nodes),
+             host_memory_.data(), limits_, stream_);
 }
 
 /// Leaves no graph if that fails: it need not be this thread's fault. Whoever waits for the whole device, in another

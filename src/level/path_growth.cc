@@ -91,14 +91,13 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bound
   bool moved = false;
   bounds.families = 1;
   for (int level = 0; level < max_depth; ++level) {
-    PathStep const step{IsMoved(level + 1, max_depth)};
+    PathStep const step{IsMoved(level + 1, max_depth), IsMoved(level + 2, max_depth)};
     if (level > 0) bounds.families = std::uint64_t{1} << (level - 1);
     if (IsMoved(level, max_depth)) {
       timer.Run(kMove, level, [&] { Move(&tree, bounds, limits, stream); });
       moved = true;
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
-      if (step.move) FillBytes(counts_.data(), 0, std::size_t{1} << level, stream, "clearing counts");
       timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
       paths.path = paths.next_path;
       ++paths.depth;

@@ -106,6 +106,7 @@ __device__ inline void SelectPaths(DeviceTree const& tree, Selection const& leve
       NodeIndex const c = family.left + static_cast<NodeIndex>(right);
       tree.nodes[c].slot = c == family.built() ? family.built_slot : slot;
       paths.walk[c].left = kNoNode;
+      if (step.count) paths.counts[2 * entry + right] = 0;
       paths.places[c] = step.move ? PathPlace{2 * rank + right, 0} : PathPlace{child.group, child.path + right};
     }
     if (step.move) {

@@ -84,7 +84,8 @@ struct RowPaths {
 
 /// What follows a level, known to the host when it enqueues the level.
 struct PathStep {
-  bool move;  ///< the next level is moved: rows of this one's nodes are counted
+  bool move;   ///< the next level is moved: rows of this one's nodes are counted
+  bool count;  ///< the same for the next level: its counts are cleared
 };
 
 }  // namespace xgbgpu::cuda
