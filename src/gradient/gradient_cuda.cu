@@ -1,3 +1,4 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "core/launch.h"
 #include "gradient/gradient_cuda.h"
@@ -37,14 +38,7 @@ __device__ void FindLargest(GradientPair const* gradients, std::uint64_t rows, s
     grad = max(grad, MagnitudeBits(v.grad));
     hess = max(hess, MagnitudeBits(v.hess));
   });
-  for (int d = 16; d > 0; d /= 2) {
-    grad = max(grad, __shfl_xor_sync(kAllLanes, grad, d));
-    hess = max(hess, __shfl_xor_sync(kAllLanes, hess, d));
-  }
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(grad_max, grad);
-    atomicMax(hess_max, hess);
-  }
+  RaiseToBlockMax<kThreads>(grad, hess, grad_max, hess_max);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -74,12 +68,11 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientState* state, ForEach&&
       grad += CoarseMagnitude(v.grad, grad_scale);
       hess += CoarseMagnitude(v.hess, hess_scale);
     });
-    grad = WarpSum(grad);
-    hess = WarpSum(hess);
-    if (threadIdx.x % 32 == 0) {
-      atomicAdd(&state->grad_coarse, static_cast<unsigned long long>(grad));
-      atomicAdd(&state->hess_coarse, static_cast<unsigned long long>(hess));
-    }
+    ForBlockTotals<kThreads>(
+        grad, hess, [](std::int64_t a, std::int64_t b) { return a + b; },
+        [&](unsigned which, std::int64_t total) {
+          atomicAdd(which == 0 ? &state->grad_coarse : &state->hess_coarse, static_cast<unsigned long long>(total));
+        });
   }
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     auto const none_towers = [&](unsigned long long const* sum) {

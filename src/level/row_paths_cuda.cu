@@ -1,3 +1,4 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "core/launch.h"
 #include "gradient/gradient_ops.h"
@@ -61,12 +62,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     *reinterpret_cast<uint4*>(out + first) = packed;
   }
   LevelState& state = *tree.state;
-  sum.grad = WarpSum(sum.grad);
-  sum.hess = WarpSum(sum.hess);
-  if (threadIdx.x % 32 == 0) {
-    AtomicAdd(&state.sum.grad, sum.grad);
-    AtomicAdd(&state.sum.hess, sum.hess);
-  }
+  AddBlockSum<kThreads>(sum, &state.sum);
   if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) {
     MakePathRoot(tree, static_cast<std::uint32_t>(rows));
   }

@@ -1,3 +1,4 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "core/launch.h"
 #include "gradient/gradient_ops.h"
@@ -11,16 +12,6 @@ constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kBlockRows = kThreads * kLaneRows;
-
-/// Sum of the block's rows, added to the tree's.
-__device__ void AddSum(GradientSum sum, LevelState* state) {
-  sum.grad = WarpSum(sum.grad);
-  sum.hess = WarpSum(sum.hess);
-  if (threadIdx.x % 32 == 0) {
-    AtomicAdd(&state->sum.grad, sum.grad);
-    AtomicAdd(&state->sum.hess, sum.hess);
-  }
-}
 
 /// The row's gradient: to *narrow if that is the format; what it adds to the sum.
 __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, std::uint32_t random,
@@ -51,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) 
       tree.lists[0][row] = record;
     }
   }
-  AddSum(sum, tree.state);
+  AddBlockSum<kThreads>(sum, &tree.state->sum);
 }
 
 /// The drawn rows are in list 0 already.
@@ -70,7 +61,7 @@ __global__ void __launch_bounds__(kThreads) ListSampledRowsKernel(DeviceTree tre
     sum.hess += q.hess;
     sample.rows[i] = record;
   }
-  AddSum(sum, tree.state);
+  AddBlockSum<kThreads>(sum, &tree.state->sum);
 }
 
 __global__ void MakeRootKernel(DeviceTree tree, std::uint32_t const* sampled) {
