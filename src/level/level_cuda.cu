@@ -166,11 +166,13 @@ DeviceTree LevelBuilder::View() const {
   } else if (Weighted()) {
     tree.gradients = sample_gradients_.data();
   }
-  tree.unit_rows = policy.unit_rows;
-  std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
-  std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
-  tree.item_rows = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(policy.most_item_rows, std::max<std::uint64_t>(policy.least_item_rows, even)));
+  auto const part = [&](std::uint64_t rows, std::uint64_t parts, std::uint64_t least, std::uint64_t most) {
+    constexpr std::uint64_t kStep = 32;
+    std::uint64_t const even = (rows / (parts * static_cast<std::uint64_t>(limits_.processors)) + kStep - 1) / kStep;
+    return static_cast<std::uint32_t>(std::min(most, std::max(least, even * kStep)));
+  };
+  tree.unit_rows = part(tree.matrix.rows * tree.matrix.tiles, 2, policy.least_unit_rows, policy.most_unit_rows);
+  tree.item_rows = part(tree.matrix.rows, 64, policy.least_item_rows, policy.most_item_rows);
   return tree;
 }
 
