@@ -171,8 +171,8 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
 
 // The same by paths.
 
-/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job.
-/// (level/row_paths_cuda.cu)
+/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job;
+/// RowPaths::next_path is cleared, if there is one. (level/row_paths_cuda.cu)
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
 /// The same for a sample, whose bins are copied from matrix `from` to `records`, in the order of the sample.
 /// (level/sampled_paths_cuda.cu)
@@ -185,8 +185,10 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
-/// Histograms of all path jobs.
-void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+/// Histograms of all path jobs. `divide`: rows are told their paths at this level on the way, instead of by
+/// AdvancePaths.
+void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, bool divide, DeviceLimits const& limits,
+              cudaStream_t stream);
 /// The leaf of every row of the matrix. `from_start`: rows have been moved.
 void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream);
 /// A finished tree that was grown by paths.

@@ -18,6 +18,7 @@ bool PathGrowth::Reserve(int max_depth, std::uint32_t sample, cudaStream_t strea
   } else {
     move_every_ = max_depth > kPathLevels ? policy.move_small_every : 0;
   }
+  divides_ = move_every_ == 0 && widest * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (max_depth - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
@@ -57,6 +58,7 @@ bool PathGrowth::Reserve(int max_depth, std::uint32_t sample, cudaStream_t strea
 RowPaths PathGrowth::View(GradientPair const* gradients) const {
   RowPaths paths{};
   paths.store = {matrix_.records, narrow_[0].data(), gradients};
+  if (divides_) paths.next_path = path_[1].data();  // the one that is not written from end to end
   paths.groups = groups_[0].data();
   paths.splits = splits_.data();
   paths.counts = counts_.data();
@@ -89,6 +91,11 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bound
                                DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
   bool moved = false;
+  bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
+  auto const descend = [&] {
+    paths.path = paths.next_path;
+    ++paths.depth;
+  };
   bounds.families = 1;
   for (int level = 0; level < max_depth; ++level) {
     PathStep const step{IsMoved(level + 1, max_depth), IsMoved(level + 2, max_depth)};
@@ -98,11 +105,14 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, int max_depth, LevelBounds bound
       moved = true;
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
-      timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
-      paths.path = paths.next_path;
-      ++paths.depth;
+      if (!divides) {
+        timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
+        descend();
+      }
     }
-    timer.Run(kSum, level, [&] { SumPaths(tree, bounds, limits, stream); });
+    bool const divide = divides && level > 0;
+    timer.Run(kSum, level, [&] { SumPaths(tree, bounds, divide, limits, stream); });
+    if (divide) descend();
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
   if (Sampled()) return;

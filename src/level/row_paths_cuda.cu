@@ -22,6 +22,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   GradientState const& gradient = *tree.gradient;
   SampleDraw const& draw = tree.settings->draw;
   bool const narrow = gradient.format.narrow;
+  std::uint8_t* const paths = tree.paths.next_path;
   GradientSum sum;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
@@ -37,6 +38,8 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     } else {
       for (std::uint64_t i = 0; first + i < rows; ++i) v[i] = tree.gradients[first + i];
     }
+    // Paths have room for whole fours.
+    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
     if (!narrow) {
 #pragma unroll
       for (int i = 0; i < kLaneRows; ++i) {

@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, De
       default:
         CopyRecord<uint4>(from, row, records, tree.matrix.rows, i);
     }
+    if (tree.paths.next_path != nullptr) tree.paths.next_path[i] = 0;
     GradientPair const v = sample.gradients[i];
     GradientSum q;
     if (gradient.format.narrow) {
