@@ -163,10 +163,11 @@ __device__ bool MayMeetAt(DeviceTree const& tree, NodeIndex n, FeatureIndex f) {
                  f == tree.nodes[0].split.feature);
 }
 
-/// Best split of node n over the features of one group; true in the one thread that holds it.
+/// Best split of node n over the features of one group; true in the one thread that holds it. `kept`: a sibling's
+/// histogram is needed after this level.
 template <bool kMonotone>
 __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group,
-                            Segment const& s, NodeIndex n, std::uint32_t const* allowed, GradientSum* own,
+                            Segment const& s, NodeIndex n, bool kept, std::uint32_t const* allowed, GradientSum* own,
                             GradientSum const* built, SplitShared* shared, SplitCandidate* split) {
   GradientSum const total = tree.nodes[n].sum;
   bool const scanned = s.n != 0 && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature);
@@ -175,7 +176,7 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
   BinRun run{};
   GradientSum mine;
   for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
-    run.Load(s, stride, from, own, built, built != nullptr);
+    run.Load(s, stride, from, own, built, built != nullptr && (kept || !one_run));
     GradientSum const sum = run.Total();
     mine.grad += sum.grad;
     mine.hess += sum.hess;
@@ -198,7 +199,7 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
 /// The same, where the group may be a categorical feature.
 template <bool kMonotone, bool kCategories>
 __device__ bool BestOf(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group, Segment const& s,
-                       NodeIndex n, std::uint32_t const* allowed, GradientSum* own, GradientSum const* built,
+                       NodeIndex n, bool kept, std::uint32_t const* allowed, GradientSum* own, GradientSum const* built,
                        SplitShared* shared, SplitCandidate* split) {
   if constexpr (kCategories) {
     FeatureIndex const f = group.first;
@@ -207,7 +208,7 @@ __device__ bool BestOf(DeviceTree const& tree, SplitParams const& params, SplitG
                                          IsIn(allowed, f) && MayMeetAt(tree, n, f), own, built, shared, split);
     }
   }
-  return BestOfGroup<kMonotone>(tree, params, group, s, n, allowed, own, built, shared, split);
+  return BestOfGroup<kMonotone>(tree, params, group, s, n, kept, allowed, own, built, shared, split);
 }
 
 /// Best split of a node over all groups: found by one warp, written to the node.
@@ -268,9 +269,11 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     GradientSum* const own = sums(child == 0 ? family->built_slot : family->sibling_slot);
     GradientSum const* const built = subtract ? sums(family->built_slot) : nullptr;
     std::uint32_t const* const allowed = SetOf(tree, f, n != family->left);
+    // Children at the greatest depth are not evaluated: nothing is subtracted from the histograms of their parents.
+    bool const kept = next == NextLevel::kByHost || tree.nodes[n].depth + 1 < tree.settings->max_depth;
     SplitCandidate best;
     bool const mine =
-        BestOf<kMonotone, kCategories>(tree, params, group, segment, n, allowed, own, built, &shared, &best);
+        BestOf<kMonotone, kCategories>(tree, params, group, segment, n, kept, allowed, own, built, &shared, &best);
     if (mine) candidates[g] = best;
     if (SelectionReduces(tree, next)) continue;
     __threadfence();
