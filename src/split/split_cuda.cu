@@ -85,7 +85,9 @@ struct BinRun {
 /// The best candidate that a thread has seen.
 struct BestCandidate {
   unsigned long long key{0};
-  SplitCandidate split;
+  BinIndex bin{0};
+  bool default_left{false};
+  GradientSum left;
 
   /// Considers the splits on either side of the bins of a run, which begins `from` bins into the segment. *below: sum
   /// of the present values below it, moved on to those below the next run.
@@ -101,24 +103,31 @@ struct BestCandidate {
       if (missing && in) {  // bins from b on go right, missing values go left
         GradientSum const right = Minus(present, *below);
         float const gain = SplitGain<kMonotone>(p, Minus(total, right), right, node, direction);
-        Consider(gain, s, false, b, s.bins - 1 - b, Minus(total, right), right);
+        Consider(gain, s, false, b, s.bins - 1 - b, Minus(total, right));
       }
       below->grad += run.sum[i].grad;
       below->hess += run.sum[i].hess;
       if (!in) continue;
       float const gain = SplitGain<kMonotone>(p, *below, Minus(total, *below), node, direction);
-      Consider(gain, s, true, b + 1, b, *below, Minus(total, *below));
+      Consider(gain, s, true, b + 1, b, *below);
     }
+  }
+  /// As the candidate of a node with this sum.
+  __device__ SplitCandidate Split(FeatureIndex feature, GradientSum total) const {
+    if (key == 0) return {};
+    return {GainOf(key), feature, bin, default_left, false, left, Minus(total, left)};
   }
 
  private:
   static __device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
-  __device__ void Consider(float gain, Segment const& s, bool forward, BinIndex bin, std::uint32_t step,
-                           GradientSum left, GradientSum right) {
+  __device__ void Consider(float gain, Segment const& s, bool forward, BinIndex first_right, std::uint32_t step,
+                           GradientSum below) {
     unsigned long long const other = CandidateKey(gain, OrderOf(s.column, forward, step));
     if (other <= key) return;
     key = other;
-    split = {gain, s.feature, bin, !forward, false, left, right};
+    bin = first_right;
+    default_left = !forward;
+    left = below;
   }
 };
 
@@ -192,8 +201,9 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
       best.Scan<kMonotone>(params, s, run, from, total, node, direction, present, &below);
     }
   }
-  *split = best.split;
-  return HasLargest(best.key, shared);
+  bool const largest = HasLargest(best.key, shared);
+  if (largest) *split = best.Split(s.feature, total);
+  return largest;
 }
 
 /// The same, where the group may be a categorical feature.
