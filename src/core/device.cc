@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/launch.h"
 #include "core/message.h"
 
 namespace xgbgpu {
@@ -94,6 +95,7 @@ DeviceLimits CurrentDeviceLimits() {
   limits.processors = attribute(cudaDevAttrMultiProcessorCount);
   limits.block_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   limits.processor_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  limits.starts_early = cuda::StartsEarly();
   return limits;
 }
 

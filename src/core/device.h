@@ -212,6 +212,7 @@ struct DeviceLimits {
   int processors;               ///< streaming multiprocessors
   std::size_t block_bytes;      ///< shared memory that one block may ask for
   std::size_t processor_bytes;  ///< shared memory of one multiprocessor
+  bool starts_early;            ///< cuda::StartsEarly (core/launch.h)
 };
 /// Of the current device.
 DeviceLimits CurrentDeviceLimits();

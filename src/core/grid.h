@@ -27,14 +27,14 @@ inline void CheckLaunch(char const* what) { CheckCuda(cudaGetLastError(), what);
 /// What other blocks wrote before is visible to it (read it past the first-level cache: __ldcg).
 __device__ inline bool IsLastBlock(std::uint32_t* finished, std::uint32_t blocks) {
   __shared__ bool last;
-  __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0) {  // its fences are the block's: what is ordered by the barriers is ordered by them
+    __threadfence();
     last = atomicAdd(finished, 1U) == blocks - 1;
     if (last) *finished = 0;
+    __threadfence();
   }
   __syncthreads();
-  if (last) __threadfence();
   return last;
 }
 

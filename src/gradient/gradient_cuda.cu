@@ -1,4 +1,6 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_cuda.h"
 #include "gradient/gradient_ops.h"
 
@@ -36,18 +38,12 @@ __device__ void FindLargest(GradientPair const* gradients, std::uint64_t rows, s
     grad = max(grad, MagnitudeBits(v.grad));
     hess = max(hess, MagnitudeBits(v.hess));
   });
-  for (int d = 16; d > 0; d /= 2) {
-    grad = max(grad, __shfl_xor_sync(kAllLanes, grad, d));
-    hess = max(hess, __shfl_xor_sync(kAllLanes, hess, d));
-  }
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(grad_max, grad);
-    atomicMax(hess_max, hess);
-  }
+  RaiseToBlockMax<kThreads>(grad, hess, grad_max, hess_max);
 }
 
 __global__ void __launch_bounds__(kThreads)
     LargestKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+  WaitForKernelBefore();
   FindLargest(gradients, rows, &state->grad_max, &state->hess_max);
   if (rows >= kNarrowMinRows) return;  // CoarseSumKernel decides
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) WriteFormat(rows, false, state);
@@ -55,6 +51,7 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void __launch_bounds__(kThreads) LargestOnlyKernel(GradientPair const* gradients, std::uint64_t rows,
                                                               std::uint32_t* grad_max, std::uint32_t* hess_max) {
+  WaitForKernelBefore();
   FindLargest(gradients, rows, grad_max, hess_max);
 }
 
@@ -71,12 +68,11 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientState* state, ForEach&&
       grad += CoarseMagnitude(v.grad, grad_scale);
       hess += CoarseMagnitude(v.hess, hess_scale);
     });
-    grad = WarpSum(grad);
-    hess = WarpSum(hess);
-    if (threadIdx.x % 32 == 0) {
-      atomicAdd(&state->grad_coarse, static_cast<unsigned long long>(grad));
-      atomicAdd(&state->hess_coarse, static_cast<unsigned long long>(hess));
-    }
+    ForBlockTotals<kThreads>(
+        grad, hess, [](std::int64_t a, std::int64_t b) { return a + b; },
+        [&](unsigned which, std::int64_t total) {
+          atomicAdd(which == 0 ? &state->grad_coarse : &state->hess_coarse, static_cast<unsigned long long>(total));
+        });
   }
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     auto const none_towers = [&](unsigned long long const* sum) {
@@ -88,11 +84,13 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientState* state, ForEach&&
 
 __global__ void __launch_bounds__(kThreads)
     CoarseSumKernel(GradientPair const* gradients, std::uint64_t rows, GradientState* state) {
+  WaitForKernelBefore();
   ChooseBySums(rows, state, [&](auto&& f) { ForEachGradient(gradients, rows, f); });
 }
 
 __global__ void __launch_bounds__(kThreads)
     SampleFormatKernel(SampledGradients gradients, std::uint64_t most, GradientState* state) {
+  WaitForKernelBefore();
   std::uint64_t const rows = min(std::uint64_t{*gradients.count}, most);
   ChooseBySums(rows, state, [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
@@ -105,24 +103,23 @@ __global__ void __launch_bounds__(kThreads)
 void ChooseGradientFormat(GradientPair const* gradients, std::uint64_t rows, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(rows, kThreads * 8, limits, kResident);
-  LargestKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, state);
-  CheckLaunch("looking for the largest gradient");
+  LaunchNext("looking for the largest gradient", LargestKernel, blocks, kThreads, 0, limits, stream, gradients, rows,
+             state);
   if (rows < kNarrowMinRows) return;
-  CoarseSumKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, state);
-  CheckLaunch("choosing the format of the gradients");
+  LaunchNext("choosing the format of the gradients", CoarseSumKernel, blocks, kThreads, 0, limits, stream, gradients,
+             rows, state);
 }
 
 void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, std::uint32_t* grad_max,
                           std::uint32_t* hess_max, DeviceLimits const& limits, cudaStream_t stream) {
-  LargestOnlyKernel<<<Blocks(rows, kThreads * 8, limits, kResident), kThreads, 0, stream>>>(gradients, rows, grad_max,
-                                                                                            hess_max);
-  CheckLaunch("looking for the largest gradient");
+  LaunchNext("looking for the largest gradient", LargestOnlyKernel, Blocks(rows, kThreads * 8, limits, kResident),
+             kThreads, 0, limits, stream, gradients, rows, grad_max, hess_max);
 }
 
 void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
                         DeviceLimits const& limits, cudaStream_t stream) {
-  SampleFormatKernel<<<Blocks(most, kThreads * 4, limits, kResident), kThreads, 0, stream>>>(gradients, most, state);
-  CheckLaunch("choosing the format of the gradients");
+  LaunchNext("choosing the format of the gradients", SampleFormatKernel, Blocks(most, kThreads * 4, limits, kResident),
+             kThreads, 0, limits, stream, gradients, most, state);
 }
 
 }  // namespace xgbgpu::cuda

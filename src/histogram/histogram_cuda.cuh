@@ -28,10 +28,12 @@ struct NarrowSums {
     atomicAdd(cell + (swapped ? kPlane : 0), static_cast<std::uint32_t>(swapped ? v.hess : v.grad));
     atomicAdd(cell + (swapped ? 0 : kPlane), static_cast<std::uint32_t>(swapped ? v.grad : v.hess));
   }
+  /// The sum of gradients (0) or hessians (1) of a cell, which is cleared.
   template <int kPlane>
-  static __device__ GradientSum Take(std::uint32_t* cell) {
-    GradientSum const sum{static_cast<std::int32_t>(cell[0]), static_cast<std::int32_t>(cell[kPlane])};
-    cell[0] = cell[kPlane] = 0;
+  static __device__ std::int64_t Take(std::uint32_t* cell, std::uint32_t which) {
+    std::uint32_t* const word = cell + which * kPlane;
+    auto const sum = static_cast<std::int32_t>(*word);
+    *word = 0;
     return sum;
   }
 };
@@ -48,14 +50,11 @@ struct WideSums {
     AddWord<kPlane>(cell + (swapped ? 0 : kPlane), swapped ? v.grad : v.hess);
   }
   template <int kPlane>
-  static __device__ GradientSum Take(std::uint32_t* cell) {
-    auto const word = [&](int low) {
-      std::uint64_t const high = cell[low * kPlane + 2 * kPlane];
-      return static_cast<std::int64_t>((high << 32) | cell[low * kPlane]);
-    };
-    GradientSum const sum{word(0), word(1)};
-    for (int p = 0; p < kPlanes; ++p) cell[p * kPlane] = 0;
-    return sum;
+  static __device__ std::int64_t Take(std::uint32_t* cell, std::uint32_t which) {
+    std::uint32_t *const low = cell + which * kPlane, *const high = low + 2 * kPlane;
+    std::uint64_t const sum = std::uint64_t{*high} << 32 | *low;
+    *low = *high = 0;
+    return static_cast<std::int64_t>(sum);
   }
 
  private:

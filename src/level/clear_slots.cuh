@@ -20,15 +20,16 @@ inline std::uint64_t ClearPieces(DeviceTree const& tree, std::uint64_t families)
 /// Clears what the families of this level will sum: the built children, and siblings that are not subtracted.
 __device__ inline void ClearSlots(DeviceTree const& tree) {
   std::uint64_t const cells = tree.matrix.cells;
-  std::uint64_t const pieces = (cells + kClearPiece - 1) / kClearPiece;
-  std::uint64_t const slots = 2 * std::uint64_t{tree.state->families};  // of which siblings seldom need it
-  for (std::uint64_t p = blockIdx.x; p < slots * pieces; p += gridDim.x) {
-    Family const& family = tree.families[p / pieces / 2];
-    bool const built = p / pieces % 2 == 0;
+  auto const pieces = static_cast<std::uint32_t>((cells + kClearPiece - 1) / kClearPiece);
+  std::uint32_t const slots = 2 * tree.state->families;  // of which siblings seldom need it
+  for (std::uint32_t p = blockIdx.x; p < slots * pieces; p += gridDim.x) {
+    std::uint32_t const place = p / pieces;
+    Family const& family = tree.families[place / 2];
+    bool const built = place % 2 == 0;
     if (!built && family.subtract != 0) continue;
     std::int32_t const slot = built ? family.built_slot : family.sibling_slot;
     auto* const to = reinterpret_cast<ulonglong2*>(tree.histograms + static_cast<std::uint64_t>(slot) * cells);
-    std::uint64_t const first = p % pieces * kClearPiece;
+    std::uint64_t const first = std::uint64_t{p - place * pieces} * kClearPiece;
     for (std::uint64_t c = first + threadIdx.x; c < min(first + kClearPiece, cells); c += kPlanThreads) to[c] = {0, 0};
   }
 }

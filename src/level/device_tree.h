@@ -123,6 +123,22 @@ XGBGPU_HD std::uint32_t FindJob(std::uint32_t jobs, std::uint32_t item, First&& 
   return low;
 }
 
+#if defined(__CUDACC__)
+/// The same, where all lanes of a warp ask for one item: an access for every 32-fold of jobs, instead of every
+/// doubling.
+template <typename First>
+__device__ std::uint32_t FindJobByWarp(std::uint32_t jobs, std::uint32_t item, First&& first) {
+  std::uint32_t low = 0, high = jobs;  // as above
+  while (high - low > 1) {
+    std::uint32_t const step = (high - low + 31) / 32, job = low + threadIdx.x % 32 * step;
+    bool const up_to = job < high && first(job) <= item;
+    low += (31 - __clz(static_cast<int>(__ballot_sync(0xFFFFFFFFU, up_to)))) * step;
+    high = min(low + step, high);
+  }
+  return low;
+}
+#endif
+
 /// In a final level the children are not evaluated: rows get their positions and are not moved.
 enum class LevelKind { kInner, kFinal };
 
@@ -131,6 +147,19 @@ struct LevelBounds {
   std::uint64_t families;
   std::uint32_t symbols;  ///< of the largest tile
 };
+
+/// A header of whole 16-byte pieces with nodes after it, and room for one node more than there can be.
+struct TreeMemory {
+  std::uint8_t* data;
+  std::uint32_t header_bytes;
+};
+/// Before a tree: its settings come `from` pinned memory of the host, the header and the root's histogram are cleared.
+/// (level/tree_ends.cu)
+void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeMemory const& memory, GradientSum* histogram,
+               std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream);
+/// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory.
+void ReturnTree(TreeMemory const& memory, LevelState const* state, NodeIndex most_nodes, std::uint8_t* to,
+                DeviceLimits const& limits, cudaStream_t stream);
 
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
@@ -153,12 +182,13 @@ void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream);
 /// The next level's splits, where there is an order. (level/grow_order_cuda.cu)
-void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, cudaStream_t stream);
+void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, DeviceLimits const& limits,
+                   cudaStream_t stream);
 
 // The same by paths.
 
-/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job.
-/// (level/row_paths_cuda.cu)
+/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job;
+/// RowPaths::next_path is cleared, if there is one. (level/row_paths_cuda.cu)
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
 /// The same for a sample, whose bins are copied from matrix `from` to `records`, in the order of the sample.
 /// (level/sampled_paths_cuda.cu)
@@ -171,8 +201,10 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
-/// Histograms of all path jobs.
-void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+/// Histograms of all path jobs. `divide`: rows are told their paths at this level on the way, instead of by
+/// AdvancePaths.
+void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, bool divide, DeviceLimits const& limits,
+              cudaStream_t stream);
 /// The leaf of every row of the matrix. `from_start`: rows have been moved.
 void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream);
 /// A finished tree that was grown by paths.

@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "level/device_tree.h"
 #include "level/level_policy.h"
 #include "level/plan_paths.cuh"
@@ -25,7 +26,7 @@ struct OrderShared {
 __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
   LevelState& state = *tree.state;
   GrowOrderView const& order = tree.order;
-  Selection<false> const level{tree};
+  auto const level = MakeSelection<false>(tree);
   std::uint32_t const before = state.ordered, nodes = level.end - level.first, free_slots = state.free_slots;
   if (threadIdx.x == 0) shared->candidates = shared->freed = 0;
   for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) shared->old[i] = order.nodes[i];
@@ -74,20 +75,22 @@ __device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
 template <bool kMonotone>
 __global__ void __launch_bounds__(kThreads) SelectOrderedKernel(DeviceTree tree, NextLevel next, PathStep step) {
   __shared__ OrderShared shared;
+  WaitForKernelBefore();
   OrderLevel(tree, &shared);
+  auto const level = MakeSelection<true>(tree);
   if (next == NextLevel::kLists) {
-    SelectLevel<kMonotone, true>(tree);
+    SelectLevel<kMonotone>(tree, level);
   } else {
-    SelectPaths<kMonotone, true>(tree, step);
+    SelectPaths<kMonotone>(tree, level, step);
   }
 }
 
 }  // namespace
 
-void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, cudaStream_t stream) {
+void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, DeviceLimits const& limits,
+                   cudaStream_t stream) {
   auto* const kernel = tree.limits.directions != nullptr ? SelectOrderedKernel<true> : SelectOrderedKernel<false>;
-  kernel<<<1, kThreads, 0, stream>>>(tree, next, step);
-  CheckLaunch("choosing the next level");
+  LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, tree, next, step);
 }
 
 }  // namespace xgbgpu::cuda

@@ -162,11 +162,13 @@ DeviceTree LevelBuilder::View() const {
   if (unattended_ && shape_.ordered) {
     tree.order = {order_.data(), shape_.most_ordered, order_places_.data(), free_slots_.data()};
   }
-  tree.unit_rows = policy.unit_rows;
-  std::uint64_t const warps = static_cast<std::uint64_t>(limits_.processors) * 64;
-  std::uint64_t const even = (matrix_.view.rows / warps + 31) / 32 * 32;
-  tree.item_rows = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(policy.most_item_rows, std::max<std::uint64_t>(policy.least_item_rows, even)));
+  auto const part = [&](std::uint64_t rows, std::uint64_t parts, std::uint64_t least, std::uint64_t most) {
+    constexpr std::uint64_t kStep = 32;
+    std::uint64_t const even = (rows / (parts * static_cast<std::uint64_t>(limits_.processors)) + kStep - 1) / kStep;
+    return static_cast<std::uint32_t>(std::min(most, std::max(least, even * kStep)));
+  };
+  tree.unit_rows = part(tree.matrix.rows * tree.matrix.tiles, 2, policy.least_unit_rows, policy.most_unit_rows);
+  tree.item_rows = part(tree.matrix.rows, 64, policy.least_item_rows, policy.most_item_rows);
   return tree;
 }
 
@@ -234,9 +236,9 @@ void LevelBuilder::StartTree(Constraints constraints) {
 /// Everything before the root's histogram.
 void LevelBuilder::EnqueueStart() {
   DeviceTree const tree = View();
-  CopyToDevice(settings_.data(), host_settings_.data(), 1, stream_, "starting a tree");
-  FillBytes(tree_memory_.data(), 0, sizeof(Header), stream_, "starting a tree");
-  FillBytes(histograms_.data(), 0, matrix_.view.cells, stream_, "clearing the root's histogram");
+  std::size_t const slots = by_paths_ && paths_.NeedsClearHistograms() ? used_slots_ : 1;
+  BeginTree(host_settings_.data(), settings_.data(), {tree_memory_.data(), sizeof(Header)}, histograms_.data(),
+            slots * matrix_.view.cells, limits_, stream_);
   if (Sampled()) {
     EnqueueSample();
     return;
@@ -277,7 +279,8 @@ void LevelBuilder::EnqueueLevels(int first, int end) {
   }
   // Every leaf has a row, and no tree is larger than it may be.
   std::size_t const most_nodes = std::min<std::size_t>(shape_.NodesAfter(end), 2 * matrix_.view.rows - 1);
-  CopyToHost(host_memory_.data(), tree_memory_.data(), TreeBytes(most_nodes), stream_, "reading the tree");
+  ReturnTree({tree_memory_.data(), sizeof(Header)}, View().state, static_cast<NodeIndex>(most_nodes),
+             host_memory_.data(), limits_, stream_);
 }
 
 void LevelBuilder::EnqueueTree() {

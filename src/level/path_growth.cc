@@ -24,6 +24,9 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   } else {
     move_every_ = shape.levels > kPathLevels ? policy.move_small_every : 0;
   }
+  // Slots of trees with an order are used again, and must be cleared then.
+  divides_ = move_every_ == 0 && !shape.ordered &&
+             shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
@@ -66,6 +69,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
 RowPaths PathGrowth::View(GradientPair const* gradients) const {
   RowPaths paths{};
   paths.store = {matrix_.records, narrow_[0].data(), gradients};
+  if (divides_) paths.next_path = path_[1].data();  // the one that is not written from end to end
   paths.groups = groups_[0].data();
   paths.splits = splits_.data();
   paths.counts = counts_.data();
@@ -101,8 +105,13 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
                                StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
   bool moved = false;
+  bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
+  auto const descend = [&] {
+    paths.path = paths.next_path;
+    ++paths.depth;
+  };
   for (int level = 0; level < end; ++level) {
-    PathStep const step{IsMoved(level + 1, shape.levels)};
+    PathStep const step{IsMoved(level + 1, shape.levels), IsMoved(level + 2, shape.levels)};
     bool const enqueued = level >= first;  // else only the view is moved on
     bounds.families = level == 0 ? 1 : shape.Split(level - 1);
     if (IsMoved(level, shape.levels)) {
@@ -112,15 +121,15 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
       moved = true;
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
-      if (enqueued && step.move) {
-        FillBytes(counts_.data(), 0, PathsOf(shape, level), stream, "clearing counts");
+      if (!divides) {
+        if (enqueued) timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
+        descend();
       }
-      if (enqueued) timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
-      paths.path = paths.next_path;
-      ++paths.depth;
     }
+    bool const divide = divides && level > 0;
+    if (enqueued) timer.Run(kSum, level, [&] { SumPaths(tree, bounds, divide, limits, stream); });
+    if (divide) descend();
     if (!enqueued) continue;
-    timer.Run(kSum, level, [&] { SumPaths(tree, bounds, limits, stream); });
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
   if (Sampled()) return;

@@ -36,6 +36,8 @@ class PathGrowth {
   void EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
                      StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const;
 
+  /// Must the histograms of the whole tree be cleared before it?
+  bool NeedsClearHistograms() const { return divides_; }
   /// Are the rows moved when this level is made?
   bool IsMoved(int level, int levels) const {
     return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < levels;
@@ -52,7 +54,8 @@ class PathGrowth {
   DeviceMatrixView matrix_;
   DeviceArena* arena_;
   bool move_wide_{false};
-  int move_every_{0};  ///< levels; 0: rows are not moved
+  int move_every_{0};    ///< levels; 0: rows are not moved
+  bool divides_{false};  ///< are rows told their paths by the kernel that sums them?
 
   DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
   DeviceBuffer<std::uint8_t> sampled_records_;

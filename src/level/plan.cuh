@@ -12,7 +12,8 @@ namespace xgbgpu::cuda {
 
 constexpr int kPlanThreads = 256;  ///< of every kernel that plans
 
-using PlanScan = cub::BlockScan<unsigned long long, kPlanThreads>;
+/// By warps: a block that plans is all that runs, so what counts is the longest chain of its threads.
+using PlanScan = cub::BlockScan<unsigned long long, kPlanThreads, cub::BLOCK_SCAN_WARP_SCANS>;
 
 /// Exclusive prefix sums over the block of two counts packed in one word; *carry is the sum of all earlier calls.
 __device__ inline unsigned long long ScanStep(unsigned long long value, unsigned long long* carry,
@@ -31,8 +32,8 @@ __device__ inline unsigned long long Both(std::uint32_t high, std::uint32_t low)
   return (static_cast<unsigned long long>(high) << 32) | low;
 }
 
-/// One thread makes the root, of `rows` rows: a family of one, which is summed in slot 0.
-__device__ inline void MakeRoot(DeviceTree const& tree, std::uint32_t rows) {
+/// One thread makes the root, of `rows` rows: a family of one, which is summed in slot 0. Its sum.
+__device__ inline GradientSum MakeRoot(DeviceTree const& tree, std::uint32_t rows) {
   LevelState& state = *tree.state;
   Node root;
   root.sum = {__ldcg(&state.sum.grad), __ldcg(&state.sum.hess)};
@@ -46,6 +47,7 @@ __device__ inline void MakeRoot(DeviceTree const& tree, std::uint32_t rows) {
   state.leaves = 1;
   state.families = 1;
   state.sum_jobs = 1;
+  return root.sum;
 }
 
 /// Parameters of splits in the units of this tree.
@@ -100,7 +102,7 @@ __device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) 
 }
 
 /// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth; kOrdered:
-/// those that are in the order.
+/// those that are in the order. Made before their splits are known: nothing of it changes until the choice.
 template <bool kOrdered>
 struct Selection {
   std::uint32_t first, end;  ///< nodes of the level
@@ -108,15 +110,6 @@ struct Selection {
   std::uint32_t last_rank;   ///< candidates from this rank on exceed max_leaves
   std::uint32_t free_slots;  ///< kOrdered
 
-  __device__ explicit Selection(DeviceTree const& tree) {
-    LevelState const& state = *tree.state;
-    first = __ldcg(&state.level_first);
-    end = __ldcg(&state.nodes);
-    leaves = __ldcg(&state.leaves);
-    auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
-    last_rank = max_leaves == 0 ? 0xFFFFFFFFU : max_leaves - min(leaves, max_leaves);
-    free_slots = kOrdered ? __ldcg(&state.free_slots) : 0;
-  }
   /// The best split of node n, which its node holds from now on; kOrdered: it does already.
   __device__ SplitCandidate LoadSplit(DeviceTree const& tree, std::uint32_t n) const {
     if (kOrdered || !SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
@@ -174,13 +167,21 @@ struct Selection {
   }
 };
 
+template <bool kOrdered>
+__device__ inline Selection<kOrdered> MakeSelection(DeviceTree const& tree) {
+  LevelState const& state = *tree.state;
+  Selection<kOrdered> level{state.level_first, state.nodes, state.leaves, 0xFFFFFFFFU, kOrdered ? state.free_slots : 0};
+  auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
+  if (max_leaves != 0) level.last_rank = max_leaves - min(level.leaves, max_leaves);
+  return level;
+}
+
 /// One block makes the children, families and move jobs of the next level. Nodes that stay leaves get a move job too:
 /// their positions are final.
 template <bool kMonotone, bool kOrdered>
-__device__ inline void SelectLevel(DeviceTree const& tree) {
+__device__ inline void SelectLevel(DeviceTree const& tree, Selection<kOrdered> const& level) {
   __shared__ typename PlanScan::TempStorage storage;
-  Selection<kOrdered> const level{tree};
-  unsigned long long candidates_and_items = 0, families = 0;
+  unsigned long long candidates_and_items = 0;
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
     bool const in = n < level.end;
@@ -191,7 +192,6 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
     unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
     std::uint32_t const rank = High(before);
     bool const selected = candidate && rank < level.last_rank;
-    ScanStep(selected ? 1 : 0, &families, storage);
     if (in) tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
     if (!selected) continue;
     Family const family = level.MakeFamily(tree, node, tree.nodes[n].slot, rank, true);
@@ -199,7 +199,7 @@ __device__ inline void SelectLevel(DeviceTree const& tree) {
     MakeChildren<kMonotone>(tree, node, split, family.left);
   }
   if (threadIdx.x == 0) {
-    level.Store(tree.state, static_cast<std::uint32_t>(families));
+    level.Store(tree.state, min(High(candidates_and_items), level.last_rank));
     tree.state->move_jobs = level.end - level.first;
     tree.state->move_items = Low(candidates_and_items);
   }

@@ -8,28 +8,30 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a block advances or moves at a time
 
-/// Sum job of `members` rows, as far as is known, among the `rows` rows of a group; its first unit is not set. Rows
-/// that are only looked at cost a part of those that are summed: units are made alike in cost. *units: their number.
-__device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, PathPlace place, std::int32_t slot,
-                                      std::uint32_t rows, float members, std::uint32_t* units) {
+/// Sum job of `members` rows, as far as is known, among those of a group; slot and first unit are 0. Rows that are only
+/// looked at cost a part of those that are summed: units are made alike in cost. *units: their number.
+__device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, std::uint32_t path,
+                                      float members, std::uint32_t* units) {
   constexpr float kLookCost = 1.0f / 16;
+  std::uint32_t const rows = group.rows;
   auto const all = static_cast<float>(rows);
   auto const cost = static_cast<std::uint32_t>(all * kLookCost + fminf(fmaxf(members, 0.0f), all));
   std::uint32_t const wanted = max(1U, cost / least_unit_rows);
   std::uint32_t const unit_rows = ((max(rows, 1U) + wanted - 1) / wanted + 127) / 128 * 128;
   *units = (rows + unit_rows - 1) / unit_rows;
-  return {place.group, place.path, slot, 0, unit_rows};
+  return {group.first_row, rows, path, 0, 0, unit_rows};
 }
 
 /// One thread makes the root of the first `rows` rows of the store, its group and its sum job.
 __device__ inline void MakePathRoot(DeviceTree const& tree, std::uint32_t rows) {
   RowPaths const& paths = tree.paths;
   LevelState& state = *tree.state;
-  MakeRoot(tree, rows);
+  GradientSum const root = MakeRoot(tree, rows);
   paths.places[0] = {0, 0};
   paths.walk[0].left = kNoNode;
-  paths.groups[0] = {0, rows, 0, static_cast<float>(tree.nodes[0].sum.hess)};
-  paths.jobs[0] = MakePathJob(tree.unit_rows, {0, 0}, 0, rows, static_cast<float>(rows), &state.sum_units);
+  RowGroup const group{0, rows, 0, static_cast<float>(root.hess)};
+  paths.groups[0] = group;
+  paths.jobs[0] = MakePathJob(tree.unit_rows, group, 0, static_cast<float>(rows), &state.sum_units);
   state.groups = 1;
   state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
 }
@@ -59,11 +61,10 @@ __device__ inline bool GoesLeft(std::uint32_t symbol, Split const& split, bool b
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child
 /// is built is decided by the hessian sums: nobody has counted the rows yet, and either choice gives the same tree.
 template <bool kMonotone, bool kOrdered>
-__device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
+__device__ inline void SelectPaths(DeviceTree const& tree, Selection<kOrdered> const& level, PathStep step) {
   __shared__ typename PlanScan::TempStorage storage;
   RowPaths const& paths = tree.paths;
-  Selection<kOrdered> const level{tree};
-  unsigned long long candidates = 0, families_and_units = 0;  // units, or rows if they will be moved
+  unsigned long long all = 0;  // candidates, and their units, or rows if they will be moved
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
     bool const in = n < level.end;
@@ -76,25 +77,26 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
     RowGroup const group = paths.groups[place.group];
     SplitCandidate const split = in ? level.LoadSplit(tree, n) : SplitCandidate{};
     bool const candidate = in && level.IsCandidate(tree, n, depth, split.gain);
-    auto const rank = static_cast<std::uint32_t>(ScanStep(candidate ? 1 : 0, &candidates, storage));
-    bool const selected = candidate && rank < level.last_rank;
     bool const left_is_built = split.left.hess <= split.right.hess;
-    Family const family = level.MakeFamily(tree, node, slot, rank, left_is_built);
     PathPlace const child{place.group, 2 * place.path};
     PathJob job{};
     std::uint32_t units = 0;
-    if (selected && !step.move) {
+    if (candidate && !step.move) {
       float const part = static_cast<float>(left_is_built ? split.left.hess : split.right.hess) / group.hess;
-      job = MakePathJob(tree.unit_rows, {child.group, child.path + (left_is_built ? 0 : 1)}, family.built_slot,
-                        group.rows, part * static_cast<float>(group.rows), &units);
+      job = MakePathJob(tree.unit_rows, group, child.path + (left_is_built ? 0 : 1),
+                        part * static_cast<float>(group.rows), &units);
     }
-    unsigned long long const before =
-        ScanStep(selected ? Both(1, step.move ? rows : units) : 0, &families_and_units, storage);
+    // Those selected are the first candidates: what is before one of them is of selected ones only.
+    unsigned long long const before = ScanStep(candidate ? Both(1, step.move ? rows : units) : 0, &all, storage);
+    std::uint32_t const rank = High(before);
+    bool const selected = candidate && rank < level.last_rank;
+    if (candidate && rank == level.last_rank) tree.state->sum_units = Low(before);
     if (!in) continue;
     if (!selected) {
       paths.splits[entry].feature = kNoFeature;
       continue;
     }
+    Family const family = level.MakeFamily(tree, node, slot, rank, left_is_built);
     PathSplit const rule = MakePathSplit(tree.matrix, split, rank);
     paths.splits[entry] = rule;
     paths.walk[n] = {family.left, rule};
@@ -104,20 +106,23 @@ __device__ inline void SelectPaths(DeviceTree const& tree, PathStep step) {
       NodeIndex const c = family.left + static_cast<NodeIndex>(right);
       tree.nodes[c].slot = c == family.built() ? family.built_slot : slot;
       paths.walk[c].left = kNoNode;
+      if (step.count) paths.counts[2 * entry + right] = 0;
       paths.places[c] = step.move ? PathPlace{2 * rank + right, 0} : PathPlace{child.group, child.path + right};
     }
     if (step.move) {
       tree.nodes[n].first_row = Low(before);
       tree.nodes[n].rows = rows;
     } else {
+      job.slot = family.built_slot;
       job.first_unit = Low(before);
       paths.jobs[rank] = job;
     }
   }
   if (threadIdx.x != 0) return;
-  level.Store(tree.state, High(families_and_units));
-  tree.state->sum_jobs = High(families_and_units);
-  tree.state->sum_units = Low(families_and_units);
+  std::uint32_t const families = min(High(all), level.last_rank);
+  level.Store(tree.state, families);
+  tree.state->sum_jobs = families;
+  if (High(all) <= level.last_rank) tree.state->sum_units = Low(all);
 }
 
 /// One block, after rows were moved: the nodes of this level are groups, and all rows of a built one are summed.
@@ -145,8 +150,8 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
       group.hess = static_cast<float>(tree.nodes[root].sum.hess);
       built = root == family.built();
       if (built) {
-        job =
-            MakePathJob(tree.unit_rows, {g, 0}, family.built_slot, group.rows, static_cast<float>(group.rows), &units);
+        job = MakePathJob(tree.unit_rows, group, 0, static_cast<float>(group.rows), &units);
+        job.slot = family.built_slot;
       }
     }
     unsigned long long const before =

@@ -46,7 +46,8 @@ struct alignas(16) WalkNode {
 
 /// Rows of one path of one group that are summed.
 struct PathJob {
-  std::uint32_t group;
+  std::uint32_t first_row;  ///< of the group
+  std::uint32_t rows;       ///< of the group
   std::uint32_t path;
   std::int32_t slot;
   std::uint32_t first_unit;
@@ -83,7 +84,8 @@ struct RowPaths {
 
 /// What follows a level, known to the host when it enqueues the level.
 struct PathStep {
-  bool move;  ///< the next level is moved: rows of this one's nodes are counted
+  bool move;   ///< the next level is moved: rows of this one's nodes are counted
+  bool count;  ///< the same for the next level: its counts are cleared
 };
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,6 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
@@ -15,10 +17,12 @@ constexpr int kItemSteps = kPathItemRows / kThreads;
 constexpr int kMostPaths = 128;  // of one group at one level
 
 __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out) {
+  WaitForKernelBefore();
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
   SampleDraw const& draw = tree.settings->draw;
   bool const narrow = gradient.format.narrow;
+  std::uint8_t* const paths = tree.paths.next_path;
   GradientSum sum;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
@@ -34,6 +38,8 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     } else {
       for (std::uint64_t i = 0; first + i < rows; ++i) v[i] = tree.gradients[first + i];
     }
+    // Paths have room for whole fours.
+    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
     if (!narrow) {
 #pragma unroll
       for (int i = 0; i < kLaneRows; ++i) {
@@ -59,12 +65,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     *reinterpret_cast<uint4*>(out + first) = packed;
   }
   LevelState& state = *tree.state;
-  sum.grad = WarpSum(sum.grad);
-  sum.hess = WarpSum(sum.hess);
-  if (threadIdx.x % 32 == 0) {
-    AtomicAdd(&state.sum.grad, sum.grad);
-    AtomicAdd(&state.sum.hess, sum.hess);
-  }
+  AddBlockSum<kThreads>(sum, &state.sum);
   if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) {
     MakePathRoot(tree, static_cast<std::uint32_t>(rows));
   }
@@ -87,14 +88,20 @@ struct Item {
   std::uint32_t first, end;  ///< rows of the store
 };
 
-__device__ Item LoadItem(DeviceTree const& tree, std::uint32_t item, Rule* rules) {
+__device__ Item LoadItem(DeviceTree const& tree, std::uint32_t groups, std::uint32_t item) {
   RowPaths const& paths = tree.paths;
-  DeviceMatrixView const& m = tree.matrix;
   Item it;
-  it.number = FindJob(tree.state->groups, item, [&](std::uint32_t g) { return paths.groups[g].first_item; });
+  it.number = FindJobByWarp(groups, item, [&](std::uint32_t g) { return paths.groups[g].first_item; });
   it.group = paths.groups[it.number];
   it.first = it.group.first_row + (item - it.group.first_item) * kPathItemRows;
   it.end = min(it.first + kPathItemRows, it.group.first_row + it.group.rows);
+  return it;
+}
+
+/// The rules of the item's paths, to shared memory; what was read of them before needs a __syncthreads.
+__device__ void LoadRules(DeviceTree const& tree, Item const& it, Rule* rules) {
+  RowPaths const& paths = tree.paths;
+  DeviceMatrixView const& m = tree.matrix;
   if (threadIdx.x < (1U << paths.depth)) {
     PathSplit const s = paths.splits[(it.number << paths.depth) + threadIdx.x];
     Rule& rule = rules[threadIdx.x];
@@ -108,7 +115,6 @@ __device__ Item LoadItem(DeviceTree const& tree, std::uint32_t item, Rule* rules
         std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() + feature % m.tile_columns * m.symbol_bytes;
   }
   __syncthreads();
-  return it;
 }
 
 __device__ std::uint32_t LoadSymbol(DeviceTree const& tree, std::uint64_t offset, std::uint32_t row) {
@@ -116,9 +122,10 @@ __device__ std::uint32_t LoadSymbol(DeviceTree const& tree, std::uint64_t offset
   return tree.matrix.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
 }
 
-/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none.
+/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none. Rules are
+/// loaded meanwhile.
 template <bool kCategories>
-__device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* rules, std::uint32_t* next) {
+__device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule* rules, std::uint32_t* next) {
   RowPaths const& paths = tree.paths;
   std::uint32_t path[kItemSteps], symbol[kItemSteps];
 #pragma unroll
@@ -126,6 +133,7 @@ __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule const* ru
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
     path[k] = row < it.end ? (paths.path == nullptr ? 0 : paths.path[row]) : kDeadPath;
   }
+  LoadRules(tree, it, rules);
 #pragma unroll
   for (int k = 0; k < kItemSteps; ++k) {
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
@@ -154,12 +162,13 @@ template <bool kCount, bool kCategories>
 __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];
+  WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
+  std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   ClearSlots(tree);
-  std::uint32_t const items = tree.state->path_items, children = 2U << paths.depth;
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (kCount && threadIdx.x < children) counters[threadIdx.x] = 0;
-    Item const it = LoadItem(tree, item, rules);
+    Item const it = LoadItem(tree, groups, item);
     std::uint32_t next[kItemSteps];
     NextPaths<kCategories>(tree, it, rules, next);
 #pragma unroll
@@ -168,7 +177,7 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
       if (row < it.end) paths.next_path[row] = static_cast<std::uint8_t>(next[k]);
       if (kCount) CountRow(counters, next[k]);
     }
-    __syncthreads();
+    __syncthreads();  // before the rules are written again
     if (kCount && threadIdx.x < children && counters[threadIdx.x] != 0) {
       atomicAdd(paths.counts + it.number * children + threadIdx.x, counters[threadIdx.x]);
     }
@@ -261,14 +270,15 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child
   __shared__ ItemOrder order;
+  WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
+  std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   ClearSlots(tree);
-  std::uint32_t const items = tree.state->path_items, children = 2U << paths.depth;
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (threadIdx.x < children) counters[threadIdx.x] = 0;
-    Item const it = LoadItem(tree, item, rules);
+    Item const it = LoadItem(tree, groups, item);
     std::uint32_t next[kItemSteps], place[kItemSteps];
     NextPaths<kCategories>(tree, it, rules, next);
 #pragma unroll
@@ -317,6 +327,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
 
 template <bool kCategories>
 __global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool from_start) {
+  WaitForKernelBefore();
   DeviceMatrixView const& m = tree.matrix;
   RowPaths const& paths = tree.paths;
   std::uint32_t const record_bytes = m.record_bytes();
@@ -352,8 +363,7 @@ unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident);
-  QuantiseRowsKernel<<<blocks, kThreads, 0, stream>>>(tree, narrow);
-  CheckLaunch("quantising gradients");
+  LaunchNext("quantising gradients", QuantiseRowsKernel, blocks, kThreads, 0, limits, stream, tree, narrow);
 }
 
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
@@ -362,20 +372,18 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = step.move ? (categories ? AdvancePathsKernel<true, true> : AdvancePathsKernel<true, false>)
                                  : (categories ? AdvancePathsKernel<false, true> : AdvancePathsKernel<false, false>);
-  kernel<<<blocks, kThreads, 0, stream>>>(tree);
-  CheckLaunch("dividing rows");
+  LaunchNext("dividing rows", kernel, blocks, kThreads, 0, limits, stream, tree);
 }
 
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? MovePathsKernel<true> : MovePathsKernel<false>;
-  kernel<<<PathBlocks(tree, bounds, limits), kThreads, 0, stream>>>(tree);
-  CheckLaunch("moving rows");
+  LaunchNext("moving rows", kernel, PathBlocks(tree, bounds, limits), kThreads, 0, limits, stream, tree);
 }
 
 void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? WalkRowsKernel<true> : WalkRowsKernel<false>;
-  kernel<<<Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from_start);
-  CheckLaunch("looking for the leaves of rows");
+  LaunchNext("looking for the leaves of rows", kernel, Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads,
+             0, limits, stream, tree, from_start);
 }
 
 }  // namespace xgbgpu::cuda

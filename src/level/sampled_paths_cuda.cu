@@ -1,4 +1,6 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
@@ -25,6 +27,7 @@ __device__ void CopyRecord(DeviceMatrixView const& m, RowIndex row, std::uint8_t
 /// The sampled rows side by side: their bins, and their gradients if the format is narrow.
 __global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, DeviceMatrixView from, SampleView sample,
                                                              std::uint8_t* records, NarrowGradient* narrow) {
+  WaitForKernelBefore();
   std::uint32_t const rows = sample.size();
   GradientState const& gradient = *tree.gradient;
   RandomStream const rounding{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
@@ -42,6 +45,7 @@ __global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, De
       default:
         CopyRecord<uint4>(from, row, records, tree.matrix.rows, i);
     }
+    if (tree.paths.next_path != nullptr) tree.paths.next_path[i] = 0;
     GradientPair const v = sample.gradients[i];
     GradientSum q;
     if (gradient.format.narrow) {
@@ -55,17 +59,9 @@ __global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, De
     sum.hess += q.hess;
   }
   LevelState& state = *tree.state;
-  sum.grad = WarpSum(sum.grad);
-  sum.hess = WarpSum(sum.hess);
-  if (threadIdx.x % 32 == 0) {
-    AtomicAdd(&state.sum.grad, sum.grad);
-    AtomicAdd(&state.sum.hess, sum.hess);
-  }
+  AddBlockSum<kThreads>(sum, &state.sum);
   if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) MakePathRoot(tree, rows);
 }
-
-/// Nodes that a block keeps in shared memory: those that rows visit first.
-constexpr NodeIndex kNearNodes = 512;
 
 /// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words.
 template <int kWords>
@@ -113,30 +109,91 @@ class OwnRecord<0> {
   std::uint64_t row_{0};
 };
 
-/// leave(row, leaf) for every row of the matrix. kWords: of a record; 0 for several tiles. kCategories: some nodes may
-/// be split by categories.
+/// Nodes that a block keeps in shared memory: those that rows visit first.
+constexpr NodeIndex kNearNodes = 512;
+
+/// The child of node n that a row goes to; kNoNode from a leaf. kCategories: the node may be split by categories.
+template <bool kCategories, typename Record>
+__device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record const& record) {
+  if (node.left == kNoNode) return kNoNode;
+  std::uint32_t const symbol = record.Symbol(node.split.feature);
+  bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
+  return node.left + (GoesLeft(symbol, node.split, by_categories, tree.categories) ? 0 : 1);
+}
+
+/// Near nodes as they are. In shared memory.
+template <bool kCategories>
+struct WholeNodes {
+  WalkNode nodes[kNearNodes];
+
+  __device__ void Load(DeviceMatrixView const&, WalkTree const& tree) {
+    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+      nodes[n] = tree.nodes[n];
+    }
+  }
+  template <typename Record>
+  __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
+    return NextNode<kCategories>(n < kNearNodes ? nodes[n] : tree.nodes[n], tree, record);
+  }
+};
+
+/// Near nodes of a matrix of one tile without categories, in one word each: lanes whose rows are at different nodes
+/// then disturb each other least, which is what bounds the walk. In shared memory.
+///
+/// A word has, from the top, the left child (10 bits; 0: a leaf), the column (5), whether missing values go left (1),
+/// and the first symbol that goes right (16). In a tree that is made level by level the left child of node n is at most
+/// 2 n + 1. kFar is no node: 32 columns have symbols of one byte, with less than 2^16 - 1 of them.
+struct PackedNodes {
+  static constexpr std::uint32_t kFar = ~0U, kLeaves = 1U << 22;
+  std::uint32_t words[kNearNodes];
+  std::uint32_t missing;  ///< the symbol
+
+  __device__ void Load(DeviceMatrixView const& m, WalkTree const& tree) {
+    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+      WalkNode const node = tree.nodes[n];
+      auto const left = static_cast<std::uint32_t>(node.left);
+      bool const missing_left = node.split.missing_left != kNoSymbol;
+      if (node.left == kNoNode) {
+        words[n] = 0;
+      } else {
+        words[n] = left >= 1U << 10
+                       ? kFar
+                       : left << 22 | node.split.feature << 17 | (missing_left ? 1U << 16 : 0U) | node.split.bin;
+      }
+    }
+    if (threadIdx.x == 0) missing = m.tile[0].bins;
+  }
+  template <typename Record>
+  __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
+    std::uint32_t const word = n < kNearNodes ? words[n] : kFar;
+    if (word < kLeaves) return kNoNode;
+    if (word == kFar) return NextNode<false>(tree.nodes[n], tree, record);
+    std::uint32_t const symbol = record.Symbol(word >> 17 & 31U);
+    bool const left = symbol < (word & 0xFFFFU) || ((word >> 16 & 1U) != 0 && symbol == missing);
+    return static_cast<NodeIndex>((word >> 22) + (left ? 0 : 1));
+  }
+};
+
+/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: of a record; 0 for several tiles.
+/// kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
-  __shared__ WalkNode near_nodes[kNearNodes];
+  __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
   __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
-  for (NodeIndex n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
-    near_nodes[n] = tree.nodes[n];
-  }
+  near_nodes.Load(matrix, tree);
   __syncthreads();
   OwnRecord<kWords> record{matrix, words};
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
-    NodeIndex n = 0;
+    auto const fetched = leave.Fetch(row);  // on its way during the walk
+    NodeIndex leaf = 0;
     for (;;) {
-      WalkNode const node = n < kNearNodes ? near_nodes[n] : tree.nodes[n];
-      if (node.left == kNoNode) break;
-      std::uint32_t const symbol = record.Symbol(node.split.feature);
-      bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
-      bool const left = GoesLeft(symbol, node.split, by_categories, tree.categories);
-      n = node.left + (left ? 0 : 1);
+      NodeIndex const next = near_nodes.Next(leaf, tree, record);
+      if (next == kNoNode) break;
+      leaf = next;
     }
-    leave(row, n);
+    leave(row, leaf, fetched);
   }
 }
 
@@ -144,14 +201,16 @@ struct AddValue {
   float const* node_values;
   float* margins;
   std::size_t stride;
-  __device__ void operator()(std::uint64_t row, NodeIndex leaf) const {
-    margins[row * stride] += __ldg(node_values + leaf);
+  __device__ float Fetch(std::uint64_t row) const { return margins[row * stride]; }
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, float margin) const {
+    margins[row * stride] = margin + __ldg(node_values + leaf);
   }
 };
 
 struct WriteComplement {
   NodeIndex* positions;
-  __device__ void operator()(std::uint64_t row, NodeIndex leaf) const { positions[row] = ~leaf; }
+  __device__ NodeIndex Fetch(std::uint64_t) const { return 0; }
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const { positions[row] = ~leaf; }
 };
 
 template <typename Leave>
@@ -197,9 +256,8 @@ __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample,
 
 void StartSampledPaths(DeviceTree const& tree, DeviceMatrixView const& from, SampleView const& sample,
                        std::uint8_t* records, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
-  GatherRowsKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, from, sample,
-                                                                                                  records, narrow);
-  CheckLaunch("gathering the rows of a sample");
+  LaunchNext("gathering the rows of a sample", GatherRowsKernel, Blocks(sample.capacity, kThreads, limits, kResident),
+             kThreads, 0, limits, stream, tree, from, sample, records, narrow);
 }
 
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,

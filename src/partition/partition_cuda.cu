@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
 #include "level/plan.cuh"
@@ -73,11 +74,12 @@ __device__ void SplitRows(DeviceTree const& tree, Family* family, Node const& pa
 
 template <bool kFinal, bool kCategories>
 __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) {
+  WaitForKernelBefore();
   std::uint32_t const items = tree.state->move_items, jobs = tree.state->move_jobs;
   std::uint32_t const warps = gridDim.x * kWarps;
   for (std::uint32_t item = blockIdx.x * kWarps + threadIdx.x / 32; item < items; item += warps) {
     MoveJob const* const job =
-        tree.move_jobs + FindJob(jobs, item, [&](std::uint32_t j) { return tree.move_jobs[j].first_item; });
+        tree.move_jobs + FindJobByWarp(jobs, item, [&](std::uint32_t j) { return tree.move_jobs[j].first_item; });
     Node const& node = tree.nodes[job->node];
     std::uint32_t const offset = (item - job->first_item) * tree.item_rows;
     std::uint32_t const rows = min(tree.item_rows, node.rows - offset);
@@ -92,27 +94,17 @@ __global__ void __launch_bounds__(kPlanThreads) MoveRowsKernel(DeviceTree tree) 
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanSums(tree);
 }
 
-template <bool kFinal>
-void Launch(DeviceTree const& tree, unsigned blocks, cudaStream_t stream) {
-  if (tree.categories.sets != nullptr) {
-    MoveRowsKernel<kFinal, true><<<blocks, kPlanThreads, 0, stream>>>(tree);
-  } else {
-    MoveRowsKernel<kFinal, false><<<blocks, kPlanThreads, 0, stream>>>(tree);
-  }
-}
-
 }  // namespace
 
 void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind, DeviceLimits const& limits,
               cudaStream_t stream) {
   std::uint64_t const items = tree.matrix.rows / (std::uint64_t{tree.item_rows} * kWarps) + 1;
   unsigned const blocks = Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, kResident);
-  if (kind == LevelKind::kFinal) {
-    Launch<true>(tree, blocks, stream);
-  } else {
-    Launch<false>(tree, blocks, stream);
-  }
-  CheckLaunch("dividing rows");
+  bool const categories = tree.categories.sets != nullptr;
+  auto* const kernel = kind == LevelKind::kFinal
+                           ? (categories ? MoveRowsKernel<true, true> : MoveRowsKernel<true, false>)
+                           : (categories ? MoveRowsKernel<false, true> : MoveRowsKernel<false, false>);
+  LaunchNext("dividing rows", kernel, blocks, kPlanThreads, 0, limits, stream, tree);
 }
 
 }  // namespace xgbgpu::cuda

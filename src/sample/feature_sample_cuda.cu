@@ -1,6 +1,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "core/grid.h"
+#include "core/launch.h"
 #include "core/random.h"
 #include "level/device_tree.h"
 #include "sample/feature_ops.h"
@@ -117,6 +118,7 @@ __device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* sh
 /// A block for each child of the level, or for the root.
 __global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(DeviceTree tree) {
   __shared__ ChoiceShared shared;
+  WaitForKernelBefore();
   TreeSettings const& settings = *tree.settings;
   std::uint32_t const children = tree.families[0].sibling_slot < 0 ? 1 : 2;
   for (std::uint32_t child = blockIdx.x; child < tree.state->families * children; child += gridDim.x) {
@@ -144,8 +146,8 @@ __global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(DeviceTree tree
 
 void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits,
                     cudaStream_t stream) {
-  ChooseFeaturesKernel<<<Blocks(2 * bounds.families, 1, limits, kResident), kThreads, 0, stream>>>(tree);
-  CheckLaunch("choosing features");
+  LaunchNext("choosing features", ChooseFeaturesKernel, Blocks(2 * bounds.families, 1, limits, kResident), kThreads, 0,
+             limits, stream, tree);
 }
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,6 @@
+#include "core/block_totals.cuh"
 #include "core/grid.h"
+#include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "level/plan.cuh"
 
@@ -11,16 +13,6 @@ constexpr int kResident = 8;
 constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kBlockRows = kThreads * kLaneRows;
 
-/// Sum of the block's rows, added to the tree's.
-__device__ void AddSum(GradientSum sum, LevelState* state) {
-  sum.grad = WarpSum(sum.grad);
-  sum.hess = WarpSum(sum.hess);
-  if (threadIdx.x % 32 == 0) {
-    AtomicAdd(&state->sum.grad, sum.grad);
-    AtomicAdd(&state->sum.hess, sum.hess);
-  }
-}
-
 /// The row's gradient: to *narrow if that is the format; what it adds to the sum.
 __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, std::uint32_t random,
                                 NarrowGradient* narrow) {
@@ -31,6 +23,7 @@ __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, s
 }
 
 __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) {
+  WaitForKernelBefore();
   std::uint64_t const rows = tree.matrix.rows;
   GradientState const& gradient = *tree.gradient;
   RandomStream const stream{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
@@ -49,11 +42,12 @@ __global__ void __launch_bounds__(kThreads) ListRootRowsKernel(DeviceTree tree) 
       tree.lists[0][row] = record;
     }
   }
-  AddSum(sum, tree.state);
+  AddBlockSum<kThreads>(sum, &tree.state->sum);
 }
 
 /// The drawn rows are in list 0 already.
 __global__ void __launch_bounds__(kThreads) ListSampledRowsKernel(DeviceTree tree, SampleView sample) {
+  WaitForKernelBefore();
   std::uint32_t const rows = sample.size();
   GradientState const& gradient = *tree.gradient;
   RandomStream const stream{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
@@ -67,10 +61,11 @@ __global__ void __launch_bounds__(kThreads) ListSampledRowsKernel(DeviceTree tre
     sum.hess += q.hess;
     sample.rows[i] = record;
   }
-  AddSum(sum, tree.state);
+  AddBlockSum<kThreads>(sum, &tree.state->sum);
 }
 
 __global__ void MakeRootKernel(DeviceTree tree, std::uint32_t const* sampled) {
+  WaitForKernelBefore();
   std::uint32_t const rows = sampled != nullptr ? *sampled : static_cast<std::uint32_t>(tree.matrix.rows);
   MakeRoot(tree, rows);
   tree.sum_jobs[0] = {0, 0, 0};
@@ -80,18 +75,16 @@ __global__ void MakeRootKernel(DeviceTree tree, std::uint32_t const* sampled) {
 }  // namespace
 
 void ListRootRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
-  ListRootRowsKernel<<<Blocks(tree.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, stream>>>(tree);
-  CheckLaunch("listing the rows of the root");
-  MakeRootKernel<<<1, 1, 0, stream>>>(tree, nullptr);
-  CheckLaunch("making the root");
+  LaunchNext("listing the rows of the root", ListRootRowsKernel,
+             Blocks(tree.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, limits, stream, tree);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, tree, nullptr);
 }
 
 void ListSampledRows(DeviceTree const& tree, SampleView const& sample, DeviceLimits const& limits,
                      cudaStream_t stream) {
-  ListSampledRowsKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(tree, sample);
-  CheckLaunch("listing the rows of the root");
-  MakeRootKernel<<<1, 1, 0, stream>>>(tree, &sample.state->rows);
-  CheckLaunch("making the root");
+  LaunchNext("listing the rows of the root", ListSampledRowsKernel,
+             Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, limits, stream, tree, sample);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, tree, &sample.state->rows);
 }
 
 }  // namespace xgbgpu::cuda

@@ -1,6 +1,8 @@
 #include <cub/block/block_scan.cuh>
 
+#include "core/block_totals.cuh"
 #include "core/grid.h"
+#include "core/launch.h"
 #include "core/random.h"
 #include "sample/sample_cuda.h"
 
@@ -12,6 +14,8 @@ constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kBlockRows = kThreads * kLaneRows;
+constexpr int kRounds = 4;  // of so many rows, which take one place in the sample together
+constexpr int kDrawnRows = kRounds * kBlockRows;
 
 constexpr int kCountThreads = 512;
 constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
@@ -93,6 +97,7 @@ __global__ void __launch_bounds__(kCountThreads)
     CountKeysKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
   __shared__ std::uint32_t counts[kKeyBins];
   for (std::uint32_t b = threadIdx.x; b < kKeyBins; b += kCountThreads) counts[b] = 0;
+  WaitForKernelBefore();
   __syncthreads();
   KeyScale const scale = ScaleOf(*draw, *sample.state);
   std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kLaneRows;
@@ -138,6 +143,7 @@ template <bool kKeys>
 __global__ void __launch_bounds__(kThreads)
     DrawRowsKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample,
                    GradientState* gradient) {
+  WaitForKernelBefore();
   RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
   std::uint64_t const threshold = draw->threshold;
   KeyScale scale{};
@@ -147,64 +153,57 @@ __global__ void __launch_bounds__(kThreads)
     rule = sample.state->rule;
   }
   std::uint32_t grad_max = 0, hess_max = 0;
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kBlockRows; base < rows;
-       base += std::uint64_t{gridDim.x} * kBlockRows) {
-    std::uint64_t const first = base + threadIdx.x * kLaneRows;
-    GradientPair v[kLaneRows];
-    LoadFour(gradients, first, rows, v);
-    RandomBlock const draws = stream.Block(static_cast<std::uint32_t>(first / 4));
-    bool in[kLaneRows];
-    std::uint32_t count = 0;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < rows;
+       base += std::uint64_t{gridDim.x} * kDrawnRows) {
+    std::uint32_t sampled = 0;  // bit kLaneRows · round + i
 #pragma unroll
-    for (int i = 0; i < kLaneRows; ++i) {
-      std::uint64_t const chance = kKeys ? ChanceOf(rule, KeyBin(v[i], scale)) : threshold;
-      std::uint32_t const grad = MagnitudeBits(v[i].grad), hess = MagnitudeBits(v[i].hess);
-      bool const finite = grad < kNotFiniteBits && hess < kNotFiniteBits;
-      in[i] = first + i < rows && IsSampled(draws.word[i], chance);
-      if (in[i]) ++count;
-      if (kKeys && in[i]) v[i] = DivideByChance(v[i], chance);
-      if (in[i] || !finite) {
-        grad_max = max(grad_max, finite ? MagnitudeBits(v[i].grad) : grad);
-        hess_max = max(hess_max, finite ? MagnitudeBits(v[i].hess) : hess);
+    for (int round = 0; round < kRounds; ++round) {
+      std::uint64_t const first = base + round * kBlockRows + threadIdx.x * kLaneRows;
+      GradientPair v[kLaneRows];
+      LoadFour(gradients, first, rows, v);
+      RandomBlock const draws = stream.Block(static_cast<std::uint32_t>(first / 4));
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) {
+        std::uint64_t const chance = kKeys ? ChanceOf(rule, KeyBin(v[i], scale)) : threshold;
+        std::uint32_t const grad = MagnitudeBits(v[i].grad), hess = MagnitudeBits(v[i].hess);
+        bool const finite = grad < kNotFiniteBits && hess < kNotFiniteBits;
+        bool const in = first + i < rows && IsSampled(draws.word[i], chance);
+        if (in) sampled |= 1U << (kLaneRows * round + i);
+        if (kKeys && in) v[i] = DivideByChance(v[i], chance);
+        if (in || !finite) {
+          grad_max = max(grad_max, finite ? MagnitudeBits(v[i].grad) : grad);
+          hess_max = max(hess_max, finite ? MagnitudeBits(v[i].hess) : hess);
+        }
       }
     }
-    std::uint32_t place = Reserve(count, &sample.state->rows);
-#pragma unroll
-    for (int i = 0; i < kLaneRows; ++i) {
-      if (!in[i]) continue;
-      if (place < sample.capacity) {
-        sample.rows[place] = {static_cast<RowIndex>(first + i), {0, 0}};
-        if (sample.gradients != nullptr) sample.gradients[place] = v[i];
-        if (sample.by_row != nullptr) sample.by_row[first + i] = v[i];
-      }
-      ++place;
+    std::uint32_t place = Reserve(__popc(sampled), &sample.state->rows);
+    for (; sampled != 0; sampled &= sampled - 1, ++place) {
+      if (place >= sample.capacity) break;
+      std::uint32_t const bit = __ffs(static_cast<int>(sampled)) - 1;
+      std::uint64_t const row = base + bit / kLaneRows * kBlockRows + threadIdx.x * kLaneRows + bit % kLaneRows;
+      GradientPair v = gradients[row];  // not far away: few rows are in most samples
+      if (kKeys) v = DivideByChance(v, ChanceOf(rule, KeyBin(v, scale)));
+      sample.rows[place] = {static_cast<RowIndex>(row), {0, 0}};
+      if (sample.gradients != nullptr) sample.gradients[place] = v;
+      if (sample.by_row != nullptr) sample.by_row[row] = v;
     }
   }
-  for (int d = 16; d > 0; d /= 2) {
-    grad_max = max(grad_max, __shfl_xor_sync(kAllLanes, grad_max, d));
-    hess_max = max(hess_max, __shfl_xor_sync(kAllLanes, hess_max, d));
-  }
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(&gradient->grad_max, grad_max);
-    atomicMax(&gradient->hess_max, hess_max);
-  }
+  RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->grad_max, &gradient->hess_max);
 }
 
 }  // namespace
 
 void SampleRows(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
                 GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(rows, kBlockRows, limits, kResident);
+  unsigned const blocks = Blocks(rows, kDrawnRows, limits, kResident);
   if (sample.key_counts != nullptr) {
     FindLargestGradients(gradients, rows, &sample.state->grad_max, &sample.state->hess_max, limits, stream);
-    CountKeysKernel<<<Blocks(rows, kCountThreads * kLaneRows, limits, kCountResident), kCountThreads, 0, stream>>>(
-        gradients, rows, draw, sample);
-    CheckLaunch("looking for the threshold of a sample");
-    DrawRowsKernel<true><<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, sample, gradient);
-  } else {
-    DrawRowsKernel<false><<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, sample, gradient);
+    LaunchNext("looking for the threshold of a sample", CountKeysKernel,
+               Blocks(rows, kCountThreads * kLaneRows, limits, kCountResident), kCountThreads, 0, limits, stream,
+               gradients, rows, draw, sample);
   }
-  CheckLaunch("sampling rows");
+  auto* const kernel = sample.key_counts != nullptr ? DrawRowsKernel<true> : DrawRowsKernel<false>;
+  LaunchNext("sampling rows", kernel, blocks, kThreads, 0, limits, stream, gradients, rows, draw, sample, gradient);
   SampledGradients const sampled{sample.rows, sample.gradients, sample.by_row != nullptr ? sample.by_row : gradients,
                                  &sample.state->rows};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);

@@ -20,6 +20,11 @@ __device__ inline unsigned long long CandidateKey(float gain, std::uint32_t orde
   return (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | (0xFFFFFFFFU - order);
 }
 
+/// Its gain.
+__device__ inline float GainOf(unsigned long long key) {
+  return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
+}
+
 __device__ inline unsigned long long WarpMax(unsigned long long key) {
   for (int d = 16; d > 0; d /= 2) key = max(key, __shfl_xor_sync(kAllLanes, key, d));
   return key;

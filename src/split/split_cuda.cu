@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
 #include "split/category_split_cuda.cuh"
@@ -22,25 +23,24 @@ __device__ bool IsIn(std::uint32_t const* set, FeatureIndex f) {
   return set == nullptr || ((set[f / 32] >> (f % 32)) & 1U) != 0;
 }
 
-/// The bins that one thread looks at: `n` of them, from `first` on.
+/// The bins that one thread looks at: `n` of them, from `first` on; none of a feature outside the sample of the tree.
 struct Segment {
   FeatureIndex feature;
   std::uint32_t column;  ///< of the group
   std::uint32_t first, n, bins;
   std::uint64_t cell;  ///< of its first bin
-  bool active;         ///< the feature is in the sample of the tree
 };
 
 __device__ Segment SegmentOf(DeviceTree const& tree, SplitGroup const& group) {
-  std::uint32_t const columns = kThreads / group.segments;
-  std::uint32_t const column = threadIdx.x % columns, part = threadIdx.x / columns;
+  // Everything here is a power of two, and shifts are faster than divisions.
+  int const column_bits = __ffs(kThreads) - __ffs(group.segments);
+  std::uint32_t const column = threadIdx.x & ((1U << column_bits) - 1), part = threadIdx.x >> column_bits;
   Segment s{};
   s.column = column;
   s.feature = group.first + column;
-  s.active = column < group.features && IsIn(tree.features_of_tree, s.feature);
-  if (!s.active) return s;
+  if (column >= group.features || !IsIn(tree.features_of_tree, s.feature)) return s;
   s.bins = tree.matrix.bins(s.feature);
-  std::uint32_t const per_part = (s.bins + group.segments - 1) / group.segments;
+  std::uint32_t const per_part = (s.bins + group.segments - 1) >> (__ffs(group.segments) - 1);
   s.first = min(part * per_part, s.bins);
   s.n = min(per_part, s.bins - s.first);
   s.cell = tree.matrix.first_cell(s.feature) + std::uint64_t{s.first} * tree.matrix.cell_stride();
@@ -85,7 +85,9 @@ struct BinRun {
 /// The best candidate that a thread has seen.
 struct BestCandidate {
   unsigned long long key{0};
-  SplitCandidate split;
+  BinIndex bin{0};
+  bool default_left{false};
+  GradientSum left;
 
   /// Considers the splits on either side of the bins of a run, which begins `from` bins into the segment. *below: sum
   /// of the present values below it, moved on to those below the next run.
@@ -101,31 +103,39 @@ struct BestCandidate {
       if (missing && in) {  // bins from b on go right, missing values go left
         GradientSum const right = Minus(present, *below);
         float const gain = SplitGain<kMonotone>(p, Minus(total, right), right, node, direction);
-        Consider(gain, s, false, b, s.bins - 1 - b, Minus(total, right), right);
+        Consider(gain, s, false, b, s.bins - 1 - b, Minus(total, right));
       }
       below->grad += run.sum[i].grad;
       below->hess += run.sum[i].hess;
       if (!in) continue;
       float const gain = SplitGain<kMonotone>(p, *below, Minus(total, *below), node, direction);
-      Consider(gain, s, true, b + 1, b, *below, Minus(total, *below));
+      Consider(gain, s, true, b + 1, b, *below);
     }
+  }
+  /// As the candidate of a node with this sum.
+  __device__ SplitCandidate Split(FeatureIndex feature, GradientSum total) const {
+    if (key == 0) return {};
+    return {GainOf(key), feature, bin, default_left, false, left, Minus(total, left)};
   }
 
  private:
   static __device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
-  __device__ void Consider(float gain, Segment const& s, bool forward, BinIndex bin, std::uint32_t step,
-                           GradientSum left, GradientSum right) {
+  __device__ void Consider(float gain, Segment const& s, bool forward, BinIndex first_right, std::uint32_t step,
+                           GradientSum below) {
     unsigned long long const other = CandidateKey(gain, OrderOf(s.column, forward, step));
     if (other <= key) return;
     key = other;
-    split = {gain, s.feature, bin, !forward, false, left, right};
+    bin = first_right;
+    default_left = !forward;
+    left = below;
   }
 };
 
 /// Prefix sums over the segments of a feature: the sum of those below this thread's, and of all.
 __device__ void SumBelow(SplitGroup const& group, std::uint32_t column, GradientSum mine, SplitShared* shared,
                          GradientSum* below, GradientSum* present) {
-  std::uint32_t const columns = kThreads / group.segments, lane = threadIdx.x % 32;
+  std::uint32_t const columns = static_cast<std::uint32_t>(kThreads) >> (__ffs(group.segments) - 1);
+  std::uint32_t const lane = threadIdx.x % 32;
   GradientSum up_to = mine;  // over the segments in this warp
   for (std::uint32_t d = columns; d < 32; d *= 2) {
     std::int64_t const grad = __shfl_up_sync(kAllLanes, up_to.grad, d), hess = __shfl_up_sync(kAllLanes, up_to.hess, d);
@@ -136,14 +146,14 @@ __device__ void SumBelow(SplitGroup const& group, std::uint32_t column, Gradient
   // One part for each column of a warp, or, with more columns than lanes, for each thread.
   std::uint32_t const width = min(columns, 32U), per_row = max(columns / 32, 1U);
   std::uint32_t const warp = threadIdx.x / 32;
-  if (lane >= 32 - width) shared->part[warp * width + lane % width] = {up_to.grad, up_to.hess};
+  if (lane >= 32 - width) shared->part[warp * width + (lane & (width - 1))] = {up_to.grad, up_to.hess};
   __syncthreads();
   *below = {up_to.grad - mine.grad, up_to.hess - mine.hess};
   *present = {0, 0};
   std::uint32_t const first = column / 32;  // warp that holds the column's first segment
 #pragma unroll 8
   for (std::uint32_t w = first; w < kThreads / 32; w += per_row) {
-    longlong2 const v = shared->part[w * width + column % width];
+    longlong2 const v = shared->part[w * width + (column & (width - 1))];
     if (w < warp) {
       below->grad += v.x;
       below->hess += v.y;
@@ -162,24 +172,23 @@ __device__ bool MayMeetAt(DeviceTree const& tree, NodeIndex n, FeatureIndex f) {
                  f == tree.nodes[0].split.feature);
 }
 
-/// Best split of node n over the features of one group; true in the one thread that holds it.
+/// Best split of node n over the features of one group; true in the one thread that holds it. `kept`: a sibling's
+/// histogram is needed after this level.
 template <bool kMonotone>
 __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group,
-                            Segment const& s, NodeIndex n, std::uint32_t const* allowed, GradientSum* own,
+                            Segment const& s, NodeIndex n, bool kept, std::uint32_t const* allowed, GradientSum* own,
                             GradientSum const* built, SplitShared* shared, SplitCandidate* split) {
   GradientSum const total = tree.nodes[n].sum;
-  bool const scanned = s.active && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature);
+  bool const scanned = s.n != 0 && IsIn(allowed, s.feature) && MayMeetAt(tree, n, s.feature);
   std::uint64_t const stride = tree.matrix.cell_stride();
   bool const one_run = s.n <= kSplitBins;
   BinRun run{};
   GradientSum mine;
-  if (s.active) {
-    for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
-      run.Load(s, stride, from, own, built, built != nullptr);
-      GradientSum const sum = run.Total();
-      mine.grad += sum.grad;
-      mine.hess += sum.hess;
-    }
+  for (std::uint32_t from = 0; from < s.n; from += kSplitBins) {
+    run.Load(s, stride, from, own, built, built != nullptr && (kept || !one_run));
+    GradientSum const sum = run.Total();
+    mine.grad += sum.grad;
+    mine.hess += sum.hess;
   }
   GradientSum below, present;
   SumBelow(group, s.column, mine, shared, &below, &present);
@@ -192,15 +201,16 @@ __device__ bool BestOfGroup(DeviceTree const& tree, SplitParams const& params, S
       best.Scan<kMonotone>(params, s, run, from, total, node, direction, present, &below);
     }
   }
-  *split = best.split;
-  return HasLargest(best.key, shared);
+  bool const largest = HasLargest(best.key, shared);
+  if (largest) *split = best.Split(s.feature, total);
+  return largest;
 }
 
 /// The same, where the group may be a categorical feature.
 template <bool kMonotone, bool kCategories>
-__device__ bool BestOf(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group, NodeIndex n,
-                       std::uint32_t const* allowed, GradientSum* own, GradientSum const* built, SplitShared* shared,
-                       SplitCandidate* split) {
+__device__ bool BestOf(DeviceTree const& tree, SplitParams const& params, SplitGroup const& group, Segment const& s,
+                       NodeIndex n, bool kept, std::uint32_t const* allowed, GradientSum* own, GradientSum const* built,
+                       SplitShared* shared, SplitCandidate* split) {
   if constexpr (kCategories) {
     FeatureIndex const f = group.first;
     if (group.categorical) {
@@ -208,7 +218,7 @@ __device__ bool BestOf(DeviceTree const& tree, SplitParams const& params, SplitG
                                          IsIn(allowed, f) && MayMeetAt(tree, n, f), own, built, shared, split);
     }
   }
-  return BestOfGroup<kMonotone>(tree, params, group, SegmentOf(tree, group), n, allowed, own, built, shared, split);
+  return BestOfGroup<kMonotone>(tree, params, group, s, n, kept, allowed, own, built, shared, split);
 }
 
 /// Best split of a node over all groups: found by one warp, written to the node.
@@ -240,17 +250,26 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
   __shared__ SplitShared shared;
   __shared__ bool last_group;
-  SplitParams const params = ParamsOf(tree);
+  __shared__ Selection<false> level;  // for the last block
   std::uint32_t const groups = tree.group_count;
-  // The root has no sibling; every other family has one.
-  std::uint32_t const children = tree.families[0].sibling_slot < 0 ? 1 : 2;
-  std::uint64_t const items = std::uint64_t{tree.state->families} * children * groups;
-  for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    auto const f = static_cast<std::uint32_t>(item / groups / children);
-    auto const child = static_cast<std::uint32_t>(item / groups % children);
-    auto const g = static_cast<std::uint32_t>(item % groups);
+  // What no kernel of the tree writes can be read early. Items of a block seldom have another group than its first one.
+  std::uint32_t g = blockIdx.x % groups;
+  SplitGroup group = tree.groups[g];
+  Segment segment = SegmentOf(tree, group);
+  WaitForKernelBefore();
+  SplitParams const params = ParamsOf(tree);
+  if (threadIdx.x == 0) level = MakeSelection<false>(tree);
+  bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
+  std::uint32_t const items = tree.state->families * (root ? 1 : 2) * groups;
+  for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
+    std::uint32_t const node_item = item / groups;
+    std::uint32_t const f = root ? 0 : node_item / 2, child = root ? 0 : node_item % 2;
     Family* const family = tree.families + f;
-    SplitGroup const group = tree.groups[g];
+    if (item - node_item * groups != g) {
+      g = item - node_item * groups;
+      group = tree.groups[g];
+      segment = SegmentOf(tree, group);
+    }
     auto const sums = [&](std::int32_t slot) {
       return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
     };
@@ -260,8 +279,11 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     GradientSum* const own = sums(child == 0 ? family->built_slot : family->sibling_slot);
     GradientSum const* const built = subtract ? sums(family->built_slot) : nullptr;
     std::uint32_t const* const allowed = SetOf(tree, f, n != family->left);
+    // Children at the greatest depth are not evaluated: nothing is subtracted from the histograms of their parents.
+    bool const kept = next == NextLevel::kByHost || tree.nodes[n].depth + 1 < tree.settings->max_depth;
     SplitCandidate best;
-    bool const mine = BestOf<kMonotone, kCategories>(tree, params, group, n, allowed, own, built, &shared, &best);
+    bool const mine =
+        BestOf<kMonotone, kCategories>(tree, params, group, segment, n, kept, allowed, own, built, &shared, &best);
     if (mine) candidates[g] = best;
     if (SelectionReduces(tree, next)) continue;
     __threadfence();
@@ -284,9 +306,9 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
   if (next == NextLevel::kByHost || tree.order.nodes != nullptr) return;
   if (!IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
   if (next == NextLevel::kLists) {
-    SelectLevel<kMonotone, false>(tree);
+    SelectLevel<kMonotone>(tree, level);
   } else {
-    SelectPaths<kMonotone, false>(tree, step);
+    SelectPaths<kMonotone>(tree, level, step);
   }
 }
 
@@ -295,14 +317,14 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
   if (tree.features_of_node != nullptr) ChooseFeatures(tree, bounds, limits, stream);
-  unsigned const blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
+  unsigned blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
+  if (blocks > tree.group_count) blocks -= blocks % tree.group_count;  // a block keeps its group
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = tree.limits.directions != nullptr
                            ? (categories ? FindSplitsKernel<true, true> : FindSplitsKernel<true, false>)
                            : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
-  kernel<<<blocks, kThreads, 0, stream>>>(tree, next, step);
-  CheckLaunch("looking for splits");
-  if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, stream);
+  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, limits, stream, tree, next, step);
+  if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

@@ -1,0 +1,50 @@
+/// Totals over a block, so that device memory sees one addition a block and not one a warp: additions to one address
+/// are carried out one after the other.
+#ifndef XGBGPU_CORE_BLOCK_TOTALS_CUH_
+#define XGBGPU_CORE_BLOCK_TOTALS_CUH_
+
+#include "core/grid.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::cuda {
+
+/// use(which, total) in one thread for each of two totals: combine() over all threads' values. Called by the whole
+/// block, once in a kernel. combine is associative and commutative.
+template <int kBlockThreads, typename T, typename Combine, typename Use>
+__device__ void ForBlockTotals(T first, T second, Combine&& combine, Use&& use) {
+  __shared__ T totals[kBlockThreads / 32][2];
+  for (int d = 16; d > 0; d /= 2) {
+    first = combine(first, __shfl_xor_sync(kAllLanes, first, d));
+    second = combine(second, __shfl_xor_sync(kAllLanes, second, d));
+  }
+  if (threadIdx.x % 32 == 0) {
+    totals[threadIdx.x / 32][0] = first;
+    totals[threadIdx.x / 32][1] = second;
+  }
+  __syncthreads();
+  if (threadIdx.x >= 2) return;
+  T total = totals[0][threadIdx.x];
+  for (int w = 1; w < kBlockThreads / 32; ++w) total = combine(total, totals[w][threadIdx.x]);
+  use(threadIdx.x, total);
+}
+
+/// Adds the block's sums to *to.
+template <int kBlockThreads>
+__device__ void AddBlockSum(GradientSum own, GradientSum* to) {
+  ForBlockTotals<kBlockThreads>(
+      own.grad, own.hess, [](std::int64_t a, std::int64_t b) { return a + b; },
+      [&](unsigned which, std::int64_t total) { AtomicAdd(which == 0 ? &to->grad : &to->hess, total); });
+}
+
+/// Raises *first and *second to the largest of the block's values.
+template <int kBlockThreads>
+__device__ void RaiseToBlockMax(std::uint32_t own_first, std::uint32_t own_second, std::uint32_t* first,
+                                std::uint32_t* second) {
+  ForBlockTotals<kBlockThreads>(
+      own_first, own_second, [](std::uint32_t a, std::uint32_t b) { return max(a, b); },
+      [&](unsigned which, std::uint32_t total) { atomicMax(which == 0 ? first : second, total); });
+}
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_CORE_BLOCK_TOTALS_CUH_
