@@ -113,10 +113,6 @@ DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads);
 
-/// Sorted columns for exact trees on a device, which sorts them if they are long and it has the memory.
-/// Throws as BuildDeviceMatrix, and InvalidArgument for more than 2^31 rows.
-std::unique_ptr<SortedMatrix> SortColumnsForDevice(RowSource const& source, int device, int threads);
-
 /// Exact trees on a device; the columns are copied there.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);
 

@@ -7,7 +7,6 @@
 #include "core/device.h"
 #include "core/message.h"
 #include "core/work_sizes.h"
-#include "exact/sorted_matrix_cuda.h"
 #include "matrix/matrix_cuda.h"
 
 namespace xgbgpu {
@@ -112,18 +111,6 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, S
     DeviceScope const scope{device};
     return cuda::BuildMatrix(source, {max_bin, weights}, {device, threads});
   });
-}
-
-std::unique_ptr<SortedMatrix> SortColumnsForDevice(RowSource const& source, int device, int threads) {
-  constexpr std::uint64_t kFewRows = 1 << 17;  // a column is sorted by the host before a device is asked
-  CheckDevice(device);
-  if (source.rows() <= kFewRows) return host::SortColumns(source, threads);
-  auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
-  try {
-    return NamingSizes(sizes, [&] { return cuda::SortColumns(source, device, threads); });
-  } catch (OutOfDeviceMemory const&) {
-    return host::SortColumns(source, threads);  // training takes less
-  }
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {

@@ -34,7 +34,6 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<flo
   ThrowNoCuda();
 }
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
-std::unique_ptr<SortedMatrix> SortColumnsForDevice(RowSource const&, int, int) { ThrowNoCuda(); }
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }
 void PredictContributionsOnDevice(RowSource const&, PathForest const&, std::size_t, std::size_t, bool,

@@ -69,9 +69,7 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
   place.backend = ResolveBackend(place.backend);
-  auto matrix = place.backend == BackendKind::kCuda ? SortColumnsForDevice(source, place.device, threads)
-                                                    : host::SortColumns(source, threads);
-  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix)}};
+  return std::shared_ptr<Dataset const>{new Dataset{place, host::SortColumns(source, threads)}};
 }
 
 Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) : data_{std::move(data)} {

@@ -38,18 +38,18 @@ Buffer<std::uint32_t> MakeEntries(SortedMatrix const& matrix, int threads) {
   return entries;
 }
 
-}  // namespace
-
-void CheckExactRows(std::uint64_t rows) {
+std::uint64_t CheckRows(std::uint64_t rows) {
   if (rows > kMostExactRows) {
     Throw<InvalidArgument>("The matrix has ", rows, " rows; allowed with gpu_exact on a device: ", kMostExactRows,
                            " at most");
   }
+  return rows;
 }
 
+}  // namespace
+
 DeviceColumns::DeviceColumns(SortedMatrix const& matrix, int threads, DeviceArena* arena)
-    : rows_{matrix.rows}, features_{matrix.features()}, used_(matrix.features(), 1) {
-  CheckExactRows(rows_);
+    : rows_{CheckRows(matrix.rows)}, features_{matrix.features()}, used_(matrix.features(), 1) {
   std::vector<std::uint8_t> is_dense, ascends;
   for (FeatureIndex f = 0; f < features_; ++f) {
     is_dense.push_back(matrix.IsDense(f) ? 1 : 0);

@@ -10,13 +10,10 @@
 
 namespace xgbgpu::cuda {
 
-/// Throws InvalidArgument for more rows than kMostExactRows.
-void CheckExactRows(std::uint64_t rows);
-
 /// 4 bytes a stored value, and 12 a tile of kTileEntries; values stay on the host, which looks up those that it needs.
 class DeviceColumns {
  public:
-  /// Waits. Throws as CheckExactRows; OutOfDeviceMemory.
+  /// Waits. Throws InvalidArgument for more than kMostExactRows rows; OutOfDeviceMemory.
   DeviceColumns(SortedMatrix const& matrix, int threads, DeviceArena* arena);
 
   /// Splits may be by these features only, ascending.

@@ -42,9 +42,6 @@ struct SortedMatrix {
 
 namespace host {
 
-/// SortColumns without the sorting: inside a column rows ascend.
-std::unique_ptr<SortedMatrix> GatherColumns(RowSource const& source, int threads);
-
 /// In      source  any number of batches; read three times
 /// Cost    one radix sort per column; peak memory: the result, and the longest column once more for every thread
 /// Same    any number of threads

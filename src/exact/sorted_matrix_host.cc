@@ -9,7 +9,7 @@
 
 namespace xgbgpu::host {
 
-std::unique_ptr<SortedMatrix> GatherColumns(RowSource const& source, int threads) {
+std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) {
   CheckShape(source);
   auto matrix = std::make_unique<SortedMatrix>();
   matrix->rows = source.rows();
@@ -22,15 +22,9 @@ std::unique_ptr<SortedMatrix> GatherColumns(RowSource const& source, int threads
                            [](std::uint64_t row, Entry e) {
                              return SortedValue{static_cast<RowIndex>(row), e.value};
                            });
-  return matrix;
-}
-
-std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) {
-  auto matrix = GatherColumns(source, threads);
   std::vector<Buffer<SortedValue>> scratch(static_cast<std::size_t>(threads));
   ParallelTasks(threads, matrix->features(), [&](std::size_t f, int thread) {
-    Span<SortedValue> const column{matrix->values.data() + matrix->column_ptr[f],
-                                   matrix->column(static_cast<FeatureIndex>(f)).size()};
+    Span<SortedValue> const column{matrix->values.data() + matrix->column_ptr[f], sizes[f]};
     auto& own = scratch[static_cast<std::size_t>(thread)];
     own.Reserve(column.size());
     Span<SortedValue> const sorted = RadixSort(column, Span<SortedValue>{own.data(), column.size()},
