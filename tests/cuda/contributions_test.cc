@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CudaContributionsTest, ::testing::ValuesIn(Case
                          [](auto const& c) { return c.param.name; });
 
 TEST(CudaContributionsPlanTest, ScratchHasATileForEveryWarp) {
-  DeviceLimits const limits{0, 132, 232448, 233472};  // of an H200
+  DeviceLimits const limits{0, 132, 232448, 233472, true};  // of an H200
   EXPECT_EQ(cuda::PlanContributions(1000, 3, 28, limits).block_rows, 128U);
   EXPECT_EQ(cuda::PlanContributions(1000, 3, 28, limits).bytes, (16U << 10) + 128 * 28 * 8);
   EXPECT_EQ(cuda::PlanContributions(1000, 3, 800, limits).block_rows, 32U);
