@@ -158,6 +158,9 @@ void ExactGrowth::FindSplits() {
   std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
   std::size_t const best_bytes = features * nodes * sizeof(unsigned long long);
   std::size_t const room_bytes = present_bytes + best_bytes + nodes * sizeof(std::uint32_t);
+  if (nodes_[level_].depth + 1 < params_.max_depth) {  // the division needs it in any case
+    Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
+  }
   char* const room = SearchRoom(room_bytes);
   FillBytes(room, 0, room_bytes, stream_, "clearing for exact splits");
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
