@@ -205,6 +205,7 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, Gra
   features_ = std::move(features);
   gradients_ = gradients;
   tree_number_ = tree_number;
+  if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   StartTree(std::move(constraints));
 }
 
@@ -224,7 +225,6 @@ void LevelBuilder::StartTree(Constraints constraints) {
       IsCut() ? 0 : params_.max_leaves,
       {params_.seed, tree_number_, SampleThreshold(params_.subsample), MakeSampleTarget(params_, matrix_.view.rows)},
       features_->counts()};
-  if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   if (unattended_) {
     RunUnattended();
     return;
@@ -319,7 +319,7 @@ void LevelBuilder::RunUnattended() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth,  enqueued_levels_,   shape_.most_ordered,
+  GraphKey const key{params_.max_depth,  enqueued_levels_,   shape_.ordered ? 1 + shape_.most_ordered : 0,
                      Sampled(),          Weighted(),         by_paths_,
                      has_tree_set_,      has_node_sets_,     !params_.feature_weights.empty(),
                      sample_room_,       used_slots_,        gradients_,
@@ -433,6 +433,15 @@ bool LevelBuilder::MakeRoomForTree() {
   return true;
 }
 
+/// Unattended: waits for what is enqueued; if it lacked memory, for the tree from its start.
+void LevelBuilder::WaitForTree() {
+  stream_.Wait("growing a tree");
+  while (by_paths_ && MakeRoomForTree()) {
+    RunUnattended();
+    stream_.Wait("growing a tree");
+  }
+}
+
 LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
   auto const is_finite = [&] {
@@ -441,11 +450,7 @@ LevelBuilder::Result LevelBuilder::Finish() {
   };
   std::size_t made = 0;  // nodes, of which sets have the numbers
   if (unattended_) {
-    stream_.Wait("growing a tree");
-    while (by_paths_ && MakeRoomForTree()) {
-      RunUnattended();
-      stream_.Wait("growing a tree");
-    }
+    WaitForTree();
     if (is_finite() && !GrowOn()) GrowAttended();  // else nodes mean nothing
   }
   if (unattended_) {

@@ -95,6 +95,7 @@ class LevelBuilder {
   void EnqueueLevels(int first, int end);
   void EnqueueListLevels(int first, int end);
   int LikelyLevels();
+  void WaitForTree();
   bool GrowOn();
   void GrowAttended();
   void EnqueueUnsampled(Node const* nodes);
@@ -148,7 +149,7 @@ class LevelBuilder {
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
     int max_depth, levels;
-    std::uint32_t ordered;
+    std::uint32_t ordered;  ///< 1 + nodes that the order keeps; 0: there is none
     bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;

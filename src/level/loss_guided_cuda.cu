@@ -62,7 +62,7 @@ bool LevelBuilder::GrowOn() {
     enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
     likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
     EnqueueLevels(first, enqueued_levels_);
-    stream_.Wait("growing a tree");
+    WaitForTree();
   }
   int const used = NodesOf(host_memory_.data())[state.nodes - 1].depth;
   shallow_trees_ = used + policy.more_levels < likely_levels_ ? shallow_trees_ + 1 : 0;

@@ -190,6 +190,61 @@ TEST(EqualityChainTest, LossGuidedToAnyDepth) {
   }
 }
 
+/// After many shallow trees few levels are enqueued at once. A deeper tree that is the first of the wide format finds
+/// out behind them that moved gradients have no room.
+TEST(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  int const threads = omp_get_max_threads();
+  constexpr std::uint32_t kKinds = 20, kRows = 70000, kShallow = 40;
+  auto const matrix = HostMatrix(RowsOfKinds(kKinds, kRows, true), 64, threads);
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
+  EqualityCase c{991, kRows, kKinds, 1, Values::kFew, 64, Loss::kHeavyTail, {}, 1, {}};
+  c.params.grow_policy = GrowPolicy::kLossGuide;
+  c.params.max_depth = 0;
+  c.params.max_leaves = 16;
+  for (std::uint32_t t = 0; t <= kShallow; ++t) {
+    SCOPED_TRACE("tree " + std::to_string(t));
+    std::vector<GradientPair> gradients;
+    for (std::uint32_t r = 0; r < kRows; ++r) {
+      std::uint32_t const kind = r % kKinds;
+      float const shallow = kind < 2 ? 2.0f + static_cast<float>(kind) : 0.0f;
+      gradients.push_back({t < kShallow ? shallow : std::pow(1.1f, static_cast<float>(kind)), 1.0f});
+    }
+    if (t == kShallow) gradients[0].grad = 1e4f;
+    host.GrowOne(c, gradients, {t, 0});
+    cuda.GrowOne(c, gradients, {t, 0});
+    if (t < kShallow) {
+      EXPECT_LT(DepthOf(host.tree), 4);
+    } else {
+      EXPECT_GT(DepthOf(host.tree), 10);
+    }
+    ASSERT_EQ(cuda.tree, host.tree);
+    ASSERT_EQ(cuda.positions, host.positions);
+    ASSERT_EQ(Bits(cuda.margins), Bits(host.margins));
+  }
+}
+
+/// Settings whose trees are alike but for the order.
+TEST(EqualityChainTest, AnOrderOfNothingAndNoOrder) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  auto const matrix = HostMatrix(RowsOfKinds(5, 3000, true), 64, 2);
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, 2)};
+  Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, 2)};
+  EqualityCase c{992, 3000, 5, 1, Values::kFew, 64, Loss::kHeavyTail, {}, 1, {}};
+  c.params.max_depth = 1;
+  std::vector<GradientPair> gradients;
+  for (std::size_t r = 0; r < 3000; ++r) gradients.push_back({static_cast<float>(r % 5), 1.0f});
+  for (int const max_leaves : {1, 0, 1, 2}) {
+    c.params.max_leaves = max_leaves;
+    c.params.grow_policy = max_leaves == 0 ? GrowPolicy::kDepthWise : GrowPolicy::kLossGuide;
+    host.GrowOne(c, gradients, {0, 0});
+    cuda.GrowOne(c, gradients, {0, 0});
+    EXPECT_EQ(host.tree.size(), max_leaves == 1 ? 1U : 3U);
+    ASSERT_EQ(cuda.tree, host.tree) << max_leaves << " leaves";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(HostAndCuda, EqualityTest, ::testing::ValuesIn(EqualityCases()),
                          [](auto const& c) { return NameOf(c.param); });
 
