@@ -3,6 +3,7 @@
 #include "core/grid.h"
 #include "objective/leaf_median_cuda.h"
 #include "objective/leaf_median_ops.h"
+#include "quantile/quantile_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -60,7 +61,7 @@ struct SortedKeys {
     }
     return low;
   }
-  __device__ float Residual(std::uint64_t i) const { return ResidualOfKey(static_cast<std::uint32_t>(keys[i])); }
+  __device__ float Residual(std::uint64_t i) const { return ValueOfKey(static_cast<std::uint32_t>(keys[i])); }
 };
 
 /// weights[begin … end - 1] become the sums of themselves and all before: one addition after the other, by lane 0,

@@ -28,8 +28,7 @@ void ComputeResiduals(float const* labels, float const* margins, std::uint64_t r
 /// As host::MedianLeaves; every array is on the device. Only enqueues, but for the memory of the first call.
 ///
 /// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights, whose sums stock
-/// rounds
-///       one after the other, a lane adds up the weights of its leaf: some 2 ms for a million rows in one leaf.
+///       rounds one after the other, a lane adds up the weights of its leaf: some 2 ms for a million rows in one leaf.
 void MedianLeaves(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
                   float* node_values, std::size_t nodes, LeafMedianScratch* scratch, DeviceLimits const& limits,
                   cudaStream_t stream);

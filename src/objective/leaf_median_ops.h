@@ -15,18 +15,12 @@ namespace xgbgpu {
 /// has is up to the processor.
 XGBGPU_HD std::uint32_t ResidualKey(float residual) { return residual != residual ? 0xFFFFFFFFU : ~RankKey(residual); }
 
-/// The same, but -0 comes before 0: what the residual was can be told from it, unless it was NaN.
+/// The same, but -0 comes before 0: ValueOfKey (quantile/quantile_ops.h) tells the residual, unless it was NaN.
 XGBGPU_HD std::uint32_t InvertibleKey(float residual) {
   if (residual != residual) return 0xFFFFFFFFU;
   std::uint32_t bits;
   std::memcpy(&bits, &residual, sizeof(bits));
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
-}
-XGBGPU_HD float ResidualOfKey(std::uint32_t key) {
-  std::uint32_t const bits = (key >> 31) != 0 ? key & 0x7FFFFFFFU : ~key;
-  float residual;
-  std::memcpy(&residual, &bits, sizeof(residual));
-  return residual;
 }
 
 /// A row without weight has no hessian either, and XGBoost takes it for one outside the sample.
