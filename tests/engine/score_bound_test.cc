@@ -26,6 +26,7 @@ class Draw {
   /// Of every size from 1 to 2^bits.
   std::int64_t Sized(int bits) { return 1 + Below(std::int64_t{1} << (1 + Below(bits))); }
 
+  GradientFormat Format() { return {false, static_cast<int>(Below(90)) - 20, static_cast<int>(Below(90)) - 20}; }
   GradientSum Total() { return {(Below(2) == 0 ? 1 : -1) * Sized(59), 1 + Sized(59)}; }
   Candidate Split(GradientSum total) {
     GradientSum const left{(Below(2) == 0 ? 1 : -1) * Sized(59), 1 + Below(total.hess - 1)};
@@ -48,8 +49,7 @@ void NothingIsLost(TrainParams const& params, WeightBounds bounds, std::uint64_t
   Draw draw{seed};
   int compared = 0, dropped = 0;
   for (int i = 0; i < 4000; ++i) {
-    GradientFormat const format{false, static_cast<int>(draw.Below(90)) - 20, static_cast<int>(draw.Below(90)) - 20};
-    SplitParams const p{params, format};
+    SplitParams const p{params, draw.Format()};
     ScoreUnits const units{p};
     GradientSum const total = draw.Total();
     NodeTerms const terms = TermsOf<kMonotone>(p, total, bounds);
@@ -78,8 +78,7 @@ TEST(ScoreBoundTest, NorIsOneInsideARun) {
   Draw draw{6};
   int compared = 0, dropped = 0;
   for (int i = 0; i < 4000; ++i) {
-    GradientFormat const format{false, static_cast<int>(draw.Below(90)) - 20, static_cast<int>(draw.Below(90)) - 20};
-    SplitParams const p{params, format};
+    SplitParams const p{params, draw.Format()};
     ScoreUnits const units{p};
     GradientSum const total = draw.Total();
     NodeTerms const terms = TermsOf<false>(p, total, {});
