@@ -17,6 +17,7 @@
 #define XGBGPU_CORE_FIXED_POINT_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/hd.h"
 #include "core/portable_math.h"
@@ -67,12 +68,49 @@ XGBGPU_HD std::int64_t RoundToNearest(float v, double scale) {
   return static_cast<std::int64_t>((x + kMagic) - kMagic);
 }
 
+/// A power of two that floats are multiplied by: in two steps, as it need not be a float itself.
+struct FloatScale {
+  float first;
+  float second;
+};
+
+/// 2^k for |k| <= 252.
+XGBGPU_HD FloatScale MakeFloatScale(int k) {
+  auto const power = [](int n) {
+    auto const bits = static_cast<std::uint32_t>(n + 127) << 23;
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  };
+  int const half = k / 2;
+  return {power(half), power(k - half)};
+}
+
+/// v times the power. Exact, unless that is less than 2^-126; what is less stays less. On a device this and the
+/// conversion of floats to integers are several times as fast as they are with doubles.
+XGBGPU_HD float Scaled(float v, FloatScale scale) { return v * scale.first * scale.second; }
+
+/// The largest integer that is not above x, |x| < 2^31.
+XGBGPU_HD std::int32_t Floor(float x) {
+#if defined(__CUDA_ARCH__)
+  return __float2int_rd(x);
+#else
+  auto const truncated = static_cast<std::int32_t>(x);
+  return truncated - (static_cast<float>(truncated) > x ? 1 : 0);
+#endif
+}
+
+/// The scale of RoundAtRandom: 2^(shift + 17).
+XGBGPU_HD FloatScale MakeNarrowScale(int shift) { return MakeFloatScale(shift + 17); }
+
 /// floor(v · 2^shift + u), u uniform among the middles of 2^16 equal parts of [0, 1): the expectation is v · 2^shift to
-/// within 2^-17.
-XGBGPU_HD std::int32_t RoundAtRandom(float v, double scale, std::uint32_t random16) {
-  double const x = static_cast<double>(v) * scale + (static_cast<double>(random16) + 0.5) * (1.0 / 65536.0);
-  std::int32_t const truncated = static_cast<std::int32_t>(x);
-  return truncated - (static_cast<double>(truncated) > x ? 1 : 0);
+/// within 2^-17. |v · 2^shift| < 2^14.
+///
+/// u = (random16 + 1/2) / 2^16. With y = v · 2^(shift + 16) this is floor((y + 1/2 + random16) / 2^16), where only the
+/// integer part of y + 1/2 matters, which is that of (floor(2 y) + 1) / 2.
+XGBGPU_HD std::int32_t RoundAtRandom(float v, FloatScale scale, std::uint32_t random16) {
+  std::int32_t const rounded = (Floor(Scaled(v, scale)) + 1) >> 1;
+  return (rounded + static_cast<std::int32_t>(random16)) >> 16;
 }
 
 }  // namespace xgbgpu

@@ -62,7 +62,7 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientState* state, ForEach&&
   bool const may_be_narrow =
       rows >= kNarrowMinRows && state->grad_max < kNotFiniteBits && state->hess_max < kNotFiniteBits;
   if (may_be_narrow) {
-    double const grad_scale = CoarseScale(state->grad_max), hess_scale = CoarseScale(state->hess_max);
+    FloatScale const grad_scale = CoarseScale(state->grad_max), hess_scale = CoarseScale(state->hess_max);
     std::int64_t grad = 0, hess = 0;
     for_each([&](GradientPair v) {
       grad += CoarseMagnitude(v.grad, grad_scale);

@@ -29,7 +29,8 @@ XGBGPU_VECTOR Largest LargestOf(GradientPair const* v, std::size_t n) {
   return most;
 }
 
-XGBGPU_VECTOR GradientSum CoarseSum(GradientPair const* v, std::size_t n, double grad_scale, double hess_scale) {
+XGBGPU_VECTOR GradientSum CoarseSum(GradientPair const* v, std::size_t n, FloatScale grad_scale,
+                                    FloatScale hess_scale) {
   GradientSum sum;
   for (std::size_t i = 0; i < n; ++i) {
     sum.grad += CoarseMagnitude(v[i].grad, grad_scale);
@@ -38,9 +39,9 @@ XGBGPU_VECTOR GradientSum CoarseSum(GradientPair const* v, std::size_t n, double
   return sum;
 }
 
-XGBGPU_VECTOR void NarrowRun(GradientPair const* v, std::uint32_t const* random, std::size_t n, double grad_scale,
-                             double hess_scale, NarrowGradient* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = QuantiseNarrow(v[i], grad_scale, hess_scale, random[i]);
+XGBGPU_VECTOR void NarrowRun(GradientPair const* v, std::uint32_t const* random, std::size_t n, NarrowScales scales,
+                             NarrowGradient* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = QuantiseNarrow(v[i], scales, random[i]);
 }
 
 void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
@@ -58,7 +59,7 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
 }
 
 bool NoneTowers(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {
-  double const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
+  FloatScale const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     GradientSum const sum = CoarseSum(gradients.data() + begin, end - begin, grad_scale, hess_scale);
@@ -99,7 +100,7 @@ void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format
     std::uint32_t random[4 * kRandomRun];
     for (std::size_t i = begin; i < end; i += 4 * kRandomRun) {
       FillRandom(rounding, static_cast<std::uint32_t>(i / 4), random);
-      NarrowRun(gradients.data() + i, random, std::min<std::size_t>(4 * kRandomRun, end - i), grad_scale, hess_scale,
+      NarrowRun(gradients.data() + i, random, std::min<std::size_t>(4 * kRandomRun, end - i), MakeNarrowScales(format),
                 narrow.data() + i);
     }
   });

@@ -32,15 +32,23 @@ XGBGPU_HD int ExponentAbove(std::uint32_t bits) {
 }
 
 /// |v| in units of 2^(exponent - 20), rounded down: at most 2^20, so that sums over 2^32 rows fit 53 bits.
-XGBGPU_HD std::int32_t CoarseMagnitude(float v, double coarse_scale) {
-  return static_cast<std::int32_t>((v < 0 ? -static_cast<double>(v) : static_cast<double>(v)) * coarse_scale);
+XGBGPU_HD std::int32_t CoarseMagnitude(float v, FloatScale coarse_scale) {
+  return static_cast<std::int32_t>(Scaled(v < 0 ? -v : v, coarse_scale));
+}
+
+struct NarrowScales {
+  FloatScale grad;
+  FloatScale hess;
+};
+XGBGPU_HD NarrowScales MakeNarrowScales(GradientFormat format) {
+  return {MakeNarrowScale(format.grad_shift), MakeNarrowScale(format.hess_shift)};
 }
 
 /// Narrow record of one row; its random word gives 16 bits to the gradient (low half) and 16 to the hessian (high
 /// half).
-XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, double grad_scale, double hess_scale, std::uint32_t random) {
-  return {static_cast<std::int16_t>(RoundAtRandom(v.grad, grad_scale, random & 0xFFFFU)),
-          static_cast<std::int16_t>(RoundAtRandom(v.hess, hess_scale, random >> 16))};
+XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, NarrowScales const& scales, std::uint32_t random) {
+  return {static_cast<std::int16_t>(RoundAtRandom(v.grad, scales.grad, random & 0xFFFFU)),
+          static_cast<std::int16_t>(RoundAtRandom(v.hess, scales.hess, random >> 16))};
 }
 
 XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hess_scale) {
@@ -53,7 +61,7 @@ XGBGPU_HD bool NoneTowers(std::int64_t coarse_sum, std::uint64_t rows) {
 }
 
 /// Factor of CoarseMagnitude for a largest value of these MagnitudeBits.
-XGBGPU_HD double CoarseScale(std::uint32_t max_bits) { return ScaleByPowerOfTwo(1.0, 20 - ExponentAbove(max_bits)); }
+XGBGPU_HD FloatScale CoarseScale(std::uint32_t max_bits) { return MakeFloatScale(20 - ExponentAbove(max_bits)); }
 
 /// Format for `rows` gradients with these largest MagnitudeBits; `narrow` if none towers above the rest.
 XGBGPU_HD GradientFormat MakeGradientFormat(std::uint64_t rows, std::uint32_t grad_max, std::uint32_t hess_max,

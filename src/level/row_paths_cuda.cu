@@ -22,6 +22,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   GradientState const& gradient = *tree.gradient;
   SampleDraw const& draw = tree.settings->draw;
   bool const narrow = gradient.format.narrow;
+  NarrowScales const scales = MakeNarrowScales(gradient.format);
   std::uint8_t* const paths = tree.paths.next_path;
   GradientSum sum;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
@@ -54,8 +55,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     NarrowGradient q[kLaneRows];
 #pragma unroll
     for (int i = 0; i < kLaneRows; ++i) {
-      q[i] = first + i < rows ? QuantiseNarrow(v[i], gradient.grad_scale, gradient.hess_scale, rounding.word[i])
-                              : NarrowGradient{0, 0};
+      q[i] = first + i < rows ? QuantiseNarrow(v[i], scales, rounding.word[i]) : NarrowGradient{0, 0};
       sum.grad += q[i].grad;
       sum.hess += q[i].hess;
     }

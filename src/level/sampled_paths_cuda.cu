@@ -12,15 +12,35 @@ namespace {
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
 
-/// Copies a row's record of every tile to another place among `to_rows` rows.
+/// Copies the records of the sampled rows to the rows `to`, of every tile. Neighbouring threads copy the pieces of a
+/// record; several are on their way at a time.
 template <typename Piece>
-__device__ void CopyRecord(DeviceMatrixView const& m, RowIndex row, std::uint8_t* to, std::uint64_t to_rows,
-                           std::uint64_t place) {
-  std::uint32_t const pieces = m.record_bytes() / sizeof(Piece);
-  for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
-    auto const* const source = reinterpret_cast<Piece const*>(m.records) + (tile * m.rows + row) * pieces;
-    auto* const target = reinterpret_cast<Piece*>(to) + (tile * to_rows + place) * pieces;
-    for (std::uint32_t p = 0; p < pieces; ++p) target[p] = source[p];
+__device__ void CopyRecords(DeviceMatrixView const& m, SampleView const& sample, std::uint8_t* to,
+                            std::uint64_t to_rows) {
+  constexpr int kInFlight = 4;
+  std::uint32_t const shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;  // a record is one piece or two
+  std::uint64_t const pieces = std::uint64_t{sample.size()} << shift, step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; base < pieces;
+       base += kInFlight * step) {
+    std::uint64_t source[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      std::uint64_t const p = base + i * step;
+      if (p < pieces) source[i] = (std::uint64_t{sample.rows[p >> shift].row} << shift) + (p & shift);
+    }
+    for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
+      auto const* const from = reinterpret_cast<Piece const*>(m.records) + (tile * m.rows << shift);
+      auto* const target = reinterpret_cast<Piece*>(to) + (tile * to_rows << shift);
+      Piece v[kInFlight];
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        if (base + i * step < pieces) v[i] = from[source[i]];
+      }
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        if (base + i * step < pieces) target[base + i * step] = v[i];
+      }
+    }
   }
 }
 
@@ -28,28 +48,28 @@ __device__ void CopyRecord(DeviceMatrixView const& m, RowIndex row, std::uint8_t
 __global__ void __launch_bounds__(kThreads) GatherRowsKernel(DeviceTree tree, DeviceMatrixView from, SampleView sample,
                                                              std::uint8_t* records, NarrowGradient* narrow) {
   WaitForKernelBefore();
+  switch (from.record_bytes()) {
+    case 4:
+      CopyRecords<std::uint32_t>(from, sample, records, tree.matrix.rows);
+      break;
+    case 8:
+      CopyRecords<uint2>(from, sample, records, tree.matrix.rows);
+      break;
+    default:
+      CopyRecords<uint4>(from, sample, records, tree.matrix.rows);
+  }
   std::uint32_t const rows = sample.size();
   GradientState const& gradient = *tree.gradient;
+  NarrowScales const scales = MakeNarrowScales(gradient.format);
   RandomStream const rounding{tree.settings->draw.seed, RandomPurpose::kRounding, tree.settings->draw.tree, 0};
   GradientSum sum;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
        i += std::uint64_t{gridDim.x} * kThreads) {
-    RowIndex const row = sample.rows[i].row;
-    switch (from.record_bytes()) {
-      case 4:
-        CopyRecord<std::uint32_t>(from, row, records, tree.matrix.rows, i);
-        break;
-      case 8:
-        CopyRecord<uint2>(from, row, records, tree.matrix.rows, i);
-        break;
-      default:
-        CopyRecord<uint4>(from, row, records, tree.matrix.rows, i);
-    }
     if (tree.paths.next_path != nullptr) tree.paths.next_path[i] = 0;
     GradientPair const v = sample.gradients[i];
     GradientSum q;
     if (gradient.format.narrow) {
-      NarrowGradient const n = QuantiseNarrow(v, gradient.grad_scale, gradient.hess_scale, rounding.Word(row));
+      NarrowGradient const n = QuantiseNarrow(v, scales, rounding.Word(sample.rows[i].row));
       narrow[i] = n;
       q = {n.grad, n.hess};
     } else {

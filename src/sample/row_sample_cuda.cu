@@ -18,7 +18,7 @@ __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, s
                                 NarrowGradient* narrow) {
   *narrow = {0, 0};
   if (!gradient.format.narrow) return QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
-  *narrow = QuantiseNarrow(v, gradient.grad_scale, gradient.hess_scale, random);
+  *narrow = QuantiseNarrow(v, MakeNarrowScales(gradient.format), random);
   return {narrow->grad, narrow->hess};
 }
 

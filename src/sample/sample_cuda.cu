@@ -1,4 +1,5 @@
 #include <cub/block/block_scan.cuh>
+#include <type_traits>
 
 #include "core/block_totals.cuh"
 #include "core/grid.h"
@@ -138,21 +139,52 @@ __device__ std::uint32_t Reserve(std::uint32_t count, std::uint32_t* rows) {
   return place;
 }
 
-/// kKeys: the chance depends on the gradient.
+/// The chances of rows, by their gradients: what takes a division or a double is in a table in shared memory.
+class Chances {
+ public:
+  static constexpr std::uint32_t kTable = 1U << kKeyBits;
+
+  /// Called by the whole block.
+  __device__ Chances(SampleDraw const& draw, SampleState const& state, std::uint64_t* table)
+      : scale_{ScaleOf(draw, state)}, rule_{state.rule}, in_top_octave_{table} {
+    static_assert(kTable == kThreads);
+    bool const looked_up = rule_.method == SamplingMethod::kGradientBased && rule_.bin != 0;
+    if (looked_up) table[threadIdx.x] = ChanceInTopOctave(rule_, threadIdx.x);
+    __syncthreads();
+  }
+  __device__ std::uint64_t Of(GradientPair v) const {
+    return ChanceOf(rule_, KeyBin(v, scale_), [&](std::uint32_t i) { return in_top_octave_[i]; });
+  }
+
+ private:
+  KeyScale scale_;
+  SampleRule rule_;
+  std::uint64_t const* in_top_octave_;
+};
+
+/// The same for every row.
+struct OneChance {
+  static constexpr std::uint32_t kTable = 1;
+  std::uint64_t chance;
+  __device__ OneChance(SampleDraw const& draw, SampleState const&, std::uint64_t*) : chance{draw.threshold} {}
+  __device__ std::uint64_t Of(GradientPair) const { return chance; }
+};
+
+/// kKeys: the chance depends on the gradient, which is divided by it.
 template <bool kKeys>
 __global__ void __launch_bounds__(kThreads)
     DrawRowsKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample,
                    GradientState* gradient) {
+  using RowChances = std::conditional_t<kKeys, Chances, OneChance>;
+  __shared__ std::uint64_t table[RowChances::kTable];
   WaitForKernelBefore();
   RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
-  std::uint64_t const threshold = draw->threshold;
-  KeyScale scale{};
-  SampleRule rule{};
-  if (kKeys) {
-    scale = ScaleOf(*draw, *sample.state);
-    rule = sample.state->rule;
-  }
+  RowChances const chances{*draw, *sample.state, table};
   std::uint32_t grad_max = 0, hess_max = 0;
+  auto const raise_maxima = [&](GradientPair v) {
+    grad_max = max(grad_max, MagnitudeBits(v.grad));
+    hess_max = max(hess_max, MagnitudeBits(v.hess));
+  };
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < rows;
        base += std::uint64_t{gridDim.x} * kDrawnRows) {
     std::uint32_t sampled = 0;  // bit kLaneRows · round + i
@@ -164,16 +196,9 @@ __global__ void __launch_bounds__(kThreads)
       RandomBlock const draws = stream.Block(static_cast<std::uint32_t>(first / 4));
 #pragma unroll
       for (int i = 0; i < kLaneRows; ++i) {
-        std::uint64_t const chance = kKeys ? ChanceOf(rule, KeyBin(v[i], scale)) : threshold;
-        std::uint32_t const grad = MagnitudeBits(v[i].grad), hess = MagnitudeBits(v[i].hess);
-        bool const finite = grad < kNotFiniteBits && hess < kNotFiniteBits;
-        bool const in = first + i < rows && IsSampled(draws.word[i], chance);
+        bool const in = first + i < rows && IsSampled(draws.word[i], chances.Of(v[i]));
         if (in) sampled |= 1U << (kLaneRows * round + i);
-        if (kKeys && in) v[i] = DivideByChance(v[i], chance);
-        if (in || !finite) {
-          grad_max = max(grad_max, finite ? MagnitudeBits(v[i].grad) : grad);
-          hess_max = max(hess_max, finite ? MagnitudeBits(v[i].hess) : hess);
-        }
+        if (max(MagnitudeBits(v[i].grad), MagnitudeBits(v[i].hess)) >= kNotFiniteBits) raise_maxima(v[i]);
       }
     }
     std::uint32_t place = Reserve(__popc(sampled), &sample.state->rows);
@@ -182,7 +207,10 @@ __global__ void __launch_bounds__(kThreads)
       std::uint32_t const bit = __ffs(static_cast<int>(sampled)) - 1;
       std::uint64_t const row = base + bit / kLaneRows * kBlockRows + threadIdx.x * kLaneRows + bit % kLaneRows;
       GradientPair v = gradients[row];  // not far away: few rows are in most samples
-      if (kKeys) v = DivideByChance(v, ChanceOf(rule, KeyBin(v, scale)));
+      if (kKeys && max(MagnitudeBits(v.grad), MagnitudeBits(v.hess)) < kNotFiniteBits) {
+        v = DivideByChance(v, chances.Of(v));
+      }
+      raise_maxima(v);
       sample.rows[place] = {static_cast<RowIndex>(row), {0, 0}};
       if (sample.gradients != nullptr) sample.gradients[place] = v;
       if (sample.by_row != nullptr) sample.by_row[row] = v;

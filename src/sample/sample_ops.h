@@ -46,22 +46,21 @@ constexpr std::uint32_t kKeyBins = 1 + (kKeyOctaves << kKeyBits);
 /// What keys of one tree are made with.
 struct KeyScale {
   SamplingMethod method;
-  double grad;  ///< powers of two that bring the largest gradient and hessian below 1
-  double hess;
+  FloatScale grad;  ///< powers of two that bring the largest gradient and hessian below 1
+  FloatScale hess;
 };
 
 /// From the MagnitudeBits of the largest gradient and hessian of all rows.
 XGBGPU_HD KeyScale MakeKeyScale(SamplingMethod method, std::uint32_t grad_max, std::uint32_t hess_max) {
   int grad = ExponentAbove(grad_max), hess = ExponentAbove(hess_max);
   if (method == SamplingMethod::kGradientBased) grad = hess = grad > hess ? grad : hess;  // they are added
-  return {method, ScaleByPowerOfTwo(1.0, -grad), ScaleByPowerOfTwo(1.0, -hess)};
+  return {method, MakeFloatScale(-grad), MakeFloatScale(-hess)};
 }
 
 /// Bin of a row's key, 0 to kKeyBins - 1.
 XGBGPU_HD std::uint32_t KeyBin(GradientPair v, KeyScale const& scale) {
   constexpr int kMantissa = 23, kOne = 127;  // of a float
-  auto const g = static_cast<float>(static_cast<double>(v.grad) * scale.grad);
-  auto const h = static_cast<float>(static_cast<double>(v.hess) * scale.hess);
+  float const g = Scaled(v.grad, scale.grad), h = Scaled(v.hess, scale.hess);
   bool const added = scale.method == SamplingMethod::kGradientBased;
   if (added ? v.grad == 0.0f && v.hess == 0.0f : v.grad == 0.0f || v.hess == 0.0f) return 0;
   float const key = added ? std::sqrt(g * g + 0.1f * (h * h)) : g * h;
@@ -147,10 +146,25 @@ XGBGPU_HD SampleRule MakeSampleRule(SampleTarget const& target, std::uint32_t bi
   return rule;
 }
 
-XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin) {
+/// gradient_based: the chance, rounded down, of the `i`-th bin of the octave that rule.bin is in, as if there were no
+/// limit. Half of it, rounded down, is that of the bin an octave lower, whose value is half as large.
+XGBGPU_HD std::uint64_t ChanceInTopOctave(SampleRule const& rule, std::uint32_t i) {
+  std::uint32_t const octave = (rule.bin - 1) >> kKeyBits;
+  return static_cast<std::uint64_t>(static_cast<double>(KeyValue(1 + (octave << kKeyBits) + i)) * rule.per_value);
+}
+
+/// in_top_octave(i): ChanceInTopOctave, perhaps from a table: rows are many.
+template <typename InTopOctave>
+XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin, InTopOctave&& in_top_octave) {
   if (bin > rule.bin) return kCertain;
   if (rule.method == SamplingMethod::kGoss) return bin == rule.bin ? rule.at : rule.below;
-  return bin == 0 ? 0 : ToChance(static_cast<double>(KeyValue(bin)) * rule.per_value);
+  if (bin == 0) return 0;
+  std::uint32_t const lower = ((rule.bin - 1) >> kKeyBits) - ((bin - 1) >> kKeyBits);  // octaves
+  std::uint64_t const chance = in_top_octave((bin - 1) % (1U << kKeyBits)) >> lower;
+  return chance < 1 ? 1 : chance > kCertain ? kCertain : chance;
+}
+XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin) {
+  return ChanceOf(rule, bin, [&](std::uint32_t i) { return ChanceInTopOctave(rule, i); });
 }
 
 /// v divided by the chance. Not beyond the largest float, which only gradients near it could be.

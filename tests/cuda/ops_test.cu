@@ -147,9 +147,10 @@ struct Wide {
   XGBGPU_HD std::int64_t operator()(float v) const { return RoundToNearest(v, scale); }
 };
 struct Narrow {
-  double scale;
+  int shift;
   XGBGPU_HD NarrowGradient operator()(float v) const {
-    return QuantiseNarrow({v, v * 0.25f}, scale, scale, MagnitudeBits(v) * 2654435761U);
+    NarrowScales const scales{MakeNarrowScale(shift), MakeNarrowScale(shift)};
+    return QuantiseNarrow({v, v * 0.25f}, scales, MagnitudeBits(v) * 2654435761U);
   }
 };
 struct Exponent {
@@ -159,15 +160,16 @@ struct Key {
   XGBGPU_HD float operator()(float v) const { return ValueOfKey(SortKey(v)); }
 };
 struct Coarse {
-  XGBGPU_HD std::int32_t operator()(float v) const { return CoarseMagnitude(v, 0x1p20); }
+  XGBGPU_HD std::int32_t operator()(float v) const { return CoarseMagnitude(v, MakeFloatScale(20)); }
 };
 TEST_F(CudaOps, FixedPointAndKeys) {
   std::mt19937 random{3};
   std::normal_distribution<float> normal{0.0f, 0.2f};
   std::vector<float> gradients(kSamples);
-  for (float& g : gradients) g = std::fmax(-1.0f, std::fmin(1.0f, normal(random)));
+  constexpr float kMost = 0x1.fffffep-1f;  // below 1
+  for (float& g : gradients) g = std::fmax(-kMost, std::fmin(kMost, normal(random)));
   ExpectSameBits(gradients, Wide{0x1p45});
-  ExpectSameBits(gradients, Narrow{0x1p14});
+  ExpectSameBits(gradients, Narrow{14});
   ExpectSameBits(gradients, Coarse{});
   ExpectSameBits(Floats(), Exponent{});
   ExpectSameBits(Floats(), Key{});

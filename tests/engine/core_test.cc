@@ -124,7 +124,7 @@ TEST(FixedPointTest, RoundAtRandomHasTheDocumentedExpectation) {
   for (float v : values) {
     double sum = 0;
     for (std::uint32_t draw = 0; draw < 65536; ++draw) {
-      std::int32_t const q = RoundAtRandom(v, 1.0, draw);
+      std::int32_t const q = RoundAtRandom(v, MakeNarrowScale(0), draw);
       ASSERT_LE(std::fabs(q - static_cast<double>(v)), 1.0);
       sum += q;
     }
@@ -135,8 +135,25 @@ TEST(FixedPointTest, RoundAtRandomHasTheDocumentedExpectation) {
 TEST(FixedPointTest, RoundAtRandomStaysInsideSixteenBits) {
   float const largest = std::nextafter(1.0f, 0.0f);
   for (std::uint32_t draw : {0U, 1U, 32767U, 65535U}) {
-    EXPECT_LE(RoundAtRandom(largest, 0x1p14, draw), 1 << kNarrowBits);
-    EXPECT_GE(RoundAtRandom(-largest, 0x1p14, draw), -(1 << kNarrowBits));
+    EXPECT_LE(RoundAtRandom(largest, MakeNarrowScale(14), draw), 1 << kNarrowBits);
+    EXPECT_GE(RoundAtRandom(-largest, MakeNarrowScale(14), draw), -(1 << kNarrowBits));
+  }
+}
+
+TEST(FixedPointTest, RoundAtRandomIsTheFloorOfTheSum) {
+  // The formula in doubles, where it is exact, for largest values of any size.
+  testing::Random random{5};
+  for (int exponent : {-149, -140, -126, -100, -97, -96, -20, 0, 1, 60, 127, 128}) {
+    int const shift = kNarrowBits - exponent;
+    FloatScale const scale = MakeNarrowScale(shift);
+    for (int i = 0; i < 20000; ++i) {
+      double const size = i % 4 == 0 ? std::pow(2.0, -60 * random.Uniform()) : 1.0;
+      auto const v = static_cast<float>(std::ldexp(random.Between(-1, 1) * size, exponent));
+      if (std::fabs(std::ldexp(v, -exponent)) >= 1) continue;  // rounded up
+      std::uint32_t const draw = i % 8 == 0 ? (i % 16 == 0 ? 0U : 65535U) : random.Below(65536);
+      double const sum = std::ldexp(v, shift) + (draw + 0.5) / 65536;
+      ASSERT_EQ(RoundAtRandom(v, scale, draw), std::floor(sum)) << v << " " << draw;
+    }
   }
 }
 
