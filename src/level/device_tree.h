@@ -214,7 +214,7 @@ struct WalkTree {
   DeviceCategories categories;  ///< of its splits
 };
 /// After a tree on a sample, for all rows of the matrix, from the root: margins[row · stride] += node_values[leaf].
-/// (level/sampled_paths_cuda.cu)
+/// (level/walk_rows_cuda.cu)
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
                     std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
 /// The same: positions[row] = leaf, its complement outside the sample.

@@ -1,0 +1,215 @@
+#include "core/grid.h"
+#include "level/device_tree.h"
+#include "level/plan_paths.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = kPlanThreads;
+constexpr int kResident = 8;
+
+/// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words.
+template <int kWords>
+class OwnRecord {
+ public:
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t* words) : m_{m}, words_{words + threadIdx.x} {}
+  __device__ void Load(std::uint64_t row) {
+    constexpr int kPieceWords = kWords < 4 ? kWords : 4;
+    using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, unsigned>>;
+    auto const* const from = reinterpret_cast<Piece const*>(m_.records) + row * (kWords / kPieceWords);
+#pragma unroll
+    for (int p = 0; p < kWords / kPieceWords; ++p) {
+      Piece const piece = from[p];
+      std::uint32_t own[kPieceWords];
+      memcpy(own, &piece, sizeof(piece));
+#pragma unroll
+      for (int w = 0; w < kPieceWords; ++w) words_[(p * kPieceWords + w) * kThreads] = own[w];
+    }
+  }
+  __device__ std::uint32_t Symbol(FeatureIndex feature) const {
+    std::uint32_t const byte = feature * m_.symbol_bytes;
+    std::uint32_t const shifted = words_[byte / 4 * kThreads] >> (byte % 4 * 8);
+    return m_.symbol_bytes == 1 ? shifted & 0xFFU : shifted & 0xFFFFU;
+  }
+
+ private:
+  DeviceMatrixView const& m_;
+  std::uint32_t* words_;
+};
+
+/// The same for several tiles, where they are.
+template <>
+class OwnRecord<0> {
+ public:
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*) : m_{m} {}
+  __device__ void Load(std::uint64_t row) { row_ = row; }
+  __device__ std::uint32_t Symbol(FeatureIndex feature) const {
+    std::uint8_t const* const at = m_.records + (feature / m_.tile_columns * m_.rows + row_) * m_.record_bytes() +
+                                   feature % m_.tile_columns * m_.symbol_bytes;
+    return m_.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
+  }
+
+ private:
+  DeviceMatrixView const& m_;
+  std::uint64_t row_{0};
+};
+
+/// Nodes that a block keeps in shared memory: those that rows visit first.
+constexpr NodeIndex kNearNodes = 512;
+
+/// The child of node n that a row goes to; kNoNode from a leaf. kCategories: the node may be split by categories.
+template <bool kCategories, typename Record>
+__device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record const& record) {
+  if (node.left == kNoNode) return kNoNode;
+  std::uint32_t const symbol = record.Symbol(node.split.feature);
+  bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
+  return node.left + (GoesLeft(symbol, node.split, by_categories, tree.categories) ? 0 : 1);
+}
+
+/// Near nodes as they are. In shared memory.
+template <bool kCategories>
+struct WholeNodes {
+  WalkNode nodes[kNearNodes];
+
+  __device__ void Load(DeviceMatrixView const&, WalkTree const& tree) {
+    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+      nodes[n] = tree.nodes[n];
+    }
+  }
+  template <typename Record>
+  __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
+    return NextNode<kCategories>(n < kNearNodes ? nodes[n] : tree.nodes[n], tree, record);
+  }
+};
+
+/// Near nodes of a matrix of one tile without categories, in one word each: lanes whose rows are at different nodes
+/// then disturb each other least, which is what bounds the walk. In shared memory.
+///
+/// A word has, from the top, the left child (10 bits; 0: a leaf), the column (5), whether missing values go left (1),
+/// and the first symbol that goes right (16). In a tree that is made level by level the left child of node n is at most
+/// 2 n + 1. kFar is no node: 32 columns have symbols of one byte, with less than 2^16 - 1 of them.
+struct PackedNodes {
+  static constexpr std::uint32_t kFar = ~0U, kLeaves = 1U << 22;
+  std::uint32_t words[kNearNodes];
+  std::uint32_t missing;  ///< the symbol
+
+  __device__ void Load(DeviceMatrixView const& m, WalkTree const& tree) {
+    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+      WalkNode const node = tree.nodes[n];
+      auto const left = static_cast<std::uint32_t>(node.left);
+      bool const missing_left = node.split.missing_left != kNoSymbol;
+      if (node.left == kNoNode) {
+        words[n] = 0;
+      } else {
+        words[n] = left >= 1U << 10
+                       ? kFar
+                       : left << 22 | node.split.feature << 17 | (missing_left ? 1U << 16 : 0U) | node.split.bin;
+      }
+    }
+    if (threadIdx.x == 0) missing = m.tile[0].bins;
+  }
+  template <typename Record>
+  __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
+    std::uint32_t const word = n < kNearNodes ? words[n] : kFar;
+    if (word < kLeaves) return kNoNode;
+    if (word == kFar) return NextNode<false>(tree.nodes[n], tree, record);
+    std::uint32_t const symbol = record.Symbol(word >> 17 & 31U);
+    bool const left = symbol < (word & 0xFFFFU) || ((word >> 16 & 1U) != 0 && symbol == missing);
+    return static_cast<NodeIndex>((word >> 22) + (left ? 0 : 1));
+  }
+};
+
+/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: of a record; 0 for several tiles.
+/// kCategories: some nodes may be split by categories.
+template <int kWords, bool kCategories, typename Leave>
+__global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
+  __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
+  __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
+  near_nodes.Load(matrix, tree);
+  __syncthreads();
+  OwnRecord<kWords> record{matrix, words};
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
+    record.Load(row);
+    auto const fetched = leave.Fetch(row);  // on its way during the walk
+    NodeIndex leaf = 0;
+    for (;;) {
+      NodeIndex const next = near_nodes.Next(leaf, tree, record);
+      if (next == kNoNode) break;
+      leaf = next;
+    }
+    leave(row, leaf, fetched);
+  }
+}
+
+struct AddValue {
+  float const* node_values;
+  float* margins;
+  std::size_t stride;
+  __device__ float Fetch(std::uint64_t row) const { return margins[row * stride]; }
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, float margin) const {
+    margins[row * stride] = margin + __ldg(node_values + leaf);
+  }
+};
+
+struct WriteComplement {
+  NodeIndex* positions;
+  __device__ NodeIndex Fetch(std::uint64_t) const { return 0; }
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const { positions[row] = ~leaf; }
+};
+
+template <typename Leave>
+void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave, DeviceLimits const& limits,
+             cudaStream_t stream) {
+  unsigned const blocks = Blocks(matrix.rows, kThreads, limits, kResident);
+  auto const launch = [&](auto words) {
+    constexpr int kWords = decltype(words)::value;
+    auto* const kernel =
+        tree.categories.sets != nullptr ? WalkAllKernel<kWords, true, Leave> : WalkAllKernel<kWords, false, Leave>;
+    kernel<<<blocks, kThreads, 0, stream>>>(matrix, tree, leave);
+  };
+  if (matrix.tiles > 1) {
+    launch(std::integral_constant<int, 0>{});
+  } else {
+    switch (matrix.record_bytes()) {
+      case 32:
+        launch(std::integral_constant<int, 8>{});
+        break;
+      case 16:
+        launch(std::integral_constant<int, 4>{});
+        break;
+      case 8:
+        launch(std::integral_constant<int, 2>{});
+        break;
+      default:
+        launch(std::integral_constant<int, 1>{});
+    }
+  }
+  CheckLaunch("looking for the leaves of rows");
+}
+
+__global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample, NodeIndex* positions) {
+  std::uint32_t const rows = sample.size();
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    RowIndex const row = sample.rows[i].row;
+    positions[row] = ~positions[row];
+  }
+}
+
+}  // namespace
+
+void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
+                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
+  WalkAll(matrix, tree, AddValue{node_values, margins, stride}, limits, stream);
+}
+
+void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
+                       NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
+  WalkAll(matrix, tree, WriteComplement{positions}, limits, stream);
+  MarkSampledKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(sample, positions);
+  CheckLaunch("telling sampled rows from others");
+}
+
+}  // namespace xgbgpu::cuda
