@@ -210,8 +210,11 @@ void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limit
 /// A finished tree that was grown by paths.
 struct WalkTree {
   WalkNode const* nodes;
-  NodeIndex most_nodes;         ///< that it may have
-  DeviceCategories categories;  ///< of its splits
+  Node const* made;             ///< the same nodes as they were made, level by level
+  LevelState const* state;      ///< knows their number
+  DeviceCategories categories;  ///< of their splits
+
+  XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(state->nodes); }
 };
 /// After a tree on a sample, for all rows of the matrix, from the root: margins[row · stride] += node_values[leaf].
 /// (level/walk_rows_cuda.cu)

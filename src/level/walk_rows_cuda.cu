@@ -1,5 +1,6 @@
 #include "core/grid.h"
 #include "level/device_tree.h"
+#include "level/near_node_ops.h"
 #include "level/plan_paths.cuh"
 
 namespace xgbgpu::cuda {
@@ -67,13 +68,21 @@ __device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record
   return node.left + (GoesLeft(symbol, node.split, by_categories, tree.categories) ? 0 : 1);
 }
 
+/// Where next(n), and so on, leads: the last before kNoNode.
+template <typename Next>
+__device__ NodeIndex Follow(NodeIndex n, Next&& next) {
+  for (NodeIndex child = next(n); child != kNoNode; child = next(n)) n = child;
+  return n;
+}
+
 /// Near nodes as they are. In shared memory.
 template <bool kCategories>
 struct WholeNodes {
   WalkNode nodes[kNearNodes];
 
   __device__ void Load(DeviceMatrixView const&, WalkTree const& tree) {
-    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+    NodeIndex const near_nodes = min(tree.size(), kNearNodes);
+    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
       nodes[n] = tree.nodes[n];
     }
   }
@@ -83,19 +92,20 @@ struct WholeNodes {
   }
 };
 
-/// Near nodes of a matrix of one tile without categories, in one word each: lanes whose rows are at different nodes
-/// then disturb each other least, which is what bounds the walk. In shared memory.
+/// Near nodes of a matrix of one tile with symbols of two bytes, without categories, in one word each: lanes whose rows
+/// are at different nodes then disturb each other least. In shared memory.
 ///
 /// A word has, from the top, the left child (10 bits; 0: a leaf), the column (5), whether missing values go left (1),
 /// and the first symbol that goes right (16). In a tree that is made level by level the left child of node n is at most
-/// 2 n + 1. kFar is no node: 32 columns have symbols of one byte, with less than 2^16 - 1 of them.
+/// 2 n + 1. kFar is no node: there are 16 columns at most.
 struct PackedNodes {
   static constexpr std::uint32_t kFar = ~0U, kLeaves = 1U << 22;
   std::uint32_t words[kNearNodes];
   std::uint32_t missing;  ///< the symbol
 
   __device__ void Load(DeviceMatrixView const& m, WalkTree const& tree) {
-    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < min(tree.most_nodes, kNearNodes); n += kThreads) {
+    NodeIndex const near_nodes = min(tree.size(), kNearNodes);
+    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
       WalkNode const node = tree.nodes[n];
       auto const left = static_cast<std::uint32_t>(node.left);
       bool const missing_left = node.split.missing_left != kNoSymbol;
@@ -133,13 +143,66 @@ __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matri
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
     auto const fetched = leave.Fetch(row);  // on its way during the walk
-    NodeIndex leaf = 0;
-    for (;;) {
-      NodeIndex const next = near_nodes.Next(leaf, tree, record);
-      if (next == kNoNode) break;
-      leaf = next;
+    leave(row, Follow(0, [&](NodeIndex n) { return near_nodes.Next(n, tree, record); }), fetched);
+  }
+}
+
+/// Near nodes of a matrix of one tile with symbols of one byte, without categories, and the block's records. In shared
+/// memory.
+template <int kWords>
+struct ByteWalk {
+  static constexpr int kUntested = 4;  ///< steps until the next look whether all rows of the warp are in leaves
+  static_assert(kThreads == 1 << (NearNode::kWordShift - 2));
+
+  NearNode nodes[NearNode::kNodes];
+  std::uint32_t words[kWords * kThreads];
+
+  __device__ NodeIndex Next(NodeIndex n) const {
+    NearNode const node = nodes[n];
+    std::uint8_t const symbol = reinterpret_cast<std::uint8_t const*>(words)[node.Place() | threadIdx.x * 4];
+    return static_cast<NodeIndex>(node.Next(symbol));
+  }
+  /// Where `steps` steps from the root lead the thread's record. By whole warps.
+  __device__ NodeIndex Walk(int steps) const {
+    NodeIndex n = 0;
+    for (; steps >= kUntested; steps -= kUntested) {
+      NodeIndex before = n;
+#pragma unroll
+      for (int i = 0; i < kUntested; ++i) {
+        before = n;
+        n = Next(n);
+      }
+      if (!__any_sync(kAllLanes, n != before)) return n;
     }
-    leave(row, leaf, fetched);
+#pragma unroll 1
+    for (; steps > 0; --steps) n = Next(n);
+    return n;
+  }
+};
+
+/// WalkAllKernel for such matrices. kWords: of a record.
+template <int kWords, typename Leave>
+__global__ void __launch_bounds__(kThreads, kResident)
+    WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
+  __shared__ ByteWalk<kWords> walk;
+  NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
+  int const steps = tree.made[near_nodes - 1].depth;  // no near node is deeper than the last
+  for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
+    walk.nodes[n] = NearNode::Make(n, tree.nodes[n]);
+  }
+  __syncthreads();
+  OwnRecord<kWords> record{matrix, walk.words};
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads; first < matrix.rows; first += step) {
+    bool const in = first + threadIdx.x < matrix.rows;
+    std::uint64_t const row = in ? first + threadIdx.x : matrix.rows - 1;
+    record.Load(row);
+    auto const fetched = leave.Fetch(row);  // on its way during the walk
+    NodeIndex leaf = walk.Walk(steps);
+    if (size > near_nodes) {
+      leaf = Follow(leaf, [&](NodeIndex n) { return NextNode<false>(tree.nodes[n], tree, record); });
+    }
+    if (in) leave(row, leaf, fetched);
   }
 }
 
@@ -163,10 +226,13 @@ template <typename Leave>
 void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave, DeviceLimits const& limits,
              cudaStream_t stream) {
   unsigned const blocks = Blocks(matrix.rows, kThreads, limits, kResident);
+  bool const categories = tree.categories.sets != nullptr;
   auto const launch = [&](auto words) {
     constexpr int kWords = decltype(words)::value;
-    auto* const kernel =
-        tree.categories.sets != nullptr ? WalkAllKernel<kWords, true, Leave> : WalkAllKernel<kWords, false, Leave>;
+    auto* kernel = categories ? WalkAllKernel<kWords, true, Leave> : WalkAllKernel<kWords, false, Leave>;
+    if constexpr (kWords != 0) {
+      if (!categories && matrix.symbol_bytes == 1) kernel = WalkBytesKernel<kWords, Leave>;
+    }
     kernel<<<blocks, kThreads, 0, stream>>>(matrix, tree, leave);
   };
   if (matrix.tiles > 1) {
