@@ -1,4 +1,5 @@
 #include "core/grid.h"
+#include "core/launch.h"
 #include "level/device_tree.h"
 #include "level/near_node_ops.h"
 #include "level/plan_paths.cuh"
@@ -130,12 +131,13 @@ struct PackedNodes {
   }
 };
 
-/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: of a record; 0 for several tiles.
-/// kCategories: some nodes may be split by categories.
+/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix, which walks from node leave.First(row). kWords: of a
+/// record; 0 for several tiles. kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
   __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
+  WaitForKernelBefore();
   near_nodes.Load(matrix, tree);
   __syncthreads();
   OwnRecord<kWords> record{matrix, words};
@@ -143,7 +145,8 @@ __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matri
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
     auto const fetched = leave.Fetch(row);  // on its way during the walk
-    leave(row, Follow(0, [&](NodeIndex n) { return near_nodes.Next(n, tree, record); }), fetched);
+    NodeIndex const first = leave.First(row);
+    leave(row, Follow(first, [&](NodeIndex n) { return near_nodes.Next(n, tree, record); }), fetched);
   }
 }
 
@@ -180,11 +183,12 @@ struct ByteWalk {
   }
 };
 
-/// WalkAllKernel for such matrices. kWords: of a record.
+/// The same for such matrices, from the root. kWords: of a record.
 template <int kWords, typename Leave>
 __global__ void __launch_bounds__(kThreads, kResident)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ ByteWalk<kWords> walk;
+  WaitForKernelBefore();
   NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
   int const steps = tree.made[near_nodes - 1].depth;  // no near node is deeper than the last
   for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
@@ -206,20 +210,36 @@ __global__ void __launch_bounds__(kThreads, kResident)
   }
 }
 
-struct AddValue {
+struct FromRoot {
+  __device__ NodeIndex First(std::uint64_t) const { return 0; }
+};
+
+struct AddValue : FromRoot {
   float const* node_values;
   float* margins;
   std::size_t stride;
   __device__ float Fetch(std::uint64_t row) const { return margins[row * stride]; }
   __device__ void operator()(std::uint64_t row, NodeIndex leaf, float margin) const {
-    margins[row * stride] = margin + __ldg(node_values + leaf);
+    margins[row * stride] = margin + node_values[leaf];
   }
 };
 
-struct WriteComplement {
+struct WriteComplement : FromRoot {
   NodeIndex* positions;
   __device__ NodeIndex Fetch(std::uint64_t) const { return 0; }
   __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const { positions[row] = ~leaf; }
+};
+
+struct WritePosition {
+  NodeIndex* positions;
+  std::uint8_t const* start;  ///< see RowPaths; nullptr: from the root
+  NodeIndex const* start_nodes;
+  __device__ NodeIndex First(std::uint64_t row) const {
+    std::uint8_t const group = start != nullptr ? start[row] : kDeadPath;
+    return group != kDeadPath ? start_nodes[group] : 0;
+  }
+  __device__ NodeIndex Fetch(std::uint64_t) const { return 0; }
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const { positions[row] = leaf; }
 };
 
 template <typename Leave>
@@ -231,9 +251,9 @@ void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& 
     constexpr int kWords = decltype(words)::value;
     auto* kernel = categories ? WalkAllKernel<kWords, true, Leave> : WalkAllKernel<kWords, false, Leave>;
     if constexpr (kWords != 0) {
-      if (!categories && matrix.symbol_bytes == 1) kernel = WalkBytesKernel<kWords, Leave>;
+      if (WalksInBytes(matrix, categories)) kernel = WalkBytesKernel<kWords, Leave>;
     }
-    kernel<<<blocks, kThreads, 0, stream>>>(matrix, tree, leave);
+    LaunchNext("looking for the leaves of rows", kernel, blocks, kThreads, 0, limits, stream, matrix, tree, leave);
   };
   if (matrix.tiles > 1) {
     launch(std::integral_constant<int, 0>{});
@@ -252,7 +272,6 @@ void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& 
         launch(std::integral_constant<int, 1>{});
     }
   }
-  CheckLaunch("looking for the leaves of rows");
 }
 
 __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample, NodeIndex* positions) {
@@ -266,14 +285,20 @@ __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample,
 
 }  // namespace
 
+void WalkRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
+  RowPaths const& paths = tree.paths;
+  WalkAll(tree.matrix, {paths.walk, tree.nodes, tree.state, tree.categories},
+          WritePosition{tree.positions, paths.start, paths.start_nodes}, limits, stream);
+}
+
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
                     std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
-  WalkAll(matrix, tree, AddValue{node_values, margins, stride}, limits, stream);
+  WalkAll(matrix, tree, AddValue{{}, node_values, margins, stride}, limits, stream);
 }
 
 void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
                        NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
-  WalkAll(matrix, tree, WriteComplement{positions}, limits, stream);
+  WalkAll(matrix, tree, WriteComplement{{}, positions}, limits, stream);
   MarkSampledKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(sample, positions);
   CheckLaunch("telling sampled rows from others");
 }

@@ -161,12 +161,46 @@ TEST(WalkTest, MatricesOfEveryLayout) {
   }
 }
 
+// Rows of large matrices are moved: those of some layouts walk from where they were then, the others from the root.
+TEST(WalkTest, RowsThatWereMoved) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  for (Shape const& shape :
+       {Shape{"bytes", {280000, 28, 0.1, 60}, 256}, Shape{"two bytes", {280000, 10, 0.1}, 500},
+        Shape{"two tiles", {140000, 50, 0.1, 100}, 128}, Shape{"categories", {280000, 28, 0.1, 60}, 256, 50}}) {
+    SCOPED_TRACE(shape.name);
+    TreeCase c = testing::RandomCase(shape.data, 37);
+    c.max_bin = shape.max_bin;
+    for (std::size_t feature : {0U, 4U}) {
+      if (shape.levels != 0) testing::AddCategories(&c, feature, shape.levels);
+    }
+    Pair pair{c};
+    std::uint32_t iteration = 0;
+    for (int depth : {4, 5, 8, 12}) {  // moved never, once and more than once
+      SCOPED_TRACE(depth);
+      c.params = TrainParams{};
+      c.params.max_depth = depth;
+      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    }
+    c.params.max_depth = 0;
+    c.params.max_leaves = 100;
+    c.params.grow_policy = GrowPolicy::kLossGuide;
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    c.params = Params(SamplingMethod::kUniform, 0.5f);
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    c.params = TrainParams{};  // rows in leaves before the first move
+    c.params.max_depth = 8;
+    c.params.min_child_weight = 10000;
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    EXPECT_GT(pair.tree().size(), 1U);
+  }
+}
+
 // From a root alone to more nodes, and deeper ones, than a block keeps in shared memory.
 TEST(WalkTest, TreesOfEverySize) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   constexpr std::size_t kNearNodes = 1024;
-  for (int max_bin : {64, 1000}) {
-    TreeCase c = testing::RandomCase({60000, 20, 0.2}, 36);
+  for (int max_bin : {64, 500}) {  // symbols of one byte or two
+    TreeCase c = testing::RandomCase({60000, 16, 0.2}, 36);
     c.max_bin = max_bin;
     Pair pair{c};
     std::uint32_t iteration = 0;
