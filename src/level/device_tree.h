@@ -205,16 +205,23 @@ bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, Device
 /// AdvancePaths.
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, bool divide, DeviceLimits const& limits,
               cudaStream_t stream);
-/// The leaf of every row of the matrix. `from_start`: rows have been moved.
-void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream);
+/// Is a row's step from node to node so short that it is not worth while to note where the first move brings it?
+inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
+  return matrix.tiles == 1 && matrix.symbol_bytes == 1 && !categories;
+}
+/// The leaf of every row of the matrix, from RowPaths::start if there is one, else from the root.
+/// (level/walk_rows_cuda.cu)
+void WalkRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream);
 /// A finished tree that was grown by paths.
 struct WalkTree {
   WalkNode const* nodes;
-  NodeIndex most_nodes;         ///< that it may have
-  DeviceCategories categories;  ///< of its splits
+  Node const* made;             ///< the same nodes as they were made, level by level
+  LevelState const* state;      ///< knows their number
+  DeviceCategories categories;  ///< of their splits
+
+  XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(state->nodes); }
 };
 /// After a tree on a sample, for all rows of the matrix, from the root: margins[row · stride] += node_values[leaf].
-/// (level/sampled_paths_cuda.cu)
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
                     std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
 /// The same: positions[row] = leaf, its complement outside the sample.

@@ -8,6 +8,13 @@
 
 namespace xgbgpu::cuda {
 
+PathGrowth::PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena)
+    : whole_{matrix.view}, matrix_{matrix.view}, arena_{arena} {
+  auto const& categorical = matrix.cuts.categorical;
+  notes_start_ = !WalksInBytes(
+      whole_, std::count(categorical.begin(), categorical.end(), 0) != static_cast<std::ptrdiff_t>(categorical.size()));
+}
+
 /// Paths of all groups of a level.
 std::size_t PathGrowth::PathsOf(TreeShape const& shape, int level) const {
   int const below = move_every_ == 0 ? level : level % move_every_;
@@ -50,7 +57,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
     grow(&moved_records_[store - 1], "moved bins", bins);
     if (move_wide_ || !may_be_narrow) grow(&moved_wide_[store - 1], "moved gradients", rows);
   }
-  if (moves > 0 && sample == 0) {
+  if (moves > 0 && sample == 0 && notes_start_) {
     grow(&start_, "row paths", rows);
     grow(&start_nodes_, "nodes", std::size_t{1} << move_every_);
   }
@@ -133,9 +140,9 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
   if (Sampled()) return;
-  paths.start = start_.data();
+  paths.start = moved ? start_.data() : nullptr;
   paths.start_nodes = start_nodes_.data();
-  timer.Run(kWalk, end, [&] { WalkRows(tree, moved, limits, stream); });
+  timer.Run(kWalk, end, [&] { WalkRows(tree, limits, stream); });
 }
 
 }  // namespace xgbgpu::cuda

@@ -16,8 +16,7 @@ namespace xgbgpu::cuda {
 ///         sampled, the same for each row of the sample, and its bins.
 class PathGrowth {
  public:
-  PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena)
-      : whole_{matrix.view}, matrix_{matrix.view}, arena_{arena} {}
+  PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena);
 
   /// Makes room for such trees on all rows (0) or on samples of at most so many. True if a buffer is another now.
   bool Reserve(TreeShape const& shape, std::uint32_t sample, cudaStream_t stream);
@@ -53,6 +52,7 @@ class PathGrowth {
   DeviceMatrixView const& whole_;
   DeviceMatrixView matrix_;
   DeviceArena* arena_;
+  bool notes_start_;  ///< do rows walk from where the first move brought them?
   bool move_wide_{false};
   int move_every_{0};    ///< levels; 0: rows are not moved
   bool divides_{false};  ///< are rows told their paths by the kernel that sums them?

@@ -78,7 +78,8 @@ struct RowPaths {
   NarrowGradient* next_narrow;
   GradientPair* next_wide;  ///< nullptr: there is no room; a tree of the wide format must be grown again with it
   RowGroup* next_groups;
-  std::uint8_t* start;     ///< [rows] first move: group that each row of the matrix went to; kDeadPath: none
+  /// [rows] first move: group that each row of the matrix went to; kDeadPath: none. nullptr: this is not noted
+  std::uint8_t* start;
   NodeIndex* start_nodes;  ///< [groups] their nodes
 };
 

@@ -325,34 +325,6 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanGroups(tree);
 }
 
-template <bool kCategories>
-__global__ void __launch_bounds__(kThreads) WalkRowsKernel(DeviceTree tree, bool from_start) {
-  WaitForKernelBefore();
-  DeviceMatrixView const& m = tree.matrix;
-  RowPaths const& paths = tree.paths;
-  std::uint32_t const record_bytes = m.record_bytes();
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
-  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < m.rows; row += step) {
-    NodeIndex n = 0;
-    if (from_start) {
-      std::uint8_t const start = paths.start[row];
-      if (start != kDeadPath) n = paths.start_nodes[start];
-    }
-    for (;;) {
-      WalkNode const node = paths.walk[n];
-      if (node.left == kNoNode) break;
-      std::uint8_t const* const at =
-          m.records + (std::uint64_t{node.split.feature / m.tile_columns} * m.rows + row) * record_bytes +
-          node.split.feature % m.tile_columns * m.symbol_bytes;
-      std::uint32_t const symbol = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
-      bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
-      bool const left = GoesLeft(symbol, node.split, by_categories, tree.categories);
-      n = node.left + (left ? 0 : 1);
-    }
-    tree.positions[row] = n;
-  }
-}
-
 /// Blocks for all rows, and for the slots that are cleared.
 unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits) {
   std::uint64_t const items = tree.matrix.rows / kPathItemRows + bounds.families;
@@ -378,12 +350,6 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? MovePathsKernel<true> : MovePathsKernel<false>;
   LaunchNext("moving rows", kernel, PathBlocks(tree, bounds, limits), kThreads, 0, limits, stream, tree);
-}
-
-void WalkRows(DeviceTree const& tree, bool from_start, DeviceLimits const& limits, cudaStream_t stream) {
-  auto* const kernel = tree.categories.sets != nullptr ? WalkRowsKernel<true> : WalkRowsKernel<false>;
-  LaunchNext("looking for the leaves of rows", kernel, Blocks(tree.matrix.rows, kThreads, limits, kResident), kThreads,
-             0, limits, stream, tree, from_start);
 }
 
 }  // namespace xgbgpu::cuda

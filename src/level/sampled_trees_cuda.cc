@@ -52,7 +52,7 @@ void LevelBuilder::EnqueueSample() {
 }
 
 WalkTree LevelBuilder::WalkOfTree() const {
-  return {paths_.walk(), static_cast<NodeIndex>(shape_.NodesAfter(shape_.levels)), categories_.View()};
+  return {paths_.walk(), NodesOf(tree_memory_.data()), &HeaderOf(tree_memory_.data())->state, categories_.View()};
 }
 
 NodeIndex const* LevelBuilder::positions() const {

@@ -31,7 +31,7 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
   set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient + (WalksLate() ? 2 * record : 0)));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
-  if (!WalksLate()) set(kWalk, enqueued_levels_, rows * (record + sizeof(NodeIndex) + 1));
+  if (!WalksLate()) set(kWalk, enqueued_levels_, rows * (record + sizeof(NodeIndex)));
   if (!unattended_) return;  // batches are no levels
   for (int level = 1; level <= enqueued_levels_; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;

@@ -1,5 +1,5 @@
 // Trees on samples, host = CUDA: rows that are moved, margins that are advanced on the way to the leaves, samples that
-// are larger than there was room for.
+// are larger than there was room for; and the walk of all rows to their leaves.
 #include "sample/sample.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Pair {
 
   /// Grows a tree in both and compares everything that comes of it.
   void Compare(TreeCase const& c, TreeKey key) {
-    Tree const expected = GrowHistTree(host_.get(), c.params, c.gradients, key);
+    Tree const& expected = tree_ = GrowHistTree(host_.get(), c.params, c.gradients, key);
     ASSERT_EQ(GrowHistTree(cuda_.get(), c.params, c.gradients, key), expected);
     std::size_t const rows = c.values.rows;
     constexpr std::size_t kStride = 3;
@@ -58,12 +58,15 @@ class Pair {
     EXPECT_EQ(positions, host_positions);
     EXPECT_EQ(out, host_out);
   }
+  /// The one that was compared last.
+  Tree const& tree() const { return tree_; }
 
  private:
   std::shared_ptr<Dataset const> data_;
   std::unique_ptr<TreeBuilder> host_;
   std::unique_ptr<CudaTreeBuilder> cuda_;
   DeviceArena arena_{"The test"};
+  Tree tree_;
 };
 
 TrainParams Params(SamplingMethod method, float subsample) {
@@ -127,6 +130,106 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"CategoriesOfTwoTiles", {30000, 50, 0.1, 100}, 128, 100},
                       Shape{"SparseCategories", {20000, 20, 0.9}, 64, 30}),
     [](auto const& c) { return std::string{c.param.name}; });
+
+/// Every row walks through the finished tree: of all rows, or of a sample.
+void CompareWalks(Pair* pair, TreeCase* c, std::uint32_t* iteration) {
+  for (float subsample : {1.0f, 0.9f}) {
+    c->params.subsample = subsample;
+    ASSERT_NO_FATAL_FAILURE(pair->Compare(*c, {(*iteration)++, 0}));
+  }
+}
+
+// Symbols of one byte or two, missing or not; one tile or two; rows that fill no block.
+TEST(WalkTest, MatricesOfEveryLayout) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  std::uint32_t iteration = 0;
+  for (std::size_t rows : {1U, 31U, 256U, 257U, 2303U}) {
+    for (std::size_t columns : {1U, 4U, 8U, 9U, 16U, 17U, 32U, 33U}) {
+      for (int max_bin : {255, 256, 257}) {
+        for (double missing : {0.0, 0.3}) {
+          SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(columns) + " columns, " +
+                       std::to_string(max_bin) + " bins" + (missing != 0 ? ", missing values" : ""));
+          TreeCase c = testing::RandomCase({rows, columns, missing}, 35);
+          c.max_bin = max_bin;
+          c.params.max_depth = 7;
+          c.params.min_child_weight = 0;
+          Pair pair{c};
+          ASSERT_NO_FATAL_FAILURE(CompareWalks(&pair, &c, &iteration));
+        }
+      }
+    }
+  }
+}
+
+// Rows of large matrices are moved: those of some layouts walk from where they were then, the others from the root.
+TEST(WalkTest, RowsThatWereMoved) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  for (Shape const& shape :
+       {Shape{"bytes", {280000, 28, 0.1, 60}, 256}, Shape{"two bytes", {280000, 10, 0.1}, 500},
+        Shape{"two tiles", {140000, 50, 0.1, 100}, 128}, Shape{"categories", {280000, 28, 0.1, 60}, 256, 50}}) {
+    SCOPED_TRACE(shape.name);
+    TreeCase c = testing::RandomCase(shape.data, 37);
+    c.max_bin = shape.max_bin;
+    for (std::size_t feature : {0U, 4U}) {
+      if (shape.levels != 0) testing::AddCategories(&c, feature, shape.levels);
+    }
+    Pair pair{c};
+    std::uint32_t iteration = 0;
+    for (int depth : {4, 5, 8, 12}) {  // moved never, once and more than once
+      SCOPED_TRACE(depth);
+      c.params = TrainParams{};
+      c.params.max_depth = depth;
+      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    }
+    c.params.max_depth = 0;
+    c.params.max_leaves = 100;
+    c.params.grow_policy = GrowPolicy::kLossGuide;
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    c.params = Params(SamplingMethod::kUniform, 0.5f);
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    c.params = TrainParams{};  // rows in leaves before the first move
+    c.params.max_depth = 8;
+    c.params.min_child_weight = 10000;
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    EXPECT_GT(pair.tree().size(), 1U);
+  }
+}
+
+// From a root alone to more nodes, and deeper ones, than a block keeps in shared memory.
+TEST(WalkTest, TreesOfEverySize) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr std::size_t kNearNodes = 1024;
+  for (int max_bin : {64, 500}) {  // symbols of one byte or two
+    TreeCase c = testing::RandomCase({60000, 16, 0.2}, 36);
+    c.max_bin = max_bin;
+    Pair pair{c};
+    std::uint32_t iteration = 0;
+    c.params.min_split_loss = 1e30f;
+    ASSERT_NO_FATAL_FAILURE(CompareWalks(&pair, &c, &iteration));
+    EXPECT_EQ(pair.tree().size(), 1U);
+    bool way_of_missing[2] = {false, false};
+    for (int depth = 1; depth <= 13; ++depth) {
+      SCOPED_TRACE(depth);
+      c.params = TrainParams{};
+      c.params.max_depth = depth;
+      c.params.min_child_weight = 0;
+      ASSERT_NO_FATAL_FAILURE(CompareWalks(&pair, &c, &iteration));
+      Tree const& tree = pair.tree();
+      EXPECT_EQ(tree.size() > kNearNodes, depth > 9);
+      for (std::size_t n = 0; n < tree.size(); ++n) {
+        if (!tree.IsLeaf(static_cast<NodeIndex>(n))) way_of_missing[tree.default_left[n] != 0 ? 1 : 0] = true;
+      }
+    }
+    EXPECT_TRUE(way_of_missing[0] && way_of_missing[1]);
+    c.params.grow_policy = GrowPolicy::kLossGuide;
+    c.params.max_depth = 0;
+    for (int leaves : {2, 3, 400, 1000, 1024}) {
+      SCOPED_TRACE(std::to_string(leaves) + " leaves");
+      c.params.max_leaves = leaves;
+      ASSERT_NO_FATAL_FAILURE(CompareWalks(&pair, &c, &iteration));
+    }
+  }
+}
 
 // Sets of features are chosen by a kernel: more features than its block has threads, keys that tie, samples that change
 // from tree to tree, which the recorded tree must notice.
