@@ -1,6 +1,6 @@
 #include <type_traits>
 
-#include "exact/score_bound_ops.h"
+#include "split/score_bound_ops.h"
 #include "exact/tiles.cuh"
 
 namespace xgbgpu::cuda {

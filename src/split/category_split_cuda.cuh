@@ -157,10 +157,10 @@ __device__ void TrySorted(DeviceCategories const& categories, CategoryJudge<kMon
   __syncthreads();  // the keys are written again
 }
 
-/// Best split of node n by one feature; true in the one thread that holds it. `active`: the feature is in the tree's
+/// Best split of node n by one feature: written by the one thread that finds it. `active`: the feature is in the tree's
 /// sample; `allowed`: the node may be split by it. `built`: histogram of the sibling, to be subtracted, or nullptr.
 template <bool kMonotone>
-__device__ bool BestOfCategories(DeviceTree const& tree, SplitParams const& params, FeatureIndex feature, NodeIndex n,
+__device__ void BestOfCategories(DeviceTree const& tree, SplitParams const& params, FeatureIndex feature, NodeIndex n,
                                  bool active, bool allowed, GradientSum* own, GradientSum const* built,
                                  SplitShared* shared, SplitCandidate* split) {
   CategoryShared& room = SharedCategories();
@@ -175,8 +175,9 @@ __device__ bool BestOfCategories(DeviceTree const& tree, SplitParams const& para
       TrySorted(tree.categories, judge, sums, &room, &best);
     }
   }
-  *split = best.split;
-  return HasLargest(best.key, shared);
+  unsigned long long const top = LargestOfBlock(best.key, 0.0f, shared).key;
+  if (top == 0 ? threadIdx.x == 0 : best.key == top) *split = best.split;
+  __syncthreads();  // the shared words are used again
 }
 
 /// The whole block: writes the set of node n's best split, if that is by categories.

@@ -4,14 +4,32 @@
 
 #include "core/grid.h"
 #include "level/device_tree.h"
+#include "split/score_bound_ops.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::cuda {
 
+/// What tells of the splits of a tree that they are not the best.
+struct SplitFilter {
+  float lambda;             ///< of ScoreUnits
+  std::int64_t least_hess;  ///< LeastHessian
+};
+__device__ inline SplitFilter FilterOf(SplitParams const& params) {
+  return {ScoreUnits{params}.lambda, LeastHessian(params)};
+}
+
+/// What a warp has found: the largest key, and the least bound that a better candidate must have.
+struct FoundByWarp {
+  unsigned long long key;
+  float least;
+};
+
 /// What the threads of one item share.
 struct SplitShared {
+  SplitFilter filter;
   longlong2 part[kSplitThreads];
-  unsigned long long warp_key[kSplitThreads / 32];
+  float warp_bound[kSplitThreads / 32];
+  FoundByWarp found[kSplitThreads / 32];
 };
 
 /// The larger gain first, then the smaller `order`. 0: no candidate.
@@ -25,20 +43,41 @@ __device__ inline float GainOf(unsigned long long key) {
   return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
 }
 
-__device__ inline unsigned long long WarpMax(unsigned long long key) {
-  for (int d = 16; d > 0; d /= 2) key = max(key, __shfl_xor_sync(kAllLanes, key, d));
-  return key;
+__device__ inline std::uint32_t WarpMax(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kAllLanes, value);
+#else
+  for (int d = 16; d > 0; d /= 2) value = max(value, __shfl_xor_sync(kAllLanes, value, d));
+  return value;
+#endif
 }
 
-/// True in the one thread of the block that has the largest key; in thread 0 if all are 0.
-__device__ inline bool HasLargest(unsigned long long key, SplitShared* shared) {
-  unsigned long long const warp_key = WarpMax(key);
-  if (threadIdx.x % 32 == 0) shared->warp_key[threadIdx.x / 32] = warp_key;
+__device__ inline unsigned long long WarpMax(unsigned long long key) {
+  auto const high = static_cast<std::uint32_t>(key >> 32), low = static_cast<std::uint32_t>(key);
+  std::uint32_t const top = WarpMax(high);
+  return (static_cast<unsigned long long>(top) << 32) | WarpMax(high == top ? low : 0);
+}
+
+/// Of numbers that are not negative, whose bits compare as they do.
+__device__ inline float WarpMax(float value) { return __uint_as_float(WarpMax(__float_as_uint(value))); }
+
+// Each of the following is a barrier. What it shares must not be written before one more barrier.
+
+/// In every thread the largest of the block's numbers, none of which is negative.
+__device__ inline float LargestOfBlock(float value, SplitShared* shared) {
+  float const of_warp = WarpMax(value);
+  if (threadIdx.x % 32 == 0) shared->warp_bound[threadIdx.x / 32] = of_warp;
   __syncthreads();
-  unsigned long long top = 0;
-  for (int w = 0; w < kSplitThreads / 32; ++w) top = max(top, shared->warp_key[w]);
-  __syncthreads();  // the shared words are used again
-  return top == 0 ? threadIdx.x == 0 : key == top;
+  return WarpMax(shared->warp_bound[threadIdx.x % (kSplitThreads / 32)]);
+}
+
+/// The same of pairs, each half by itself.
+__device__ inline FoundByWarp LargestOfBlock(unsigned long long key, float least, SplitShared* shared) {
+  FoundByWarp const of_warp{WarpMax(key), WarpMax(least)};
+  if (threadIdx.x % 32 == 0) shared->found[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  FoundByWarp const found = shared->found[threadIdx.x % (kSplitThreads / 32)];
+  return {WarpMax(found.key), WarpMax(found.least)};
 }
 
 }  // namespace xgbgpu::cuda

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "exact/score_bound_ops.h"
+#include "split/score_bound_ops.h"
 #include "split/constraint_ops.h"
 
 namespace xgbgpu {
