@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "core/device.h"
 
@@ -41,12 +42,25 @@ __device__ inline bool IsLastBlock(std::uint32_t* finished, std::uint32_t blocks
 /// A value that another block may have written during this kernel: read past the first-level cache.
 template <typename T>
 __device__ inline T LoadFresh(T const* from) {
-  static_assert(sizeof(T) % 8 == 0 && alignof(T) >= 8);
-  unsigned long long words[sizeof(T) / 8];
-  for (unsigned i = 0; i < sizeof(T) / 8; ++i) words[i] = __ldcg(reinterpret_cast<unsigned long long const*>(from) + i);
+  using Piece = std::conditional_t<alignof(T) % 16 == 0, uint4, unsigned long long>;
+  static_assert(alignof(T) % 8 == 0);
+  Piece pieces[sizeof(T) / sizeof(Piece)];
+  for (unsigned i = 0; i < sizeof(T) / sizeof(Piece); ++i) {
+    pieces[i] = __ldcg(reinterpret_cast<Piece const*>(from) + i);
+  }
   T value;
-  memcpy(&value, words, sizeof(T));
+  memcpy(&value, pieces, sizeof(T));
   return value;
+}
+
+/// *to = value, in as few stores as can be: where each lane writes a structure of its own, every store costs an access
+/// for each lane.
+template <typename T>
+__device__ inline void StoreWhole(T* to, T const& value) {
+  static_assert(alignof(T) % 16 == 0);
+  uint4 pieces[sizeof(T) / 16];
+  memcpy(pieces, &value, sizeof(T));
+  for (unsigned i = 0; i < sizeof(T) / 16; ++i) reinterpret_cast<uint4*>(to)[i] = pieces[i];
 }
 
 /// Sum over the warp, in every lane.

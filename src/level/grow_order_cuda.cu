@@ -8,80 +8,133 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kThreads = kPlanThreads;
-constexpr std::uint32_t kMostLeaves = LevelPolicy{}.most_ordered_leaves;
-static_assert(kMostLeaves <= kMostOrdered);
+/// The order before a level and the level's nodes: one of either for each thread, and room in the order for one more.
+/// TreeShape says why a level has not more nodes than the tree may have leaves.
+constexpr std::uint32_t kMostThreads = 1024;
+static_assert(LevelPolicy{}.most_ordered_leaves <= kMostThreads && kMostThreads <= kMostOrdered);
 
-/// The order before this level, and the level's nodes: TreeShape says why these are not more.
+template <int kThreads>
 struct OrderShared {
-  OrderedNode old[kMostLeaves];
-  std::uint32_t places[kMostLeaves];  ///< in the new order, of the nodes of the old one
-  OrderKey keys[kMostLeaves];         ///< of the candidates, in any order
-  std::uint32_t candidates;           ///< of the level, not behind the end of the order
-  std::uint32_t key_of[kMostLeaves];  ///< of each node of the level: which key is its own; kNoPlace: none
-  std::uint32_t freed;                ///< slots
+  OrderKey least[2 * kThreads];    ///< of the old order: see GapOf
+  OrderKey keys[2][kThreads];      ///< of the nodes of the level: being sorted
+  std::uint32_t places[kThreads];  ///< in the new order, of the nodes of the old one
+  std::uint32_t freed;             ///< slots
 };
 
-/// Inserts the nodes of the level into the order, and drops what is behind its end. One block.
-__device__ void OrderLevel(DeviceTree const& tree, OrderShared* shared) {
-  LevelState& state = *tree.state;
-  GrowOrderView const& order = tree.order;
-  auto const level = MakeSelection<false>(tree);
-  std::uint32_t const before = state.ordered, nodes = level.end - level.first, free_slots = state.free_slots;
-  if (threadIdx.x == 0) shared->candidates = shared->freed = 0;
-  for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) shared->old[i] = order.nodes[i];
-  __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < nodes; i += kThreads) {
-    std::uint32_t const n = level.first + i;
-    float const gain = level.LoadSplit(tree, n).gain;
-    shared->key_of[i] = kNoPlace;
-    if (!level.IsCandidate(tree, tree.nodes[n].depth, gain)) continue;
-    std::uint32_t const parent = n == 0 ? 0 : order.places[tree.nodes[n].parent];
-    std::uint32_t const gap = GapOf(shared->old, before, gain, parent);
-    if (gap >= order.most) continue;
-    std::uint32_t const at = shared->key_of[i] = atomicAdd(&shared->candidates, 1U);
-    shared->keys[at] = KeyOfNew(gap, gain, parent, i % 2 != 0);  // after the root a level is pairs of siblings
-  }
-  __syncthreads();
-  std::uint32_t const candidates = shared->candidates;
-  for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) {
-    shared->places[i] = PlaceOf(KeyOfOld(i), shared->keys, candidates);
-  }
-  __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < before; i += kThreads) {
-    if (shared->places[i] >= order.most) continue;
-    order.nodes[shared->places[i]] = {shared->old[i].gain, shared->places[shared->old[i].parent]};
-  }
-  for (std::uint32_t i = threadIdx.x; i < nodes; i += kThreads) {
-    std::uint32_t const n = level.first + i;
-    OrderKey const key = shared->key_of[i] == kNoPlace ? kNoOrderKey : shared->keys[shared->key_of[i]];
-    std::uint32_t const place = PlaceOf(key, shared->keys, candidates);
-    if (place < order.most) {
-      order.nodes[place] = {tree.nodes[n].split.gain, before == 0 ? 0 : shared->places[ParentOf(key)]};
-      order.places[n] = place;
-    } else {
-      order.places[n] = kNoPlace;
-      order.free_slots[free_slots + atomicAdd(&shared->freed, 1U)] = tree.nodes[n].slot;
+/// A node of the level, as far as it counts here.
+struct LevelNode {
+  bool in;  ///< there is one for this thread
+  std::uint32_t n;
+  float gain;
+  std::uint32_t parent;  ///< its place in the old order; of the root: 0
+  std::int32_t slot;
+  bool candidate;
+};
+
+/// The tree that GapOf looks at, from its last level, of which each thread has one.
+template <int kThreads>
+__device__ void BuildLeast(OrderKey own, OrderKey* least) {
+  constexpr std::uint32_t kWarps = kThreads / 32;
+  auto const up = [&](OrderKey value, std::uint32_t nodes) {  // from a level of so many, of which a warp has some
+    for (std::uint32_t d = 1; d < min(nodes, 32U); d *= 2) {
+      value = min(value, __shfl_xor_sync(kAllLanes, value, d));
+      if (threadIdx.x < nodes && threadIdx.x % (2 * d) == 0) least[(nodes + threadIdx.x) / (2 * d)] = value;
     }
-  }
+  };
+  least[kThreads + threadIdx.x] = own;
+  up(own, kThreads);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    state.ordered = min(before + candidates, order.most);
-    state.free_slots = free_slots + shared->freed;
-  }
+  if (threadIdx.x < 32) up(threadIdx.x < kWarps ? least[kWarps + threadIdx.x] : kNoOrderKey, kWarps);
   __syncthreads();
 }
 
-template <bool kMonotone>
+/// Sorts the keys of all threads, which are kNoOrderKey from thread n on. Bitonic: neighbours exchange theirs without
+/// memory.
+template <int kThreads>
+__device__ OrderKey const* SortKeys(OrderKey key, std::uint32_t n, OrderKey (*room)[kThreads]) {
+  OrderKey *now = room[0], *next = room[1];
+  for (std::uint32_t run = 2; run / 2 < n; run *= 2) {
+    for (std::uint32_t d = run / 2; d > 0; d /= 2) {
+      OrderKey other;
+      if (d < 32) {
+        other = __shfl_xor_sync(kAllLanes, key, d);
+      } else {
+        now[threadIdx.x] = key;
+        __syncthreads();
+        other = now[threadIdx.x ^ d];
+        OrderKey* const read = now;  // by others, still: it is written again after another barrier
+        now = next;
+        next = read;
+      }
+      bool const smaller = ((threadIdx.x & run) == 0) == ((threadIdx.x & d) == 0);
+      if ((other < key) == smaller) key = other;
+    }
+  }
+  now[threadIdx.x] = key;
+  __syncthreads();
+  return now;
+}
+
+/// Inserts the nodes of the level, `own` of each thread, into the order, of which each thread has one, too, and drops
+/// what is behind its end. Is the thread's own in it now?
+template <int kThreads>
+__device__ bool OrderLevel(DeviceTree const& tree, Selection<true>* level, std::uint32_t before, OrderedNode const& old,
+                           LevelNode const& own, OrderShared<kThreads>* shared) {
+  GrowOrderView const& order = tree.order;
+  std::uint32_t const nodes = level->end - level->first;
+  bool const is_old = threadIdx.x < before;
+  if (threadIdx.x == 0) shared->freed = 0;
+  BuildLeast<kThreads>(is_old ? PrecedenceOf(old.gain, old.parent) : 0, shared->least);
+  OrderKey key = kNoOrderKey;
+  if (own.candidate) {  // after the root a level is pairs of siblings
+    std::uint32_t const gap = GapOf(shared->least, kThreads, before, own.gain, own.parent);
+    key = KeyOfNew(gap, own.gain, own.parent, threadIdx.x % 2 != 0);
+  }
+  OrderKey const* const keys = SortKeys<kThreads>(key, nodes, shared->keys);
+  std::uint32_t const place = PlaceOf(key, keys, nodes);
+  std::uint32_t const old_place = is_old ? PlaceOf(KeyOfOld(threadIdx.x), keys, nodes) : kNoPlace;
+  shared->places[threadIdx.x] = old_place;
+  auto const candidates = static_cast<std::uint32_t>(__syncthreads_count(own.candidate ? 1 : 0));
+  if (old_place < order.most) order.nodes[old_place] = {old.gain, shared->places[old.parent]};
+  bool const ordered = place < order.most;
+  if (ordered) order.nodes[place] = {own.gain, before == 0 ? 0 : shared->places[own.parent]};
+  if (own.in) order.places[own.n] = ordered ? place : kNoPlace;
+  if (own.in && !ordered) order.free_slots[level->free_slots + atomicAdd(&shared->freed, 1U)] = own.slot;
+  __syncthreads();
+  level->free_slots += shared->freed;
+  if (threadIdx.x == 0) tree.state->ordered = min(before + candidates, order.most);
+  return ordered;
+}
+
+/// One block with a thread for each node. All that is loaded is on its way before the first barrier.
+template <bool kMonotone, int kThreads>
 __global__ void __launch_bounds__(kThreads) SelectOrderedKernel(DeviceTree tree, NextLevel next, PathStep step) {
-  __shared__ OrderShared shared;
+  __shared__ OrderShared<kThreads> shared;
   WaitForKernelBefore();
-  OrderLevel(tree, &shared);
-  auto const level = MakeSelection<true>(tree);
+  GrowOrderView const& order = tree.order;
+  OrderedNode const old = threadIdx.x < order.most ? order.nodes[threadIdx.x] : OrderedNode{};
+  std::uint32_t const before = tree.state->ordered;
+  auto level = MakeSelection<true>(tree);
+  std::uint32_t const n = level.first + threadIdx.x;
+  bool const in = n < level.end;
+  NodeIndex const parent_node = in && n != 0 ? tree.nodes[n].parent : kNoNode;
+  auto const order_level = [&](auto const& node) {
+    std::uint32_t const parent = parent_node != kNoNode ? order.places[parent_node] : 0;
+    bool const candidate = in && level.IsCandidate(node.depth, node.split.gain);
+    level.in_order = OrderLevel<kThreads>(tree, &level, before, old,
+                                          {in, n, node.split.gain, parent, node.slot, candidate}, &shared);
+  };
+  unsigned long long all = 0;
   if (next == NextLevel::kLists) {
-    SelectLevel<kMonotone>(tree, level);
+    ListNode const node = LoadListNode(tree, level, n);
+    order_level(node);
+    PlanListNode<kMonotone, kThreads>(tree, level, n, node, &all);
+    EndLists(tree, level, all);
   } else {
-    SelectPaths<kMonotone>(tree, level, step);
+    PathNode const node = LoadPathNode(tree, level, step, n);
+    order_level(node);
+    PlanPathNode<kMonotone, kThreads>(tree, level, step, n, node, &all);
+    EndPaths(tree, level, all);
   }
 }
 
@@ -89,8 +142,19 @@ __global__ void __launch_bounds__(kThreads) SelectOrderedKernel(DeviceTree tree,
 
 void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, DeviceLimits const& limits,
                    cudaStream_t stream) {
-  auto* const kernel = tree.limits.directions != nullptr ? SelectOrderedKernel<true> : SelectOrderedKernel<false>;
-  LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, tree, next, step);
+  auto const launch = [&](auto threads) {
+    constexpr int kThreads = decltype(threads)::value;
+    auto* const kernel =
+        tree.limits.directions != nullptr ? SelectOrderedKernel<true, kThreads> : SelectOrderedKernel<false, kThreads>;
+    LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, tree, next, step);
+  };
+  if (tree.order.most < 256) {
+    launch(std::integral_constant<int, 256>{});
+  } else if (tree.order.most < 512) {
+    launch(std::integral_constant<int, 512>{});
+  } else {
+    launch(std::integral_constant<int, kMostThreads>{});
+  }
 }
 
 }  // namespace xgbgpu::cuda

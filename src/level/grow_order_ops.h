@@ -31,50 +31,68 @@ struct OrderedNode {
 constexpr std::uint32_t kNoPlace = 0xFFFFFFFFU;
 constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< what keys have room for
 
-/// Where a node goes: between two of the old order, and then by gain and by when it was made. Smaller comes first.
+/// What nodes are compared by.
 using OrderKey = unsigned long long;
-constexpr OrderKey kNoOrderKey = ~OrderKey{0};  ///< it may not be split
 
-/// Does the queue take a new node before `old`, if both wait? `parent`: place of the new node's parent.
-XGBGPU_HD bool Yields(OrderedNode old, float gain, std::uint32_t parent) {
-  return old.gain != gain ? old.gain < gain : old.parent > parent;
+/// Bits of a positive float, in the order of such floats.
+XGBGPU_HD std::uint32_t OrderedBits(float gain) {
+  std::uint32_t bits = 0;
+  memcpy(&bits, &gain, sizeof(bits));
+  return bits;
+}
+
+/// Of nodes that wait together the queue takes the one of the largest precedence first; `parent`: place of the node's
+/// own. A node yields to those of larger precedence. Siblings may have the same. Never 0.
+XGBGPU_HD OrderKey PrecedenceOf(float gain, std::uint32_t parent) {
+  return OrderKey{OrderedBits(gain)} << 32 | ~parent;
 }
 
 /// Place in the old order, of `n` nodes, that a new node goes before; n: it goes behind all.
-/// Cost  at most n - parent looks, eight on their way at a time
-XGBGPU_HD std::uint32_t GapOf(OrderedNode const* order, std::uint32_t n, float gain, std::uint32_t parent) {
-  constexpr std::uint32_t kLooks = 8;
-  for (std::uint32_t first = parent + 1; first < n; first += kLooks) {
-    std::uint32_t found = kLooks;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (std::uint32_t back = 1; back <= kLooks; ++back) {
-      std::uint32_t const i = first + kLooks - back;
-      if (i < n && Yields(order[i], gain, parent)) found = kLooks - back;
-    }
-    if (found < kLooks) return first + found;
+///
+/// `least` is a tree of least precedences, so that nodes that do not yield are passed by many at a time: least[size +
+/// i] is that of place i, or 0 from place n on, where whoever may come yields; least[j] is the lesser of least[2 j] and
+/// least[2 j + 1]. `size` is a power of two and larger than n.
+/// Cost  at most 2 log2(size) looks
+XGBGPU_HD std::uint32_t GapOf(OrderKey const* least, std::uint32_t size, std::uint32_t n, float gain,
+                              std::uint32_t parent) {
+  OrderKey const own = PrecedenceOf(gain, parent);
+  std::uint32_t at = size + (parent + 1 < n ? parent + 1 : n);  // the root comes before place 0 of none
+  while (least[at] >= own) {                                    // nobody at or below it yields: on to the right, and up
+    ++at;
+    while (at % 2 == 0) at /= 2;
   }
-  return n;
+  while (at < size) {  // the first that yields is at or below it
+    at *= 2;
+    if (least[at] >= own) ++at;
+  }
+  return at - size;
 }
 
+/// Where a node goes: between two of the old order, and then by gain and by when it was made. Smaller comes first.
 /// Key of a new node in that gap. Siblings have one parent, and the left one is made first.
 XGBGPU_HD OrderKey KeyOfNew(std::uint32_t gap, float gain, std::uint32_t parent, bool right) {
-  std::uint32_t bits = 0;  // of positive floats: in their order
-  memcpy(&bits, &gain, sizeof(bits));
-  return OrderKey{gap} << 48 | OrderKey{~bits} << 16 | parent << 1 | (right ? 1U : 0U);
+  return OrderKey{gap} << 48 | OrderKey{~OrderedBits(gain)} << 16 | parent << 1 | (right ? 1U : 0U);
 }
+constexpr OrderKey kNoOrderKey = ~OrderKey{0};  ///< of a new node that may not be split
 
 /// Key of the node at `place` of the old order: behind the new ones that go before it.
 XGBGPU_HD OrderKey KeyOfOld(std::uint32_t place) { return OrderKey{place} << 48 | 0xFFFFFFFFFFFFU; }
 XGBGPU_HD std::uint32_t ParentOf(OrderKey key_of_new) { return static_cast<std::uint32_t>(key_of_new & 0xFFFFU) >> 1; }
 
-/// Place in the new order: behind the old nodes before it, and the new ones with smaller keys.
+/// Place in the new order: behind the old nodes before it, and the new ones with smaller keys. `new_keys` ascend; those
+/// of nodes that may not be split may be among the `n`.
 XGBGPU_HD std::uint32_t PlaceOf(OrderKey key, OrderKey const* new_keys, std::uint32_t n) {
   if (key == kNoOrderKey) return kNoPlace;
-  auto place = static_cast<std::uint32_t>(key >> 48);
-  for (std::uint32_t i = 0; i < n; ++i) place += new_keys[i] < key ? 1 : 0;
-  return place;
+  std::uint32_t smaller = 0, end = n;  // the first that is not smaller is between them
+  while (smaller < end) {
+    std::uint32_t const middle = (smaller + end) / 2;
+    if (new_keys[middle] < key) {
+      smaller = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return static_cast<std::uint32_t>(key >> 48) + smaller;
 }
 
 }  // namespace xgbgpu

@@ -12,6 +12,7 @@ namespace xgbgpu {
 /// Where the rows of a node are listed: in one of two arrays that partitioning moves them between.
 enum class RowList : std::uint8_t { kFirst = 0, kSecond = 1, kNone = 2 };
 
+/// Aligned as its split is.
 struct Node {
   NodeIndex parent{kNoNode};
   NodeIndex left{kNoNode};  ///< kNoNode while the node is a leaf; the right child is left + 1

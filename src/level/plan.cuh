@@ -10,16 +10,19 @@
 
 namespace xgbgpu::cuda {
 
-constexpr int kPlanThreads = 256;  ///< of every kernel that plans
+constexpr int kPlanThreads = 256;  ///< of every kernel that plans, but for the one that keeps an order
 
 /// By warps: a block that plans is all that runs, so what counts is the longest chain of its threads.
-using PlanScan = cub::BlockScan<unsigned long long, kPlanThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+template <int kThreads>
+using PlanScanOf = cub::BlockScan<unsigned long long, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+using PlanScan = PlanScanOf<kPlanThreads>;
 
 /// Exclusive prefix sums over the block of two counts packed in one word; *carry is the sum of all earlier calls.
+template <typename Scan = PlanScan>
 __device__ inline unsigned long long ScanStep(unsigned long long value, unsigned long long* carry,
-                                              typename PlanScan::TempStorage& storage) {
+                                              typename Scan::TempStorage& storage) {
   unsigned long long before, all;
-  PlanScan(storage).ExclusiveSum(value, before, all);
+  Scan(storage).ExclusiveSum(value, before, all);
   __syncthreads();  // the storage is used again
   before += *carry;
   *carry += all;
@@ -78,18 +81,18 @@ __device__ inline void LimitChildren(DeviceTree const& tree, NodeIndex parent, S
   }
 }
 
-/// Makes the children of node `parent`. kMonotone: there are monotone constraints.
+/// Makes the children of node `parent`, which is at `depth`. kMonotone: there are monotone constraints.
 template <bool kMonotone>
-__device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, SplitCandidate const& split,
-                                    NodeIndex left) {
-  Node& p = tree.nodes[parent];
-  p.left = left;
+__device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, int depth, SplitCandidate const& split,
+                                    NodeIndex left, int left_slot = -1, int right_slot = -1) {
+  tree.nodes[parent].left = left;
   for (int right = 0; right < 2; ++right) {
     Node child;
     child.parent = parent;
-    child.depth = p.depth + 1;
+    child.depth = depth + 1;
     child.sum = right != 0 ? split.right : split.left;
-    tree.nodes[left + right] = child;
+    child.slot = right != 0 ? right_slot : left_slot;
+    StoreWhole(tree.nodes + left + right, child);
   }
   LimitChildren<kMonotone>(tree, parent, split, left);
 }
@@ -102,17 +105,22 @@ __device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) 
 }
 
 /// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth; kOrdered:
-/// those that are in the order. Made before their splits are known: nothing of it changes until the choice.
+/// those that are in the order, and each thread has one node at most. Made before their splits are known: nothing of it
+/// changes until the choice.
 template <bool kOrdered>
 struct Selection {
   std::uint32_t first, end;  ///< nodes of the level
   std::uint32_t leaves;      ///< of the tree so far; kOrdered: slots that were ever in use
   std::uint32_t last_rank;   ///< candidates from this rank on exceed max_leaves
   std::uint32_t free_slots;  ///< kOrdered
+  int max_depth;             ///< of the settings
+  float min_split_loss;      ///< the same
+  bool in_order;             ///< kOrdered: this thread's node is
 
-  /// The best split of node n, which its node holds from now on; kOrdered: it does already.
-  __device__ SplitCandidate LoadSplit(DeviceTree const& tree, std::uint32_t n) const {
-    if (kOrdered || !SelectionReduces(tree, NextLevel::kLists)) return LoadFresh(&tree.nodes[n].split);
+  /// Where the best split of node n is. Asked before anything else is that depends on it: accesses that do not depend
+  /// on each other are on their way together.
+  __device__ SplitCandidate const* FindSplit(DeviceTree const& tree, std::uint32_t n) const {
+    if (!SelectionReduces(tree, NextLevel::kLists)) return &tree.nodes[n].split;
     // Nodes of a level are the children of its families, in order.
     SplitCandidate const* const candidates = tree.candidates + std::uint64_t{n - first} * tree.group_count;
     float gain[kMostReducedGroups];  // all on their way at once
@@ -129,16 +137,20 @@ struct Selection {
         best = g;
       }
     }
-    return tree.nodes[n].split = LoadFresh(candidates + best);
+    return candidates + best;
   }
-  __device__ bool IsCandidate(DeviceTree const& tree, int depth, float gain) const {
-    TreeSettings const& settings = *tree.settings;
-    return depth < settings.max_depth && gain > kLeastGain && gain >= settings.min_split_loss;
+  /// That split, which its node holds from now on.
+  __device__ SplitCandidate LoadSplit(DeviceTree const& tree, std::uint32_t n, SplitCandidate const* from) const {
+    SplitCandidate const split = LoadFresh(from);
+    if (from != &tree.nodes[n].split) StoreWhole(&tree.nodes[n].split, split);
+    return split;
   }
-  /// The same for node n; kOrdered: is it in the order?
-  __device__ bool IsCandidate(DeviceTree const& tree, std::uint32_t n, int depth, float gain) const {
-    return kOrdered ? tree.order.places[n] != kNoPlace : IsCandidate(tree, depth, gain);
+  /// May a node be split?
+  __device__ bool IsCandidate(int depth, float gain) const {
+    return depth < max_depth && gain > kLeastGain && gain >= min_split_loss;
   }
+  /// Shall this thread's node be split, if no limit of leaves forbids it?
+  __device__ bool Wants(int depth, float gain) const { return kOrdered ? in_order : IsCandidate(depth, gain); }
   /// Every split needs one slot more than its parent has. They are not given back, since a full tree needs as many as
   /// its last level that is evaluated has nodes; with an order, nodes that are not split give theirs back.
   __device__ std::int32_t NewSlot(DeviceTree const& tree, std::uint32_t rank) const {
@@ -170,39 +182,74 @@ struct Selection {
 template <bool kOrdered>
 __device__ inline Selection<kOrdered> MakeSelection(DeviceTree const& tree) {
   LevelState const& state = *tree.state;
-  Selection<kOrdered> level{state.level_first, state.nodes, state.leaves, 0xFFFFFFFFU, kOrdered ? state.free_slots : 0};
-  auto const max_leaves = static_cast<std::uint32_t>(tree.settings->max_leaves);
+  TreeSettings const& settings = *tree.settings;
+  Selection<kOrdered> level{state.level_first,
+                            state.nodes,
+                            state.leaves,
+                            0xFFFFFFFFU,
+                            kOrdered ? state.free_slots : 0,
+                            settings.max_depth,
+                            settings.min_split_loss,
+                            false};
+  auto const max_leaves = static_cast<std::uint32_t>(settings.max_leaves);
   if (max_leaves != 0) level.last_rank = max_leaves - min(level.leaves, max_leaves);
   return level;
 }
 
+/// What a node of the level is planned by; empty from level.end on.
+struct ListNode {
+  int depth;
+  std::int32_t slot;
+  std::uint32_t rows;
+  SplitCandidate split;
+};
+
+template <bool kOrdered>
+__device__ inline ListNode LoadListNode(DeviceTree const& tree, Selection<kOrdered> const& level, std::uint32_t n) {
+  if (n >= level.end) return {};
+  Node const& node = tree.nodes[n];
+  return {node.depth, node.slot, node.rows, level.LoadSplit(tree, n, level.FindSplit(tree, n))};
+}
+
+/// The part of SelectLevel for kThreads nodes, of which a thread has node n. *candidates_and_items: of all so far.
+template <bool kMonotone, int kThreads, bool kOrdered>
+__device__ inline void PlanListNode(DeviceTree const& tree, Selection<kOrdered> const& level, std::uint32_t n,
+                                    ListNode const& node, unsigned long long* candidates_and_items) {
+  using Scan = PlanScanOf<kThreads>;
+  __shared__ typename Scan::TempStorage storage;
+  bool const in = n < level.end;
+  auto const number = static_cast<NodeIndex>(n);
+  bool const candidate = in && level.Wants(node.depth, node.split.gain);
+  std::uint32_t const items = (node.rows + tree.item_rows - 1) / tree.item_rows;
+  unsigned long long const before = ScanStep<Scan>(Both(candidate ? 1 : 0, items), candidates_and_items, storage);
+  std::uint32_t const rank = High(before);
+  bool const selected = candidate && rank < level.last_rank;
+  if (in) tree.move_jobs[n - level.first] = {number, selected ? static_cast<std::int32_t>(rank) : ~number, Low(before)};
+  if (!selected) return;
+  Family const family = level.MakeFamily(tree, number, node.slot, rank, true);
+  tree.families[rank] = family;
+  MakeChildren<kMonotone>(tree, number, node.depth, node.split, family.left);
+}
+
+template <bool kOrdered>
+__device__ inline void EndLists(DeviceTree const& tree, Selection<kOrdered> const& level,
+                                unsigned long long candidates_and_items) {
+  if (threadIdx.x != 0) return;
+  level.Store(tree.state, min(High(candidates_and_items), level.last_rank));
+  tree.state->move_jobs = level.end - level.first;
+  tree.state->move_items = Low(candidates_and_items);
+}
+
 /// One block makes the children, families and move jobs of the next level. Nodes that stay leaves get a move job too:
 /// their positions are final.
-template <bool kMonotone, bool kOrdered>
-__device__ inline void SelectLevel(DeviceTree const& tree, Selection<kOrdered> const& level) {
-  __shared__ typename PlanScan::TempStorage storage;
+template <bool kMonotone>
+__device__ inline void SelectLevel(DeviceTree const& tree, Selection<false> const& level) {
   unsigned long long candidates_and_items = 0;
   for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
     std::uint32_t const n = base + threadIdx.x;
-    bool const in = n < level.end;
-    auto const node = static_cast<NodeIndex>(n);
-    SplitCandidate const split = in ? level.LoadSplit(tree, n) : SplitCandidate{};
-    bool const candidate = in && level.IsCandidate(tree, n, tree.nodes[n].depth, split.gain);
-    std::uint32_t const items = in ? (tree.nodes[n].rows + tree.item_rows - 1) / tree.item_rows : 0;
-    unsigned long long const before = ScanStep(Both(candidate ? 1 : 0, items), &candidates_and_items, storage);
-    std::uint32_t const rank = High(before);
-    bool const selected = candidate && rank < level.last_rank;
-    if (in) tree.move_jobs[n - level.first] = {node, selected ? static_cast<std::int32_t>(rank) : ~node, Low(before)};
-    if (!selected) continue;
-    Family const family = level.MakeFamily(tree, node, tree.nodes[n].slot, rank, true);
-    tree.families[rank] = family;
-    MakeChildren<kMonotone>(tree, node, split, family.left);
+    PlanListNode<kMonotone, kPlanThreads>(tree, level, n, LoadListNode(tree, level, n), &candidates_and_items);
   }
-  if (threadIdx.x == 0) {
-    level.Store(tree.state, min(High(candidates_and_items), level.last_rank));
-    tree.state->move_jobs = level.end - level.first;
-    tree.state->move_items = Low(candidates_and_items);
-  }
+  EndLists(tree, level, candidates_and_items);
 }
 
 /// One block, after the rows were divided: sizes and places of the children, who is built, and the sum jobs.

@@ -58,71 +58,105 @@ __device__ inline bool GoesLeft(std::uint32_t symbol, Split const& split, bool b
   return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;  // missing values are in the set, too
 }
 
-/// One block makes the children and families of the next level and tells the rows of every path what to do. Which child
-/// is built is decided by the hessian sums: nobody has counted the rows yet, and either choice gives the same tree.
-template <bool kMonotone, bool kOrdered>
-__device__ inline void SelectPaths(DeviceTree const& tree, Selection<kOrdered> const& level, PathStep step) {
-  __shared__ typename PlanScan::TempStorage storage;
+/// What a node of the level is planned by; empty from level.end on.
+struct PathNode {
+  PathPlace place;
+  int depth;
+  std::int32_t slot;
+  RowGroup group;
+  std::uint32_t rows;  ///< if the next level is moved
+  SplitCandidate split;
+};
+
+template <bool kOrdered>
+__device__ inline PathNode LoadPathNode(DeviceTree const& tree, Selection<kOrdered> const& level, PathStep step,
+                                        std::uint32_t n) {
+  if (n >= level.end) return {};
   RowPaths const& paths = tree.paths;
-  unsigned long long all = 0;  // candidates, and their units, or rows if they will be moved
-  for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
-    std::uint32_t const n = base + threadIdx.x;
-    bool const in = n < level.end;
-    auto const node = static_cast<NodeIndex>(n);
-    PathPlace const place = in ? paths.places[n] : PathPlace{};
-    int const depth = in ? tree.nodes[n].depth : 0;
-    std::int32_t const slot = in ? tree.nodes[n].slot : 0;
-    std::uint32_t const entry = (place.group << paths.depth) + place.path;
-    std::uint32_t const rows = in && step.move ? __ldcg(paths.counts + entry) : 0;
-    RowGroup const group = paths.groups[place.group];
-    SplitCandidate const split = in ? level.LoadSplit(tree, n) : SplitCandidate{};
-    bool const candidate = in && level.IsCandidate(tree, n, depth, split.gain);
-    bool const left_is_built = split.left.hess <= split.right.hess;
-    PathPlace const child{place.group, 2 * place.path};
-    PathJob job{};
-    std::uint32_t units = 0;
-    if (candidate && !step.move) {
-      float const part = static_cast<float>(left_is_built ? split.left.hess : split.right.hess) / group.hess;
-      job = MakePathJob(tree.unit_rows, group, child.path + (left_is_built ? 0 : 1),
-                        part * static_cast<float>(group.rows), &units);
-    }
-    // Those selected are the first candidates: what is before one of them is of selected ones only.
-    unsigned long long const before = ScanStep(candidate ? Both(1, step.move ? rows : units) : 0, &all, storage);
-    std::uint32_t const rank = High(before);
-    bool const selected = candidate && rank < level.last_rank;
-    if (candidate && rank == level.last_rank) tree.state->sum_units = Low(before);
-    if (!in) continue;
-    if (!selected) {
-      paths.splits[entry].feature = kNoFeature;
-      continue;
-    }
-    Family const family = level.MakeFamily(tree, node, slot, rank, left_is_built);
-    PathSplit const rule = MakePathSplit(tree.matrix, split, rank);
-    paths.splits[entry] = rule;
-    paths.walk[n] = {family.left, rule};
-    tree.families[rank] = family;
-    MakeChildren<kMonotone>(tree, node, split, family.left);
-    for (std::uint32_t right = 0; right < 2; ++right) {
-      NodeIndex const c = family.left + static_cast<NodeIndex>(right);
-      tree.nodes[c].slot = c == family.built() ? family.built_slot : slot;
-      paths.walk[c].left = kNoNode;
-      if (step.count) paths.counts[2 * entry + right] = 0;
-      paths.places[c] = step.move ? PathPlace{2 * rank + right, 0} : PathPlace{child.group, child.path + right};
-    }
-    if (step.move) {
-      tree.nodes[n].first_row = Low(before);
-      tree.nodes[n].rows = rows;
-    } else {
-      job.slot = family.built_slot;
-      job.first_unit = Low(before);
-      paths.jobs[rank] = job;
-    }
+  PathNode node{paths.places[n], tree.nodes[n].depth, tree.nodes[n].slot, {}, 0, {}};
+  SplitCandidate const* const split = level.FindSplit(tree, n);
+  node.group = paths.groups[node.place.group];
+  if (step.move) node.rows = __ldcg(paths.counts + (node.place.group << paths.depth) + node.place.path);
+  node.split = level.LoadSplit(tree, n, split);
+  return node;
+}
+
+/// The part of SelectPaths for kThreads nodes, of which a thread has node n. *all: candidates so far, and their units,
+/// or rows if they will be moved.
+template <bool kMonotone, int kThreads, bool kOrdered>
+__device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> const& level, PathStep step,
+                                    std::uint32_t n, PathNode const& node, unsigned long long* all) {
+  using Scan = PlanScanOf<kThreads>;
+  __shared__ typename Scan::TempStorage storage;
+  RowPaths const& paths = tree.paths;
+  SplitCandidate const& split = node.split;
+  auto const number = static_cast<NodeIndex>(n);
+  bool const in = n < level.end;
+  bool const candidate = in && level.Wants(node.depth, split.gain);
+  bool const left_is_built = split.left.hess <= split.right.hess;
+  std::uint32_t const entry = (node.place.group << paths.depth) + node.place.path;
+  PathPlace const child{node.place.group, 2 * node.place.path};
+  PathJob job{};
+  std::uint32_t units = 0;
+  if (candidate && !step.move) {
+    float const part = static_cast<float>(left_is_built ? split.left.hess : split.right.hess) / node.group.hess;
+    job = MakePathJob(tree.unit_rows, node.group, child.path + (left_is_built ? 0 : 1),
+                      part * static_cast<float>(node.group.rows), &units);
   }
+  // Those selected are the first candidates: what is before one of them is of selected ones only.
+  unsigned long long const before =
+      ScanStep<Scan>(candidate ? Both(1, step.move ? node.rows : units) : 0, all, storage);
+  std::uint32_t const rank = High(before);
+  bool const selected = candidate && rank < level.last_rank;
+  if (candidate && rank == level.last_rank) tree.state->sum_units = Low(before);
+  if (!in) return;
+  if (!selected) {
+    paths.splits[entry].feature = kNoFeature;
+    return;
+  }
+  Family const family = level.MakeFamily(tree, number, node.slot, rank, left_is_built);
+  PathSplit const rule = MakePathSplit(tree.matrix, split, rank);
+  paths.splits[entry] = rule;
+  paths.walk[n] = {family.left, rule};
+  tree.families[rank] = family;
+  std::int32_t const left_slot = left_is_built ? family.built_slot : node.slot;
+  std::int32_t const right_slot = left_is_built ? node.slot : family.built_slot;
+  MakeChildren<kMonotone>(tree, number, node.depth, split, family.left, left_slot, right_slot);
+  for (std::uint32_t right = 0; right < 2; ++right) {
+    NodeIndex const c = family.left + static_cast<NodeIndex>(right);
+    paths.walk[c].left = kNoNode;
+    if (step.count) paths.counts[2 * entry + right] = 0;
+    paths.places[c] = step.move ? PathPlace{2 * rank + right, 0} : PathPlace{child.group, child.path + right};
+  }
+  if (step.move) {
+    tree.nodes[n].first_row = Low(before);
+    tree.nodes[n].rows = node.rows;
+  } else {
+    job.slot = family.built_slot;
+    job.first_unit = Low(before);
+    paths.jobs[rank] = job;
+  }
+}
+
+template <bool kOrdered>
+__device__ inline void EndPaths(DeviceTree const& tree, Selection<kOrdered> const& level, unsigned long long all) {
   if (threadIdx.x != 0) return;
   std::uint32_t const families = min(High(all), level.last_rank);
   level.Store(tree.state, families);
   tree.state->sum_jobs = families;
   if (High(all) <= level.last_rank) tree.state->sum_units = Low(all);
+}
+
+/// One block makes the children and families of the next level and tells the rows of every path what to do. Which child
+/// is built is decided by the hessian sums: nobody has counted the rows yet, and either choice gives the same tree.
+template <bool kMonotone>
+__device__ inline void SelectPaths(DeviceTree const& tree, Selection<false> const& level, PathStep step) {
+  unsigned long long all = 0;
+  for (std::uint32_t base = level.first; base < level.end; base += kPlanThreads) {
+    std::uint32_t const n = base + threadIdx.x;
+    PlanPathNode<kMonotone, kPlanThreads>(tree, level, step, n, LoadPathNode(tree, level, step, n), &all);
+  }
+  EndPaths(tree, level, all);
 }
 
 /// One block, after rows were moved: the nodes of this level are groups, and all rows of a built one are summed.

@@ -15,8 +15,9 @@ __global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(DeviceTree
     std::uint32_t items = 0;
     if (f < families) {
       Family const& family = tree.families[f];
-      MakeChildren<kMonotone>(tree, family.parent, LoadFresh(&tree.nodes[family.parent].split), family.left);
-      items = (tree.nodes[family.parent].rows + tree.item_rows - 1) / tree.item_rows;
+      Node const parent = tree.nodes[family.parent];
+      items = (parent.rows + tree.item_rows - 1) / tree.item_rows;
+      MakeChildren<kMonotone>(tree, family.parent, parent.depth, parent.split, family.left);
     }
     unsigned long long const before = ScanStep(items, &all_items, storage);
     if (f < families) tree.move_jobs[f] = {tree.families[f].parent, static_cast<std::int32_t>(f), Low(before)};

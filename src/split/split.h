@@ -12,8 +12,8 @@
 
 namespace xgbgpu {
 
-/// A way to divide a node. `gain` 0 means that there is none.
-struct SplitCandidate {
+/// A way to divide a node. `gain` 0 means that there is none. Aligned for a device, which copies it in large pieces.
+struct alignas(16) SplitCandidate {
   float gain{0.0f};
   FeatureIndex feature{0};
   BinIndex bin{0};           ///< first feature-local bin that goes right; 0: all present values do

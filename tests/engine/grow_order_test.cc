@@ -62,6 +62,13 @@ MadeNode MakeNode(Gains gains, std::uint64_t way, int depth, bool right) {
   return made;
 }
 
+/// The first node behind the parent that the queue takes after a new one, if both wait.
+std::uint32_t PlainGapOf(std::vector<OrderedNode> const& order, float gain, std::uint32_t parent) {
+  std::size_t i = std::min<std::size_t>(parent + 1, order.size());
+  while (i < order.size() && !(order[i].gain != gain ? order[i].gain < gain : order[i].parent > parent)) ++i;
+  return static_cast<std::uint32_t>(i);
+}
+
 /// Plays the device: nodes as it makes them, and the order (grow_order_cuda.cu).
 struct Device {
   Gains gains;
@@ -73,21 +80,34 @@ struct Device {
   std::vector<NodeIndex> ordered{};  ///< the nodes of the order
   std::size_t first{0};              ///< of the level
 
+  std::vector<OrderKey> Least() const {
+    std::size_t size = 1;
+    while (size <= order.size()) size *= 2;
+    std::vector<OrderKey> least(2 * size);
+    for (std::size_t i = 0; i < order.size(); ++i) least[size + i] = PrecedenceOf(order[i].gain, order[i].parent);
+    for (std::size_t j = size - 1; j > 0; --j) least[j] = std::min(least[2 * j], least[2 * j + 1]);
+    return least;
+  }
   void InsertLevel() {
+    auto const least = Least();
+    auto const size = static_cast<std::uint32_t>(least.size() / 2), old = static_cast<std::uint32_t>(order.size());
     std::vector<OrderKey> keys;
     for (std::size_t n = first; n < made.size(); ++n) {
+      keys.push_back(kNoOrderKey);
+      if (!queue.IsCandidate(made[n].node)) continue;
       float const gain = made[n].node.split.gain;
-      auto const old = static_cast<std::uint32_t>(order.size());
       std::uint32_t const parent = n == 0 ? 0 : places[static_cast<std::size_t>(made[n].node.parent)];
-      std::uint32_t const gap = GapOf(order.data(), old, gain, parent);
-      bool const in = queue.IsCandidate(made[n].node) && gap < shape.most_ordered;
-      keys.push_back(in ? KeyOfNew(gap, gain, parent, (n - first) % 2 != 0) : kNoOrderKey);
+      std::uint32_t const gap = GapOf(least.data(), size, old, gain, parent);
+      EXPECT_EQ(gap, PlainGapOf(order, gain, parent));
+      keys.back() = KeyOfNew(gap, gain, parent, (n - first) % 2 != 0);
     }
     auto const count = static_cast<std::uint32_t>(keys.size());
+    auto sorted = keys;
+    std::sort(sorted.begin(), sorted.end());
     std::vector<OrderedNode> next(shape.most_ordered);
     std::vector<NodeIndex> next_ordered(shape.most_ordered, kNoNode);
     std::vector<std::uint32_t> moved;
-    for (std::uint32_t i = 0; i < order.size(); ++i) moved.push_back(PlaceOf(KeyOfOld(i), keys.data(), count));
+    for (std::uint32_t i = 0; i < order.size(); ++i) moved.push_back(PlaceOf(KeyOfOld(i), sorted.data(), count));
     auto const put = [&](std::uint32_t place, OrderedNode node, NodeIndex n) {
       ASSERT_EQ(next_ordered[place], kNoNode) << "two nodes in one place";
       next[place] = node;
@@ -97,16 +117,16 @@ struct Device {
       if (moved[i] < shape.most_ordered) put(moved[i], {order[i].gain, moved[order[i].parent]}, ordered[i]);
     }
     for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint32_t const place = PlaceOf(keys[i], keys.data(), count);
+      std::uint32_t const place = PlaceOf(keys[i], sorted.data(), count);
       places.push_back(place < shape.most_ordered ? place : kNoPlace);
       if (places.back() == kNoPlace) continue;
       std::uint32_t const parent = order.empty() ? 0 : moved[ParentOf(keys[i])];
       put(place, {made[first + i].node.split.gain, parent}, static_cast<NodeIndex>(first + i));
     }
-    std::size_t const size =
+    std::size_t const taken =
         static_cast<std::size_t>(std::find(next_ordered.begin(), next_ordered.end(), kNoNode) - next_ordered.begin());
-    next.resize(size);
-    next_ordered.resize(size);
+    next.resize(taken);
+    next_ordered.resize(taken);
     order = std::move(next);
     ordered = std::move(next_ordered);
   }
