@@ -1,7 +1,7 @@
 #include <type_traits>
 
-#include "split/score_bound_ops.h"
 #include "exact/tiles.cuh"
+#include "split/score_bound_ops.h"
 
 namespace xgbgpu::cuda {
 

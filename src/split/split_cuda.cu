@@ -155,7 +155,10 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
   auto* const kernel = tree.limits.directions != nullptr
                            ? (categories ? FindSplitsKernel<true, true> : FindSplitsKernel<true, false>)
                            : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
-  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, limits, stream, tree, next, step);
+  // Blocks that come early crowd on the multiprocessors that are the first to be done with their sums.
+  DeviceLimits own = limits;
+  own.starts_early = own.starts_early && tree.matrix.rows <= kMostEarlyRows;
+  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, own, stream, tree, next, step);
   if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, limits, stream);
 }
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "split/score_bound_ops.h"
 #include "split/constraint_ops.h"
+#include "split/score_bound_ops.h"
 
 namespace xgbgpu {
 namespace {
