@@ -52,14 +52,14 @@ void LevelBuilder::EnqueueSample() {
 }
 
 WalkTree LevelBuilder::WalkOfTree() const {
-  return {paths_.walk(), static_cast<NodeIndex>(shape_.NodesAfter(shape_.levels)), categories_.View()};
+  return {paths_.walk(), static_cast<NodeIndex>(shape_.ReturnedAfter(shape_.levels)), categories_.View()};
 }
 
 NodeIndex const* LevelBuilder::positions() const {
   if (WalksLate()) {
     timer_.Run(kWalk, enqueued_levels_,
                [&] { FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_); });
-    if (IsCut()) RenumberPositions();
+    if (IsCutLate()) RenumberPositions();
   }
   return positions_.data();
 }
@@ -67,7 +67,7 @@ NodeIndex const* LevelBuilder::positions() const {
 void LevelBuilder::AddLeafValues(float const* node_values, float* margins, std::size_t stride,
                                  DeviceLimits const& limits) const {
   if (WalksLate()) {
-    if (IsCut()) node_values = SpreadValues(node_values);
+    if (IsCutLate()) node_values = SpreadValues(node_values);
     AddLeavesOfAll(matrix_.view, WalkOfTree(), node_values, margins, stride, limits, stream_);
   } else {
     cuda::AddLeafValues(positions_.data(), matrix_.view.rows, node_values, margins, stride, limits, stream_);
