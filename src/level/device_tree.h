@@ -54,13 +54,14 @@ struct LevelState {
   std::uint32_t no_room;     ///< paths: see RowPaths::next_wide
   std::uint32_t ordered;     ///< with an order: its nodes
   std::uint32_t free_slots;  ///< with an order
+  int depth;                 ///< with an order: of children of the level whose splits were found last, if there are any
 };
 
 /// Loss-guided growth with an order (grow_order_ops.h).
 struct GrowOrderView {
   OrderedNode* nodes;        ///< [most] nullptr: there is none
   std::uint32_t most;        ///< nodes that it keeps
-  std::uint32_t* places;     ///< [nodes] in the order when their level was looked at; kNoPlace: not split
+  std::uint32_t* places;     ///< [nodes whose splits were found] in the order; kNoPlace: not any more, or never
   std::int32_t* free_slots;  ///< [slots] a stack of those that were in use and are not
 };
 
@@ -160,6 +161,18 @@ void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeMemory cons
 /// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory.
 void ReturnTree(TreeMemory const& memory, LevelState const* state, NodeIndex most_nodes, std::uint8_t* to,
                 DeviceLimits const& limits, cudaStream_t stream);
+/// Where nodes get their numbers in the tree, if there is an order; those that are not asked for are nullptr.
+struct TreeNumbers {
+  WalkNode* walk;              ///< [most_nodes] by paths: the tree, for walks
+  NodeIndex* start_nodes;      ///< [starts] by paths, if rows are moved: the tree's node at or above …
+  NodeIndex const* starts_of;  ///< … each of these
+  std::uint32_t starts;
+  NodeIndex* leaf_of_node;  ///< [nodes] by lists: the tree's node at or above each node
+};
+/// The same for a tree with an order: of its nodes those that are in the tree, in the tree's numbers. The tree may grow
+/// on after that.
+void ReturnOrderedTree(DeviceTree const& tree, TreeMemory const& memory, TreeNumbers const& numbers,
+                       NodeIndex most_nodes, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
 
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
@@ -215,11 +228,14 @@ void WalkRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t s
 /// A finished tree that was grown by paths.
 struct WalkTree {
   WalkNode const* nodes;
-  Node const* made;             ///< the same nodes as they were made, level by level
+  Node const* made;             ///< the nodes as they were made, level by level: the same ones, without an order
   LevelState const* state;      ///< knows their number
+  bool ordered;                 ///< is there an order?
   DeviceCategories categories;  ///< of their splits
 
-  XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(state->nodes); }
+  XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(ordered ? 2 * state->ordered + 1 : state->nodes); }
+  /// None of the first `n` nodes is deeper.
+  XGBGPU_HD int DepthOfFirst(NodeIndex n) const { return ordered ? state->depth : made[n - 1].depth; }
 };
 /// After a tree on a sample, for all rows of the matrix, from the root: margins[row · stride] += node_values[leaf].
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,

@@ -24,7 +24,7 @@ struct OrderShared {
 /// A node of the level, as far as it counts here.
 struct LevelNode {
   bool in;  ///< there is one for this thread
-  std::uint32_t n;
+  NodeIndex n;
   float gain;
   std::uint32_t parent;  ///< its place in the old order; of the root: 0
   std::int32_t slot;
@@ -86,18 +86,24 @@ __device__ bool OrderLevel(DeviceTree const& tree, Selection<true>* level, std::
   if (threadIdx.x == 0) shared->freed = 0;
   BuildLeast<kThreads>(is_old ? PrecedenceOf(old.gain, old.parent) : 0, shared->least);
   OrderKey key = kNoOrderKey;
-  if (own.candidate) {  // after the root a level is pairs of siblings
+  if (own.candidate) {
     std::uint32_t const gap = GapOf(shared->least, kThreads, before, own.gain, own.parent);
-    key = KeyOfNew(gap, own.gain, own.parent, threadIdx.x % 2 != 0);
+    key = KeyOfNew(gap, own.gain, own.parent, IsRight(own.n));
   }
   OrderKey const* const keys = SortKeys<kThreads>(key, nodes, shared->keys);
   std::uint32_t const place = PlaceOf(key, keys, nodes);
   std::uint32_t const old_place = is_old ? PlaceOf(KeyOfOld(threadIdx.x), keys, nodes) : kNoPlace;
   shared->places[threadIdx.x] = old_place;
   auto const candidates = static_cast<std::uint32_t>(__syncthreads_count(own.candidate ? 1 : 0));
-  if (old_place < order.most) order.nodes[old_place] = {old.gain, shared->places[old.parent]};
+  if (is_old) order.places[old.node] = old_place < order.most ? old_place : kNoPlace;
+  if (old_place < order.most) {
+    StoreWhole(order.nodes + old_place, OrderedNode{old.gain, shared->places[old.parent], old.node});
+  }
   bool const ordered = place < order.most;
-  if (ordered) order.nodes[place] = {own.gain, before == 0 ? 0 : shared->places[own.parent]};
+  if (ordered) {
+    std::uint32_t const parent = before == 0 ? 0 : shared->places[own.parent];
+    StoreWhole(order.nodes + place, OrderedNode{own.gain, parent, own.n});
+  }
   if (own.in) order.places[own.n] = ordered ? place : kNoPlace;
   if (own.in && !ordered) order.free_slots[level->free_slots + atomicAdd(&shared->freed, 1U)] = own.slot;
   __syncthreads();
@@ -121,8 +127,10 @@ __global__ void __launch_bounds__(kThreads) SelectOrderedKernel(DeviceTree tree,
   auto const order_level = [&](auto const& node) {
     std::uint32_t const parent = parent_node != kNoNode ? order.places[parent_node] : 0;
     bool const candidate = in && level.IsCandidate(node.depth, node.split.gain);
-    level.in_order = OrderLevel<kThreads>(tree, &level, before, old,
-                                          {in, n, node.split.gain, parent, node.slot, candidate}, &shared);
+    if (in) tree.state->depth = node.depth + 1;  // each the same
+    level.in_order =
+        OrderLevel<kThreads>(tree, &level, before, old,
+                             {in, static_cast<NodeIndex>(n), node.split.gain, parent, node.slot, candidate}, &shared);
   };
   unsigned long long all = 0;
   if (next == NextLevel::kLists) {

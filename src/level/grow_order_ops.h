@@ -12,6 +12,11 @@
 /// With max_leaves the queue takes the first max_leaves - 1. A node that is not among them now never will be: others
 /// are only inserted before it. So nobody need split it, and the order keeps no more than these. It begins with the
 /// root, and has the parent of each of its nodes.
+///
+/// When the tree has ended, the order is the queue's with its limit: the queue takes the node at place 0 first, and so
+/// on. Since it numbers children when their parent is taken, left before right, those of the node at place p are the
+/// tree's nodes 2 p + 1 and 2 p + 2. Nodes that were split and have left the order since are no part of the tree, nor
+/// is what is below them: the node of the tree at or above keeps their rows.
 #ifndef XGBGPU_LEVEL_GROW_ORDER_OPS_H_
 #define XGBGPU_LEVEL_GROW_ORDER_OPS_H_
 
@@ -19,13 +24,15 @@
 #include <cstring>
 
 #include "core/hd.h"
+#include "level/node.h"
 
 namespace xgbgpu {
 
 /// A node of the order. Places are counted from 0.
-struct OrderedNode {
+struct alignas(16) OrderedNode {
   float gain;
   std::uint32_t parent;  ///< its place; of the root: 0
+  NodeIndex node;        ///< its number, as it was made
 };
 
 constexpr std::uint32_t kNoPlace = 0xFFFFFFFFU;
@@ -93,6 +100,36 @@ XGBGPU_HD std::uint32_t PlaceOf(OrderKey key, OrderKey const* new_keys, std::uin
     }
   }
   return static_cast<std::uint32_t>(key >> 48) + smaller;
+}
+
+/// Nodes are made in pairs after the root: is this one a right child?
+XGBGPU_HD bool IsRight(NodeIndex made) { return made > 0 && made % 2 == 0; }
+/// Number in the tree of a child of the node at that place.
+XGBGPU_HD NodeIndex NumberOfChild(std::uint32_t parent_place, bool right) {
+  return static_cast<NodeIndex>(2 * parent_place + 1 + (right ? 1 : 0));
+}
+/// The same of a node of the order.
+XGBGPU_HD NodeIndex NumberOf(OrderedNode const& ordered) {
+  return ordered.node == 0 ? 0 : NumberOfChild(ordered.parent, IsRight(ordered.node));
+}
+/// The node, as it was made, whose number in the tree this is. `nodes` and `order`: of a tree that has ended.
+XGBGPU_HD NodeIndex MadeNodeOf(NodeIndex number, Node const* nodes, OrderedNode const* order) {
+  return number == 0 ? 0 : nodes[order[(number - 1) / 2].node].left + (number - 1) % 2;
+}
+/// Left child in the tree of a node that is in the tree, or kNoNode. `places`: of all nodes in the order, or kNoPlace;
+/// nobody has looked at nodes from `looked_at` on.
+XGBGPU_HD NodeIndex LeftInTree(NodeIndex made, std::uint32_t const* places, std::uint32_t looked_at) {
+  if (static_cast<std::uint32_t>(made) >= looked_at || places[made] == kNoPlace) return kNoNode;
+  return NumberOfChild(places[made], false);
+}
+/// Number of the tree's node at or above a node that was made.
+XGBGPU_HD NodeIndex NumberAtOrAbove(NodeIndex made, Node const* nodes, std::uint32_t const* places) {
+  while (made != 0) {
+    NodeIndex const parent = nodes[made].parent;  // it has been split, hence looked at
+    if (places[parent] != kNoPlace) return NumberOfChild(places[parent], IsRight(made));
+    made = parent;
+  }
+  return 0;
 }
 
 }  // namespace xgbgpu

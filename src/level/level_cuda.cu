@@ -73,10 +73,11 @@ void LevelBuilder::ReserveUnattended() {
   Grow(&families_, "nodes", widest);
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
-  if (host_memory_.size() < tree_memory_.size()) {
+  std::size_t const returned = TreeBytes(shape_.ReturnedAfter(shape_.levels));
+  if (host_memory_.size() < returned) {
     DropGraph();
     host_memory_ = {};
-    host_memory_ = PinnedBuffer<std::uint8_t>{tree_memory_.size()};
+    host_memory_ = PinnedBuffer<std::uint8_t>{returned};
   }
   if (by_paths_) {
     ReservePaths();
@@ -270,17 +271,26 @@ void LevelBuilder::EnqueueListLevels(int first, int end) {
   EnqueueUnsampled(tree.nodes);
 }
 
-/// The same, whatever way rows go; then the tree, as far as it has grown, to the host.
+/// The same, whatever way rows go, and the tree, as far as it has grown, to the host.
 void LevelBuilder::EnqueueLevels(int first, int end) {
+  DeviceTree const tree = View();
   if (by_paths_) {
-    paths_.EnqueueLevels(View(), shape_, first, end, bounds_, timer_, limits_, stream_);
+    paths_.EnqueueLevels(tree, shape_, first, end, bounds_, timer_, limits_, stream_);
   } else {
     EnqueueListLevels(first, end);
   }
   // Every leaf has a row, and no tree is larger than it may be.
-  std::size_t const most_nodes = std::min<std::size_t>(shape_.NodesAfter(end), 2 * matrix_.view.rows - 1);
-  ReturnTree({tree_memory_.data(), sizeof(Header)}, View().state, static_cast<NodeIndex>(most_nodes),
-             host_memory_.data(), limits_, stream_);
+  auto const most_nodes =
+      static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * matrix_.view.rows - 1));
+  TreeMemory const memory{tree_memory_.data(), sizeof(Header)};
+  if (shape_.ordered) {
+    TreeNumbers const by_lists{nullptr, nullptr, nullptr, 0, leaf_of_node_.data()};
+    ReturnOrderedTree(tree, memory, by_paths_ ? paths_.Numbers() : by_lists, most_nodes, host_memory_.data(), limits_,
+                      stream_);
+  } else {
+    ReturnTree(memory, tree.state, most_nodes, host_memory_.data(), limits_, stream_);
+  }
+  if (by_paths_) paths_.EnqueueWalk(tree, end, timer_, limits_, stream_);
 }
 
 void LevelBuilder::EnqueueTree() {
@@ -454,8 +464,9 @@ LevelBuilder::Result LevelBuilder::Finish() {
     if (is_finite() && !GrowOn()) GrowAttended();  // else nodes mean nothing
   }
   if (unattended_) {
-    made = HeaderOf(host_memory_.data())->state.nodes;
-    result.nodes = {NodesOf(host_memory_.data()), made};
+    LevelState const& state = HeaderOf(host_memory_.data())->state;
+    made = state.nodes;
+    result.nodes = {NodesOf(host_memory_.data()), shape_.ordered ? 2 * state.ordered + 1 : made};
     if (IsCut() && is_finite()) result.nodes = TakeTree(result.nodes);
   } else {
     EnqueuePositions();

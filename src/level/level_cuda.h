@@ -72,7 +72,9 @@ class LevelBuilder {
   void StartTree(Constraints constraints);
   bool IsCut() const { return unattended_ && shape_.cut; }
   void ReserveCut(std::size_t nodes);
-  Span<Node const> TakeTree(Span<Node const> made);
+  /// Is the tree cut out by the host, so that walks and positions have the numbers of nodes as they were made?
+  bool IsCutLate() const { return IsCut() && !shape_.ordered; }
+  Span<Node const> TakeTree(Span<Node const> returned);
   void RenumberPositions() const;
   float const* SpreadValues(float const* node_values) const;
   /// New memory is cleared: structures are read whole, their padding too.
@@ -192,9 +194,9 @@ class LevelBuilder {
   DeviceBuffer<std::uint32_t> order_places_;  ///< the same
   DeviceBuffer<std::int32_t> free_slots_;     ///< the same
   std::vector<float> uploaded_weights_;       ///< what these are
-  std::vector<NodeIndex> leaf_numbers_;       ///< IsCut: see BatchGrowth::LeafNumbers
-  DeviceBuffer<NodeIndex> leaf_of_node_;      ///< these
-  DeviceBuffer<float> values_of_nodes_;       ///< IsCut, WalksLate
+  std::vector<NodeIndex> leaf_numbers_;       ///< IsCutLate: see BatchGrowth::LeafNumbers
+  DeviceBuffer<NodeIndex> leaf_of_node_;      ///< these; or see TreeNumbers
+  DeviceBuffer<float> values_of_nodes_;       ///< IsCutLate, WalksLate
   DeviceBuffer<Node> tree_nodes_;             ///< attended: the finished tree, for rows outside the sample
   PinnedBuffer<TreeSettings> host_settings_{1};
   PinnedBuffer<Family> host_families_;      ///< attended: of a batch

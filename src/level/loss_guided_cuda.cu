@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void LevelBuilder::ReserveCut(std::size_t nodes) {
-  Grow(&leaf_of_node_, "nodes", nodes);
-  if (WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
+  if (IsCutLate() || !by_paths_) Grow(&leaf_of_node_, "nodes", nodes);
+  if (IsCutLate() && WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
   if (!shape_.ordered) return;
   Grow(&order_, "nodes", std::max(1U, shape_.most_ordered));
   Grow(&order_places_, "nodes", nodes);
@@ -64,7 +64,7 @@ bool LevelBuilder::GrowOn() {
     EnqueueLevels(first, enqueued_levels_);
     WaitForTree();
   }
-  int const used = NodesOf(host_memory_.data())[state.nodes - 1].depth;
+  int const used = state.families == 0 ? state.depth - 1 : state.depth;
   shallow_trees_ = used + policy.more_levels < likely_levels_ ? shallow_trees_ + 1 : 0;
   if (shallow_trees_ == policy.shallow_trees) {
     likely_levels_ -= policy.more_levels;
@@ -81,12 +81,16 @@ void LevelBuilder::GrowAttended() {
   while (SelectNodes()) ExpandNodes();
 }
 
-/// Takes the tree out of the nodes that the device has made: the queue finds each that it wants. The rows' leaves
-/// follow.
-Span<Node const> LevelBuilder::TakeTree(Span<Node const> made) {
+/// Takes the tree out of the nodes that the device has returned: the queue finds each that it wants. The rows' leaves
+/// follow. With an order the device has done it all, but for positions that lists have left on their way.
+Span<Node const> LevelBuilder::TakeTree(Span<Node const> returned) {
+  if (shape_.ordered) {
+    if (!by_paths_) RenumberPositions();
+    return returned;
+  }
   constexpr std::uint32_t kNoSlots = 2;  // nothing is expanded any more
   growth_.Reset(params_, kNoSlots, false);
-  growth_.Learn(made);
+  growth_.Learn(returned);
   leaf_numbers_ = growth_.LeafNumbers();
   CopyToDevice(leaf_of_node_.data(), leaf_numbers_.data(), leaf_numbers_.size(), stream_, "numbering leaves");
   if (!WalksLate()) RenumberPositions();

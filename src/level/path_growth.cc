@@ -57,9 +57,12 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
     grow(&moved_records_[store - 1], "moved bins", bins);
     if (move_wide_ || !may_be_narrow) grow(&moved_wide_[store - 1], "moved gradients", rows);
   }
-  if (moves > 0 && sample == 0 && notes_start_) {
+  ordered_ = shape.ordered;
+  starts_ = moves > 0 && sample == 0 && notes_start_ ? 1U << move_every_ : 0;
+  if (starts_ != 0) {
     grow(&start_, "row paths", rows);
-    grow(&start_nodes_, "nodes", std::size_t{1} << move_every_);
+    grow(&start_nodes_, "nodes", starts_);
+    if (ordered_) grow(&tree_start_nodes_, "nodes", starts_);
   }
   std::size_t const widest = shape.WidestNodes(), nodes = shape.NodesAfter(shape.levels);
   std::size_t paths = 0;
@@ -69,6 +72,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   grow(&counts_, "nodes", paths);
   grow(&places_, "nodes", nodes);
   grow(&walk_, "nodes", nodes);
+  if (ordered_) grow(&tree_walk_, "nodes", shape.ReturnedAfter(shape.levels));
   grow(&jobs_, "nodes", widest);
   return changed;
 }
@@ -111,7 +115,6 @@ void PathGrowth::EndMove(RowPaths* view) {
 void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
                                StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
-  bool moved = false;
   bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
   auto const descend = [&] {
     paths.path = paths.next_path;
@@ -125,7 +128,6 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
       BeginMove(&paths);
       if (enqueued) timer.Run(kMove, level, [&] { MovePaths(tree, bounds, limits, stream); });
       EndMove(&paths);
-      moved = true;
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
       if (!divides) {
@@ -139,9 +141,16 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     if (!enqueued) continue;
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
+}
+
+void PathGrowth::EnqueueWalk(DeviceTree tree, int end, StageTimer const& timer, DeviceLimits const& limits,
+                             cudaStream_t stream) const {
   if (Sampled()) return;
+  RowPaths& paths = tree.paths;
+  bool const moved = starts_ != 0 && move_every_ < end;
   paths.start = moved ? start_.data() : nullptr;
-  paths.start_nodes = start_nodes_.data();
+  paths.start_nodes = ordered_ ? tree_start_nodes_.data() : start_nodes_.data();
+  if (ordered_) paths.walk = tree_walk_.data();
   timer.Run(kWalk, end, [&] { WalkRows(tree, limits, stream); });
 }
 

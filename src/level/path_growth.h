@@ -26,14 +26,22 @@ class PathGrowth {
   /// The matrix that trees are grown on: the whole, or `sampled_records` with room for the largest sample.
   DeviceMatrixView const& matrix() const { return matrix_; }
   std::uint8_t* sampled_records() const { return sampled_records_.data(); }
-  /// The finished tree, for walks; on the device.
-  WalkNode const* walk() const { return walk_.data(); }
+  /// The finished tree, for walks, in its own numbers if there is an order; on the device.
+  WalkNode const* walk() const { return ordered_ ? tree_walk_.data() : walk_.data(); }
+  /// With an order: where these numbers get to be known.
+  TreeNumbers Numbers() const {
+    return {tree_walk_.data(), tree_start_nodes_.data(), start_nodes_.data(), starts_, nullptr};
+  }
   /// The view of the root's level.
   RowPaths View(GradientPair const* gradients) const;
-  /// Everything from the histograms of level `first` to the splits of the last level before `end`; without a sample
-  /// also the leaf of every row, as far as the tree has grown. `tree`: the view of the root's level.
+  /// Everything from the histograms of level `first` to the splits of the last level before `end`. `tree`: the view of
+  /// the root's level.
   void EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
                      StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const;
+  /// Then, without a sample, the leaf of every row, as far as the tree has grown; with an order, once the numbers are
+  /// known.
+  void EnqueueWalk(DeviceTree tree, int end, StageTimer const& timer, DeviceLimits const& limits,
+                   cudaStream_t stream) const;
 
   /// Must the histograms of the whole tree be cleared before it?
   bool NeedsClearHistograms() const { return divides_; }
@@ -56,6 +64,8 @@ class PathGrowth {
   bool move_wide_{false};
   int move_every_{0};    ///< levels; 0: rows are not moved
   bool divides_{false};  ///< are rows told their paths by the kernel that sums them?
+  bool ordered_{false};
+  std::uint32_t starts_{0};  ///< groups of the first move at most; 0: rows are not moved, or nobody asks
 
   DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
   DeviceBuffer<std::uint8_t> sampled_records_;
@@ -69,6 +79,8 @@ class PathGrowth {
   DeviceBuffer<std::uint32_t> counts_;
   DeviceBuffer<PathPlace> places_;
   DeviceBuffer<WalkNode> walk_;
+  DeviceBuffer<WalkNode> tree_walk_;          ///< with an order: the tree in its own numbers
+  DeviceBuffer<NodeIndex> tree_start_nodes_;  ///< the same for start_nodes_
   DeviceBuffer<PathJob> jobs_;
 };
 

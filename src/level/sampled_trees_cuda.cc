@@ -52,14 +52,15 @@ void LevelBuilder::EnqueueSample() {
 }
 
 WalkTree LevelBuilder::WalkOfTree() const {
-  return {paths_.walk(), NodesOf(tree_memory_.data()), &HeaderOf(tree_memory_.data())->state, categories_.View()};
+  return {paths_.walk(), NodesOf(tree_memory_.data()), &HeaderOf(tree_memory_.data())->state, shape_.ordered,
+          categories_.View()};
 }
 
 NodeIndex const* LevelBuilder::positions() const {
   if (WalksLate()) {
     timer_.Run(kWalk, enqueued_levels_,
                [&] { FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_); });
-    if (IsCut()) RenumberPositions();
+    if (IsCutLate()) RenumberPositions();
   }
   return positions_.data();
 }
@@ -67,7 +68,7 @@ NodeIndex const* LevelBuilder::positions() const {
 void LevelBuilder::AddLeafValues(float const* node_values, float* margins, std::size_t stride,
                                  DeviceLimits const& limits) const {
   if (WalksLate()) {
-    if (IsCut()) node_values = SpreadValues(node_values);
+    if (IsCutLate()) node_values = SpreadValues(node_values);
     AddLeavesOfAll(matrix_.view, WalkOfTree(), node_values, margins, stride, limits, stream_);
   } else {
     cuda::AddLeafValues(positions_.data(), matrix_.view.rows, node_values, margins, stride, limits, stream_);

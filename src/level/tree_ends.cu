@@ -1,5 +1,7 @@
 /// A tree's first and last kernel: what it gets from the host, and what it gives back. Kernels that reach for pinned
 /// memory themselves do not wait for the device's copying engine.
+#include <cstddef>
+
 #include "core/grid.h"
 #include "core/launch.h"
 #include "level/device_tree.h"
@@ -37,6 +39,53 @@ __global__ void __launch_bounds__(kThreads) ReturnTreeKernel(uint4 const* header
   for (std::uint64_t i = FirstItem(); i < pieces; i += Threads()) to[i] = header[i];
 }
 
+/// A node of the tree, as the tree numbers it: what a thread of those that copy it needs.
+struct TakenNode {
+  NodeIndex made, parent, left;
+};
+
+__device__ TakenNode TakeNode(DeviceTree const& tree, NodeIndex number) {
+  GrowOrderView const& order = tree.order;
+  NodeIndex const made = MadeNodeOf(number, tree.nodes, order.nodes);
+  NodeIndex const parent = number == 0 ? kNoNode : NumberOf(order.nodes[(number - 1) / 2]);
+  return {made, parent, LeftInTree(made, order.places, tree.state->level_first)};
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ReturnOrderedTreeKernel(DeviceTree tree, uint4 const* header, std::uint32_t header_pieces, TreeNumbers numbers,
+                            NodeIndex most_nodes, uint4* to) {
+  WaitForKernelBefore();
+  constexpr std::uint32_t kPieces = sizeof(Node) / sizeof(uint4);
+  static_assert(sizeof(Node) % sizeof(uint4) == 0 && offsetof(Node, parent) == 0 && offsetof(Node, left) == 4);
+  LevelState const& state = *tree.state;
+  auto const nodes = min(2 * state.ordered + 1, static_cast<std::uint32_t>(most_nodes));
+  for (std::uint64_t i = FirstItem(); i < header_pieces; i += Threads()) to[i] = header[i];
+  for (std::uint64_t i = FirstItem(); i < std::uint64_t{nodes} * kPieces; i += Threads()) {
+    auto const number = static_cast<NodeIndex>(i / kPieces);
+    TakenNode const node = TakeNode(tree, number);
+    uint4 piece = reinterpret_cast<uint4 const*>(tree.nodes + node.made)[i % kPieces];
+    if (i % kPieces == 0) {
+      piece.x = static_cast<unsigned>(node.parent);
+      piece.y = static_cast<unsigned>(node.left);
+    }
+    to[header_pieces + i] = piece;
+    if (i % kPieces == 1 && numbers.walk != nullptr) {
+      WalkNode walk = tree.paths.walk[node.made];
+      walk.left = node.left;
+      numbers.walk[number] = walk;
+    }
+  }
+  auto const number_of = [&](NodeIndex made) { return NumberAtOrAbove(made, tree.nodes, tree.order.places); };
+  for (std::uint64_t g = FirstItem(); g < numbers.starts; g += Threads()) {
+    NodeIndex const made = numbers.starts_of[g];  // of a former tree, where this one has fewer groups
+    numbers.start_nodes[g] = static_cast<std::uint32_t>(made) < state.nodes ? number_of(made) : 0;
+  }
+  if (numbers.leaf_of_node == nullptr) return;
+  for (std::uint64_t n = FirstItem(); n < state.nodes; n += Threads()) {
+    numbers.leaf_of_node[n] = number_of(static_cast<NodeIndex>(n));
+  }
+}
+
 }  // namespace
 
 void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeMemory const& memory, GradientSum* histogram,
@@ -51,6 +100,15 @@ void ReturnTree(TreeMemory const& memory, LevelState const* state, NodeIndex mos
   std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
   LaunchNext("reading the tree", ReturnTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident), kThreads,
              0, limits, stream, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes, state, most_nodes,
+             reinterpret_cast<uint4*>(to));
+}
+
+void ReturnOrderedTree(DeviceTree const& tree, TreeMemory const& memory, TreeNumbers const& numbers,
+                       NodeIndex most_nodes, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
+  std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
+  LaunchNext("reading the tree", ReturnOrderedTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident),
+             kThreads, 0, limits, stream, tree, reinterpret_cast<uint4 const*>(memory.data),
+             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, most_nodes,
              reinterpret_cast<uint4*>(to));
 }
 

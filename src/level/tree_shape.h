@@ -14,9 +14,9 @@ namespace xgbgpu {
 struct TreeShape {
   int levels{0};           ///< whose nodes are split unattended; 0: such trees are attended
   int possible_levels{0};  ///< whose nodes may be split
-  /// Loss-guided: the tree is cut out of the nodes that are made, …
+  /// Loss-guided: the tree is cut out of the nodes that are made, by the host, …
   bool cut{false};
-  /// … of which only those are split that are in an order of so many (grow_order_ops.h).
+  /// … or, if only those are split that are in an order of so many (grow_order_ops.h), by the device.
   bool ordered{false};
   std::uint32_t most_ordered{0};
   std::uint64_t most_split{0xFFFFFFFFU};  ///< nodes of one level that are split
@@ -30,6 +30,10 @@ struct TreeShape {
     std::uint64_t nodes = 1;
     for (int level = 0; level < n; ++level) nodes += 2 * Split(level);
     return nodes;
+  }
+  /// Of these, that the host gets.
+  std::uint64_t ReturnedAfter(int n) const {
+    return ordered ? std::min(NodesAfter(n), 2 * std::uint64_t{most_ordered} + 1) : NodesAfter(n);
   }
 };
 

@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
   __shared__ ByteWalk<kWords> walk;
   WaitForKernelBefore();
   NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
-  int const steps = tree.made[near_nodes - 1].depth;  // no near node is deeper than the last
+  int const steps = tree.DepthOfFirst(near_nodes);
   for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
     walk.nodes[n] = NearNode::Make(n, tree.nodes[n]);
   }
@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample,
 
 void WalkRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
   RowPaths const& paths = tree.paths;
-  WalkAll(tree.matrix, {paths.walk, tree.nodes, tree.state, tree.categories},
+  WalkAll(tree.matrix, {paths.walk, tree.nodes, tree.state, tree.order.nodes != nullptr, tree.categories},
           WritePosition{tree.positions, paths.start, paths.start_nodes}, limits, stream);
 }
 

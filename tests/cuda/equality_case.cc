@@ -171,6 +171,11 @@ constexpr Corner kCorners[] = {
     {70000, 13, 0.9, 64, {kLossGuide, 8, 2}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 12, 255}, "_ordered_constrained"},
     {70000, 13, 0.9, 16, {kLossGuide, 0, 1024}, "_ordered_ties"},
+    // One block keeps the order, of as many threads as there may be nodes.
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 257}, "_ordered_ties_constrained"},
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 512}, "_ordered_ties"},
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 513}, "_ordered_sampled"},
+    {70000, 13, 0.9, 64, {kLossGuide, 0, 1024}, "_ordered_sampled_constrained"},
     {1000, 5, 0.9, 16, {kLossGuide, 0, 255}, "_ordered_ties"},
     {300000, 28, 1, 256, {kLossGuide, 0, 255}, "_ordered_moved"},
     {300000, 28, 1, 256, {kLossGuide, 0, 256}, "_ordered_moved_wideformat"},

@@ -75,10 +75,9 @@ struct Device {
   TreeShape shape;
   GrowQueue queue;  ///< tells candidates
   std::vector<MadeNode> made{};
-  std::vector<std::uint32_t> places{};  ///< of all that were made
+  std::vector<std::uint32_t> places{};  ///< of all whose level was inserted
   std::vector<OrderedNode> order{};
-  std::vector<NodeIndex> ordered{};  ///< the nodes of the order
-  std::size_t first{0};              ///< of the level
+  std::size_t first{0};  ///< of the level
 
   std::vector<OrderKey> Least() const {
     std::size_t size = 1;
@@ -99,36 +98,38 @@ struct Device {
       std::uint32_t const parent = n == 0 ? 0 : places[static_cast<std::size_t>(made[n].node.parent)];
       std::uint32_t const gap = GapOf(least.data(), size, old, gain, parent);
       EXPECT_EQ(gap, PlainGapOf(order, gain, parent));
-      keys.back() = KeyOfNew(gap, gain, parent, (n - first) % 2 != 0);
+      keys.back() = KeyOfNew(gap, gain, parent, IsRight(static_cast<NodeIndex>(n)));
     }
     auto const count = static_cast<std::uint32_t>(keys.size());
     auto sorted = keys;
     std::sort(sorted.begin(), sorted.end());
-    std::vector<OrderedNode> next(shape.most_ordered);
-    std::vector<NodeIndex> next_ordered(shape.most_ordered, kNoNode);
+    std::vector<OrderedNode> next(shape.most_ordered, {0, 0, kNoNode});
     std::vector<std::uint32_t> moved;
     for (std::uint32_t i = 0; i < order.size(); ++i) moved.push_back(PlaceOf(KeyOfOld(i), sorted.data(), count));
-    auto const put = [&](std::uint32_t place, OrderedNode node, NodeIndex n) {
-      ASSERT_EQ(next_ordered[place], kNoNode) << "two nodes in one place";
+    auto const put = [&](std::uint32_t place, OrderedNode node) {
+      ASSERT_EQ(next[place].node, kNoNode) << "two nodes in one place";
       next[place] = node;
-      next_ordered[place] = n;
     };
     for (std::uint32_t i = 0; i < order.size(); ++i) {
-      if (moved[i] < shape.most_ordered) put(moved[i], {order[i].gain, moved[order[i].parent]}, ordered[i]);
+      bool const stays = moved[i] < shape.most_ordered;
+      places[static_cast<std::size_t>(order[i].node)] = stays ? moved[i] : kNoPlace;
+      if (stays) put(moved[i], {order[i].gain, moved[order[i].parent], order[i].node});
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       std::uint32_t const place = PlaceOf(keys[i], sorted.data(), count);
       places.push_back(place < shape.most_ordered ? place : kNoPlace);
       if (places.back() == kNoPlace) continue;
       std::uint32_t const parent = order.empty() ? 0 : moved[ParentOf(keys[i])];
-      put(place, {made[first + i].node.split.gain, parent}, static_cast<NodeIndex>(first + i));
+      put(place, {made[first + i].node.split.gain, parent, static_cast<NodeIndex>(first + i)});
     }
-    std::size_t const taken =
-        static_cast<std::size_t>(std::find(next_ordered.begin(), next_ordered.end(), kNoNode) - next_ordered.begin());
-    next.resize(taken);
-    next_ordered.resize(taken);
+    next.erase(std::remove_if(next.begin(), next.end(), [](OrderedNode const& o) { return o.node == kNoNode; }),
+               next.end());
     order = std::move(next);
-    ordered = std::move(next_ordered);
+  }
+  std::vector<NodeIndex> Ordered() const {
+    std::vector<NodeIndex> nodes;
+    for (OrderedNode const& o : order) nodes.push_back(o.node);
+    return nodes;
   }
   /// Splits the nodes of the level that are in the order; how many.
   std::size_t SplitLevel() {
@@ -170,6 +171,48 @@ std::vector<NodeIndex> OrderOfQueue(TrainParams const& params, std::vector<MadeN
   return order;
 }
 
+/// The tree in its own numbers, and where rows of every node end, are those of the queue.
+void CompareNumbers(TrainParams const& params, Device const& device) {
+  std::vector<Node> made;
+  for (MadeNode const& m : device.made) made.push_back(m.node);
+  GrowQueue queue;
+  queue.Reset(params);
+  std::vector<Node> tree{made[0]};
+  std::vector<NodeIndex> made_number{0}, number(made.size(), kNoNode);
+  number[0] = 0;
+  tree[0].left = kNoNode;
+  queue.Push(tree, 0);
+  for (auto chosen = queue.Pop(tree); !chosen.empty(); chosen = queue.Pop(tree)) {
+    auto const parent = static_cast<std::size_t>(chosen[0]);
+    NodeIndex const left = made[static_cast<std::size_t>(made_number[parent])].left;
+    ASSERT_NE(left, kNoNode);
+    tree[parent].left = static_cast<NodeIndex>(tree.size());
+    for (NodeIndex child : {left, left + 1}) {
+      number[static_cast<std::size_t>(child)] = static_cast<NodeIndex>(tree.size());
+      made_number.push_back(child);
+      tree.push_back(made[static_cast<std::size_t>(child)]);
+      tree.back().parent = chosen[0];
+      tree.back().left = kNoNode;
+      queue.Push(tree, static_cast<NodeIndex>(tree.size()) - 1);
+    }
+  }
+  ASSERT_EQ(tree.size(), 2 * device.order.size() + 1);
+  ASSERT_LE(tree.size(), device.shape.ReturnedAfter(device.shape.levels));
+  std::uint32_t const looked_at = static_cast<std::uint32_t>(device.places.size());
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    NodeIndex const n = MadeNodeOf(static_cast<NodeIndex>(i), made.data(), device.order.data());
+    ASSERT_EQ(n, made_number[i]);
+    ASSERT_EQ(LeftInTree(n, device.places.data(), looked_at), tree[i].left);
+    if (i > 0) {
+      ASSERT_EQ(NumberOf(device.order[(i - 1) / 2]), tree[i].parent);
+    }
+  }
+  for (std::size_t n = 0; n < made.size(); ++n) {
+    if (number[n] == kNoNode) number[n] = number[static_cast<std::size_t>(made[n].parent)];
+    ASSERT_EQ(NumberAtOrAbove(static_cast<NodeIndex>(n), made.data(), device.places.data()), number[n]);
+  }
+}
+
 /// Grows a tree; its levels. After each level the order is the queue's.
 int GrowAndCompare(Gains gains, TrainParams const& params, std::uint64_t seed, std::size_t* idle) {
   Device device{gains, ShapeOf(params), {}};
@@ -179,13 +222,14 @@ int GrowAndCompare(Gains gains, TrainParams const& params, std::uint64_t seed, s
   for (int level = 0;; ++level) {
     EXPECT_LE(device.made.size() - device.first, device.shape.Nodes(level));
     device.InsertLevel();
-    EXPECT_EQ(device.ordered, OrderOfQueue(params, device.made)) << "level " << level;
+    EXPECT_EQ(device.Ordered(), OrderOfQueue(params, device.made)) << "level " << level;
     std::size_t const split = device.SplitLevel();
     EXPECT_LE(split, device.shape.Split(level));
     EXPECT_LE(device.made.size(), device.shape.NodesAfter(level + 1));
     EXPECT_TRUE(split == 0 || level < device.shape.possible_levels);
     if (split == 0 || ::testing::Test::HasFailure()) {
-      *idle += (device.made.size() - 1) / 2 - device.ordered.size();
+      *idle += (device.made.size() - 1) / 2 - device.order.size();
+      CompareNumbers(params, device);
       return level;
     }
   }
@@ -195,7 +239,7 @@ TEST(GrowOrderTest, IsThatOfTheQueue) {
   int trees = 0, deepest = 0;
   std::size_t idle = 0;  // nodes that were split and are not in the tree
   for (Gains gains : kAllGains) {
-    for (int max_leaves : {1, 2, 3, 4, 7, 31, 64, 255, 1024}) {
+    for (int max_leaves : {1, 2, 3, 4, 7, 31, 64, 255, 513, 1024}) {
       for (int max_depth : {0, 11, 45}) {
         for (float min_split_loss : {0.0f, 2.0f}) {
           for (std::uint64_t seed = 1; seed <= (max_leaves < 255 ? 20 : 2); ++seed) {
@@ -214,7 +258,7 @@ TEST(GrowOrderTest, IsThatOfTheQueue) {
       }
     }
   }
-  EXPECT_EQ(trees, 6 * (7 * 20 + 2 * 2) * 6);
+  EXPECT_EQ(trees, 6 * (7 * 20 + 3 * 2) * 6);
   EXPECT_EQ(deepest, kDeepest);
   EXPECT_GT(idle, 10000U) << "the order never left out what had been in it";
 }
