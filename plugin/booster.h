@@ -205,6 +205,7 @@ class Booster : public xgboost::GradientBooster {
   std::unique_ptr<xgboost::GradientBooster> inner_;
   DartWeights dart_;  ///< of a dart
   BoosterConfig config_;
+  std::string base_score_;  ///< as it was set last, if it was
   bool configure_failed_{false};
   TrainerPool trainers_;
   mutable DevicePrediction on_device_;
