@@ -7,6 +7,7 @@
 #include <xgboost/task.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "adapt_input.h"
@@ -55,6 +56,18 @@ void CheckOneWorker(char const* tree_method) {
                      " workers; supported: one worker, or tree_method=hist on all of them");
 }
 
+/// XGBoost looks at base_score for logistic objectives; others may begin with its logarithm. `margin`: what they made
+/// of it.
+void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score) {
+  if (info.base_margin_.Size() != 0 || std::isfinite(margin)) return;
+  // Of the margin -inf these two have gradients: a model of zeros, as in stock.
+  bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
+  if (may_be_zero && std::isinf(margin)) return;
+  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : base_score,
+                         "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
+                         ", since the objective takes its logarithm");
+}
+
 }  // namespace
 
 Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
@@ -88,6 +101,9 @@ void Booster::Configure(xgboost::Args const& args) {
     inner_->Configure(translated);
     configure_failed_ = false;
     config_ = std::move(next);
+    for (auto const& [name, value] : args) {
+      if (name == "base_score") base_score_ = value;
+    }
   });
 }
 
@@ -157,6 +173,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   TargetView targets = ViewTargets(info);
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
   training.Check(objective, targets, mark, outputs);
+  CheckBaseScore(objective.kind, info, model_->BaseScore(xgboost::GenericParameter::kCpuId)(0), base_score_);
   if (on_host) {
     auto const times = objective.kind == Objective::kCox
                            ? time_orders_.Get(OwnerOf(predicted.data, *predicted.cache), targets, mark)

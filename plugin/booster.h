@@ -158,6 +158,8 @@ class Booster : public xgboost::GradientBooster {
 
   // Of a dart: booster_dart.cc, docs/adr/0015-dart-rounds.md. The margins of `resident` are weighed leaf columns.
 
+  /// Stock's dart would read on behind its last tree.
+  void CheckDartRounds(unsigned layer_end) const;
   /// PredictBatch.
   void PredictDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
                    unsigned layer_end);
@@ -203,6 +205,7 @@ class Booster : public xgboost::GradientBooster {
   std::unique_ptr<xgboost::GradientBooster> inner_;
   DartWeights dart_;  ///< of a dart
   BoosterConfig config_;
+  std::string base_score_;  ///< as it was set last, if it was
   bool configure_failed_{false};
   TrainerPool trainers_;
   mutable DevicePrediction on_device_;

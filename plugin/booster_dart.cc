@@ -8,13 +8,21 @@
 #include "api_call.h"
 #include "booster.h"
 #include "boundary.h"
+#include "core/message.h"
 #include "dart_columns.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
+void Booster::CheckDartRounds(unsigned layer_end) const {
+  if (kind_ != Kind::kDart || layer_end <= Rounds()) return;
+  Throw<InvalidArgument>("iteration_range ends at ", layer_end, "; allowed: at most ", Rounds(),
+                         ", the rounds of the model");
+}
+
 void Booster::PredictDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                           unsigned layer_begin, unsigned layer_end) {
+  AtBoundary("predicting", [&] { CheckDartRounds(layer_end); });
   bool const ours = OwnsRounds();
   if (!ours && training) dart_.Forget();
   if (ours && training) AtBoundary("drawing trees to drop", [&] { dart_.Draw(); });

@@ -61,6 +61,7 @@ void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missi
                              std::uint32_t layer_begin, std::uint32_t layer_end) const {
   InPlaceArrays const* const arrays = CurrentInPlaceArrays();
   bool const done = AtBoundary("predicting", [&] {
+    CheckDartRounds(layer_end);
     if (arrays == nullptr || data == nullptr) return false;
     auto const model = WorthADevice(data->Info().num_row_);
     auto const rows = model ? MakeArrayRows(*arrays, missing, model->threads) : nullptr;

@@ -1,6 +1,9 @@
 #include "metric.h"
 
 #include <xgboost/json.h>
+#include <xgboost/logging.h>
+
+#include <cmath>
 
 #include "booster.h"
 #include "boundary.h"
@@ -25,6 +28,13 @@ std::optional<MetricParams> ParamsOf(xgboost::Metric const& metric) {
   params->aft_distribution = SavedDistribution(config);
   params->aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params->aft_scale);
   return params;
+}
+
+/// In stock's words, as often.
+void WarnIfWithoutArea(Metric metric, double value) {
+  if ((metric == Metric::kAuc || metric == Metric::kAucpr) && std::isnan(value)) {
+    LOG(WARNING) << "Dataset is empty, or contains only positive or negative samples.";
+  }
 }
 
 }  // namespace
@@ -57,7 +67,10 @@ double DecoratedMetric::Eval(xgboost::HostDeviceVector<float> const& predictions
     Booster* const booster = Booster::WhichPredictedLast(tparam_);
     if (booster == nullptr) return {};
     if (params()) {
-      if (auto const ours = booster->Evaluate(*params(), predictions, info)) return ours;
+      if (auto const ours = booster->Evaluate(*params(), predictions, info)) {
+        WarnIfWithoutArea(params()->kind, *ours);
+        return ours;
+      }
     }
     booster->FillPredictions(predictions);
     return {};

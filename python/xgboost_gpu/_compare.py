@@ -313,7 +313,8 @@ class _Walk:
     def _leaves(self, pair: _Pair) -> List[_Pair]:
         values = self.a.threshold[pair.a], self.b.threshold[pair.b]
         # -eta·G/(H + lambda): up to 4 roundings; where G nearly cancels, also 2^-40 absolute.
-        slack = 2.0**-40 + self._sum_error(pair) / (float(self.b.hess[pair.b]) + self.reg_lambda)
+        below = float(self.b.hess[pair.b]) + self.reg_lambda  # 0: the leaf is 0, whatever G
+        slack = 2.0**-40 + (self._sum_error(pair) / below if below > 0 else 0.0)
         if not np.isclose(*values, rtol=4 * FLOAT_EPS, atol=slack):
             return self._differ(REAL, pair, f"leaves are {values[0]!s} and {values[1]!s}")
         self.result.same += 1

@@ -307,6 +307,23 @@ def test_settings_that_contradict_each_other(settings: dict, words: list) -> Non
 
 
 @only_ours
+@pytest.mark.parametrize("objective", ["count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"])
+def test_a_base_score_that_has_no_logarithm(objective: str) -> None:
+    times = np.exp(Y)
+    data = xgb.DMatrix(X, times, label_lower_bound=times, label_upper_bound=times)
+    for value in (-0.5, 0):
+        if value == 0 and objective in ("count:poisson", "survival:aft"):
+            assert not train(data, 2, objective=objective, base_score=value).predict(data).any()  # as in stock
+            continue
+        allowed = "0 or larger" if objective in ("count:poisson", "survival:aft") else "larger than 0"
+        with pytest.raises(Error) as error:
+            train(data, 2, objective=objective, base_score=value)
+        assert_says(error, f"base_score is {value};", f"allowed: {allowed}", "logarithm")
+    data.set_base_margin(np.zeros(len(times)))  # in its place
+    assert np.isfinite(train(data, 2, objective=objective, base_score=-0.5).predict(data)).all()
+
+
+@only_ours
 def test_too_few_feature_weights(data: xgb.DMatrix) -> None:
     bad = xgb.DMatrix(X, Y, feature_weights=np.array([1.0, 2.0]))
     booster = train(data, 2, colsample_bytree=0.5)

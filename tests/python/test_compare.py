@@ -229,6 +229,16 @@ def test_gradients_that_are_rounded_differently_are_allowed_for_as_far_as_told(s
     assert not compare_models(booster, other).explained
 
 
+def test_leaves_that_no_hessian_holds_up(small) -> None:
+    """Without weights and lambda there is nothing to divide a rounding of gradients by."""
+    x, _ = small
+    data = xgb.DMatrix(x, np.arange(16.0), weight=np.zeros(16))
+    how = exact(reg_lambda=0, min_child_weight=0)
+    one, other = xgb.train(how, data, 2), xgb.train(how, data, 2)
+    found = compare_models(one, other, x, reg_lambda=0.0, gradient_error=GRADIENT_ERROR)
+    assert found.explained and found.same == 2
+
+
 def test_the_package_has_it(small) -> None:
     import xgboost_gpu
 

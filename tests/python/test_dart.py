@@ -292,3 +292,21 @@ def test_same_drops_as_stock() -> None:
         ours = xgb.train(settings_of(False, **drop), train, 8)
         stocks = xgb.train(settings_of(False, **drop) | {"tree_method": "hist"}, train, 8)
         assert weights_of(ours) == weights_of(stocks)
+
+
+@only_ours
+def test_rounds_that_are_not_there() -> None:
+    """Stock's dart reads on behind its last tree, which may end the process."""
+    data = xgb.DMatrix(SMALL_X, SMALL_Y)
+    booster = xgb.train(params(booster="dart", rate_drop=0.3), data, 4)
+    before = booster.predict(data)
+    for predict in (
+        lambda rounds: booster.predict(data, iteration_range=rounds),
+        lambda rounds: booster.predict(data, iteration_range=rounds, training=True),
+        lambda rounds: booster.inplace_predict(SMALL_X, iteration_range=rounds),
+        lambda rounds: fresh(booster).predict(data, iteration_range=rounds),
+    ):
+        for rounds in ((0, 5), (2, 9)):
+            with pytest.raises(xgb.core.XGBoostError, match=f"iteration_range ends at {rounds[1]}; allowed: at most 4"):
+                predict(rounds)
+    assert np.array_equal(booster.predict(data, iteration_range=(0, 4)), before)
