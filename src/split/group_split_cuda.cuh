@@ -277,13 +277,11 @@ template <bool kMonotone>
 __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, RunSplits* splits, bool scanned,
                                          int direction, std::uint32_t column, std::uint32_t bin, SplitShared* shared,
                                          BestOfRun* mine) {
-  // LeastScore of a gain that its bound is as near to as rounding lets it is more than this part of the bound.
-  constexpr float kNear = 1.0f - 0x1p-17f;
   float wanted = -1.0f;
   while (true) {
     splits->total = Opaque(splits->total);
     RunBounds<kMonotone> const bounds{shared->filter, *splits, direction};
-    if (wanted < 0.0f) wanted = LargestOfBlock(scanned ? bounds.likely : 0.0f, shared) * kNear;
+    if (wanted < 0.0f) wanted = LargestOfBlock(scanned ? bounds.likely : 0.0f, shared) * kNearBound;
     *mine = LookClosely<kMonotone>(tree, n, *splits, scanned ? bounds.Reaching(wanted) : 0, direction, column, bin);
     FoundByWarp const found = LargestOfBlock(mine->key, mine->least, shared);
     if (found.least >= wanted) return found.key;

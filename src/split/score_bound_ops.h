@@ -6,11 +6,13 @@
 ///
 /// Rounding: with e = 2^-24, a converted sum has a relative error of e, its square 3e, H + lambda 2e, the division 4e,
 /// the sum of both e: 10e < 2^-20. Integers are 1 to 2^62 and lambda at most 2^100 here, so nothing leaves the normal
-/// floats. A candidate is dropped if its bound is 2^-18 below what the best known gain needs: less 2^-20 of that gain
-/// and of the node's, without sign. Then its gain is smaller by 2^-20 of the known one, also if the node's is negative,
-/// as constraints of weights can make it, and so large that rounding it, by 2^-53, is all that remains of the gain. So
-/// it is smaller after rounding to float: known gains are of kLeastGain or more, or else it does not matter which one
-/// is found.
+/// floats.
+///
+/// Dropping: with a known gain K and the node's own gain N, LeastScore is M (1 - 2^-18), M = K + N - 2^-20 (K + |N|). A
+/// bound below that is one of a score S < M (1 - 2^-19), if M is positive; else nothing is dropped. The gain is at most
+/// S - N < K - 2^-20 (K + |N|) - 2^-19 M, or, as it is computed, by 2^-49 (S + |N|) more: less than K (1 - 2^-20), and
+/// less than K as a float, too, whether N is negative, as constraints of weights can make it, or not. K is kLeastGain
+/// or more, or else it does not matter which candidate is found.
 #ifndef XGBGPU_SPLIT_SCORE_BOUND_OPS_H_
 #define XGBGPU_SPLIT_SCORE_BOUND_OPS_H_
 
@@ -108,6 +110,10 @@ XGBGPU_HD float LeastScore(ScoreUnits const& units, double node_gain, float know
   double const margin = (known + (node_gain < 0.0 ? -node_gain : node_gain)) * 0x1p-20;
   return static_cast<float>((known + node_gain - margin) * units.factor) * kSlack;
 }
+
+/// LeastScore of a gain is more than this part of the candidate's own bound, where penalties, limits and constraints do
+/// not make the gain smaller than the score: 2^-18 and 2^-20 below the gain's need and 10e between bound and score.
+constexpr float kNearBound = 1.0f - 0x1p-17f;
 
 }  // namespace xgbgpu
 

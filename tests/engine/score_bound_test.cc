@@ -1,6 +1,7 @@
-// exact: the bound in float never drops a candidate that is as good as one that is known.
+// Splits: the bound in float never drops a candidate that is as good as one that is known.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -133,6 +134,72 @@ TEST(ScoreBoundTest, NorWithMonotoneConstraints) {
   params.min_child_weight = 0.0f;
   NothingIsLost<true>(params, {}, 4);
   NothingIsLost<true>(params, {-0.5f, 0.25f}, 5);
+  // Weights that no node would choose: its own gain is negative.
+  NothingIsLost<true>(params, {0.5f, 2.0f}, 7);
+  NothingIsLost<true>(params, {-30.0f, -20.0f}, 8);
+}
+
+/// Candidates with nearly the largest bound are looked at first: one round is enough if the bound is all there is.
+TEST(ScoreBoundTest, IsNearTheGain) {
+  TrainParams params;
+  params.min_child_weight = 0.0f;
+  Draw draw{9};
+  int compared = 0;
+  for (int i = 0; i < 4000; ++i) {
+    params.reg_lambda = i % 2 == 0 ? 1.0f : 0.0f;
+    SplitParams const p{params, draw.Format()};
+    ScoreUnits const units{p};
+    GradientSum const total = draw.Total();
+    NodeTerms const terms = TermsOf<false>(p, total, {});
+    Candidate const c = draw.Split(total);
+    float const gain = SplitGain<false>(p, c.left, c.right, terms, 0);
+    if (gain < kLeastGain) continue;
+    float const bound = ScoreBound(units, c.left, c.right);
+    EXPECT_GE(LeastScore(units, terms.gain, gain), bound / kDeviceDivision * kNearBound) << "case " << i;
+    ++compared;
+  }
+  EXPECT_GT(compared, 1000);
+}
+
+TEST(ScoreBoundTest, LightSidesAreTold) {
+  TrainParams params;
+  Draw draw{10};
+  int exact = 0, cases = 0;
+  for (int i = 0; i < 2000; ++i) {
+    int const shift = static_cast<int>(draw.Below(70)) - 10;
+    // Of every size up to 2^60 in units; every other one a whole number of them.
+    double const units_needed = static_cast<double>(draw.Sized(59)) * (i % 2 == 0 ? 1.0 : 0.37);
+    params.min_child_weight = static_cast<float>(std::ldexp(units_needed, -shift));
+    SplitParams const p{params, {false, 0, shift}};
+    auto const is_light = [&](std::int64_t hess) {
+      return hess <= 0 || ToLoss(p, {0, hess}).hess < p.min_child_weight;
+    };
+    std::int64_t const least = LeastHessian(p);
+    ASSERT_GE(least, 1);
+    EXPECT_TRUE(is_light(least - 1)) << "case " << i;
+    EXPECT_FALSE(is_light(least + (least >> 50) + 1)) << "case " << i;
+    exact += is_light(least) ? 0 : 1;
+    ++cases;
+  }
+  EXPECT_GT(exact, cases / 2);
+  for (float const nothing : {0.0f, 1e-30f}) {
+    params.min_child_weight = nothing;
+    EXPECT_EQ(LeastHessian(SplitParams{params, {false, 0, 20}}), 1);
+  }
+  params.min_child_weight = 3e38f;
+  EXPECT_EQ(LeastHessian(SplitParams{params, {false, 0, 40}}), std::int64_t{1} << 62);
+}
+
+TEST(ScoreBoundTest, WeightsThatGoAgainstADirection) {
+  TrainParams params;
+  SplitParams const p{params, {false, 20, 20}};
+  float const lambda = ScoreUnits{p}.lambda;
+  GradientSum const less{5000000, 4000000}, more{-5000000, 3000000};  // weights -G / (H + lambda)
+  EXPECT_FALSE(SeemsAgainst(lambda, less, more, 1));
+  EXPECT_TRUE(SeemsAgainst(lambda, more, less, 1));
+  EXPECT_TRUE(SeemsAgainst(lambda, less, more, -1));
+  EXPECT_FALSE(SeemsAgainst(lambda, more, less, -1));
+  for (int const direction : {-1, 0, 1}) EXPECT_FALSE(SeemsAgainst(lambda, less, less, direction));
 }
 
 TEST(ScoreBoundTest, AnEqualGainIsKept) {
