@@ -37,14 +37,16 @@ void TreeLane::GrowLevels() {
 }
 
 float* TreeLane::UploadNodeValues(Span<float const> node_values) {
+  uploaded_.Wait("copying leaf values");
   if (node_values_.size() < node_values.size()) {
+    stream_.Wait("adding leaf values");
     host_node_values_ = PinnedBuffer<float>{2 * node_values.size()};
     node_values_ = {};
     node_values_ = {arena_, "nodes", 2 * node_values.size()};
   }
-  stream_.Wait("copying leaf values");  // the last copy from the pinned buffer
   std::copy(node_values.begin(), node_values.end(), host_node_values_.data());
   CopyToDevice(node_values_.data(), host_node_values_.data(), node_values.size(), stream_, "copying leaf values");
+  uploaded_.Record(stream_);
   return node_values_.data();
 }
 

@@ -45,6 +45,7 @@ class TreeLane {
   DeviceBuffer<GradientPair> gradient_room_;
   DeviceBuffer<float> node_values_;
   PinnedBuffer<float> host_node_values_;
+  Event uploaded_;  ///< the last copy from there
   GradientPair const* gradients_{nullptr};
   cuda::LevelBuilder level_;  ///< goes first, and waits for the stream
 };

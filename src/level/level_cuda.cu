@@ -290,7 +290,6 @@ void LevelBuilder::EnqueueLevels(int first, int end) {
   } else {
     ReturnTree(memory, tree.state, most_nodes, host_memory_.data(), limits_, stream_);
   }
-  if (by_paths_) paths_.EnqueueWalk(tree, end, timer_, limits_, stream_);
 }
 
 void LevelBuilder::EnqueueTree() {
@@ -321,10 +320,21 @@ void LevelBuilder::RecordGraph() {
   cudaGetLastError();  // it must not show up again at the next call
 }
 
-/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
-/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
 void LevelBuilder::RunUnattended() {
   enqueued_levels_ = shape_.ordered ? LikelyLevels() : shape_.levels;
+  LaunchTree();
+  EnqueueWalk();
+}
+
+/// After the tree, for which the host waits: it then goes on while rows look for their leaves.
+void LevelBuilder::EnqueueWalk() {
+  returned_.Record(stream_);
+  if (by_paths_) paths_.EnqueueWalk(View(), enqueued_levels_, timer_, limits_, stream_);
+}
+
+/// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
+/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
+void LevelBuilder::LaunchTree() {
   if (timer_.timeline() != nullptr) {
     EnqueueTree();
     return;
@@ -429,6 +439,7 @@ bool LevelBuilder::MakeRoomForTree() {
   Header const& header = *HeaderOf(host_memory_.data());
   bool const sample = Sampled() && header.sample.rows > sample_room_;
   if (!sample && header.state.no_room == 0) return false;
+  stream_.Wait("growing a tree");  // nobody looks for leaves any more
   if (sample) {
     ReserveSample(header.sample.rows);
   } else {
@@ -445,10 +456,10 @@ bool LevelBuilder::MakeRoomForTree() {
 
 /// Unattended: waits for what is enqueued; if it lacked memory, for the tree from its start.
 void LevelBuilder::WaitForTree() {
-  stream_.Wait("growing a tree");
+  returned_.Wait("growing a tree");
   while (by_paths_ && MakeRoomForTree()) {
     RunUnattended();
-    stream_.Wait("growing a tree");
+    returned_.Wait("growing a tree");
   }
 }
 
@@ -477,6 +488,7 @@ LevelBuilder::Result LevelBuilder::Finish() {
   }
   if (categories_.any()) result.sets = categories_.Read(made, stream_);
   if (timer_.timeline() != nullptr) {
+    stream_.Wait("tracing");
     timer_.timeline()->Resolve();
     ReportBytes(result.nodes);
   }

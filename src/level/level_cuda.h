@@ -20,9 +20,9 @@ namespace xgbgpu::cuda {
 /// Grows the nodes of one tree after the other on one matrix.
 ///
 /// Two ways, one result. *Unattended*, for trees of a TreeShape whose histograms fit: the device chooses the nodes of
-/// every level, the host enqueues all levels as one graph and waits once, or again if the tree is deeper than expected;
-/// loss-guided trees are cut out of what was made. *Attended*, for the rest: the host chooses a batch (batch_growth.h),
-/// waits for its children's splits, and chooses again.
+/// every level, the host enqueues all levels as one graph and waits once, but not for the rows' leaves; again, if the
+/// tree is deeper than expected. Loss-guided trees are cut out of what was made. *Attended*, for the rest: the host
+/// chooses a batch (batch_growth.h), waits for its children's splits, and chooses again.
 class LevelBuilder {
  public:
   /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
@@ -45,7 +45,7 @@ class LevelBuilder {
     GradientFormat format;
     bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
   };
-  /// Waits for the tree.
+  /// Waits for the tree; rows may still look for their leaves then, on the stream.
   Result Finish();
   /// Of the tree.
   Constraints const& constraints() const { return constraints_.constraints(); }
@@ -103,6 +103,8 @@ class LevelBuilder {
   void EnqueueUnsampled(Node const* nodes);
   void RecordGraph();
   void RunUnattended();
+  void LaunchTree();
+  void EnqueueWalk();
   void DropGraph();
   void LearnBack(std::size_t first, std::size_t n);
   void EnqueuePositions();
@@ -201,6 +203,7 @@ class LevelBuilder {
   PinnedBuffer<TreeSettings> host_settings_{1};
   PinnedBuffer<Family> host_families_;      ///< attended: of a batch
   PinnedBuffer<std::uint8_t> host_memory_;  ///< as tree_memory_
+  Event returned_;                          ///< unattended: what is there is the tree
 };
 
 }  // namespace xgbgpu::cuda

@@ -62,6 +62,7 @@ bool LevelBuilder::GrowOn() {
     enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
     likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
     EnqueueLevels(first, enqueued_levels_);
+    EnqueueWalk();
     WaitForTree();
   }
   int const used = state.families == 0 ? state.depth - 1 : state.depth;
@@ -75,6 +76,7 @@ bool LevelBuilder::GrowOn() {
 
 /// Grows the tree from the start, attended, and so the ones that follow: trees of a training are alike.
 void LevelBuilder::GrowAttended() {
+  stream_.Wait("growing a tree");  // rows have looked for leaves in vain
   too_deep_ = true;
   StartTree(constraints());
   BuildRoot();
