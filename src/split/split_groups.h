@@ -14,7 +14,7 @@ class DeviceMatrix;
 namespace xgbgpu::cuda {
 
 constexpr int kSplitThreads = 256;  ///< of one item
-constexpr int kSplitResident = 3;   ///< blocks of the split kernel on a multiprocessor, at most
+constexpr int kSplitResident = 2;   ///< blocks of the split kernel on a multiprocessor, at most
 constexpr int kSplitBins = 4;  ///< neighbouring bins of a feature that one thread of the split kernel looks at at once
 
 /// Rows of a matrix up to which the split kernel starts early: there a level is little more than its launches.
