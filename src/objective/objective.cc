@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <iterator>
 #include <string>
 
@@ -147,13 +148,34 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
   }
 }
 
-void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
+/// The first of `count` values that is not allowed(value); `count` if all are.
+template <typename Allowed>
+std::uint64_t FirstNotAllowed(float const* values, std::uint64_t count, int threads, Allowed&& allowed) {
+  std::atomic<std::uint64_t> first{count};
+  ParallelChunks(threads, count, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::size_t i = begin;
+    while (i < end && allowed(values[i])) ++i;
+    if (i == end) return;
+    std::uint64_t seen = first.load(std::memory_order_relaxed);
+    while (i < seen && !first.compare_exchange_weak(seen, i, std::memory_order_relaxed)) {
+    }
+  });
+  return first;
+}
+
+void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t outputs, int threads) {
   if (outputs != 1) Throw<InvalidArgument>("Rows have ", outputs, " outputs (targets); survival:aft takes 1");
   for (bool const lower : {true, false}) {
-    if (rows == 0 || (lower ? targets.lower : targets.upper) != nullptr) continue;
+    if (rows == 0) continue;
+    float const* const bounds = lower ? targets.lower : targets.upper;
     char const* const name = lower ? "label_lower_bound" : "label_upper_bound";
-    Throw<InvalidArgument>("survival:aft needs ", name, ", and ", rows, " rows have none. Size of ", name,
-                           " must equal to number of rows.");
+    if (bounds == nullptr) {
+      Throw<InvalidArgument>("survival:aft needs ", name, ", and ", rows, " rows have none. Size of ", name,
+                             " must equal to number of rows.");
+    }
+    std::uint64_t const bad = FirstNotAllowed(bounds, rows, threads, [](float bound) { return !std::isnan(bound); });
+    if (bad == rows) continue;
+    Throw<InvalidArgument>(name, " of row ", bad, " is ", bounds[bad], "; allowed: a number, or infinity");
   }
 }
 
@@ -182,21 +204,6 @@ void CheckGroups(ObjectiveParams const& params, TargetView const& targets, std::
   }
 }
 
-/// The first of `count` labels that is out of range; `count` if none is.
-std::uint64_t FirstNotAllowed(Objective kind, float const* labels, std::uint64_t count, std::uint32_t outputs,
-                              int threads) {
-  std::atomic<std::uint64_t> first{count};
-  ParallelChunks(threads, count, kGrain, [&](std::size_t begin, std::size_t end) {
-    std::size_t i = begin;
-    while (i < end && LabelAllowed(kind, labels[i], outputs)) ++i;
-    if (i == end) return;
-    std::uint64_t seen = first.load(std::memory_order_relaxed);
-    while (i < seen && !first.compare_exchange_weak(seen, i, std::memory_order_relaxed)) {
-    }
-  });
-  return first;
-}
-
 }  // namespace
 
 std::optional<Objective> ObjectiveByName(std::string const& name) {
@@ -210,12 +217,13 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
                   int threads) {
   if (params.kind == Objective::kPseudoHuber && params.huber_slope == 0.0f)
     Throw<InvalidArgument>("huber_slope is 0; allowed: any other number. slope for pseudo huber cannot be 0.");
-  if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs);
+  if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs, threads);
   CheckShape(params.kind, targets, rows, outputs);
   if (params.kind == Objective::kCox) CheckTimes(rows, outputs);
   if (IsRanking(params.kind)) CheckGroups(params, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;
-  std::uint64_t const bad = FirstNotAllowed(params.kind, targets.labels, count, outputs, threads);
+  std::uint64_t const bad = FirstNotAllowed(targets.labels, count, threads,
+                                            [&](float label) { return LabelAllowed(params.kind, label, outputs); });
   if (bad == count) return;
   std::string const which =
       targets.label_columns == 1 ? "" : "target " + std::to_string(bad % targets.label_columns) + " of ";

@@ -216,6 +216,11 @@ TEST(AftTest, NameAndTargets) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 2, 2); },
                                          {"Rows have 2 outputs (targets); survival:aft takes 1"}),
             "");
+  std::vector<float> bounds{1, 2, INFINITY, 1, NAN};
+  targets.upper = bounds.data();
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 1, 2); },
+                                         {"label_upper_bound of row 4 is nan", "allowed: a number, or infinity"}),
+            "");
   targets.upper = nullptr;
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 1, 2); },
                                          {"needs label_upper_bound, and 5 rows have none",

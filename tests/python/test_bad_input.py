@@ -324,6 +324,16 @@ def test_a_base_score_that_has_no_logarithm(objective: str) -> None:
 
 
 @only_ours
+@pytest.mark.parametrize("name", ["label_lower_bound", "label_upper_bound"])
+def test_bounds_that_are_no_numbers(name: str) -> None:
+    bounds = {"label_lower_bound": np.exp(Y), "label_upper_bound": np.exp(Y) + 1}
+    bounds[name][7] = np.nan
+    with pytest.raises(Error) as error:
+        train(xgb.DMatrix(X, **bounds), 2, objective="survival:aft")
+    assert_says(error, f"{name} of row 7 is nan", "allowed")
+
+
+@only_ours
 def test_too_few_feature_weights(data: xgb.DMatrix) -> None:
     bad = xgb.DMatrix(X, Y, feature_weights=np.array([1.0, 2.0]))
     booster = train(data, 2, colsample_bytree=0.5)
