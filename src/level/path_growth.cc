@@ -97,7 +97,9 @@ void PathGrowth::BeginMove(RowPaths* view) const {
   int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
   paths.next_records = moved_records_[next].data();
   paths.next_narrow = narrow_[next + 1].data();
-  paths.next_wide = moved_wide_[next].data();
+  // It may be that of a smaller sample.
+  bool const room = moved_wide_[next].size() >= matrix_.rows;
+  paths.next_wide = room ? moved_wide_[next].data() : nullptr;
   paths.next_groups = paths.groups == groups_[0].data() ? groups_[1].data() : groups_[0].data();
   paths.start = first ? start_.data() : nullptr;
   paths.start_nodes = first ? start_nodes_.data() : nullptr;

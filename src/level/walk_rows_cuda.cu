@@ -97,8 +97,8 @@ struct WholeNodes {
 /// are at different nodes then disturb each other least. In shared memory.
 ///
 /// A word has, from the top, the left child (10 bits; 0: a leaf), the column (5), whether missing values go left (1),
-/// and the first symbol that goes right (16). In a tree that is made level by level the left child of node n is at most
-/// 2 n + 1. kFar is no node: there are 16 columns at most.
+/// and the first symbol that goes right (16). Left children of near nodes are near enough for that, but for trees with
+/// an order. kFar is no node: there are 16 columns at most.
 struct PackedNodes {
   static constexpr std::uint32_t kFar = ~0U, kLeaves = 1U << 22;
   std::uint32_t words[kNearNodes];

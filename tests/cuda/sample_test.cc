@@ -286,6 +286,19 @@ TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
   EXPECT_EQ(found, 2);
 }
 
+TEST(SampleRoomTest, MovedGradientsOfALargerSampleGetRoom) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase c = testing::RandomCase({300000, 5}, 35);
+  for (std::size_t row = 0; row < c.gradients.size(); row += 500) c.gradients[row].grad *= 1e4f;  // the wide format
+  Pair pair{c};
+  std::uint32_t iteration = 0;
+  for (float subsample : {0.1f, 0.5f, 0.1f, 0.9f}) {  // fewer than kNarrowMinRows, and more
+    c.params = Params(SamplingMethod::kUniform, subsample);
+    c.params.max_depth = 10;
+    ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+  }
+}
+
 TEST(SampleRoomTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({5000, 5}, 33);
