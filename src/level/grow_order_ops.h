@@ -75,8 +75,8 @@ XGBGPU_HD std::uint32_t GapOf(OrderKey const* least, std::uint32_t size, std::ui
   return at - size;
 }
 
-/// Where a node goes: between two of the old order, and then by gain and by when it was made. Smaller comes first.
-/// Key of a new node in that gap. Siblings have one parent, and the left one is made first.
+/// Key of a new node, smaller ones come first: by the gap of the old order that it goes into, by gain, by when it was
+/// made. Siblings have one parent, and the left one is made first.
 XGBGPU_HD OrderKey KeyOfNew(std::uint32_t gap, float gain, std::uint32_t parent, bool right) {
   return OrderKey{gap} << 48 | OrderKey{~OrderedBits(gain)} << 16 | parent << 1 | (right ? 1U : 0U);
 }
@@ -84,7 +84,6 @@ constexpr OrderKey kNoOrderKey = ~OrderKey{0};  ///< of a new node that may not 
 
 /// Key of the node at `place` of the old order: behind the new ones that go before it.
 XGBGPU_HD OrderKey KeyOfOld(std::uint32_t place) { return OrderKey{place} << 48 | 0xFFFFFFFFFFFFU; }
-XGBGPU_HD std::uint32_t ParentOf(OrderKey key_of_new) { return static_cast<std::uint32_t>(key_of_new & 0xFFFFU) >> 1; }
 
 /// Place in the new order: behind the old nodes before it, and the new ones with smaller keys. `new_keys` ascend; those
 /// of nodes that may not be split may be among the `n`.

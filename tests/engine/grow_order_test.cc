@@ -91,14 +91,15 @@ struct Device {
     auto const least = Least();
     auto const size = static_cast<std::uint32_t>(least.size() / 2), old = static_cast<std::uint32_t>(order.size());
     std::vector<OrderKey> keys;
+    std::vector<std::uint32_t> parents;  // their places in the old order
     for (std::size_t n = first; n < made.size(); ++n) {
       keys.push_back(kNoOrderKey);
+      parents.push_back(n == 0 ? 0 : places[static_cast<std::size_t>(made[n].node.parent)]);
       if (!queue.IsCandidate(made[n].node)) continue;
       float const gain = made[n].node.split.gain;
-      std::uint32_t const parent = n == 0 ? 0 : places[static_cast<std::size_t>(made[n].node.parent)];
-      std::uint32_t const gap = GapOf(least.data(), size, old, gain, parent);
-      EXPECT_EQ(gap, PlainGapOf(order, gain, parent));
-      keys.back() = KeyOfNew(gap, gain, parent, IsRight(static_cast<NodeIndex>(n)));
+      std::uint32_t const gap = GapOf(least.data(), size, old, gain, parents.back());
+      EXPECT_EQ(gap, PlainGapOf(order, gain, parents.back()));
+      keys.back() = KeyOfNew(gap, gain, parents.back(), IsRight(static_cast<NodeIndex>(n)));
     }
     auto const count = static_cast<std::uint32_t>(keys.size());
     auto sorted = keys;
@@ -119,7 +120,7 @@ struct Device {
       std::uint32_t const place = PlaceOf(keys[i], sorted.data(), count);
       places.push_back(place < shape.most_ordered ? place : kNoPlace);
       if (places.back() == kNoPlace) continue;
-      std::uint32_t const parent = order.empty() ? 0 : moved[ParentOf(keys[i])];
+      std::uint32_t const parent = order.empty() ? 0 : moved[parents[i]];
       put(place, {made[first + i].node.split.gain, parent, static_cast<NodeIndex>(first + i)});
     }
     next.erase(std::remove_if(next.begin(), next.end(), [](OrderedNode const& o) { return o.node == kNoNode; }),
