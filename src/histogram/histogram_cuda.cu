@@ -13,9 +13,11 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kThreads = kSumThreads;
-constexpr int kWarps = kSumWarps;
-constexpr int kResident = 2;  // blocks per multiprocessor at most: what registers allow
+// A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums; half of the
+// threads where shared memory has no room for what they need.
+constexpr unsigned kMostThreads = 1024, kLeastThreads = 512;
+constexpr int kCellThreads = 512;
+constexpr int kCellResident = 2;
 
 /// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers: fetched in pieces
 /// of at most 16 bytes by as many lanes as that takes, handed over through shared memory.
@@ -100,7 +102,7 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
   static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
   auto* const histogram = reinterpret_cast<std::int64_t*>(
       tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell + first_column);
-  for (std::uint32_t i = threadIdx.x; i < 2 * tile.symbols * Tile::kPlane; i += kThreads) {
+  for (std::uint32_t i = threadIdx.x; i < 2 * tile.symbols * Tile::kPlane; i += blockDim.x) {
     std::uint32_t const which = i % 2, column = i / 2 % Tile::kPlane, bin = i / 2 / Tile::kPlane;
     std::int64_t const sum = Sums::template Take<Tile::kPlane>(sums + bin * Tile::kCell + column, which);
     if (bin == tile.bins || first_column + column >= columns || sum == 0) continue;
@@ -113,9 +115,9 @@ __device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t ti
   }
 }
 
-/// Words of a block's shared memory before its sums: for each warp 32 records, and a queue.
+/// Words of a block's shared memory before its sums, for each warp: 32 records, and a queue.
 template <int kRecordWords>
-constexpr std::uint32_t kWarpWords = (32 * kRecordWords + kQueueWords) * kWarps;
+constexpr std::uint32_t kWarpWords = 32 * kRecordWords + kQueueWords;
 
 /// One format of the gradients: every block takes an equal run of units, tile by tile. The sums are zero, and again
 /// when this returns.
@@ -126,10 +128,9 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   DeviceMatrixView const& m = tree.matrix;
   std::uint8_t const* const base = std::is_same_v<Jobs, PathJobs> ? tree.paths.store.records : m.records;
-  std::uint32_t const warp = threadIdx.x / 32;
-  std::uint32_t* const staging = shared + warp * (32 * kRecordWords);
-  std::uint32_t* const queue = shared + kWarps * 32 * kRecordWords + warp * kQueueWords;
-  std::uint32_t* const sums = shared + kWarpWords<kRecordWords>;
+  std::uint32_t* const staging = shared + threadIdx.x / 32 * kWarpWords<kRecordWords>;
+  std::uint32_t* const queue = staging + 32 * kRecordWords;
+  std::uint32_t* const sums = shared + blockDim.x / 32 * kWarpWords<kRecordWords>;
 
   std::uint64_t const units = jobs.all_units;
   std::uint64_t const work = units * m.tiles * kPasses;
@@ -155,11 +156,11 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
 }
 
 template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
-__global__ void __launch_bounds__(kThreads, kResident)
+__global__ void __launch_bounds__(kMostThreads, 1)
     SumTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t sum_words) {
   extern __shared__ __align__(16) std::uint32_t shared[];
-  auto* const sums = reinterpret_cast<uint4*>(shared + kWarpWords<kRecordWords>);
-  for (std::uint32_t i = threadIdx.x; i < sum_words / 4; i += kThreads) sums[i] = {0, 0, 0, 0};
+  auto* const sums = reinterpret_cast<uint4*>(shared + blockDim.x / 32 * kWarpWords<kRecordWords>);
+  for (std::uint32_t i = threadIdx.x; i < sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
   Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
@@ -186,7 +187,7 @@ __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32
 }
 
 /// Sums that do not fit shared memory go to the histograms one by one; the atomics are carried out in L2.
-__global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
+__global__ void __launch_bounds__(kCellThreads) SumCellsKernel(DeviceTree tree) {
   WaitForKernelBefore();
   DeviceMatrixView const& m = tree.matrix;
   std::uint32_t const lane = threadIdx.x % 32, units = tree.state->sum_units;
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(kThreads) SumCellsKernel(DeviceTree tree) {
     Segment const s = jobs.At(unit, unit + 1, tree.unit_rows, &taken);
     RowRecord const* const rows = tree.lists[s.list] + s.first;
     GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells;
-    for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += kStepRows) {
+    for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += StepRows()) {
       RowRecord const record = rows[min(base + lane, s.n - 1)];
       GradientSum const own =
           narrow ? GradientSum{record.gradient.grad, record.gradient.hess}
@@ -223,19 +224,14 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   std::uint32_t const columns = tree.matrix.tile_columns;
   std::size_t const sums =
       std::max<std::size_t>(std::size_t{symbols} * columns * 8, WideTileBytes(symbols, columns, kSymbolBytes));
-  std::size_t const bytes = sums + kWarpWords<kRecordWords> * 4;
+  auto const bytes_of = [&](unsigned threads) { return sums + threads / 32 * kWarpWords<kRecordWords> * 4; };
+  unsigned const threads = bytes_of(kMostThreads) <= limits.block_bytes ? kMostThreads : kLeastThreads;
   // The limit belongs to the kernel, not to the launch: every trainer of the process sets the same.
-  DeviceMatrixPolicy const matrix;
-  std::size_t const most_bytes = std::min(limits.block_bytes, matrix.tile_bytes + matrix.other_bytes);
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(most_bytes)),
+                                 static_cast<int>(limits.block_bytes)),
             "asking for shared memory");
-  DeviceHistogramPolicy const policy;
-  int const resident = static_cast<int>(std::max<std::size_t>(
-      1, std::min<std::size_t>(kResident, limits.processor_bytes / (bytes + policy.block_overhead))));
-  unsigned const blocks = static_cast<unsigned>(limits.processors * resident);
-  LaunchNext("summing histograms", kernel, blocks, kThreads, bytes, limits, stream, tree, policy.least_units,
-             static_cast<std::uint32_t>(sums / 4));
+  LaunchNext("summing histograms", kernel, static_cast<unsigned>(limits.processors), threads, bytes_of(threads), limits,
+             stream, tree, DeviceHistogramPolicy{}.least_units, static_cast<std::uint32_t>(sums / 4));
 }
 
 template <typename Jobs, typename Feed>
@@ -274,8 +270,8 @@ void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits con
     LaunchSums<ListJobs, ListFeed>(tree, bounds.symbols, limits, stream);
     return;
   }
-  LaunchNext("summing histograms", SumCellsKernel, static_cast<unsigned>(limits.processors * kResident), kThreads, 0,
-             limits, stream, tree);
+  LaunchNext("summing histograms", SumCellsKernel, static_cast<unsigned>(limits.processors * kCellResident),
+             kCellThreads, 0, limits, stream, tree);
 }
 
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, bool divide, DeviceLimits const& limits,

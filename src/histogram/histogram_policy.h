@@ -32,8 +32,6 @@ struct DeviceHistogramPolicy {
   /// Units (DeviceTree::unit_rows) that a block sums at least: below, clearing and merging its sums costs more than a
   /// second block gains.
   std::uint32_t least_units{1};
-  /// Shared memory that the system takes from every block, rounded up.
-  std::size_t block_overhead{2 << 10};
 };
 
 }  // namespace xgbgpu

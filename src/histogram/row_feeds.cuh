@@ -11,9 +11,8 @@
 
 namespace xgbgpu::cuda {
 
-constexpr int kSumThreads = 512;
-constexpr int kSumWarps = kSumThreads / 32;
-constexpr std::uint32_t kStepRows = 32 * kSumWarps;  // rows that a block adds in one step
+/// Rows that a block adds in one step: a lane each.
+__device__ inline std::uint32_t StepRows() { return blockDim.x; }
 
 /// Rows of a segment at most: rows of a queue are told by 16 bits, and narrow sums must not overflow.
 constexpr std::uint32_t kMostSegmentRows = 65024;
@@ -93,7 +92,7 @@ class ListFeed {
   __device__ bool Take(Batch* batch) {
     if (at_ >= n_) return false;
     *batch = {next_.row, at_ + threadIdx.x % 32 < n_, next_.gradient};
-    at_ += kStepRows;
+    at_ += StepRows();
     if (at_ < n_) next_ = Load(at_);
     return true;
   }
@@ -128,7 +127,7 @@ class PathFeed {
         first_{s.first},
         end_{s.first + s.n},
         pattern_{s.path * 0x01010101U},
-        lane_rows_{kDivide || s.n < kSumWarps * 512 ? 4U : 16U} {
+        lane_rows_{kDivide || s.n < StepRows() * 16 ? 4U : 16U} {
     if constexpr (kDivide) Prepare(s);
     if (!kDivide && paths_ == nullptr) {
       at_ = first_ + threadIdx.x / 32 * 32;
@@ -142,7 +141,7 @@ class PathFeed {
     if (!kDivide && paths_ == nullptr) {
       if (at_ >= end_) return false;
       Give(min(at_ + lane, end_ - 1), at_ + lane < end_, batch);
-      at_ += kStepRows;
+      at_ += StepRows();
       return true;
     }
     while (queued_ < 32 && at_ < end_) Look();
@@ -209,7 +208,7 @@ class PathFeed {
   __device__ void Look() {
     std::uint32_t const lane = threadIdx.x % 32, row = at_ + lane * lane_rows_;
     uint4 const now = fetched_;
-    at_ += kSumWarps * 32 * lane_rows_;
+    at_ += StepRows() * lane_rows_;
     fetched_ = Fetch();
     std::uint32_t mask = Matches(now.x);
     if (lane_rows_ == 16) mask |= Matches(now.y) << 4 | Matches(now.z) << 8 | Matches(now.w) << 12;

@@ -16,10 +16,10 @@ struct DeviceMatrixPolicy {
   std::uint32_t record_bytes{32};
   /// Columns of a tile at least, so that narrow data do not waste the sector.
   std::uint32_t least_columns{8};
-  /// Shared memory for the sums of one tile: with their staging one block fits a multiprocessor of architectures 80 to
-  /// 89 and 120, two one of 90 and 100. 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly.
+  /// Shared memory for the sums of one tile: 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly. A block of 16
+  /// warps then fits a multiprocessor of architectures 80 to 89 and 120, one of 32 those of 80, 90 and 100.
   std::size_t tile_bytes{64 << 10};
-  /// Staging and queues of a block beside the sums: 16 warps × (32 records of 32 bytes + 1,088 bytes).
+  /// Staging and queues of 16 warps beside the sums: 32 records of 32 bytes and 1,088 bytes each.
   std::size_t other_bytes{33 << 10};
 };
 
