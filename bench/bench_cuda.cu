@@ -76,14 +76,6 @@ __global__ void MakeRows(DeviceMatrixView m, std::uint8_t* records, float* label
   }
 }
 
-__global__ void LogisticGradients(float const* margins, float const* labels, std::uint64_t rows, GradientPair* out) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < rows;
-       i += std::uint64_t{gridDim.x} * blockDim.x) {
-    float const p = 1.0f / (1.0f + __expf(-margins[i]));
-    out[i] = {p - labels[i], fmaxf(p * (1.0f - p), 1e-16f)};
-  }
-}
-
 class Rounds {
  public:
   Rounds(Set const& set, LanePolicy const& lanes) : set_{set} {
@@ -110,51 +102,34 @@ class Rounds {
     view.records = matrix->records.data();
     view.cut_ptr = matrix->cut_ptr.data();
     view.tile = matrix->tile_array.data();
-    labels_ = {&arena_, "labels", set.rows};
-    MakeRows<<<2048, 256>>>(view, matrix->records.data(), labels_.data(), set.classes);
-    CheckCuda(cudaDeviceSynchronize(), "making rows");
+    std::vector<float> labels(set.rows);
+    {
+      DeviceArena arena{"The benchmark"};
+      DeviceBuffer<float> on_device{&arena, "labels", set.rows};
+      MakeRows<<<2048, 256>>>(view, matrix->records.data(), on_device.data(), set.classes);
+      CheckCuda(cudaMemcpy(labels.data(), on_device.data(), on_device.bytes(), cudaMemcpyDeviceToHost), "making rows");
+    }
     matrix_ = matrix;
     builder_ = std::make_unique<CudaTreeBuilder>(matrix_, 16, lanes);
-    if (set.classes == 1) {
-      margins_ = {&arena_, "margins", set.rows};
-      gradients_ = {&arena_, "gradients", set.rows};
-    } else {
-      std::vector<float> labels(set.rows);
-      CheckCuda(cudaMemcpy(labels.data(), labels_.data(), labels_.bytes(), cudaMemcpyDeviceToHost), "labels");
-      rows_ = builder_->MakeResidentRows(static_cast<std::uint32_t>(set.classes));
-      rows_->SetTargets({labels.data()});
-    }
+    rows_ = builder_->MakeResidentRows(static_cast<std::uint32_t>(set.classes));
+    rows_->SetTargets({labels.data()});
     Restart();
   }
 
   void Restart() {
     round_ = 0;
-    if (rows_ != nullptr) {
-      rows_->SetMargins(std::vector<float>(set_.rows * static_cast<std::size_t>(set_.classes)));
-    } else {
-      CheckCuda(cudaMemset(margins_.data(), 0, margins_.bytes()), "margins");
-      CheckCuda(cudaDeviceSynchronize(), "margins");
-    }
+    rows_->SetMargins(std::vector<float>(set_.rows * static_cast<std::size_t>(set_.classes)));
   }
-  void EnqueueGradients() {
-    if (rows_ != nullptr) {
-      rows_->ComputeGradients({Objective::kSoftmax});
-    } else {
-      LogisticGradients<<<2048, 256, 0, builder_->stream()>>>(margins_.data(), labels_.data(), set_.rows,
-                                                              gradients_.data());
-    }
-  }
+  void EnqueueGradients() { rows_->ComputeGradients({set_.classes == 1 ? Objective::kLogistic : Objective::kSoftmax}); }
   void Round(TrainParams const& params) {
     EnqueueGradients();
-    if (rows_ != nullptr) {
-      GrowClasses(params);
-    } else {
-      builder_->BeginOnDevice(params, gradients_.data(), {round_, 0});
-      builder_->BuildRoot();
-      while (builder_->SelectNodes()) builder_->ExpandNodes();
-      Tree const tree = builder_->Finish();
+    std::vector<RoundTree> trees;
+    for (std::uint32_t c = 0; c < rows_->outputs(); ++c) trees.push_back({c, {round_, c}});
+    builder_->Begin(params, rows_.get(), trees);
+    for (RoundTree const& begun : trees) {
+      Tree const tree = builder_->FinishNext();
       nodes_ = tree.size();
-      builder_->AddLeafValuesOnDevice(tree.leaf_value, margins_.data(), 1);
+      builder_->AddLeafValues(tree.leaf_value, rows_.get(), begun.output);
     }
     ++round_;
   }
@@ -164,24 +139,10 @@ class Rounds {
   std::size_t matrix_bytes() const { return matrix_->arena.bytes(); }
 
  private:
-  void GrowClasses(TrainParams const& params) {
-    std::vector<RoundTree> trees;
-    for (std::uint32_t c = 0; c < rows_->outputs(); ++c) trees.push_back({c, {round_, c}});
-    builder_->Begin(params, rows_.get(), trees);
-    for (RoundTree const& begun : trees) {
-      Tree const tree = builder_->FinishNext();
-      nodes_ = tree.size();
-      builder_->AddLeafValues(tree.leaf_value, rows_.get(), begun.output);
-    }
-  }
-
   Set set_;
   std::shared_ptr<DeviceMatrix const> matrix_;
-  DeviceArena arena_{"The benchmark"};
-  DeviceBuffer<float> labels_, margins_;
-  DeviceBuffer<GradientPair> gradients_;
   std::unique_ptr<CudaTreeBuilder> builder_;
-  std::unique_ptr<ResidentRows> rows_;  ///< of several classes
+  std::unique_ptr<ResidentRows> rows_;
   std::uint32_t round_{0};
   std::size_t nodes_{0};
 };

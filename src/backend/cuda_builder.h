@@ -23,8 +23,8 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
 
   /// Gradients on the host: copied to the device first.
   void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
-  /// Gradients [rows] on the device, 16-byte aligned, unchanged until Finish.
-  virtual void BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) = 0;
+  /// Gradients and their maxima are unchanged until Finish.
+  virtual void BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) = 0;
 
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;

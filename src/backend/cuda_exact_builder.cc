@@ -32,12 +32,12 @@ class CudaExactBuilder final : public CudaBuilder {
   using CudaBuilder::AddLeafValues;
   using CudaBuilder::Begin;
 
-  void BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) override {
+  void BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override {
     ForgetTree();
     params_ = params;
     sampler_.emplace(params, features(), TreeNumber(key));
     Run([&] {
-      if (!growth_.Begin(params, *sampler_, gradients, TreeNumber(key))) ThrowNotFinite(gradients, stream());
+      if (!growth_.Begin(params, *sampler_, gradients, TreeNumber(key))) ThrowNotFinite(gradients.pairs, stream());
     });
   }
   void BuildRoot() override {

@@ -17,7 +17,7 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int
   EndConstruction();
 }
 
-void CudaTreeBuilder::BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) {
+void CudaTreeBuilder::BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) {
   ProfilerRange range{"xgbgpu tree"};
   ForgetTree();
   train_ = params;
@@ -43,7 +43,7 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   auto const result = Run([&] {
     auto finished = lane->level().Finish();
     MoveTrace();
-    if (!finished.finite) ThrowNotFinite(lane->gradients(), lane->stream());
+    if (!finished.finite) ThrowNotFinite(lane->gradients().pairs, lane->stream());
     return finished;
   });
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
@@ -154,12 +154,13 @@ void CudaTreeBuilder::BeginTree() {
   // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
   // that is where they are; else they are copied to one place of the lane.
   bool const in_place = outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
-  GradientPair const* gradients = round_.rows->gradients(tree.output);
+  cuda::DeviceGradients gradients = round_.rows->gradients(tree.output);
   if (!in_place) {
     GradientPair* const room = lane.GradientRoom();
-    CheckCuda(cudaMemcpyAsync(room, gradients, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice, lane.stream()),
-              "copying gradients");
-    gradients = room;
+    CheckCuda(
+        cudaMemcpyAsync(room, gradients.pairs, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice, lane.stream()),
+        "copying gradients");
+    gradients.pairs = room;
   }
   lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes));
   lane.Begin(train_, gradients, TreeNumber(tree.key));

@@ -21,7 +21,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   using CudaBuilder::AddLeafValues;
   using CudaBuilder::Begin;
 
-  void BeginOnDevice(TrainParams const& params, GradientPair const* gradients, TreeKey key) override;
+  void BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
   void BuildRoot() override;
   bool SelectNodes() override;
   void ExpandNodes() override;

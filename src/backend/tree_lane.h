@@ -25,10 +25,10 @@ class TreeLane {
   /// Room for gradients [rows] that trees of this lane may be begun with.
   GradientPair* GradientRoom();
   /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::LevelBuilder).
-  void Begin(TrainParams const& params, GradientPair const* gradients, std::uint32_t tree_number);
+  void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number);
   /// Every level of it.
   void GrowLevels();
-  GradientPair const* gradients() const { return gradients_; }  ///< of the last tree
+  cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< of the last tree
 
   /// A copy on the device, good until the next call; enqueued.
   float* UploadNodeValues(Span<float const> node_values);
@@ -46,7 +46,7 @@ class TreeLane {
   DeviceBuffer<float> node_values_;
   PinnedBuffer<float> host_node_values_;
   Event uploaded_;  ///< the last copy from there
-  GradientPair const* gradients_{nullptr};
+  cuda::DeviceGradients gradients_;
   cuda::LevelBuilder level_;  ///< goes first, and waits for the stream
 };
 

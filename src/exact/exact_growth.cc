@@ -80,7 +80,7 @@ TileStates ExactGrowth::NextStates() {
   return {states_.data(), ++epoch_};
 }
 
-bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& features, DeviceGradients const& gradients,
                         std::uint32_t tree_number) {
   ValidateExact(params);
   params_ = params;
@@ -100,7 +100,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
              [&] { ChooseGradientFormat(gradients, matrix_->rows, gradient_state_.data(), limits_, stream_); });
   GradientState state{};
   copies_.ToHost(&state, gradient_state_.data(), 1, "choosing the format of the gradients");
-  if (state.grad_max >= kNotFiniteBits || state.hess_max >= kNotFiniteBits) return false;
+  if (state.maxima.grad >= kNotFiniteBits || state.maxima.hess >= kNotFiniteBits) return false;
   is_compact_ = state.format.narrow;
   GradientFormat const format = ToExactFormat(state.format);
   split_params_.emplace(params, format);
@@ -115,7 +115,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   Clear(&sum_, "gradients", 1);
   timer_.Run(kRoot, 0, [&] {
     TakeLists({columns_.View().entries, root_begin_.data(), 1, spans_.data()});
-    QuantiseExact(gradients, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
+    QuantiseExact(gradients.pairs, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
                   ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
                   SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_[0].data() : nullptr,
                   wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);

@@ -22,8 +22,8 @@ class ExactGrowth {
   /// `arena` and `stream` must outlive it.
   ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads, DeviceArena* arena, Stream const& stream);
 
-  /// Starts a tree. `gradients` [rows] on the device. False: one of them is NaN or infinite.
-  bool Begin(TrainParams const& params, FeatureSampler const& features, GradientPair const* gradients,
+  /// Starts a tree. False: a gradient is NaN or infinite.
+  bool Begin(TrainParams const& params, FeatureSampler const& features, DeviceGradients const& gradients,
              std::uint32_t tree_number);
   void BuildRoot() { FindSplits(); }
   bool SelectNodes();

@@ -9,10 +9,23 @@
 
 namespace xgbgpu::cuda {
 
+/// MagnitudeBits of the largest gradient and hessian of some rows; kNotFiniteBits or more if one is NaN or infinite.
+struct alignas(8) GradientMaxima {
+  std::uint32_t grad, hess;
+};
+
+/// Gradients of all rows for a tree, on the device and at a multiple of 16 bytes.
+struct DeviceGradients {
+  DeviceGradients(GradientPair const* rows = nullptr, GradientMaxima const* largest = nullptr)
+      : pairs{rows}, maxima{largest} {}
+
+  GradientPair const* pairs;     ///< [rows]
+  GradientMaxima const* maxima;  ///< of all of them, on the device; nullptr: nobody has looked for them yet
+};
+
 /// What is known of one tree's gradients; lives on the device. Zero before the first kernel.
 struct GradientState {
-  std::uint32_t grad_max;  ///< MagnitudeBits; kNotFiniteBits or more if a gradient is NaN or infinite
-  std::uint32_t hess_max;
+  GradientMaxima maxima;
   unsigned long long grad_coarse;  ///< sums of CoarseMagnitude
   unsigned long long hess_coarse;
   std::uint32_t finished_blocks;
@@ -21,14 +34,14 @@ struct GradientState {
   double hess_scale;
 };
 
-/// Fills *state from gradients [rows], both on the device. The same choice as host::ChooseGradientFormat.
-/// Cost  one pass over the gradients for less than kNarrowMinRows rows, else two
-void ChooseGradientFormat(GradientPair const* gradients, std::uint64_t rows, GradientState* state,
+/// Fills *state from the gradients of `rows` rows. The same choice as host::ChooseGradientFormat.
+/// Cost  one pass over the gradients from kNarrowMinRows rows on, and one for their maxima
+void ChooseGradientFormat(DeviceGradients const& gradients, std::uint64_t rows, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream);
 
-/// MagnitudeBits of the largest gradient and hessian; both zero before.
-void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, std::uint32_t* grad_max,
-                          std::uint32_t* hess_max, DeviceLimits const& limits, cudaStream_t stream);
+/// Raises *maxima to those of the rows; on the device.
+void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, GradientMaxima* maxima,
+                          DeviceLimits const& limits, cudaStream_t stream);
 
 /// Gradients of some rows: in the order of their list, or to be looked up by row.
 struct SampledGradients {

@@ -203,10 +203,9 @@ void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, Device
 /// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job;
 /// RowPaths::next_path is cleared, if there is one. (level/row_paths_cuda.cu)
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
-/// The same for a sample, whose bins are copied from matrix `from` to `records`, in the order of the sample.
-/// (level/sampled_paths_cuda.cu)
-void StartSampledPaths(DeviceTree const& tree, DeviceMatrixView const& from, SampleView const& sample,
-                       std::uint8_t* records, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+/// The same for a sample, in its order. (level/sampled_paths_cuda.cu)
+void StartSampledPaths(DeviceTree const& tree, SampleView const& sample, NarrowGradient* narrow,
+                       DeviceLimits const& limits, cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream);

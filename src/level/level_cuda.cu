@@ -133,7 +133,7 @@ DeviceTree LevelBuilder::View() const {
   LevelPolicy const policy;
   DeviceTree tree{};
   tree.matrix = matrix_.view;
-  tree.gradients = gradients_;
+  tree.gradients = gradients_.pairs;
   tree.gradient = &HeaderOf(tree_memory_.data())->gradient;
   tree.settings = settings_.data();
   tree.state = &HeaderOf(tree_memory_.data())->state;
@@ -156,7 +156,7 @@ DeviceTree LevelBuilder::View() const {
   tree.categories = categories_.View();
   if (by_paths_) {
     tree.matrix = paths_.matrix();
-    tree.paths = paths_.View(Sampled() ? sample_gradients_.data() : gradients_);
+    tree.paths = paths_.View(Sampled() ? sample_gradients_.data() : gradients_.pairs);
   } else if (Weighted()) {
     tree.gradients = sample_gradients_.data();
   }
@@ -195,7 +195,7 @@ void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
                "choosing features");
 }
 
-void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, GradientPair const* gradients,
+void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
                          std::uint32_t tree_number) {
   Constraints constraints{params, matrix_.view.features};
   if (params.max_depth != params_.max_depth || params.max_leaves != params_.max_leaves) {
@@ -339,14 +339,14 @@ void LevelBuilder::LaunchTree() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth,  enqueued_levels_,   shape_.ordered ? 1 + shape_.most_ordered : 0,
-                     Sampled(),          Weighted(),         by_paths_,
-                     has_tree_set_,      has_node_sets_,     !params_.feature_weights.empty(),
-                     sample_room_,       used_slots_,        gradients_,
-                     limits_.processors, constraints_.View()};
+  GraphKey const key{params_.max_depth, enqueued_levels_,   shape_.ordered ? 1 + shape_.most_ordered : 0,
+                     Sampled(),         Weighted(),         by_paths_,
+                     has_tree_set_,     has_node_sets_,     !params_.feature_weights.empty(),
+                     sample_room_,      used_slots_,        gradients_.pairs,
+                     gradients_.maxima, limits_.processors, constraints_.View()};
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets,
-                    k.feature_weights, k.sample_room, k.slots, k.gradients, k.processors, k.limits);
+                    k.feature_weights, k.sample_room, k.slots, k.gradients, k.maxima, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();
@@ -466,8 +466,8 @@ void LevelBuilder::WaitForTree() {
 LevelBuilder::Result LevelBuilder::Finish() {
   Result result{};
   auto const is_finite = [&] {
-    GradientState const& gradient = HeaderOf(host_memory_.data())->gradient;
-    return gradient.grad_max < kNotFiniteBits && gradient.hess_max < kNotFiniteBits;
+    GradientMaxima const& maxima = HeaderOf(host_memory_.data())->gradient.maxima;
+    return maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
   };
   std::size_t made = 0;  // nodes, of which sets have the numbers
   if (unattended_) {

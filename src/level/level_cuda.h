@@ -31,9 +31,9 @@ class LevelBuilder {
   LevelBuilder(LevelBuilder const&) = delete;
   LevelBuilder& operator=(LevelBuilder const&) = delete;
 
-  /// Starts a tree. Throws InvalidArgument (constraints on features that are not there). `gradients` [rows] on the
-  /// device, 16-byte aligned, unchanged until Finish.
-  void Begin(TrainParams const& params, FeatureSampler features, GradientPair const* gradients,
+  /// Starts a tree. Throws InvalidArgument (constraints on features that are not there). Gradients and their maxima are
+  /// unchanged until Finish.
+  void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
              std::uint32_t tree_number);
   void BuildRoot();
   bool SelectNodes();
@@ -130,7 +130,7 @@ class LevelBuilder {
 
   TrainParams params_;
   std::optional<FeatureSampler> features_;
-  GradientPair const* gradients_{nullptr};
+  DeviceGradients gradients_;
   std::uint32_t tree_number_{0};
   bool has_tree_set_{false};
   bool has_node_sets_{false};
@@ -157,6 +157,7 @@ class LevelBuilder {
     bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
+    GradientMaxima const* maxima;
     int processors;
     NodeLimitsView limits;
   };
@@ -185,6 +186,7 @@ class LevelBuilder {
   DeviceBuffer<RowRecord> sample_rows_;          ///< by paths
   DeviceBuffer<GradientPair> sample_gradients_;  ///< by paths of these rows, else by row, if they are divided
   DeviceBuffer<std::uint32_t> key_counts_;
+  DeviceBuffer<std::uint16_t> keys_;
   DeviceBuffer<NodeIndex> positions_;
   DeviceBuffer<GradientSum> histograms_;
   DeviceBuffer<SplitGroup> group_array_;

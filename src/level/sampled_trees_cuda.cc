@@ -14,17 +14,23 @@ void LevelBuilder::ReserveSample(std::uint32_t room) {
   } else if (Weighted()) {
     Grow(&sample_gradients_, "sampled gradients", matrix_.view.rows);
   }
-  if (Weighted()) Grow(&key_counts_, "state", kKeyBins);
+  if (!Weighted()) return;
+  Grow(&key_counts_, "state", kKeyBins);
+  Grow(&keys_, "sampled rows", RoomForKeys(matrix_.view.rows));
 }
 
 SampleView LevelBuilder::Sample() const {
   SampleView sample{};
   sample.state = &HeaderOf(tree_memory_.data())->sample;
-  if (Weighted()) sample.key_counts = key_counts_.data();
+  if (Weighted()) {
+    sample.key_counts = key_counts_.data();
+    sample.keys = keys_.data();
+  }
   if (WalksLate()) {
     sample.capacity = sample_room_;
     sample.rows = sample_rows_.data();
     sample.gradients = sample_gradients_.data();
+    sample.records = paths_.sampled_records();
   } else {
     sample.capacity = static_cast<std::uint32_t>(matrix_.view.rows);
     sample.rows = lists_[0].data();
@@ -39,11 +45,11 @@ void LevelBuilder::EnqueueSample() {
   SampleView const sample = Sample();
   if (Weighted()) FillBytes(key_counts_.data(), 0, kKeyBins, stream_, "clearing counts");
   timer_.Run(kGradients, level_, [&] {
-    SampleRows(gradients_, matrix_.view.rows, &settings_.data()->draw, sample, tree.gradient, limits_, stream_);
+    SampleRows(gradients_, matrix_.view, &settings_.data()->draw, sample, tree.gradient, limits_, stream_);
   });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
-      StartSampledPaths(tree, matrix_.view, sample, paths_.sampled_records(), paths_.narrow(), limits_, stream_);
+      StartSampledPaths(tree, sample, paths_.narrow(), limits_, stream_);
     } else {
       FillBytes(positions_.data(), 0xFF, positions_.size(), stream_, "clearing positions");
       ListSampledRows(tree, sample, limits_, stream_);

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/block_totals.cuh"
 #include "core/grid.h"
+#include "core/launch.h"
+#include "gradient/gradient_ops.h"
 #include "objective/aft_ops.h"
 #include "objective/objective_cuda.h"
 #include "objective/objective_ops.h"
@@ -26,8 +29,14 @@ __device__ float WeightOf(TargetView const& targets, std::uint64_t row) {
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     GradientRunKernel(Loss loss, float const* margins, float const* labels, float const* weights, std::uint64_t rows,
-                      GradientPair* gradients) {
+                      GradientPair* gradients, FoundMaxima* found) {
+  WaitForKernelBefore();
   std::uint64_t const first = FirstIndex(), step = IndexStep();
+  GradientMaxima largest{0, 0};
+  auto const raise = [&](GradientPair v) {
+    largest.grad = max(largest.grad, MagnitudeBits(v.grad));
+    largest.hess = max(largest.hess, MagnitudeBits(v.hess));
+  };
   for (std::uint64_t i = first; i < rows / kRunRows; i += step) {
     float4 const f = reinterpret_cast<float4 const*>(margins)[i];
     float4 const y = reinterpret_cast<float4 const*>(labels)[i];
@@ -38,9 +47,18 @@ __global__ void __launch_bounds__(kThreads)
     auto* const out = reinterpret_cast<float4*>(gradients) + 2 * i;
     out[0] = make_float4(a.grad, a.hess, b.grad, b.hess);
     out[1] = make_float4(c.grad, c.hess, d.grad, d.hess);
+    for (GradientPair const& v : {a, b, c, d}) raise(v);
   }
-  if (std::uint64_t const row = rows - rows % kRunRows + first; row < rows)
+  if (std::uint64_t const row = rows - rows % kRunRows + first; row < rows) {
     gradients[row] = loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
+    raise(gradients[row]);
+  }
+  if (found == nullptr) return;
+  RaiseToBlockMax<kThreads>(largest.grad, largest.hess, &found->so_far.grad, &found->so_far.hess);
+  if (IsLastBlock(&found->finished_blocks, gridDim.x) && threadIdx.x == 0) {
+    found->of_all = LoadFresh(&found->so_far);
+    found->so_far = {0, 0};
+  }
 }
 
 /// Any number of outputs: blocks in y take one each, and go on to others if there are more.
@@ -101,20 +119,26 @@ dim3 GridOf(OutputView<T> const& view, DeviceLimits const& limits) {
   return {Blocks(view.rows, kThreads, limits, kResident), std::min(view.outputs, kMaxGridY)};
 }
 
+FoundMaxima* RoomForMaxima(ObjectiveScratch* scratch, cudaStream_t stream) {
+  if (scratch->maxima.size() == 0) {
+    scratch->maxima = {scratch->arena, "gradients", 1};
+    FillBytes(scratch->maxima.data(), 0, 1, stream, "clearing maxima");
+  }
+  return scratch->maxima.data();
+}
+
 }  // namespace
 
-void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream,
-                      ObjectiveScratch* scratch) {
+GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
+                                       OutputView<float const> margins, OutputView<GradientPair> gradients,
+                                       DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch) {
+  GradientMaxima const* maxima = nullptr;
   if (IsRanking(params.kind)) {
-    return ComputeRankGradients(params, targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->ranking,
-                                limits, stream);
-  }
-  if (params.kind == Objective::kCox) {
-    return ComputeCoxGradients(targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->cox, limits,
-                               stream);
-  }
-  if (params.kind == Objective::kSoftmax) {
+    ComputeRankGradients(params, targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->ranking, limits,
+                         stream);
+  } else if (params.kind == Objective::kCox) {
+    ComputeCoxGradients(targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->cox, limits, stream);
+  } else if (params.kind == Objective::kSoftmax) {
     unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
     SoftmaxGradientKernel<<<blocks, kThreads, 0, stream>>>(targets, margins, gradients);
   } else if (params.kind == Objective::kAft) {
@@ -123,9 +147,11 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
              [&](auto loss) { AftGradientKernel<<<blocks, kThreads, 0, stream>>>(loss, targets, margins, gradients); });
   } else if (IsRun(margins) && IsRun(gradients) && IsAligned(targets.labels) && IsAligned(targets.weights)) {
     unsigned const blocks = Blocks(margins.rows, kThreads * kRunRows, limits, kResident);
+    FoundMaxima* const found = scratch == nullptr ? nullptr : RoomForMaxima(scratch, stream);
+    if (found != nullptr) maxima = &found->of_all;
     VisitLoss(params, [&](auto loss) {
-      GradientRunKernel<<<blocks, kThreads, 0, stream>>>(loss, margins.data, targets.labels, targets.weights,
-                                                         margins.rows, gradients.data);
+      LaunchNext("computing gradients", GradientRunKernel<decltype(loss)>, blocks, kThreads, 0, limits, stream, loss,
+                 margins.data, targets.labels, targets.weights, margins.rows, gradients.data, found);
     });
   } else {
     VisitLoss(params, [&](auto loss) {
@@ -133,6 +159,7 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
     });
   }
   CheckLaunch("computing gradients");
+  return maxima;
 }
 
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,

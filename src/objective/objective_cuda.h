@@ -3,16 +3,26 @@
 #define XGBGPU_OBJECTIVE_OBJECTIVE_CUDA_H_
 
 #include "core/device.h"
+#include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
 #include "objective/objective.h"
 #include "objective/rank_cuda.h"
 
 namespace xgbgpu::cuda {
 
-/// Memory of objectives that need some.
-struct ObjectiveScratch {
-  explicit ObjectiveScratch(DeviceArena* arena) : ranking{arena}, cox{arena} {}
+/// What a kernel that computes gradients finds on the way; lives on the device. Zero before the first.
+struct FoundMaxima {
+  GradientMaxima so_far;  ///< zero between kernels
+  std::uint32_t finished_blocks;
+  GradientMaxima of_all;
+};
 
+/// Memory of objectives that need some, and of maxima.
+struct ObjectiveScratch {
+  explicit ObjectiveScratch(DeviceArena* device) : arena{device}, ranking{device}, cox{device} {}
+
+  DeviceArena* arena;
+  DeviceBuffer<FoundMaxima> maxima;
   RankScratch ranking;
   CoxScratch cox;
 };
@@ -25,9 +35,13 @@ struct ObjectiveScratch {
 ///       `scratch`, which ranking and kCox need and whose first use allocates. kCox needs `by_time`, too: seven
 ///       kernels.
 /// Same  bit-equal to the host (a NaN is a NaN)
-void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, DeviceLimits const& limits, cudaStream_t stream,
-                      ObjectiveScratch* scratch = nullptr);
+/// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr where finding
+/// them
+///       would be another pass, and without a scratch
+GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
+                                       OutputView<float const> margins, OutputView<GradientPair> gradients,
+                                       DeviceLimits const& limits, cudaStream_t stream,
+                                       ObjectiveScratch* scratch = nullptr);
 
 /// As host::Transform; both arrays are on the device. Only enqueues.
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,

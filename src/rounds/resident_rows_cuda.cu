@@ -183,8 +183,8 @@ void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   if (objective.kind == Objective::kCox) SortByTime();
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   timer_->Run(kObjective, kNoLevel, [&] {
-    cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()), limits_,
-                           stream_, &scratch_);
+    maxima_ = cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()),
+                                     limits_, stream_, &scratch_);
   });
   if (objective.kind != Objective::kAbsoluteError) {
     residuals_ = {};

@@ -71,8 +71,8 @@ class ResidentRows : public xgbgpu::ResidentRows {
     predictions_of_.reset();
     return margins_.data() + output * stride();
   }
-  /// [rows] of one output, on the device, as computed last.
-  GradientPair const* gradients(std::uint32_t output) const { return gradients_.data() + output * stride(); }
+  /// Of one output, as computed last.
+  DeviceGradients gradients(std::uint32_t output) const { return {gradients_.data() + output * stride(), maxima_}; }
   /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
   /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
   void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
@@ -98,6 +98,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> margins_;
   std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
+  GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
   TargetView targets_;  ///< on the device

@@ -13,19 +13,18 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 4;  // one Philox block serves four rows
-constexpr int kBlockRows = kThreads * kLaneRows;
-constexpr int kRounds = 4;  // of so many rows, which take one place in the sample together
-constexpr int kDrawnRows = kRounds * kBlockRows;
+constexpr int kWordRows = 4;                      // one Philox block serves four rows
+constexpr int kLaneRows = 16;                     // that a thread draws: their keys are two loads
+constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the sample together
 
-constexpr int kCountThreads = 512;
+constexpr int kCountThreads = 1024;
 constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
 constexpr std::uint32_t kNoKey = kKeyBins;
 
 /// Gradients of rows first … first + 3; zero beyond the last row.
 __device__ void LoadFour(GradientPair const* gradients, std::uint64_t first, std::uint64_t rows,
-                         GradientPair (&v)[kLaneRows]) {
-  if (first + kLaneRows <= rows) {
+                         GradientPair (&v)[kWordRows]) {
+  if (first + kWordRows <= rows) {
     auto const* const from = reinterpret_cast<float4 const*>(gradients + first);
     float4 const a = from[0], b = from[1];
     v[0] = {a.x, a.y};
@@ -34,14 +33,10 @@ __device__ void LoadFour(GradientPair const* gradients, std::uint64_t first, std
     v[3] = {b.z, b.w};
   } else {
 #pragma unroll
-    for (int i = 0; i < kLaneRows; ++i) {
+    for (int i = 0; i < kWordRows; ++i) {
       v[i] = first + i < rows ? gradients[first + i] : GradientPair{0.0f, 0.0f};
     }
   }
-}
-
-__device__ KeyScale ScaleOf(SampleDraw const& draw, SampleState const& state) {
-  return MakeKeyScale(draw.target.method, state.grad_max, state.hess_max);
 }
 
 /// Adds one row to the count of its bin in shared memory. Where all rows of the warp have one key, as in the first
@@ -94,20 +89,28 @@ __device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
   });
 }
 
-__global__ void __launch_bounds__(kCountThreads)
-    CountKeysKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
+/// Every row's key, and how many there are of each.
+__global__ void __launch_bounds__(kCountThreads, kCountResident)
+    CountKeysKernel(GradientPair const* gradients, GradientMaxima const* maxima, std::uint64_t rows,
+                    SampleDraw const* draw, SampleView sample) {
   __shared__ std::uint32_t counts[kKeyBins];
   for (std::uint32_t b = threadIdx.x; b < kKeyBins; b += kCountThreads) counts[b] = 0;
   WaitForKernelBefore();
   __syncthreads();
-  KeyScale const scale = ScaleOf(*draw, *sample.state);
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kLaneRows;
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kLaneRows; base < rows; base += step) {
-    std::uint64_t const row = base + threadIdx.x * kLaneRows;
-    GradientPair v[kLaneRows];
+  KeyScale const scale = MakeKeyScale(draw->target.method, maxima->grad, maxima->hess);
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
+    std::uint64_t const row = base + threadIdx.x * kWordRows;
+    GradientPair v[kWordRows];
     LoadFour(gradients, row, rows, v);
+    std::uint32_t key[kWordRows];
 #pragma unroll
-    for (int i = 0; i < kLaneRows; ++i) CountKey(counts, row + i < rows ? KeyBin(v[i], scale) : kNoKey);
+    for (int i = 0; i < kWordRows; ++i) {
+      key[i] = row + i < rows ? KeyBin(v[i], scale) : kNoKey;
+      CountKey(counts, key[i]);
+    }
+    // There is room for whole fours.
+    if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {key[0] | key[1] << 16, key[2] | key[3] << 16};
   }
   __syncthreads();
   for (std::uint32_t b = threadIdx.x; b < kKeyBins; b += kCountThreads) {
@@ -116,124 +119,181 @@ __global__ void __launch_bounds__(kCountThreads)
   if (IsLastBlock(&sample.state->finished_blocks, gridDim.x)) FindRule(draw->target, sample);
 }
 
-/// Place for `count` rows of this thread, after those of all threads before it: one atomic per block.
-__device__ std::uint32_t Reserve(std::uint32_t count, std::uint32_t* rows) {
-  __shared__ std::uint32_t warp_counts[kThreads / 32], block_place;
-  std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  std::uint32_t up_to = count;
-  for (int d = 1; d < 32; d *= 2) {
-    std::uint32_t const other = __shfl_up_sync(kAllLanes, up_to, d);
-    if (lane >= static_cast<std::uint32_t>(d)) up_to += other;
-  }
-  if (lane == 31) warp_counts[warp] = up_to;
-  __syncthreads();
-  std::uint32_t before = 0, all = 0;
-  for (std::uint32_t w = 0; w < kThreads / 32; ++w) {
-    if (w < warp) before += warp_counts[w];
-    all += warp_counts[w];
-  }
-  if (threadIdx.x == 0) block_place = atomicAdd(rows, all);
-  __syncthreads();
-  std::uint32_t const place = block_place + before + up_to - count;
-  __syncthreads();  // the shared words are used again
-  return place;
-}
-
-/// The chances of rows, by their gradients: what takes a division or a double is in a table in shared memory.
-class Chances {
+/// The chances of rows, by their keys: what takes a division or a double is in a table in shared memory.
+class KeyChances {
  public:
   static constexpr std::uint32_t kTable = 1U << kKeyBits;
 
   /// Called by the whole block.
-  __device__ Chances(SampleDraw const& draw, SampleState const& state, std::uint64_t* table)
-      : scale_{ScaleOf(draw, state)}, rule_{state.rule}, in_top_octave_{table} {
+  __device__ KeyChances(SampleDraw const&, SampleView const& sample, std::uint64_t* table)
+      : rule_{sample.state->rule}, keys_{sample.keys}, in_top_octave_{table} {
     static_assert(kTable == kThreads);
     bool const looked_up = rule_.method == SamplingMethod::kGradientBased && rule_.bin != 0;
     if (looked_up) table[threadIdx.x] = ChanceInTopOctave(rule_, threadIdx.x);
     __syncthreads();
   }
-  __device__ std::uint64_t Of(GradientPair v) const {
-    return ChanceOf(rule_, KeyBin(v, scale_), [&](std::uint32_t i) { return in_top_octave_[i]; });
+  /// Bit i: row first + i is in the sample, for the four rows that share these draws. There are keys of whole fours.
+  __device__ std::uint32_t Draw(std::uint64_t first, RandomBlock const& draws) const {
+    auto const two = *reinterpret_cast<uint2 const*>(keys_ + first);
+    std::uint32_t const key[kWordRows]{two.x & 0xFFFFU, two.x >> 16, two.y & 0xFFFFU, two.y >> 16};
+    std::uint32_t drawn = 0;
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) {
+      if (IsSampled(draws.word[i], OfKey(key[i]))) drawn |= 1U << i;
+    }
+    return drawn;
+  }
+  /// What a sampled row's gradient, which is finite, counts in the tree.
+  __device__ GradientPair Weigh(std::uint64_t row, GradientPair v) const {
+    return DivideByChance(v, OfKey(keys_[row]));
   }
 
  private:
-  KeyScale scale_;
+  __device__ std::uint64_t OfKey(std::uint32_t key) const {
+    return ChanceOf(rule_, key, [&](std::uint32_t i) { return in_top_octave_[i]; });
+  }
+
   SampleRule rule_;
+  std::uint16_t const* keys_;
   std::uint64_t const* in_top_octave_;
 };
 
 /// The same for every row.
-struct OneChance {
+class OneChance {
+ public:
   static constexpr std::uint32_t kTable = 1;
-  std::uint64_t chance;
-  __device__ OneChance(SampleDraw const& draw, SampleState const&, std::uint64_t*) : chance{draw.threshold} {}
-  __device__ std::uint64_t Of(GradientPair) const { return chance; }
+
+  __device__ OneChance(SampleDraw const& draw, SampleView const&, std::uint64_t*) : chance_{draw.threshold} {}
+  __device__ std::uint32_t Draw(std::uint64_t, RandomBlock const& draws) const {
+    std::uint32_t drawn = 0;
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) {
+      if (IsSampled(draws.word[i], chance_)) drawn |= 1U << i;
+    }
+    return drawn;
+  }
+  __device__ GradientPair Weigh(std::uint64_t, GradientPair v) const { return v; }
+
+ private:
+  std::uint64_t chance_;
 };
 
-/// kKeys: the chance depends on the gradient, which is divided by it.
-template <bool kKeys>
-__global__ void __launch_bounds__(kThreads)
-    DrawRowsKernel(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample,
-                   GradientState* gradient) {
-  using RowChances = std::conditional_t<kKeys, Chances, OneChance>;
-  __shared__ std::uint64_t table[RowChances::kTable];
-  WaitForKernelBefore();
-  RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
-  RowChances const chances{*draw, *sample.state, table};
-  std::uint32_t grad_max = 0, hess_max = 0;
-  auto const raise_maxima = [&](GradientPair v) {
-    grad_max = max(grad_max, MagnitudeBits(v.grad));
-    hess_max = max(hess_max, MagnitudeBits(v.hess));
-  };
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < rows;
-       base += std::uint64_t{gridDim.x} * kDrawnRows) {
-    std::uint32_t sampled = 0;  // bit kLaneRows · round + i
+/// Rows that a block has drawn, ascending, and their place in the sample.
+struct DrawnRows {
+  std::uint64_t base;
+  std::uint16_t const* offset;  ///< [n] from `base`
+  std::uint32_t n, place;
+};
+
+/// Copies their records, of every tile. Neighbouring threads copy the pieces of a record; several are on their way at a
+/// time.
+template <typename Piece>
+__device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, SampleView const& sample) {
+  constexpr int kInFlight = 4;
+  std::uint32_t const shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;  // a record is one piece or two
+  std::uint32_t const pieces = drawn.n << shift;
+  for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
+    auto const* const from = reinterpret_cast<Piece const*>(m.records) + ((tile * m.rows + drawn.base) << shift);
+    auto* const to = reinterpret_cast<Piece*>(sample.records) + ((tile * sample.capacity + drawn.place) << shift);
+    for (std::uint32_t first = threadIdx.x; first < pieces; first += kInFlight * kThreads) {
+      Piece v[kInFlight];
 #pragma unroll
-    for (int round = 0; round < kRounds; ++round) {
-      std::uint64_t const first = base + round * kBlockRows + threadIdx.x * kLaneRows;
-      GradientPair v[kLaneRows];
-      LoadFour(gradients, first, rows, v);
-      RandomBlock const draws = stream.Block(static_cast<std::uint32_t>(first / 4));
+      for (int i = 0; i < kInFlight; ++i) {
+        std::uint32_t const p = first + i * kThreads;
+        if (p < pieces) v[i] = from[(std::uint32_t{drawn.offset[p >> shift]} << shift) + (p & shift)];
+      }
 #pragma unroll
-      for (int i = 0; i < kLaneRows; ++i) {
-        bool const in = first + i < rows && IsSampled(draws.word[i], chances.Of(v[i]));
-        if (in) sampled |= 1U << (kLaneRows * round + i);
-        if (max(MagnitudeBits(v[i].grad), MagnitudeBits(v[i].hess)) >= kNotFiniteBits) raise_maxima(v[i]);
+      for (int i = 0; i < kInFlight; ++i) {
+        std::uint32_t const p = first + i * kThreads;
+        if (p < pieces) to[p] = v[i];
       }
-    }
-    std::uint32_t place = Reserve(__popc(sampled), &sample.state->rows);
-    for (; sampled != 0; sampled &= sampled - 1, ++place) {
-      if (place >= sample.capacity) break;
-      std::uint32_t const bit = __ffs(static_cast<int>(sampled)) - 1;
-      std::uint64_t const row = base + bit / kLaneRows * kBlockRows + threadIdx.x * kLaneRows + bit % kLaneRows;
-      GradientPair v = gradients[row];  // not far away: few rows are in most samples
-      if (kKeys && max(MagnitudeBits(v.grad), MagnitudeBits(v.hess)) < kNotFiniteBits) {
-        v = DivideByChance(v, chances.Of(v));
-      }
-      raise_maxima(v);
-      sample.rows[place] = {static_cast<RowIndex>(row), {0, 0}};
-      if (sample.gradients != nullptr) sample.gradients[place] = v;
-      if (sample.by_row != nullptr) sample.by_row[row] = v;
     }
   }
-  RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->grad_max, &gradient->hess_max);
+}
+
+template <typename Chances>
+__global__ void __launch_bounds__(kThreads)
+    DrawRowsKernel(GradientPair const* gradients, GradientMaxima const* maxima, DeviceMatrixView matrix,
+                   SampleDraw const* draw, SampleView sample, GradientState* gradient) {
+  using Scan = cub::BlockScan<std::uint32_t, kThreads>;
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ std::uint64_t table[Chances::kTable];
+  __shared__ std::uint16_t offset[kDrawnRows];
+  __shared__ std::uint32_t place;
+  WaitForKernelBefore();
+  RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
+  Chances const chances{*draw, sample, table};
+  std::uint32_t grad_max = 0, hess_max = 0;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < matrix.rows;
+       base += std::uint64_t{gridDim.x} * kDrawnRows) {
+    std::uint64_t const first = base + threadIdx.x * kLaneRows;
+    std::uint32_t drawn = 0;  // bit i: row first + i
+#pragma unroll
+    for (int i = 0; i < kLaneRows; i += kWordRows) {
+      if (first + i >= matrix.rows) break;
+      drawn |= chances.Draw(first + i, stream.Block(static_cast<std::uint32_t>((first + i) / kWordRows))) << i;
+    }
+    if (first + kLaneRows > matrix.rows) drawn &= first < matrix.rows ? (1U << (matrix.rows - first)) - 1 : 0;
+    std::uint32_t at, all;
+    Scan(storage).ExclusiveSum(static_cast<std::uint32_t>(__popc(drawn)), at, all);
+    if (threadIdx.x == 0) place = atomicAdd(&sample.state->rows, all);
+    for (; drawn != 0; drawn &= drawn - 1) {
+      offset[at++] = static_cast<std::uint16_t>(threadIdx.x * kLaneRows + __ffs(static_cast<int>(drawn)) - 1);
+    }
+    __syncthreads();
+    std::uint32_t const room = sample.capacity - min(sample.capacity, place);
+    DrawnRows const rows{base, offset, min(all, room), place};
+    for (std::uint32_t i = threadIdx.x; i < rows.n; i += kThreads) {
+      std::uint64_t const row = base + offset[i];
+      GradientPair v = gradients[row];
+      if (max(MagnitudeBits(v.grad), MagnitudeBits(v.hess)) < kNotFiniteBits) v = chances.Weigh(row, v);
+      grad_max = max(grad_max, MagnitudeBits(v.grad));
+      hess_max = max(hess_max, MagnitudeBits(v.hess));
+      sample.rows[place + i] = {static_cast<RowIndex>(row), {0, 0}};
+      if (sample.gradients != nullptr) sample.gradients[place + i] = v;
+      if (sample.by_row != nullptr) sample.by_row[row] = v;
+    }
+    if (sample.records != nullptr) {
+      switch (matrix.record_bytes()) {
+        case 4:
+          CopyRecords<std::uint32_t>(matrix, rows, sample);
+          break;
+        case 8:
+          CopyRecords<uint2>(matrix, rows, sample);
+          break;
+        default:
+          CopyRecords<uint4>(matrix, rows, sample);
+      }
+    }
+    __syncthreads();  // before the shared words are used again
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) {  // those that are not finite count wherever they are
+    if (maxima->grad >= kNotFiniteBits) grad_max = maxima->grad;
+    if (maxima->hess >= kNotFiniteBits) hess_max = maxima->hess;
+  }
+  RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
 }
 
 }  // namespace
 
-void SampleRows(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
-                GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(rows, kDrawnRows, limits, kResident);
-  if (sample.key_counts != nullptr) {
-    FindLargestGradients(gradients, rows, &sample.state->grad_max, &sample.state->hess_max, limits, stream);
-    LaunchNext("looking for the threshold of a sample", CountKeysKernel,
-               Blocks(rows, kCountThreads * kLaneRows, limits, kCountResident), kCountThreads, 0, limits, stream,
-               gradients, rows, draw, sample);
+void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
+                SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
+  GradientMaxima const* maxima = gradients.maxima;
+  if (maxima == nullptr) {
+    FindLargestGradients(gradients.pairs, matrix.rows, &sample.state->maxima, limits, stream);
+    maxima = &sample.state->maxima;
   }
-  auto* const kernel = sample.key_counts != nullptr ? DrawRowsKernel<true> : DrawRowsKernel<false>;
-  LaunchNext("sampling rows", kernel, blocks, kThreads, 0, limits, stream, gradients, rows, draw, sample, gradient);
-  SampledGradients const sampled{sample.rows, sample.gradients, sample.by_row != nullptr ? sample.by_row : gradients,
-                                 &sample.state->rows};
+  bool const weighted = sample.key_counts != nullptr;
+  if (weighted) {
+    LaunchNext("looking for the threshold of a sample", CountKeysKernel,
+               Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
+               gradients.pairs, maxima, matrix.rows, draw, sample);
+  }
+  auto* const kernel = weighted ? DrawRowsKernel<KeyChances> : DrawRowsKernel<OneChance>;
+  LaunchNext("sampling rows", kernel, Blocks(matrix.rows, kDrawnRows, limits, kResident), kThreads, 0, limits, stream,
+             gradients.pairs, maxima, matrix, draw, sample, gradient);
+  SampledGradients const sampled{sample.rows, sample.gradients,
+                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
 }
 

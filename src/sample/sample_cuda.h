@@ -7,15 +7,15 @@
 #include "core/device.h"
 #include "core/fixed_point.h"
 #include "gradient/gradient_cuda.h"
+#include "matrix/device_matrix.h"
 #include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
 
 /// What is known of a tree's sample; lives on the device. Zero before the first kernel.
 struct SampleState {
-  std::uint32_t rows;      ///< drawn: more than SampleView::capacity if there was no room for all
-  std::uint32_t grad_max;  ///< over all rows, if gradients decide
-  std::uint32_t hess_max;
+  std::uint32_t rows;     ///< drawn: more than SampleView::capacity if there was no room for all
+  GradientMaxima maxima;  ///< over all rows, if nobody else has found them
   std::uint32_t finished_blocks;
   SampleRule rule;  ///< if gradients decide
 };
@@ -26,7 +26,9 @@ struct SampleView {
   RowRecord* rows;            ///< [capacity], in any order, without gradients
   GradientPair* gradients;    ///< [capacity] of these rows, divided by their chances; or nullptr: see by_row
   GradientPair* by_row;       ///< [rows of the matrix] those of the sampled rows alone are written; or nullptr
+  std::uint8_t* records;      ///< [tiles, capacity, record] their bins; or nullptr
   std::uint32_t* key_counts;  ///< [kKeyBins], zero, if gradients decide; else nullptr
+  std::uint16_t* keys;        ///< [RoomForKeys] of all rows, if gradients decide
   SampleState* state;
 
   /// Rows that are there.
@@ -41,11 +43,14 @@ struct SampleDraw {
   SampleTarget target;
 };
 
-/// Draws the rows as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient that is
-/// not finite shows in the maxima wherever it is. *draw is on the device. Cost  one pass over the gradients; three if
-/// they decide
-void SampleRows(GradientPair const* gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
-                GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream);
+/// Elements of SampleView::keys: they are read in runs.
+constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 15) / 16 * 16; }
+
+/// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
+/// that is not finite shows in the maxima wherever it is. *draw is on the device. Cost  if gradients decide, one pass
+/// over them and 4 bytes a row; one for their maxima; and what is copied
+void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
+                SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 
