@@ -213,6 +213,7 @@ struct DeviceLimits {
   std::size_t block_bytes;      ///< shared memory that one block may ask for
   std::size_t processor_bytes;  ///< shared memory of one multiprocessor
   bool starts_early;            ///< cuda::StartsEarly (core/launch.h)
+  bool shared{false};           ///< kernels of other trees run on the same multiprocessors
 };
 /// Of the current device.
 DeviceLimits CurrentDeviceLimits();

@@ -54,7 +54,12 @@ struct RandomStream {
     return Philox({{block, tree, what, 0}}, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   }
   /// Word `index` of the stream.
-  XGBGPU_HD std::uint32_t Word(std::uint32_t index) const { return Block(index / 4).word[index % 4]; }
+  XGBGPU_HD std::uint32_t Word(std::uint32_t index) const {
+    RandomBlock const block = Block(index / 4);
+    std::uint32_t const even = index % 4 < 2 ? block.word[0] : block.word[2];  // no look-up: words stay in registers
+    std::uint32_t const odd = index % 4 < 2 ? block.word[1] : block.word[3];
+    return index % 2 == 0 ? even : odd;
+  }
 };
 
 }  // namespace xgbgpu

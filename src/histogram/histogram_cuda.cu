@@ -13,8 +13,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-// A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums; half of the
-// threads where shared memory has no room for what they need.
+// A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums; half of them
+// beside other trees, and where shared memory has no room for more.
 constexpr unsigned kMostThreads = 1024, kLeastThreads = 512;
 constexpr int kCellThreads = 512;
 constexpr int kCellResident = 2;
@@ -225,13 +225,17 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   std::size_t const sums =
       std::max<std::size_t>(std::size_t{symbols} * columns * 8, WideTileBytes(symbols, columns, kSymbolBytes));
   auto const bytes_of = [&](unsigned threads) { return sums + threads / 32 * kWarpWords<kRecordWords> * 4; };
-  unsigned const threads = bytes_of(kMostThreads) <= limits.block_bytes ? kMostThreads : kLeastThreads;
+  bool const alone = !limits.shared && bytes_of(kMostThreads) <= limits.block_bytes;
+  unsigned const threads = alone ? kMostThreads : kLeastThreads;
+  auto const resident = static_cast<int>(std::min<std::size_t>(
+      kMostThreads / threads, std::max<std::size_t>(1, limits.processor_bytes / bytes_of(threads))));
   // The limit belongs to the kernel, not to the launch: every trainer of the process sets the same.
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(limits.block_bytes)),
             "asking for shared memory");
-  LaunchNext("summing histograms", kernel, static_cast<unsigned>(limits.processors), threads, bytes_of(threads), limits,
-             stream, tree, DeviceHistogramPolicy{}.least_units, static_cast<std::uint32_t>(sums / 4));
+  LaunchNext("summing histograms", kernel, static_cast<unsigned>(limits.processors * resident), threads,
+             bytes_of(threads), limits, stream, tree, DeviceHistogramPolicy{}.least_units,
+             static_cast<std::uint32_t>(sums / 4));
 }
 
 template <typename Jobs, typename Feed>

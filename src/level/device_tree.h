@@ -201,9 +201,9 @@ void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, Device
 // The same by paths.
 
 /// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job;
-/// RowPaths::next_path is cleared, if there is one. (level/row_paths_cuda.cu)
+/// RowPaths::next_path is cleared, if there is one. (level/quantise_rows_cuda.cu)
 void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
-/// The same for a sample, in its order. (level/sampled_paths_cuda.cu)
+/// The same for a sample, in its order. (level/quantise_rows_cuda.cu)
 void StartSampledPaths(DeviceTree const& tree, SampleView const& sample, NarrowGradient* narrow,
                        DeviceLimits const& limits, cudaStream_t stream);
 /// Paths of the rows at this level; the slots that it sums are cleared.

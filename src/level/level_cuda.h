@@ -53,7 +53,10 @@ class LevelBuilder {
   /// Would a tree of these parameters be grown unattended?
   bool CanRunUnattended(TrainParams const& params) const;
   /// From the next tree on kernels are fitted to this part of the device: other trees grow on the rest of it.
-  void SetShare(double part) { limits_.processors = std::max(1, static_cast<int>(part * processors_)); }
+  void SetShare(double part) {
+    limits_.processors = std::max(1, static_cast<int>(part * processors_));
+    limits_.shared = part < 1;
+  }
 
   /// From the next tree on stages are timed; nullptr ends that.
   void SetTimeline(Timeline* timeline) { timer_.SetTimeline(timeline); }

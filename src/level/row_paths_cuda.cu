@@ -1,7 +1,6 @@
 #include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "core/launch.h"
-#include "gradient/gradient_ops.h"
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
@@ -12,64 +11,8 @@ namespace {
 
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kItemSteps = kPathItemRows / kThreads;
 constexpr int kMostPaths = 128;  // of one group at one level
-
-__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, NarrowGradient* out) {
-  WaitForKernelBefore();
-  std::uint64_t const rows = tree.matrix.rows;
-  GradientState const& gradient = *tree.gradient;
-  SampleDraw const& draw = tree.settings->draw;
-  bool const narrow = gradient.format.narrow;
-  NarrowScales const scales = MakeNarrowScales(gradient.format);
-  std::uint8_t* const paths = tree.paths.next_path;
-  GradientSum sum;
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
-  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
-       first += step) {
-    GradientPair v[kLaneRows]{};
-    if (first + kLaneRows <= rows) {
-      auto const* const from = reinterpret_cast<float4 const*>(tree.gradients + first);
-      float4 const a = from[0], b = from[1];
-      v[0] = {a.x, a.y};
-      v[1] = {a.z, a.w};
-      v[2] = {b.x, b.y};
-      v[3] = {b.z, b.w};
-    } else {
-      for (std::uint64_t i = 0; first + i < rows; ++i) v[i] = tree.gradients[first + i];
-    }
-    // Paths have room for whole fours.
-    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
-    if (!narrow) {
-#pragma unroll
-      for (int i = 0; i < kLaneRows; ++i) {
-        GradientSum const q = QuantiseWide(v[i], gradient.grad_scale, gradient.hess_scale);
-        sum.grad += q.grad;
-        sum.hess += q.hess;
-      }
-      continue;
-    }
-    RandomBlock const rounding =
-        RandomStream{draw.seed, RandomPurpose::kRounding, draw.tree, 0}.Block(static_cast<std::uint32_t>(first / 4));
-    NarrowGradient q[kLaneRows];
-#pragma unroll
-    for (int i = 0; i < kLaneRows; ++i) {
-      q[i] = first + i < rows ? QuantiseNarrow(v[i], scales, rounding.word[i]) : NarrowGradient{0, 0};
-      sum.grad += q[i].grad;
-      sum.hess += q[i].hess;
-    }
-    // The array has room for whole fours.
-    uint4 packed;
-    memcpy(&packed, q, sizeof(packed));
-    *reinterpret_cast<uint4*>(out + first) = packed;
-  }
-  LevelState& state = *tree.state;
-  AddBlockSum<kThreads>(sum, &state.sum);
-  if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) {
-    MakePathRoot(tree, static_cast<std::uint32_t>(rows));
-  }
-}
 
 /// A path's rule with the address of the symbol that it looks at.
 struct Rule {
@@ -332,11 +275,6 @@ unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLim
 }
 
 }  // namespace
-
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
-  unsigned const blocks = Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident);
-  LaunchNext("quantising gradients", QuantiseRowsKernel, blocks, kThreads, 0, limits, stream, tree, narrow);
-}
 
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream) {

@@ -5,6 +5,7 @@
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/random.h"
+#include "gradient/load_gradients.cuh"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -21,30 +22,11 @@ constexpr int kCountThreads = 1024;
 constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
 constexpr std::uint32_t kNoKey = kKeyBins;
 
-/// Gradients of rows first … first + 3; zero beyond the last row.
-__device__ void LoadFour(GradientPair const* gradients, std::uint64_t first, std::uint64_t rows,
-                         GradientPair (&v)[kWordRows]) {
-  if (first + kWordRows <= rows) {
-    auto const* const from = reinterpret_cast<float4 const*>(gradients + first);
-    float4 const a = from[0], b = from[1];
-    v[0] = {a.x, a.y};
-    v[1] = {a.z, a.w};
-    v[2] = {b.x, b.y};
-    v[3] = {b.z, b.w};
-  } else {
-#pragma unroll
-    for (int i = 0; i < kWordRows; ++i) {
-      v[i] = first + i < rows ? gradients[first + i] : GradientPair{0.0f, 0.0f};
-    }
-  }
-}
-
 /// Adds one row to the count of its bin in shared memory. Where all rows of the warp have one key, as in the first
 /// tree, they do not queue up.
 __device__ void CountKey(std::uint32_t* counts, std::uint32_t bin) {
-  int alike = 0;
-  __match_all_sync(kAllLanes, bin, &alike);
-  if (alike == 0) {
+  bool const alike = __all_sync(kAllLanes, bin == __shfl_sync(kAllLanes, bin, 0)) != 0;
+  if (!alike) {
     if (bin != kNoKey) atomicAdd(counts + bin, 1U);
   } else if (threadIdx.x % 32 == 0 && bin != kNoKey) {
     atomicAdd(counts + bin, 32U);
@@ -290,8 +272,8 @@ void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix
                gradients.pairs, maxima, matrix.rows, draw, sample);
   }
   auto* const kernel = weighted ? DrawRowsKernel<KeyChances> : DrawRowsKernel<OneChance>;
-  LaunchNext("sampling rows", kernel, Blocks(matrix.rows, kDrawnRows, limits, kResident), kThreads, 0, limits, stream,
-             gradients.pairs, maxima, matrix, draw, sample, gradient);
+  LaunchNext("sampling rows", kernel, Blocks(matrix.rows, kDrawnRows, limits, kResident), kThreads, 0, limits,
+             stream, gradients.pairs, maxima, matrix, draw, sample, gradient);
   SampledGradients const sampled{sample.rows, sample.gradients,
                                  sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);

@@ -1,0 +1,122 @@
+/// The first kernel of a tree whose rows go by paths: gradients in fixed point, the root.
+#include "core/block_totals.cuh"
+#include "core/grid.h"
+#include "core/launch.h"
+#include "gradient/gradient_ops.h"
+#include "gradient/load_gradients.cuh"
+#include "level/device_tree.h"
+#include "level/plan_paths.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = kPlanThreads;
+constexpr int kResident = 8;
+constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
+
+/// All rows, in their order.
+struct AllRows {
+  GradientPair const* gradients;
+  std::uint64_t n;
+
+  __device__ std::uint64_t rows() const { return n; }
+  /// Random words of rows first … first + 3.
+  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
+    return stream.Block(static_cast<std::uint32_t>(first / kLaneRows));
+  }
+};
+
+/// Those of a sample, in its order.
+struct SampledRows {
+  SampleView sample;
+  GradientPair const* gradients;
+
+  __device__ std::uint64_t rows() const { return sample.size(); }
+  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
+    RowIndex row[kLaneRows];
+    if (first + kLaneRows <= sample.size()) {
+      static_assert(sizeof(RowRecord) == 8);
+      auto const* const from = reinterpret_cast<uint4 const*>(sample.rows + first);
+      uint4 const a = from[0], b = from[1];
+      row[0] = a.x;
+      row[1] = a.z;
+      row[2] = b.x;
+      row[3] = b.z;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) row[i] = first + i < sample.size() ? sample.rows[first + i].row : 0;
+    }
+    RandomBlock words;
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) words.word[i] = stream.Word(row[i]);
+    return words;
+  }
+};
+
+/// The last block makes the root.
+template <typename Rows>
+__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, Rows from, NarrowGradient* out) {
+  WaitForKernelBefore();
+  std::uint64_t const rows = from.rows();
+  GradientState const& gradient = *tree.gradient;
+  SampleDraw const& draw = tree.settings->draw;
+  bool const narrow = gradient.format.narrow;
+  NarrowScales const scales = MakeNarrowScales(gradient.format);
+  RandomStream const stream{draw.seed, RandomPurpose::kRounding, draw.tree, 0};
+  std::uint8_t* const paths = tree.paths.next_path;
+  GradientSum sum;
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
+       first += step) {
+    GradientPair v[kLaneRows];
+    LoadFour(from.gradients, first, rows, v);
+    RandomBlock rounding;
+    if (narrow) rounding = from.Rounding(stream, first);
+    // Paths have room for whole fours, and so has the output.
+    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
+    NarrowGradient q[kLaneRows];
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      GradientSum wide;
+      if (narrow) {
+        q[i] = first + i < rows ? QuantiseNarrow(v[i], scales, rounding.word[i]) : NarrowGradient{0, 0};
+        wide = {q[i].grad, q[i].hess};
+      } else {
+        wide = QuantiseWide(v[i], gradient.grad_scale, gradient.hess_scale);
+      }
+      sum.grad += wide.grad;
+      sum.hess += wide.hess;
+    }
+    if (!narrow) continue;
+    uint4 packed;
+    memcpy(&packed, q, sizeof(packed));
+    *reinterpret_cast<uint4*>(out + first) = packed;
+  }
+  LevelState& state = *tree.state;
+  AddBlockSum<kThreads>(sum, &state.sum);
+  if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) {
+    MakePathRoot(tree, static_cast<std::uint32_t>(rows));
+  }
+}
+
+template <typename Rows>
+void Start(DeviceTree const& tree, Rows const& from, NarrowGradient* narrow, DeviceLimits const& limits,
+           cudaStream_t stream) {
+  LaunchNext("quantising gradients", QuantiseRowsKernel<Rows>,
+             Blocks(tree.matrix.rows, kThreads * kLaneRows, limits, kResident), kThreads, 0, limits, stream, tree, from,
+             narrow);
+}
+
+}  // namespace
+
+void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
+  Start(tree, AllRows{tree.gradients, tree.matrix.rows}, narrow, limits, stream);
+}
+
+void StartSampledPaths(DeviceTree const& tree, SampleView const& sample, NarrowGradient* narrow,
+                       DeviceLimits const& limits, cudaStream_t stream) {
+  Start(tree, SampledRows{sample, sample.gradients}, narrow, limits, stream);
+}
+
+}  // namespace xgbgpu::cuda
