@@ -155,6 +155,17 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
   }
 }
 
+/// Clears the slots that splits of this level's nodes will need: those after the ones in use, one a split.
+__device__ void ClearNextSlots(DeviceTree const& tree) {
+  LevelState const& state = *tree.state;
+  std::uint64_t const end = min(state.leaves + 2 * state.families, tree.paths.slots), cells = tree.matrix.cells;
+  auto* const to = reinterpret_cast<ulonglong2*>(tree.histograms);
+  for (std::uint64_t c = state.leaves * cells + blockIdx.x * blockDim.x + threadIdx.x; c < end * cells;
+       c += gridDim.x * blockDim.x) {
+    to[c] = {0, 0};
+  }
+}
+
 template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 __global__ void __launch_bounds__(kMostThreads, 1)
     SumTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t sum_words) {
@@ -164,6 +175,7 @@ __global__ void __launch_bounds__(kMostThreads, 1)
   WaitForKernelBefore();
   __syncthreads();
   Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
+  if (std::is_same_v<Jobs, PathJobs> && tree.paths.slots != 0) ClearNextSlots(tree);
   if (tree.gradient->format.narrow) {
     SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
   } else {

@@ -25,8 +25,9 @@ struct Segment {
   std::int32_t slot;
   bool whole;  ///< no other block sums rows of this job
   int list;
-  std::uint8_t path;
-  bool tells;  ///< PathFeed<true>: no other block tells these rows their paths
+  std::uint32_t path;
+  std::uint32_t group;  ///< of the path
+  bool tells;           ///< PathFeed<true>: no other block tells these rows their paths
 };
 
 /// The jobs of node lists: DeviceTree::sum_jobs.
@@ -69,7 +70,8 @@ struct PathJobs {
     s.n = min(*units * job.unit_rows, job.rows - offset);
     s.slot = job.slot;
     s.whole = s.n == job.rows;
-    s.path = static_cast<std::uint8_t>(job.path);
+    s.path = job.path;
+    s.group = job.group;
     return s;
   }
 };
@@ -112,9 +114,9 @@ constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per
 /// Hands out the rows of one path among those of a group, or all of them. A lane looks at 16 paths at once (4 if the
 /// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp.
 ///
-/// kDivide: rows know the paths of their parents only. A lane looks for rows of the parent, at their symbols, and tells
-/// both children's rows their paths. As in a heap the number of the path 0 of no levels is 1: no two levels of a group
-/// have a number in common, so rows of a leaf, which nobody tells anything, are never found again.
+/// kDivide: rows know the paths of their parents only. A lane looks for rows of the parent, at their symbols, tells
+/// both children's rows their paths, and counts them if somebody asks. No two levels of a tree have a number in common,
+/// so that rows of a leaf, which nobody tells anything, are never found again.
 template <bool kDivide>
 class PathFeed {
  public:
@@ -126,7 +128,7 @@ class PathFeed {
         base_{s.first & ~15U},
         first_{s.first},
         end_{s.first + s.n},
-        pattern_{s.path * 0x01010101U},
+        pattern_{(tree.paths.first + s.path) * 0x01010101U},
         lane_rows_{kDivide || s.n < StepRows() * 16 ? 4U : 16U} {
     if constexpr (kDivide) Prepare(s);
     if (!kDivide && paths_ == nullptr) {
@@ -145,7 +147,10 @@ class PathFeed {
       return true;
     }
     while (queued_ < 32 && at_ < end_) Look();
-    if (queued_ == 0) return false;
+    if (queued_ == 0) {
+      if constexpr (kDivide) HandOnCounts();
+      return false;
+    }
     std::uint32_t const taken = min(queued_, 32U);
     queued_ -= taken;
     RowIndex const row = base_ + queue_[queued_ + min(lane, taken - 1)];
@@ -175,16 +180,19 @@ class PathFeed {
   }
   __device__ void Prepare(Segment const& s) {
     DeviceMatrixView const& m = tree_.matrix;
-    std::uint32_t const parent = s.path / 2U;
-    split_ = tree_.paths.splits[parent];
-    pattern_ = ((1U << tree_.paths.depth) + parent) * 0x01010101U;
+    RowPaths const& paths = tree_.paths;
+    std::uint32_t const parent = s.path / 2U, entry = (s.group << paths.depth) + parent;
+    split_ = paths.splits[entry];
+    pattern_ = (paths.first + parent) * 0x01010101U;
+    left_child_ = static_cast<std::uint8_t>(paths.next_first + 2 * parent);
     left_ = s.path % 2 == 0;
     tells_ = s.tells;
+    counts_ = s.tells && paths.counts != nullptr ? paths.counts + 2 * entry : nullptr;
     symbols_ = store_.records + std::uint64_t{split_.feature / m.tile_columns} * m.rows * m.record_bytes() +
                split_.feature % m.tile_columns * m.symbol_bytes;
   }
   /// Of the parent's rows among four, bits of `mask`: those that go to this path. All are told their paths.
-  __device__ std::uint32_t Divide(std::uint32_t mask, std::uint32_t row) const {
+  __device__ std::uint32_t Divide(std::uint32_t mask, std::uint32_t row) {
     DeviceMatrixView const& m = tree_.matrix;
     std::uint32_t symbol[4], members = 0;
 #pragma unroll
@@ -199,10 +207,20 @@ class PathFeed {
     for (std::uint32_t i = 0; i < 4; ++i) {
       if ((mask >> i & 1U) == 0) continue;
       bool const left = GoesLeft(symbol[i], split_, by_categories, tree_.categories);
-      if (tells_) tree_.paths.next_path[row + i] = static_cast<std::uint8_t>(2 * (pattern_ & 0xFFU) + (left ? 0 : 1));
+      if (tells_) tree_.paths.next_path[row + i] = static_cast<std::uint8_t>(left_child_ + (left ? 0 : 1));
       if (left == left_) members |= 1U << i;
     }
+    members_ += __popc(members);
+    others_ += __popc(mask & ~members);
     return members;
+  }
+  /// When the segment ends. By whole warps.
+  __device__ void HandOnCounts() {
+    if (counts_ == nullptr) return;
+    std::uint32_t const members = WarpSum(members_), others = WarpSum(others_);
+    if (threadIdx.x % 32 != 0) return;
+    atomicAdd(counts_ + (left_ ? 0 : 1), members);
+    atomicAdd(counts_ + (left_ ? 1 : 0), others);
   }
   /// Queues what matches among the lane's next paths.
   __device__ void Look() {
@@ -242,9 +260,12 @@ class PathFeed {
   uint4 fetched_{};
   std::uint32_t queued_{0};
   // kDivide:
-  PathSplit split_;  ///< of the parent
-  bool left_;        ///< these are rows of its left child
+  PathSplit split_;          ///< of the parent
+  std::uint8_t left_child_;  ///< what its rows are told
+  bool left_;                ///< its rows are summed
   bool tells_;
+  std::uint32_t* counts_;  ///< of both children's rows, if this is where they are counted; else nullptr
+  std::uint32_t members_{0}, others_{0};
   std::uint8_t const* symbols_;  ///< that divide, of row 0
 };
 

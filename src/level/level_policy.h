@@ -52,9 +52,6 @@ struct LevelPolicy {
   std::uint64_t least_moved_bytes{8 << 20};
   int move_every{4};
   int move_small_every{7};
-  /// Rows that are not moved are told their paths by the kernel that sums them, a kernel less at every level, if all
-  /// histograms of the tree have at most so many bytes: they are cleared at its start.
-  std::uint64_t most_cleared_bytes{32 << 20};
   /// Rows of one unit of the histogram kernel: one step of a block's 16 warps, fewer where that would leave
   /// multiprocessors idle.
   std::uint32_t most_unit_rows{512};

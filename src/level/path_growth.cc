@@ -31,9 +31,9 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   } else {
     move_every_ = shape.levels > kPathLevels ? policy.move_small_every : 0;
   }
-  // Slots of trees with an order are used again, and must be cleared then.
-  divides_ = move_every_ == 0 && !shape.ordered &&
-             shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
+  // Slots of trees with an order are used again. With several tiles rows would be divided for each of them. And a byte
+  // must have room for the paths of all levels.
+  divides_ = !shape.ordered && (move_every_ == 0 || (move_every_ == policy.move_every && whole_.tiles == 1));
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
@@ -118,18 +118,30 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
                                StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
   RowPaths& paths = tree.paths;
   bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
+  std::uint32_t* const counts = paths.counts;
+  auto const slots = static_cast<std::uint32_t>(shape.WidestNodes());
+  std::uint32_t moves = 0;
+  auto const number_paths = [&] {  // as in heaps, of 16 numbers if there are several
+    paths.first = divides ? 16 * moves + (1U << paths.depth) : 0;
+    paths.next_first = divides ? 16 * moves + (2U << paths.depth) : 0;
+  };
   auto const descend = [&] {
     paths.path = paths.next_path;
     ++paths.depth;
+    number_paths();
   };
+  number_paths();
   for (int level = 0; level < end; ++level) {
     PathStep const step{IsMoved(level + 1, shape.levels), IsMoved(level + 2, shape.levels)};
     bool const enqueued = level >= first;  // else only the view is moved on
     bounds.families = level == 0 ? 1 : shape.Split(level - 1);
+    paths.slots = divides ? slots : 0;
     if (IsMoved(level, shape.levels)) {
       BeginMove(&paths);
       if (enqueued) timer.Run(kMove, level, [&] { MovePaths(tree, bounds, limits, stream); });
       EndMove(&paths);
+      ++moves;
+      number_paths();
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
       if (!divides) {
@@ -137,8 +149,11 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
         descend();
       }
     }
-    bool const divide = divides && level > 0;
+    bool const divide = divides && level > 0 && !IsMoved(level, shape.levels);
+    paths.slots = divides && level + 1 < shape.levels ? slots : 0;
+    paths.counts = divide && step.move ? counts : nullptr;
     if (enqueued) timer.Run(kSum, level, [&] { SumPaths(tree, bounds, divide, limits, stream); });
+    paths.counts = counts;
     if (divide) descend();
     if (!enqueued) continue;
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });

@@ -43,8 +43,6 @@ class PathGrowth {
   void EnqueueWalk(DeviceTree tree, int end, StageTimer const& timer, DeviceLimits const& limits,
                    cudaStream_t stream) const;
 
-  /// Must the histograms of the whole tree be cleared before it?
-  bool NeedsClearHistograms() const { return divides_; }
   /// Are the rows moved when this level is made?
   bool IsMoved(int level, int levels) const {
     return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < levels;

@@ -10,7 +10,7 @@ constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a blo
 
 /// Sum job of `members` rows, as far as is known, among those of a group; slot and first unit are 0. Rows that are only
 /// looked at cost a part of those that are summed: units are made alike in cost. *units: their number.
-__device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, std::uint32_t path,
+__device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, PathPlace place,
                                       float members, std::uint32_t* units) {
   constexpr float kLookCost = 1.0f / 16;
   std::uint32_t const rows = group.rows;
@@ -19,7 +19,7 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup co
   std::uint32_t const wanted = max(1U, cost / least_unit_rows);
   std::uint32_t const unit_rows = ((max(rows, 1U) + wanted - 1) / wanted + 127) / 128 * 128;
   *units = (rows + unit_rows - 1) / unit_rows;
-  return {group.first_row, rows, path, 0, 0, unit_rows};
+  return {group.first_row, rows, place.path, 0, 0, unit_rows, place.group};
 }
 
 /// One thread makes the root of the first `rows` rows of the store, its group and its sum job.
@@ -31,7 +31,7 @@ __device__ inline void MakePathRoot(DeviceTree const& tree, std::uint32_t rows) 
   paths.walk[0].left = kNoNode;
   RowGroup const group{0, rows, 0, static_cast<float>(root.hess)};
   paths.groups[0] = group;
-  paths.jobs[0] = MakePathJob(tree.unit_rows, group, 0, static_cast<float>(rows), &state.sum_units);
+  paths.jobs[0] = MakePathJob(tree.unit_rows, group, {0, 0}, static_cast<float>(rows), &state.sum_units);
   state.groups = 1;
   state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
 }
@@ -100,7 +100,7 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
   std::uint32_t units = 0;
   if (candidate && !step.move) {
     float const part = static_cast<float>(left_is_built ? split.left.hess : split.right.hess) / node.group.hess;
-    job = MakePathJob(tree.unit_rows, node.group, child.path + (left_is_built ? 0 : 1),
+    job = MakePathJob(tree.unit_rows, node.group, {child.group, child.path + (left_is_built ? 0 : 1)},
                       part * static_cast<float>(node.group.rows), &units);
   }
   // Those selected are the first candidates: what is before one of them is of selected ones only.
@@ -184,7 +184,7 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
       group.hess = static_cast<float>(tree.nodes[root].sum.hess);
       built = root == family.built();
       if (built) {
-        job = MakePathJob(tree.unit_rows, group, 0, static_cast<float>(group.rows), &units);
+        job = MakePathJob(tree.unit_rows, group, {g, 0}, static_cast<float>(group.rows), &units);
         job.slot = family.built_slot;
       }
     }

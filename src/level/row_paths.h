@@ -52,6 +52,7 @@ struct PathJob {
   std::int32_t slot;
   std::uint32_t first_unit;
   std::uint32_t unit_rows;  ///< rows of the group that one unit looks at
+  std::uint32_t group;      ///< its number
 };
 
 /// Records and gradients in one order of rows.
@@ -66,6 +67,8 @@ struct RowPaths {
   RowStore store;
   std::uint8_t const* path;  ///< [rows of the store] at the parents' level; nullptr: 0 everywhere
   std::uint8_t* next_path;   ///< [rows of the store] at this level
+  std::uint32_t first;       ///< what the path 0 is in `path`, and all others after it; the rest are dead
+  std::uint32_t next_first;  ///< the same in `next_path`
   RowGroup* groups;
   PathSplit* splits;      ///< [groups << depth]
   std::uint32_t* counts;  ///< [groups << (depth + 1)] rows of the children, if the next level is moved
@@ -73,6 +76,8 @@ struct RowPaths {
   WalkNode* walk;         ///< [nodes]
   PathJob* jobs;
   int depth;  ///< of the parents below their group's node
+  /// Histogram slots that there are, if the kernel that sums a level clears those of the next; 0: it does not.
+  std::uint32_t slots;
   // Moving:
   std::uint8_t* next_records;
   NarrowGradient* next_narrow;

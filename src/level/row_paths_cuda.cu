@@ -74,13 +74,13 @@ __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule* rules, s
 #pragma unroll
   for (int k = 0; k < kItemSteps; ++k) {
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
-    path[k] = row < it.end ? (paths.path == nullptr ? 0 : paths.path[row]) : kDeadPath;
+    path[k] = row < it.end ? (paths.path == nullptr ? 0 : paths.path[row] - paths.first) : kDeadPath;
   }
   LoadRules(tree, it, rules);
 #pragma unroll
   for (int k = 0; k < kItemSteps; ++k) {
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
-    bool const live = path[k] != kDeadPath && rules[path[k]].splits;
+    bool const live = path[k] < (1U << paths.depth) && rules[path[k]].splits;
     symbol[k] = live ? LoadSymbol(tree, rules[path[k]].offset, row) : 0;
     if (!live) path[k] = kDeadPath;
   }
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
-  ClearSlots(tree);
+  if (paths.slots == 0) ClearSlots(tree);
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (threadIdx.x < children) counters[threadIdx.x] = 0;
     Item const it = LoadItem(tree, groups, item);

@@ -135,17 +135,26 @@ class SumStage {
     tree.paths.next_path = next.data();
     tree.paths.splits = device_splits.data();
     tree.paths.depth = depth;
-    std::uint32_t const number = (1U << depth) + parent;  // of the parent's path, as in a heap
+    tree.paths.first = 1U << depth;
+    tree.paths.next_first = 2U << depth;
+    std::uint32_t const number = tree.paths.first + parent;
     auto const is_of_parent = [&](std::uint32_t r) { return path.empty() || path[r] == number; };
+    std::vector<std::uint32_t> counts(std::size_t{2} << depth), counted(counts.size());
+    auto const device_counts = Upload(&arena_, "counts", counts.data(), counts.size());
+    tree.paths.counts = device_counts.data();
     SumPaths(tree, Bounds(), true, limits_, stream_);
     Compare([&](std::uint32_t r) { return is_of_parent(r) && (Symbol(r, 0) < bin) == left; });
     std::vector<std::uint8_t> told(next.size());
     CopyToHost(told.data(), next.data(), told.size(), stream_, "reading paths");
+    CopyToHost(counted.data(), device_counts.data(), counted.size(), stream_, "reading counts");
     stream_.Wait("reading paths");
     for (std::uint32_t r = 0; r < told.size(); ++r) {
-      std::uint32_t const child = r < rows_ && is_of_parent(r) ? 2 * number + (Symbol(r, 0) < bin ? 0 : 1) : 0;
-      ASSERT_EQ(told[r], child) << "row " << r;
+      bool const moved = r < rows_ && is_of_parent(r);
+      std::uint32_t const right = moved && Symbol(r, 0) >= bin ? 1 : 0;
+      ASSERT_EQ(told[r], moved ? 2 * number + right : 0) << "row " << r;
+      if (moved) ++counts[2 * parent + right];
     }
+    ASSERT_EQ(counted, counts);
   }
 
  private:
@@ -205,7 +214,7 @@ class SumStage {
     std::uint32_t units = 0;
     for (std::uint32_t j = 0; j < c_.jobs; ++j) {
       std::uint32_t const unit_rows = c_.unit_rows * (1 + j % 3);
-      jobs.push_back({first_row(j), rows(j), path, static_cast<std::int32_t>(c_.jobs - 1 - j), units, unit_rows});
+      jobs.push_back({first_row(j), rows(j), path, static_cast<std::int32_t>(c_.jobs - 1 - j), units, unit_rows, 0});
       units += (rows(j) + unit_rows - 1) / unit_rows;
     }
     Start(c_.jobs, units);
