@@ -64,7 +64,7 @@ __device__ typename Sums::Value ValueOf(Feed const& feed, Batch const& batch, Gr
 /// one's are added.
 template <typename Sums, int kSymbolBytes, int kWords, typename Feed>
 __device__ void AddSegment(DeviceTree const& tree, Segment const& s, std::uint8_t const* records, std::uint32_t* sums,
-                           std::uint32_t* staging, std::uint32_t* queue) {
+                           std::uint32_t sum_words, std::uint32_t* staging, std::uint32_t* queue) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   std::uint32_t const record_bytes = tree.matrix.record_bytes();
   typename Tile::Columns const columns{threadIdx.x % 32};
@@ -80,34 +80,35 @@ __device__ void AddSegment(DeviceTree const& tree, Segment const& s, std::uint8_
     reader.Hand(staging, columns.word, words);
     typename Sums::Value const own = value;
     bool const in = batch.in;
+    std::uint32_t* const to = Feed::kPairs && batch.other ? sums + sum_words : sums;
     more = feed.Take(&batch);
     if (more) {
       reader.Fetch(records, record_bytes, batch.row);
       value = ValueOf<Sums>(feed, batch, tree.gradient);
     }
-    if (in) Tile::Add(sums, columns, words, own);
+    if (in) Tile::Add(to, columns, words, own);
   }
 }
 
-/// Adds the shared sums to the node's histogram and clears them. Neighbouring lanes take the two sums of a cell: the
-/// additions of a warp fill whole sectors, and device memory counts sectors.
+/// Adds the shared sums to the histogram in `slot` and clears them; whole: nobody else adds any. Neighbouring lanes
+/// take the two sums of a cell: the additions of a warp fill whole sectors, and device memory counts sectors.
 template <typename Sums, int kSymbolBytes, int kWords>
-__device__ void Flush(DeviceTree const& tree, Segment const& s, std::uint32_t tile_index, std::uint32_t pass,
-                      std::uint32_t* sums) {
+__device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std::uint32_t tile_index,
+                      std::uint32_t pass, std::uint32_t* sums) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   DeviceMatrixView const& m = tree.matrix;
   DeviceTile const tile = m.tile[tile_index];
   std::uint32_t const first_column = pass * Tile::kPlane;
   std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
   static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
-  auto* const histogram = reinterpret_cast<std::int64_t*>(
-      tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell + first_column);
+  auto* const histogram = reinterpret_cast<std::int64_t*>(tree.histograms + static_cast<std::uint64_t>(slot) * m.cells +
+                                                          tile.first_cell + first_column);
   for (std::uint32_t i = threadIdx.x; i < 2 * tile.symbols * Tile::kPlane; i += blockDim.x) {
     std::uint32_t const which = i % 2, column = i / 2 % Tile::kPlane, bin = i / 2 / Tile::kPlane;
     std::int64_t const sum = Sums::template Take<Tile::kPlane>(sums + bin * Tile::kCell + column, which);
     if (bin == tile.bins || first_column + column >= columns || sum == 0) continue;
     std::int64_t* const to = histogram + 2 * (std::uint64_t{bin} * m.tile_columns + column) + which;
-    if (s.whole) {
+    if (whole) {
       *to = sum;
     } else {
       AtomicAdd(to, sum);
@@ -120,9 +121,10 @@ template <int kRecordWords>
 constexpr std::uint32_t kWarpWords = 32 * kRecordWords + kQueueWords;
 
 /// One format of the gradients: every block takes an equal run of units, tile by tile. The sums are zero, and again
-/// when this returns.
+/// when this returns; those of a pair's other path are `sum_words` after the first.
 template <typename Sums, int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
-__device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t least_units, std::uint32_t* shared) {
+__device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t least_units, std::uint32_t sum_words,
+                         std::uint32_t* shared) {
   constexpr int kWords = Sums::kPlanes == 2 || kRecordWords == 1 ? kRecordWords : kRecordWords / 2;
   constexpr std::uint32_t kPasses = kRecordWords / kWords;
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
@@ -148,9 +150,12 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     segment.tells = tile_pass == 0;
     at += taken;
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
-    AddSegment<Sums, kSymbolBytes, kWords, Feed>(tree, segment, records, sums, staging, queue);
+    AddSegment<Sums, kSymbolBytes, kWords, Feed>(tree, segment, records, sums, sum_words, staging, queue);
     __syncthreads();
-    Flush<Sums, kSymbolBytes, kWords>(tree, segment, tile_index, pass, sums);
+    Flush<Sums, kSymbolBytes, kWords>(tree, segment.slot, segment.whole, tile_index, pass, sums);
+    if (Feed::kPairs && segment.other_slot != kNoSlot) {
+      Flush<Sums, kSymbolBytes, kWords>(tree, segment.other_slot, segment.whole, tile_index, pass, sums + sum_words);
+    }
     __syncthreads();
   }
 }
@@ -171,15 +176,16 @@ __global__ void __launch_bounds__(kMostThreads, 1)
     SumTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t sum_words) {
   extern __shared__ __align__(16) std::uint32_t shared[];
   auto* const sums = reinterpret_cast<uint4*>(shared + blockDim.x / 32 * kWarpWords<kRecordWords>);
-  for (std::uint32_t i = threadIdx.x; i < sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
+  constexpr std::uint32_t kSets = Feed::kPairs ? 2 : 1;
+  for (std::uint32_t i = threadIdx.x; i < kSets * sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
   Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
   if (std::is_same_v<Jobs, PathJobs> && tree.paths.slots != 0) ClearNextSlots(tree);
   if (tree.gradient->format.narrow) {
-    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
+    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, sum_words, shared);
   } else {
-    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, shared);
+    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, sum_words, shared);
   }
 }
 
@@ -230,13 +236,19 @@ __global__ void __launch_bounds__(kCellThreads) SumCellsKernel(DeviceTree tree) 
   }
 }
 
+/// Of the sums of a tile, in either format.
+std::size_t TileBytes(DeviceMatrixView const& m, std::uint32_t symbols) {
+  return std::max<std::size_t>(std::size_t{symbols} * m.tile_columns * 8,
+                               WideTileBytes(symbols, m.tile_columns, m.symbol_bytes));
+}
+
 template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
 void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Feed>;
-  std::uint32_t const columns = tree.matrix.tile_columns;
-  std::size_t const sums =
-      std::max<std::size_t>(std::size_t{symbols} * columns * 8, WideTileBytes(symbols, columns, kSymbolBytes));
-  auto const bytes_of = [&](unsigned threads) { return sums + threads / 32 * kWarpWords<kRecordWords> * 4; };
+  std::size_t const sums = TileBytes(tree.matrix, symbols);
+  auto const bytes_of = [&](unsigned threads) {
+    return (Feed::kPairs ? 2 : 1) * sums + threads / 32 * kWarpWords<kRecordWords> * 4;
+  };
   bool const alone = !limits.shared && bytes_of(kMostThreads) <= limits.block_bytes;
   unsigned const threads = alone ? kMostThreads : kLeastThreads;
   auto const resident = static_cast<int>(std::min<std::size_t>(
@@ -266,9 +278,9 @@ void LaunchSums(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits cons
         return LaunchTiles<kBytes, 1, Jobs, Feed>(tree, symbols, limits, stream);
     }
   };
-  if (tree.matrix.symbol_bytes == 1) {
+  if (Feed::kPairs || tree.matrix.symbol_bytes == 1) {
     launch(std::integral_constant<int, 1>{});
-  } else {
+  } else if constexpr (!Feed::kPairs) {  // PairsFitShared
     launch(std::integral_constant<int, 2>{});
   }
 }
@@ -290,12 +302,20 @@ void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits con
              kCellThreads, 0, limits, stream, tree);
 }
 
-void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, bool divide, DeviceLimits const& limits,
+bool PairsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimits const& limits) {
+  std::size_t const of_warps = kMostThreads / 32 * kWarpWords<8> * sizeof(std::uint32_t);
+  return m.symbol_bytes == 1 && !limits.shared && 2 * TileBytes(m, symbols) + of_warps <= limits.block_bytes;
+}
+
+void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits,
               cudaStream_t stream) {
-  if (divide) {
-    LaunchSums<PathJobs, PathFeed<true>>(tree, bounds.symbols, limits, stream);
-  } else {
-    LaunchSums<PathJobs, PathFeed<false>>(tree, bounds.symbols, limits, stream);
+  switch (sums) {
+    case PathSums::kTold:
+      return LaunchSums<PathJobs, PathFeed>(tree, bounds.symbols, limits, stream);
+    case PathSums::kDivide:
+      return LaunchSums<PathJobs, DividingFeed<false>>(tree, bounds.symbols, limits, stream);
+    case PathSums::kPairs:
+      return LaunchSums<PathJobs, DividingFeed<true>>(tree, bounds.symbols, limits, stream);
   }
 }
 

@@ -3,6 +3,7 @@
 #define XGBGPU_HISTOGRAM_ROW_FEEDS_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/grid.h"
 #include "histogram/histogram_cuda.cuh"
@@ -27,7 +28,10 @@ struct Segment {
   int list;
   std::uint32_t path;
   std::uint32_t group;  ///< of the path
-  bool tells;           ///< PathFeed<true>: no other block tells these rows their paths
+  // DividingFeed:
+  std::uint32_t other_path;
+  std::int32_t other_slot;  ///< kNoSlot: there is no other path
+  bool tells;               ///< no other block tells these rows their paths
 };
 
 /// The jobs of node lists: DeviceTree::sum_jobs.
@@ -72,6 +76,8 @@ struct PathJobs {
     s.whole = s.n == job.rows;
     s.path = job.path;
     s.group = job.group;
+    s.other_path = job.other_path;
+    s.other_slot = job.other_slot;
     return s;
   }
 };
@@ -80,12 +86,15 @@ struct PathJobs {
 struct Batch {
   RowIndex row;  ///< of the records; valid in every lane
   bool in;       ///< this lane's row counts
+  bool other;    ///< for the segment's other path
   NarrowGradient narrow;
 };
 
 /// Hands out the rows of a list. The records of the batch after the next are on their way.
 class ListFeed {
  public:
+  static constexpr bool kPairs = false;
+
   __device__ ListFeed(DeviceTree const& tree, Segment const& s, std::uint32_t*)
       : rows_{tree.lists[s.list] + s.first}, gradients_{tree.gradients}, n_{s.n}, at_{threadIdx.x / 32 * 32} {
     if (at_ < n_) next_ = Load(at_);
@@ -93,7 +102,7 @@ class ListFeed {
   /// False, in the whole warp, when there are no more.
   __device__ bool Take(Batch* batch) {
     if (at_ >= n_) return false;
-    *batch = {next_.row, at_ + threadIdx.x % 32 < n_, next_.gradient};
+    *batch = {next_.row, at_ + threadIdx.x % 32 < n_, false, next_.gradient};
     at_ += StepRows();
     if (at_ < n_) next_ = Load(at_);
     return true;
@@ -111,27 +120,34 @@ class ListFeed {
 
 constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp: two rows in each
 
+/// The rows of a store, one by one.
+struct StoredRows {
+  RowStore rows;
+
+  __device__ Batch Give(RowIndex row, bool in, bool other = false) const {
+    return {row, in, other, rows.narrow == nullptr ? NarrowGradient{0, 0} : rows.narrow[row]};
+  }
+  __device__ GradientPair Wide(RowIndex row) const {
+    return rows.wide == nullptr ? GradientPair{0, 0} : rows.wide[row];
+  }
+};
+
 /// Hands out the rows of one path among those of a group, or all of them. A lane looks at 16 paths at once (4 if the
 /// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp.
-///
-/// kDivide: rows know the paths of their parents only. A lane looks for rows of the parent, at their symbols, tells
-/// both children's rows their paths, and counts them if somebody asks. No two levels of a tree have a number in common,
-/// so that rows of a leaf, which nobody tells anything, are never found again.
-template <bool kDivide>
 class PathFeed {
  public:
+  static constexpr bool kPairs = false;
+
   __device__ PathFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
-      : tree_{tree},
-        store_{tree.paths.store},
+      : store_{tree.paths.store},
         paths_{tree.paths.path},
         queue_{reinterpret_cast<std::uint16_t*>(queue)},
         base_{s.first & ~15U},
         first_{s.first},
         end_{s.first + s.n},
         pattern_{(tree.paths.first + s.path) * 0x01010101U},
-        lane_rows_{kDivide || s.n < StepRows() * 16 ? 4U : 16U} {
-    if constexpr (kDivide) Prepare(s);
-    if (!kDivide && paths_ == nullptr) {
+        lane_rows_{s.n < StepRows() * 16 ? 4U : 16U} {
+    if (paths_ == nullptr) {
       at_ = first_ + threadIdx.x / 32 * 32;
     } else {
       at_ = base_ + threadIdx.x / 32 * (32 * lane_rows_);
@@ -140,36 +156,27 @@ class PathFeed {
   }
   __device__ bool Take(Batch* batch) {
     std::uint32_t const lane = threadIdx.x % 32;
-    if (!kDivide && paths_ == nullptr) {
+    if (paths_ == nullptr) {
       if (at_ >= end_) return false;
-      Give(min(at_ + lane, end_ - 1), at_ + lane < end_, batch);
+      *batch = store_.Give(min(at_ + lane, end_ - 1), at_ + lane < end_);
       at_ += StepRows();
       return true;
     }
     while (queued_ < 32 && at_ < end_) Look();
-    if (queued_ == 0) {
-      if constexpr (kDivide) HandOnCounts();
-      return false;
-    }
+    if (queued_ == 0) return false;
     std::uint32_t const taken = min(queued_, 32U);
     queued_ -= taken;
     RowIndex const row = base_ + queue_[queued_ + min(lane, taken - 1)];
     __syncwarp();  // before the queue is written again
-    Give(row, lane < taken, batch);
+    *batch = store_.Give(row, lane < taken);
     return true;
   }
-  __device__ GradientPair Wide(RowIndex row) const {
-    return store_.wide == nullptr ? GradientPair{0, 0} : store_.wide[row];
-  }
+  __device__ GradientPair Wide(RowIndex row) const { return store_.Wide(row); }
 
  private:
-  __device__ void Give(RowIndex row, bool in, Batch* batch) const {
-    *batch = {row, in, store_.narrow == nullptr ? NarrowGradient{0, 0} : store_.narrow[row]};
-  }
   __device__ uint4 Fetch() const {
     std::uint32_t const row = at_ + threadIdx.x % 32 * lane_rows_;
     if (row >= end_) return {0, 0, 0, 0};
-    if (kDivide && paths_ == nullptr) return {pattern_, 0, 0, 0};  // the parent is the root
     if (lane_rows_ == 4) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
     return *reinterpret_cast<uint4 const*>(paths_ + row);
   }
@@ -177,50 +184,6 @@ class PathFeed {
   __device__ std::uint32_t Matches(std::uint32_t word) const {
     std::uint32_t const ones = __vcmpeq4(word, pattern_) & 0x01010101U;
     return (ones * 0x01020408U) >> 24 & 0xFU;  // gathers the bits 0, 8, 16 and 24
-  }
-  __device__ void Prepare(Segment const& s) {
-    DeviceMatrixView const& m = tree_.matrix;
-    RowPaths const& paths = tree_.paths;
-    std::uint32_t const parent = s.path / 2U, entry = (s.group << paths.depth) + parent;
-    split_ = paths.splits[entry];
-    pattern_ = (paths.first + parent) * 0x01010101U;
-    left_child_ = static_cast<std::uint8_t>(paths.next_first + 2 * parent);
-    left_ = s.path % 2 == 0;
-    tells_ = s.tells;
-    counts_ = s.tells && paths.counts != nullptr ? paths.counts + 2 * entry : nullptr;
-    symbols_ = store_.records + std::uint64_t{split_.feature / m.tile_columns} * m.rows * m.record_bytes() +
-               split_.feature % m.tile_columns * m.symbol_bytes;
-  }
-  /// Of the parent's rows among four, bits of `mask`: those that go to this path. All are told their paths.
-  __device__ std::uint32_t Divide(std::uint32_t mask, std::uint32_t row) {
-    DeviceMatrixView const& m = tree_.matrix;
-    std::uint32_t symbol[4], members = 0;
-#pragma unroll
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      symbol[i] = 0;
-      if ((mask >> i & 1U) == 0) continue;
-      std::uint8_t const* const at = symbols_ + std::uint64_t{row + i} * m.record_bytes();
-      symbol[i] = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
-    }
-    bool const by_categories = (split_.family & kByCategories) != 0;
-#pragma unroll
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      if ((mask >> i & 1U) == 0) continue;
-      bool const left = GoesLeft(symbol[i], split_, by_categories, tree_.categories);
-      if (tells_) tree_.paths.next_path[row + i] = static_cast<std::uint8_t>(left_child_ + (left ? 0 : 1));
-      if (left == left_) members |= 1U << i;
-    }
-    members_ += __popc(members);
-    others_ += __popc(mask & ~members);
-    return members;
-  }
-  /// When the segment ends. By whole warps.
-  __device__ void HandOnCounts() {
-    if (counts_ == nullptr) return;
-    std::uint32_t const members = WarpSum(members_), others = WarpSum(others_);
-    if (threadIdx.x % 32 != 0) return;
-    atomicAdd(counts_ + (left_ ? 0 : 1), members);
-    atomicAdd(counts_ + (left_ ? 1 : 0), others);
   }
   /// Queues what matches among the lane's next paths.
   __device__ void Look() {
@@ -233,7 +196,6 @@ class PathFeed {
     // Rows before the segment and after it share words with its ends.
     if (row < first_) mask &= first_ - row < 16 ? ~0U << (first_ - row) : 0;
     if (row + lane_rows_ > end_) mask &= row < end_ ? (1U << (end_ - row)) - 1 : 0;
-    if constexpr (kDivide) mask = Divide(mask, row);
     std::uint32_t const count = __popc(mask);
     std::uint32_t up_to = count;
 #pragma unroll
@@ -249,8 +211,7 @@ class PathFeed {
     __syncwarp();
   }
 
-  DeviceTree const& tree_;
-  RowStore store_;
+  StoredRows store_;
   std::uint8_t const* paths_;
   std::uint16_t* queue_;
   std::uint32_t base_, first_, end_;
@@ -259,14 +220,164 @@ class PathFeed {
   std::uint32_t at_;
   uint4 fetched_{};
   std::uint32_t queued_{0};
-  // kDivide:
-  PathSplit split_;          ///< of the parent
-  std::uint8_t left_child_;  ///< what its rows are told
-  bool left_;                ///< its rows are summed
+};
+
+/// The same where rows know the paths of their parents only: looks for rows of the parent, at their symbols, tells both
+/// children's rows their paths, and counts them if somebody asks. A lane looks at four rows at once, each beside those
+/// of its neighbours, so that their symbols lie in few cache lines. kWithPairs: of two parents, if they are siblings
+/// and both are split.
+///
+/// No two levels of a tree have a number in common, so that rows of a leaf, which nobody tells anything, are never
+/// found again.
+template <bool kWithPairs>
+class DividingFeed {
+ public:
+  static constexpr bool kPairs = kWithPairs;
+
+  __device__ DividingFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
+      : tree_{tree},
+        store_{tree.paths.store},
+        queue_{reinterpret_cast<Entry*>(queue)},
+        first_{s.first},
+        end_{s.first + s.n},
+        at_{s.first + threadIdx.x / 32 * kLookRows},
+        number_{tree.paths.first + s.path / 2},
+        left_child_{tree.paths.next_first + s.path / 2 * 2},
+        pair_{kPairs && s.other_slot != kNoSlot},
+        tells_{s.tells} {
+    PathSplit const split = SplitOf(s.group, s.path);
+    symbols_ = SymbolsOf(split.feature);
+    parent_[0] = MakeParent(split, s.path);
+    if (kPairs) parent_[1] = pair_ ? MakeParent(SplitOf(s.group, s.other_path), s.other_path) : parent_[0];
+    if (tells_ && tree.paths.counts != nullptr) {
+      counts_ = tree.paths.counts + (s.group << (tree.paths.depth + 1)) + s.path / 2 * 2;
+    }
+    fetched_ = Fetch();
+  }
+  __device__ bool Take(Batch* batch) {
+    while (queued_ < 32 && at_ < end_) Look();
+    if (queued_ == 0) {
+      HandOnCounts();
+      return false;
+    }
+    std::uint32_t const lane = threadIdx.x % 32, taken = min(queued_, 32U);
+    queued_ -= taken;
+    Entry const entry = queue_[queued_ + min(lane, taken - 1)];
+    __syncwarp();  // before the queue is written again
+    *batch = store_.Give(first_ + (entry & 0xFFFFU), lane < taken, kPairs && (entry & kOther) != 0);
+    return true;
+  }
+  __device__ GradientPair Wide(RowIndex row) const { return store_.Wide(row); }
+
+ private:
+  /// A row from first_ on; and this, if it is for the other path.
+  using Entry = std::conditional_t<kPairs, std::uint32_t, std::uint16_t>;
+  static constexpr std::uint32_t kOther = 1U << 16;
+  static constexpr std::uint32_t kRounds = kPairs ? 2 : 4, kLookRows = 32 * kRounds;
+  static_assert((32 + kLookRows) * sizeof(Entry) <= sizeof(std::uint32_t) * kQueueWords);
+
+  /// What divides the rows of one, in few registers.
+  struct Parent {
+    std::uint32_t bin_and_missing;  ///< PathSplit::bin, and missing_left above it
+    std::uint32_t symbols;          ///< from those of the first parent
+    bool by_categories;
+    bool left;  ///< rows of its left child are summed
+    /// As GoesLeft wants them.
+    struct Bins {
+      std::uint16_t bin, missing_left;
+    };
+    __device__ Bins bins() const {
+      return {static_cast<std::uint16_t>(bin_and_missing), static_cast<std::uint16_t>(bin_and_missing >> 16)};
+    }
+  };
+  __device__ PathSplit SplitOf(std::uint32_t group, std::uint32_t child) const {
+    return tree_.paths.splits[(group << tree_.paths.depth) + child / 2];
+  }
+  __device__ std::uint8_t const* SymbolsOf(FeatureIndex feature) const {
+    DeviceMatrixView const& m = tree_.matrix;
+    return store_.rows.records + std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() +
+           feature % m.tile_columns * m.symbol_bytes;
+  }
+  __device__ Parent MakeParent(PathSplit const& split, std::uint32_t child) const {
+    return {split.bin | std::uint32_t{split.missing_left} << 16,
+            static_cast<std::uint32_t>(SymbolsOf(split.feature) - symbols_), (split.family & kByCategories) != 0,
+            child % 2 == 0};
+  }
+  /// Paths of the lane's next rows, a byte each; 0, which is no path, beyond the end.
+  __device__ std::uint32_t Fetch() const {
+    std::uint32_t paths = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRounds; ++i) {
+      std::uint32_t const row = at_ + 32 * i + threadIdx.x % 32;
+      if (row >= end_) continue;
+      // Without paths the parent is the group's node.
+      paths |= (tree_.paths.path == nullptr ? number_ : tree_.paths.path[row]) << (8 * i);
+    }
+    return paths;
+  }
+  /// Divides the lane's next rows, and queues those that are summed.
+  __device__ void Look() {
+    DeviceMatrixView const& m = tree_.matrix;
+    std::uint32_t const row = at_ + threadIdx.x % 32, paths = fetched_;
+    at_ += StepRows() * kRounds;
+    fetched_ = Fetch();
+    std::uint32_t symbol[kRounds];
+    bool in[kRounds], other[kRounds];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRounds; ++i) {
+      // The first sibling's number is even.
+      std::uint32_t const from_first = (paths >> (8 * i) & 0xFFU) - number_;
+      in[i] = from_first <= (pair_ ? 1 : 0);
+      other[i] = kPairs && from_first == 1;
+      symbol[i] = 0;
+      if (!in[i]) continue;
+      std::uint8_t const* at = symbols_ + std::uint64_t{row + 32 * i} * m.record_bytes();
+      if (kPairs && other[i]) at += static_cast<std::int32_t>(parent_[kPairs].symbols);
+      symbol[i] = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRounds; ++i) {
+      Parent const parent = other[i] ? parent_[kPairs] : parent_[0];
+      bool const left = in[i] && GoesLeft(symbol[i], parent.bins(), parent.by_categories, tree_.categories);
+      std::uint32_t const child = (other[i] ? 2 : 0) + (left ? 0 : 1);
+      if (in[i] && tells_) tree_.paths.next_path[row + 32 * i] = static_cast<std::uint8_t>(left_child_ + child);
+      bool const summed = in[i] && left == parent.left;
+      std::uint32_t const all = __ballot_sync(kAllLanes, summed);
+      std::uint32_t const before = __popc(all & ((1U << threadIdx.x % 32) - 1));
+      if (summed) {
+        queue_[queued_ + before] = static_cast<Entry>((row + 32 * i - first_) | (other[i] ? kOther : 0));
+      }
+      queued_ += __popc(all);
+      if (counts_ != nullptr && in[i]) moved_[kPairs && other[i] ? 1 : 0] += left ? 1 : 1U << 16;
+    }
+    __syncwarp();
+  }
+  /// When the segment ends. By whole warps.
+  __device__ void HandOnCounts() const {
+    if (counts_ == nullptr) return;
+#pragma unroll
+    for (int p = 0; p <= kPairs; ++p) {
+      std::uint32_t const moved = WarpSum(moved_[p]);  // a segment's rows fit 16 bits
+      if (threadIdx.x % 32 != 0 || (p == 1 && !pair_)) continue;
+      atomicAdd(counts_ + 2 * p, moved & 0xFFFFU);
+      atomicAdd(counts_ + 2 * p + 1, moved >> 16);
+    }
+  }
+
+  DeviceTree const& tree_;
+  StoredRows store_;
+  Entry* queue_;
+  std::uint32_t first_, end_, at_;
+  std::uint32_t number_;      ///< of the parent's path, or of the first sibling's
+  std::uint32_t left_child_;  ///< what its left child's rows are told; the others follow
+  bool pair_;
   bool tells_;
-  std::uint32_t* counts_;  ///< of both children's rows, if this is where they are counted; else nullptr
-  std::uint32_t members_{0}, others_{0};
-  std::uint8_t const* symbols_;  ///< that divide, of row 0
+  Parent parent_[kPairs + 1];
+  std::uint8_t const* symbols_;     ///< that divide those of the first, of row 0
+  std::uint32_t* counts_{nullptr};  ///< of their children's rows, if this is where they are counted
+  std::uint32_t fetched_;
+  std::uint32_t queued_{0};
+  std::uint32_t moved_[kPairs + 1]{};  ///< by this lane, to the left, and in the upper half to the right
 };
 
 }  // namespace xgbgpu::cuda

@@ -213,10 +213,14 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
-/// Histograms of all path jobs. `divide`: rows are told their paths at this level on the way, instead of by
-/// AdvancePaths.
-void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, bool divide, DeviceLimits const& limits,
+/// Who tells rows their paths at this level: AdvancePaths, or, on the way, the kernel that sums them, for one parent at
+/// a time, or for two if they are siblings.
+enum class PathSums { kTold, kDivide, kPairs };
+/// Histograms of all path jobs.
+void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits,
               cudaStream_t stream);
+/// May sums be kPairs?
+bool PairsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 /// Is a row's step from node to node so short that it is not worth while to note where the first move brings it?
 inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
   return matrix.tiles == 1 && matrix.symbol_bytes == 1 && !categories;

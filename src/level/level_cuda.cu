@@ -237,8 +237,9 @@ void LevelBuilder::StartTree(Constraints constraints) {
 /// Everything before the root's histogram.
 void LevelBuilder::EnqueueStart() {
   DeviceTree const tree = View();
+  std::size_t const slots = by_paths_ && paths_.NeedsClearHistograms() ? used_slots_ : 1;
   BeginTree(host_settings_.data(), settings_.data(), {tree_memory_.data(), sizeof(Header)}, histograms_.data(),
-            matrix_.view.cells, limits_, stream_);
+            slots * matrix_.view.cells, limits_, stream_);
   if (Sampled()) {
     EnqueueSample();
     return;

@@ -52,6 +52,9 @@ struct LevelPolicy {
   std::uint64_t least_moved_bytes{8 << 20};
   int move_every{4};
   int move_small_every{7};
+  /// Histograms of a tree whose kernels clear no slots on the way are all cleared at its start, if they have at most so
+  /// many bytes.
+  std::uint64_t most_cleared_bytes{32 << 20};
   /// Rows of one unit of the histogram kernel: one step of a block's 16 warps, fewer where that would leave
   /// multiprocessors idle.
   std::uint32_t most_unit_rows{512};

@@ -34,6 +34,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   // Slots of trees with an order are used again. With several tiles rows would be divided for each of them. And a byte
   // must have room for the paths of all levels.
   divides_ = !shape.ordered && (move_every_ == 0 || (move_every_ == policy.move_every && whole_.tiles == 1));
+  clears_all_ = divides_ && shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
@@ -119,7 +120,15 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
   RowPaths& paths = tree.paths;
   bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
   std::uint32_t* const counts = paths.counts;
-  auto const slots = static_cast<std::uint32_t>(shape.WidestNodes());
+  auto const slots = clears_all_ ? 0 : static_cast<std::uint32_t>(shape.WidestNodes());
+  bool const pairs = move_every_ != 0 && PairsFitShared(tree.matrix, bounds.symbols, limits);
+  auto const sums_at = [&](int level) {
+    int const below = move_every_ == 0 ? level : level % move_every_;
+    if (!divides || level == 0 || IsMoved(level, shape.levels)) return PathSums::kTold;
+    if (move_every_ == 0 || below == 1) return PathSums::kDivide;
+    // Where many parents' rows lie among one another, a kernel that only divides is faster.
+    return pairs && below == 2 ? PathSums::kPairs : PathSums::kTold;
+  };
   std::uint32_t moves = 0;
   auto const number_paths = [&] {  // as in heaps, of 16 numbers if there are several
     paths.first = divides ? 16 * moves + (1U << paths.depth) : 0;
@@ -132,10 +141,13 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
   };
   number_paths();
   for (int level = 0; level < end; ++level) {
-    PathStep const step{IsMoved(level + 1, shape.levels), IsMoved(level + 2, shape.levels)};
+    PathStep const step{IsMoved(level + 1, shape.levels), IsMoved(level + 2, shape.levels),
+                        sums_at(level + 1) == PathSums::kPairs};
+    PathSums const sums = sums_at(level);
+    bool const divide = sums != PathSums::kTold;
     bool const enqueued = level >= first;  // else only the view is moved on
     bounds.families = level == 0 ? 1 : shape.Split(level - 1);
-    paths.slots = divides ? slots : 0;
+    paths.cleared = divides;
     if (IsMoved(level, shape.levels)) {
       BeginMove(&paths);
       if (enqueued) timer.Run(kMove, level, [&] { MovePaths(tree, bounds, limits, stream); });
@@ -144,15 +156,14 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
       number_paths();
     } else if (level > 0) {
       paths.next_path = paths.path == path_[0].data() ? path_[1].data() : path_[0].data();
-      if (!divides) {
+      if (!divide) {
         if (enqueued) timer.Run(kMove, level, [&] { AdvancePaths(tree, bounds, step, limits, stream); });
         descend();
       }
     }
-    bool const divide = divides && level > 0 && !IsMoved(level, shape.levels);
     paths.slots = divides && level + 1 < shape.levels ? slots : 0;
     paths.counts = divide && step.move ? counts : nullptr;
-    if (enqueued) timer.Run(kSum, level, [&] { SumPaths(tree, bounds, divide, limits, stream); });
+    if (enqueued) timer.Run(kSum, level, [&] { SumPaths(tree, bounds, sums, limits, stream); });
     paths.counts = counts;
     if (divide) descend();
     if (!enqueued) continue;

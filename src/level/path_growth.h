@@ -43,6 +43,8 @@ class PathGrowth {
   void EnqueueWalk(DeviceTree tree, int end, StageTimer const& timer, DeviceLimits const& limits,
                    cudaStream_t stream) const;
 
+  /// Must the histograms of the whole tree be cleared before it?
+  bool NeedsClearHistograms() const { return clears_all_; }
   /// Are the rows moved when this level is made?
   bool IsMoved(int level, int levels) const {
     return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < levels;
@@ -62,6 +64,7 @@ class PathGrowth {
   bool move_wide_{false};
   int move_every_{0};    ///< levels; 0: rows are not moved
   bool divides_{false};  ///< are rows told their paths by the kernel that sums them?
+  bool clears_all_{false};
   bool ordered_{false};
   std::uint32_t starts_{0};  ///< groups of the first move at most; 0: rows are not moved, or nobody asks
 

@@ -19,7 +19,7 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup co
   std::uint32_t const wanted = max(1U, cost / least_unit_rows);
   std::uint32_t const unit_rows = ((max(rows, 1U) + wanted - 1) / wanted + 127) / 128 * 128;
   *units = (rows + unit_rows - 1) / unit_rows;
-  return {group.first_row, rows, place.path, 0, 0, unit_rows, place.group};
+  return {group.first_row, rows, place.path, 0, 0, unit_rows, place.group, 0, kNoSlot};
 }
 
 /// One thread makes the root of the first `rows` rows of the store, its group and its sum job.
@@ -96,12 +96,27 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
   bool const left_is_built = split.left.hess <= split.right.hess;
   std::uint32_t const entry = (node.place.group << paths.depth) + node.place.path;
   PathPlace const child{node.place.group, 2 * node.place.path};
+  std::uint32_t const built_path = child.path + (left_is_built ? 0 : 1);
+  auto const rows_of_group = static_cast<float>(node.group.rows);
+  float members =
+      static_cast<float>(left_is_built ? split.left.hess : split.right.hess) / node.group.hess * rows_of_group;
+  // Siblings are neighbours. The first one's job is for both, if both are split.
+  bool pair = false;
+  std::uint32_t other_path = 0;
+  if (step.pairs) {
+    std::uint32_t const other_group = __shfl_xor_sync(kAllLanes, node.place.group, 1);
+    bool const other_is_candidate = __shfl_xor_sync(kAllLanes, candidate, 1);
+    float const other_members = __shfl_xor_sync(kAllLanes, members, 1);
+    other_path = __shfl_xor_sync(kAllLanes, built_path, 1);
+    pair = candidate && other_is_candidate && other_group == node.place.group;
+    if (pair) members += other_members;
+  }
+  bool const first_of_pair = pair && (n - level.first) % 2 == 0;
   PathJob job{};
   std::uint32_t units = 0;
   if (candidate && !step.move) {
-    float const part = static_cast<float>(left_is_built ? split.left.hess : split.right.hess) / node.group.hess;
-    job = MakePathJob(tree.unit_rows, node.group, {child.group, child.path + (left_is_built ? 0 : 1)},
-                      part * static_cast<float>(node.group.rows), &units);
+    job = MakePathJob(tree.unit_rows, node.group, {child.group, built_path}, members, &units);
+    if (pair && !first_of_pair) units = 0;
   }
   // Those selected are the first candidates: what is before one of them is of selected ones only.
   unsigned long long const before =
@@ -134,6 +149,10 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
   } else {
     job.slot = family.built_slot;
     job.first_unit = Low(before);
+    if (first_of_pair && rank + 1 < level.last_rank) {
+      job.other_path = other_path;
+      job.other_slot = level.NewSlot(tree, rank + 1);
+    }
     paths.jobs[rank] = job;
   }
 }

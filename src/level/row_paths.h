@@ -44,7 +44,7 @@ struct alignas(16) WalkNode {
   PathSplit split;
 };
 
-/// Rows of one path of one group that are summed.
+/// Rows of one path of one group that are summed; or of two, whose parents are siblings, on one way through the rows.
 struct PathJob {
   std::uint32_t first_row;  ///< of the group
   std::uint32_t rows;       ///< of the group
@@ -53,7 +53,10 @@ struct PathJob {
   std::uint32_t first_unit;
   std::uint32_t unit_rows;  ///< rows of the group that one unit looks at
   std::uint32_t group;      ///< its number
+  std::uint32_t other_path;
+  std::int32_t other_slot;  ///< kNoSlot: one path only
 };
+constexpr std::int32_t kNoSlot = -1;
 
 /// Records and gradients in one order of rows.
 struct RowStore {
@@ -75,8 +78,9 @@ struct RowPaths {
   PathPlace* places;      ///< [nodes]
   WalkNode* walk;         ///< [nodes]
   PathJob* jobs;
-  int depth;  ///< of the parents below their group's node
-  /// Histogram slots that there are, if the kernel that sums a level clears those of the next; 0: it does not.
+  int depth;     ///< of the parents below their group's node
+  bool cleared;  ///< are this level's histogram slots clear before its first kernel?
+  /// Histogram slots that there are, if the kernel that sums this level clears those of the next; 0: it does not.
   std::uint32_t slots;
   // Moving:
   std::uint8_t* next_records;
@@ -92,6 +96,7 @@ struct RowPaths {
 struct PathStep {
   bool move;   ///< the next level is moved: rows of this one's nodes are counted
   bool count;  ///< the same for the next level: its counts are cleared
+  bool pairs;  ///< the next level's rows are summed for two parents at a time
 };
 
 }  // namespace xgbgpu::cuda

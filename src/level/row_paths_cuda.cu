@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
   WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
-  ClearSlots(tree);
+  if (!paths.cleared) ClearSlots(tree);
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (kCount && threadIdx.x < children) counters[threadIdx.x] = 0;
     Item const it = LoadItem(tree, groups, item);
@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
 #pragma unroll
     for (int k = 0; k < kItemSteps; ++k) {
       std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
-      if (row < it.end) paths.next_path[row] = static_cast<std::uint8_t>(next[k]);
+      std::uint32_t const number = next[k] == kDeadPath ? kDeadPath : paths.next_first + next[k];
+      if (row < it.end) paths.next_path[row] = static_cast<std::uint8_t>(number);
       if (kCount) CountRow(counters, next[k]);
     }
     __syncthreads();  // before the rules are written again
@@ -218,7 +219,7 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
-  if (paths.slots == 0) ClearSlots(tree);
+  if (!paths.cleared) ClearSlots(tree);
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (threadIdx.x < children) counters[threadIdx.x] = 0;
     Item const it = LoadItem(tree, groups, item);

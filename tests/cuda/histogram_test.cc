@@ -116,8 +116,61 @@ class SumStage {
     DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path);
     DeviceTree tree = TreeOfPaths(device_jobs.data());
     tree.paths.path = path.empty() ? nullptr : device_path.data();
-    SumPaths(tree, Bounds(), false, limits_, stream_);
+    SumPaths(tree, Bounds(), PathSums::kTold, limits_, stream_);
     Compare([&](std::uint32_t r) { return path.empty() || path[r] == job_path; });
+  }
+
+  /// Two siblings' rows are divided, by features 0 and 2, and those that go to one child of each are summed: the first
+  /// one's in the first half of the jobs' slots. `path`: of the parents' level, below `depth` levels; the siblings are
+  /// `parent`, which is even, and the next.
+  void SumPairs(std::vector<std::uint8_t> const& path, int depth, std::uint32_t parent, bool left) {
+    if (!PairsFitShared(matrix_.view, Bounds().symbols, limits_)) return;
+    FeatureIndex const second = std::min<FeatureIndex>(2, c_.features - 1);
+    std::vector<PathJob> jobs = MakePathJobs(2 * parent + (left ? 0 : 1));
+    for (PathJob& job : jobs) {
+      job.other_path = 2 * (parent + 1) + (left ? 1 : 0);
+      job.other_slot = job.slot + static_cast<std::int32_t>(c_.jobs);
+    }
+    sums_ = {};
+    sums_ = {&arena_, "sums", 2 * c_.jobs * matrix_.view.cells};
+    tree_.histograms = sums_.data();
+    FillBytes(sums_.data(), 0, sums_.size(), stream_, "clearing");
+    auto const device_jobs = Upload(&arena_, "jobs", jobs.data(), jobs.size());
+    std::uint32_t const bin = c_.bins / 3 + 1;
+    std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoFeature, 0, kNoSymbol, 0});
+    splits[parent] = {0, static_cast<std::uint16_t>(bin), kNoSymbol, 0};
+    splits[parent + 1] = {second, static_cast<std::uint16_t>(bin / 2), kNoSymbol, 0};
+    auto const device_splits = Upload(&arena_, "splits", splits.data(), splits.size());
+    DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path), next = UploadPaths({});
+    std::vector<std::uint32_t> counts(std::size_t{2} << depth), counted(counts.size());
+    auto const device_counts = Upload(&arena_, "counts", counts.data(), counts.size());
+    DeviceTree tree = TreeOfPaths(device_jobs.data());
+    tree.paths.path = device_path.data();
+    tree.paths.next_path = next.data();
+    tree.paths.splits = device_splits.data();
+    tree.paths.counts = device_counts.data();
+    tree.paths.depth = depth;
+    tree.paths.first = 1U << depth;
+    tree.paths.next_first = 2U << depth;
+    SumPaths(tree, Bounds(), PathSums::kPairs, limits_, stream_);
+    auto const child_of = [&](std::uint32_t r) -> std::uint32_t {
+      std::uint32_t const number = tree.paths.first + parent;
+      if (path[r] == number) return 2 * parent + (Symbol(r, 0) < bin ? 0 : 1);
+      if (path[r] == number + 1) return 2 * (parent + 1) + (Symbol(r, second) < bin / 2 ? 0 : 1);
+      return 0xFFFFU;
+    };
+    Compare([&](std::uint32_t r) { return child_of(r) == jobs[0].path; },
+            [&](std::uint32_t r) { return child_of(r) == jobs[0].other_path; });
+    std::vector<std::uint8_t> told(next.size());
+    CopyToHost(told.data(), next.data(), told.size(), stream_, "reading paths");
+    CopyToHost(counted.data(), device_counts.data(), counted.size(), stream_, "reading counts");
+    stream_.Wait("reading paths");
+    for (std::uint32_t r = 0; r < rows_; ++r) {
+      std::uint32_t const child = child_of(r);
+      ASSERT_EQ(told[r], child == 0xFFFFU ? 0 : tree.paths.next_first + child) << "row " << r;
+      if (child != 0xFFFFU) ++counts[child];
+    }
+    ASSERT_EQ(counted, counts);
   }
 
   /// The rows of one parent are divided by feature 0, and those that go to one child are summed. `path`: of the
@@ -142,7 +195,7 @@ class SumStage {
     std::vector<std::uint32_t> counts(std::size_t{2} << depth), counted(counts.size());
     auto const device_counts = Upload(&arena_, "counts", counts.data(), counts.size());
     tree.paths.counts = device_counts.data();
-    SumPaths(tree, Bounds(), true, limits_, stream_);
+    SumPaths(tree, Bounds(), PathSums::kDivide, limits_, stream_);
     Compare([&](std::uint32_t r) { return is_of_parent(r) && (Symbol(r, 0) < bin) == left; });
     std::vector<std::uint8_t> told(next.size());
     CopyToHost(told.data(), next.data(), told.size(), stream_, "reading paths");
@@ -214,7 +267,8 @@ class SumStage {
     std::uint32_t units = 0;
     for (std::uint32_t j = 0; j < c_.jobs; ++j) {
       std::uint32_t const unit_rows = c_.unit_rows * (1 + j % 3);
-      jobs.push_back({first_row(j), rows(j), path, static_cast<std::int32_t>(c_.jobs - 1 - j), units, unit_rows, 0});
+      jobs.push_back(
+          {first_row(j), rows(j), path, static_cast<std::int32_t>(c_.jobs - 1 - j), units, unit_rows, 0, 0, kNoSlot});
       units += (rows(j) + unit_rows - 1) / unit_rows;
     }
     Start(c_.jobs, units);
@@ -244,18 +298,25 @@ class SumStage {
 
   template <typename In>
   void Compare(In&& in) {
+    Compare(in, [](std::uint32_t) { return false; });
+  }
+  /// in(row), other(row): is it summed by its job, or, in other slots, with it?
+  template <typename In, typename Other>
+  void Compare(In&& in, Other&& other) {
     std::vector<GradientSum> expected(sums_.size()), sums(sums_.size());
     DeviceMatrixView const& m = matrix_.view;
     std::int64_t const scale = narrow_ ? 1 : static_cast<std::int64_t>(kScale);
     for (std::uint32_t j = 0; j < c_.jobs; ++j) {
       GradientSum* const of_job = expected.data() + (c_.jobs - 1 - j) * m.cells;
       for (std::uint32_t r = first_row(j); r < first_row(j + 1); ++r) {
-        if (!in(r)) continue;
+        bool const is_other = other(r);
+        if (!in(r) && !is_other) continue;
         for (FeatureIndex f = 0; f < c_.features; ++f) {
           DeviceTile const& tile = matrix_.tiles[f / m.tile_columns];
           if (Symbol(r, f) == tile.bins) continue;
           GradientSum& cell =
-              of_job[tile.first_cell + std::uint64_t{Symbol(r, f)} * m.tile_columns + f % m.tile_columns];
+              (is_other ? of_job + c_.jobs * m.cells
+                        : of_job)[tile.first_cell + std::uint64_t{Symbol(r, f)} * m.tile_columns + f % m.tile_columns];
           cell.grad += scale * narrow_gradients_[r].grad;
           cell.hess += scale * narrow_gradients_[r].hess;
         }
@@ -307,6 +368,8 @@ TEST_P(HistogramKernelTest, SumsAsTheHost) {
     ASSERT_NO_FATAL_FAILURE(stage.SumOfPaths(few, 9));  // of no row
     ASSERT_NO_FATAL_FAILURE(stage.SumWhileDividing({}, 0, 0, true));
     ASSERT_NO_FATAL_FAILURE(stage.SumWhileDividing(numbers, 2, 3, false));
+    ASSERT_NO_FATAL_FAILURE(stage.SumPairs(numbers, 2, 2, false));
+    ASSERT_NO_FATAL_FAILURE(stage.SumPairs(numbers, 2, 0, true));
   }
 }
 
