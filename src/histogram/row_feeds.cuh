@@ -247,8 +247,8 @@ class DividingFeed {
         tells_{s.tells} {
     PathSplit const split = SplitOf(s.group, s.path);
     symbols_ = SymbolsOf(split.feature);
-    parent_[0] = MakeParent(split, s.path);
-    if (kPairs) parent_[1] = pair_ ? MakeParent(SplitOf(s.group, s.other_path), s.other_path) : parent_[0];
+    parent_ = MakeParent(split, s.path);
+    if (pair_) sibling_ = MakeParent(SplitOf(s.group, s.other_path), s.other_path);
     if (tells_ && tree.paths.counts != nullptr) {
       counts_ = tree.paths.counts + (s.group << (tree.paths.depth + 1)) + s.path / 2 * 2;
     }
@@ -273,7 +273,7 @@ class DividingFeed {
   /// A row from first_ on; and this, if it is for the other path.
   using Entry = std::conditional_t<kPairs, std::uint32_t, std::uint16_t>;
   static constexpr std::uint32_t kOther = 1U << 16;
-  static constexpr std::uint32_t kRounds = kPairs ? 2 : 4, kLookRows = 32 * kRounds;
+  static constexpr std::uint32_t kRounds = 4, kLookRows = 32 * kRounds;
   static_assert((32 + kLookRows) * sizeof(Entry) <= sizeof(std::uint32_t) * kQueueWords);
 
   /// What divides the rows of one, in few registers.
@@ -290,6 +290,12 @@ class DividingFeed {
       return {static_cast<std::uint16_t>(bin_and_missing), static_cast<std::uint16_t>(bin_and_missing >> 16)};
     }
   };
+  /// Chosen member by member: an address would keep all of them in memory.
+  __device__ Parent ParentOf(bool other) const {
+    if (!kPairs) return parent_;
+    return {other ? sibling_.bin_and_missing : parent_.bin_and_missing, 0,
+            other ? sibling_.by_categories : parent_.by_categories, other ? sibling_.left : parent_.left};
+  }
   __device__ PathSplit SplitOf(std::uint32_t group, std::uint32_t child) const {
     return tree_.paths.splits[(group << tree_.paths.depth) + child / 2];
   }
@@ -332,12 +338,12 @@ class DividingFeed {
       symbol[i] = 0;
       if (!in[i]) continue;
       std::uint8_t const* at = symbols_ + std::uint64_t{row + 32 * i} * m.record_bytes();
-      if (kPairs && other[i]) at += static_cast<std::int32_t>(parent_[kPairs].symbols);
+      if (other[i]) at += static_cast<std::int32_t>(sibling_.symbols);
       symbol[i] = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kRounds; ++i) {
-      Parent const parent = other[i] ? parent_[kPairs] : parent_[0];
+      Parent const parent = ParentOf(other[i]);
       bool const left = in[i] && GoesLeft(symbol[i], parent.bins(), parent.by_categories, tree_.categories);
       std::uint32_t const child = (other[i] ? 2 : 0) + (left ? 0 : 1);
       if (in[i] && tells_) tree_.paths.next_path[row + 32 * i] = static_cast<std::uint8_t>(left_child_ + child);
@@ -348,20 +354,23 @@ class DividingFeed {
         queue_[queued_ + before] = static_cast<Entry>((row + 32 * i - first_) | (other[i] ? kOther : 0));
       }
       queued_ += __popc(all);
-      if (counts_ != nullptr && in[i]) moved_[kPairs && other[i] ? 1 : 0] += left ? 1 : 1U << 16;
+      std::uint32_t const moved = !in[i] ? 0 : left ? 1 : 1U << 16;
+      moved_ += other[i] ? 0 : moved;
+      if (kPairs) moved_of_sibling_ += other[i] ? moved : 0;
     }
     __syncwarp();
   }
   /// When the segment ends. By whole warps.
   __device__ void HandOnCounts() const {
     if (counts_ == nullptr) return;
-#pragma unroll
-    for (int p = 0; p <= kPairs; ++p) {
-      std::uint32_t const moved = WarpSum(moved_[p]);  // a segment's rows fit 16 bits
-      if (threadIdx.x % 32 != 0 || (p == 1 && !pair_)) continue;
-      atomicAdd(counts_ + 2 * p, moved & 0xFFFFU);
-      atomicAdd(counts_ + 2 * p + 1, moved >> 16);
-    }
+    auto const hand_on = [&](std::uint32_t* children, std::uint32_t of_lane) {
+      std::uint32_t const moved = WarpSum(of_lane);  // a segment's rows fit 16 bits
+      if (threadIdx.x % 32 != 0) return;
+      atomicAdd(children, moved & 0xFFFFU);
+      atomicAdd(children + 1, moved >> 16);
+    };
+    hand_on(counts_, moved_);
+    if (pair_) hand_on(counts_ + 2, moved_of_sibling_);
   }
 
   DeviceTree const& tree_;
@@ -372,12 +381,14 @@ class DividingFeed {
   std::uint32_t left_child_;  ///< what its left child's rows are told; the others follow
   bool pair_;
   bool tells_;
-  Parent parent_[kPairs + 1];
+  Parent parent_;
+  Parent sibling_{};
   std::uint8_t const* symbols_;     ///< that divide those of the first, of row 0
   std::uint32_t* counts_{nullptr};  ///< of their children's rows, if this is where they are counted
   std::uint32_t fetched_;
   std::uint32_t queued_{0};
-  std::uint32_t moved_[kPairs + 1]{};  ///< by this lane, to the left, and in the upper half to the right
+  std::uint32_t moved_{0};  ///< rows of this lane's to the left, and in the upper half to the right
+  std::uint32_t moved_of_sibling_{0};
 };
 
 }  // namespace xgbgpu::cuda

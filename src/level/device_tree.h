@@ -213,6 +213,8 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
+/// Clears the slots that this level sums, if no kernel before did.
+void ClearSums(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Who tells rows their paths at this level: AdvancePaths, or, on the way, the kernel that sums them, for one parent at
 /// a time, or for two if they are siblings.
 enum class PathSums { kTold, kDivide, kPairs };

@@ -31,10 +31,11 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   } else {
     move_every_ = shape.levels > kPathLevels ? policy.move_small_every : 0;
   }
-  // Slots of trees with an order are used again. With several tiles rows would be divided for each of them. And a byte
-  // must have room for the paths of all levels.
-  divides_ = !shape.ordered && (move_every_ == 0 || (move_every_ == policy.move_every && whole_.tiles == 1));
-  clears_all_ = divides_ && shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
+  // With several tiles rows would be divided for each of them; with an order a kernel less is one more, which clears.
+  // And a byte must have room for the paths of all levels.
+  divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == policy.move_every && whole_.tiles == 1;
+  clears_all_ = divides_ && !shape.ordered &&
+                shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
@@ -120,7 +121,8 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
   RowPaths& paths = tree.paths;
   bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
   std::uint32_t* const counts = paths.counts;
-  auto const slots = clears_all_ ? 0 : static_cast<std::uint32_t>(shape.WidestNodes());
+  bool const clears_ahead = divides && !ordered_;  // slots of trees with an order are used again
+  auto const slots = clears_ahead && !clears_all_ ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0;
   bool const pairs = move_every_ != 0 && PairsFitShared(tree.matrix, bounds.symbols, limits);
   auto const sums_at = [&](int level) {
     int const below = move_every_ == 0 ? level : level % move_every_;
@@ -147,7 +149,7 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     bool const divide = sums != PathSums::kTold;
     bool const enqueued = level >= first;  // else only the view is moved on
     bounds.families = level == 0 ? 1 : shape.Split(level - 1);
-    paths.cleared = divides;
+    paths.cleared = clears_ahead;
     if (IsMoved(level, shape.levels)) {
       BeginMove(&paths);
       if (enqueued) timer.Run(kMove, level, [&] { MovePaths(tree, bounds, limits, stream); });
@@ -161,7 +163,8 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
         descend();
       }
     }
-    paths.slots = divides && level + 1 < shape.levels ? slots : 0;
+    paths.slots = level + 1 < shape.levels ? slots : 0;
+    if (divide && !clears_ahead && enqueued) timer.Run(kSum, level, [&] { ClearSums(tree, bounds, limits, stream); });
     paths.counts = divide && step.move ? counts : nullptr;
     if (enqueued) timer.Run(kSum, level, [&] { SumPaths(tree, bounds, sums, limits, stream); });
     paths.counts = counts;

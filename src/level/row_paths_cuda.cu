@@ -269,6 +269,11 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanGroups(tree);
 }
 
+__global__ void __launch_bounds__(kThreads) ClearSumsKernel(DeviceTree tree) {
+  WaitForKernelBefore();
+  ClearSlots(tree);
+}
+
 /// Blocks for all rows, and for the slots that are cleared.
 unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits) {
   std::uint64_t const items = tree.matrix.rows / kPathItemRows + bounds.families;
@@ -284,6 +289,11 @@ void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep st
   auto* const kernel = step.move ? (categories ? AdvancePathsKernel<true, true> : AdvancePathsKernel<true, false>)
                                  : (categories ? AdvancePathsKernel<false, true> : AdvancePathsKernel<false, false>);
   LaunchNext("dividing rows", kernel, blocks, kThreads, 0, limits, stream, tree);
+}
+
+void ClearSums(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("clearing sums", ClearSumsKernel, Blocks(ClearPieces(tree, bounds.families), 1, limits, kResident),
+             kThreads, 0, limits, stream, tree);
 }
 
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
