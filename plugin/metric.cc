@@ -5,9 +5,12 @@
 
 #include <cmath>
 
+#include "adapt_input.h"
 #include "booster.h"
 #include "boundary.h"
+#include "core/message.h"
 #include "host_span.h"
+#include "metric/ranking.h"
 #include "saved_number.h"
 
 namespace xgbgpu::plugin {
@@ -35,6 +38,16 @@ void WarnIfWithoutArea(Metric metric, double value) {
   if ((metric == Metric::kAuc || metric == Metric::kAucpr) && std::isnan(value)) {
     LOG(WARNING) << "Dataset is empty, or contains only positive or negative samples.";
   }
+}
+
+/// Stock code looks for a weight of every row, finds the end of those of groups and ends the process (metrics of
+/// classes and times: reads on). Metrics over groups and of hazards do not; nor do others where a group is one row.
+void CheckWeightsForStock(MetricParams const& metric, xgboost::MetaInfo const& info) {
+  TargetView const targets = ViewTargets(info);
+  if (targets.group_ptr == nullptr || targets.weights == nullptr || targets.groups == info.num_row_) return;
+  if (metric.kind == Metric::kCoxNloglik || IsRanking(metric.kind, targets)) return;
+  Throw<InvalidArgument>("Metric ", NameOf(metric.kind), " needs weights of rows; the data have weights of ",
+                         targets.groups, " ranking groups; allowed: no weights, or metrics of rankings");
 }
 
 }  // namespace
@@ -71,6 +84,7 @@ double DecoratedMetric::Eval(xgboost::HostDeviceVector<float> const& predictions
         WarnIfWithoutArea(params()->kind, *ours);
         return ours;
       }
+      CheckWeightsForStock(*params(), info);
     }
     booster->FillPredictions(predictions);
     return {};

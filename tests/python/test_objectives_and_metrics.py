@@ -166,6 +166,42 @@ def test_area_over_groups_wants_two_classes() -> None:
         xgb.train(params(objective="rank:pairwise", eval_metric="aucpr"), train, 1, evals=[(train, "t")])
 
 
+WEIGHED_ROWS = {
+    "rmse": "reg:squarederror",
+    "rmsle": "reg:squarederror",
+    "mlogloss": "multi:softprob",
+    "interval-regression-accuracy": "survival:aft",
+}
+
+
+@only_ours
+@pytest.mark.parametrize("metric", WEIGHED_ROWS)
+def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
+    """Stock code ends the process, or reads what lies behind the weights."""
+    settings = params(objective=WEIGHED_ROWS[metric], eval_metric=metric)
+    if metric == "mlogloss":
+        settings["num_class"] = int(CLASSES.max()) + 1
+    of_rows, of_groups = data(CLASSES), data(CLASSES, group=GROUPS, weight=np.ones(len(GROUPS), np.float32))
+    for matrix in (of_rows, of_groups):
+        for bound in ("label_lower_bound", "label_upper_bound"):
+            matrix.set_float_info(bound, CLASSES + 1)
+    booster = xgb.train(settings, of_rows, 1)
+    for evaluated in (booster, fresh(booster)):  # the second has never trained
+        evaluated.set_param(settings)
+        words = f"{metric} needs weights of rows; the data have weights of {len(GROUPS)} ranking groups; allowed"
+        with pytest.raises(xgb.core.XGBoostError, match=words):
+            evaluated.eval(of_groups)
+        assert np.isfinite(float(evaluated.eval(of_rows).rsplit(":", 1)[1]))
+
+
+@only_ours
+def test_weights_of_groups_of_one_row_are_those_of_rows() -> None:
+    weight = np.linspace(0.5, 2, len(LABEL)).astype(np.float32)
+    booster = xgb.train(params(eval_metric="rmse"), data(LABEL, weight=weight), 1)
+    alone = data(LABEL, weight=weight, group=np.ones(len(LABEL), np.uint32))
+    assert booster.eval(alone) == booster.eval(data(LABEL, weight=weight))
+
+
 @only_ours
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 def test_hazards_are_those_of_stock(weighted: bool) -> None:
