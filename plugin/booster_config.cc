@@ -1,6 +1,7 @@
 #include "booster_config.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "constraint_text.h"
@@ -60,9 +61,10 @@ Json WithTreeParam(TreeParam const& tree, char const* name_of_own, ParamValues c
   return updater;
 }
 
-/// XGBoost refuses names that it does not know, too, but does not know gpu_exact.
+/// XGBoost refuses names that it does not know, too, but does not know gpu_exact, and does not say whose name it is.
 void CheckMethod(std::string const& name) {
-  if (name.compare(0, 4, "gpu_") != 0 || name == "gpu_hist" || name == kExactMethod) return;
+  static std::set<std::string> const kMethods{"auto", "approx", "exact", "hist", "gpu_hist", kExactMethod};
+  if (kMethods.count(name) != 0) return;
   throw InvalidArgument{"Parameter tree_method is '" + name +
                         "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }

@@ -104,7 +104,25 @@ char const* MeaningOfDropped(std::string const& name) {
   return found == kMeanings.end() ? nullptr : found->second;
 }
 
+/// For a word that it does not know XGBoost lists those that it does, and leaves out which parameter it was.
+static void CheckStockWord(std::string const& name, std::string const& value) {
+  struct Words {
+    std::set<std::string> known;
+    char const* allowed;
+  };
+  static std::map<std::string, Words> const kWords{
+      // "oneapi_predictor", which XGBoost also knows, has a message of its own
+      {"predictor",
+       {{"auto", "cpu_predictor", "gpu_predictor", "oneapi_predictor"}, "auto, cpu_predictor, gpu_predictor"}},
+      {"process_type", {{"default", "update"}, "default, update"}},
+      {"sample_type", {{"uniform", "weighted"}, "uniform, weighted"}},
+      {"normalize_type", {{"tree", "forest"}, "tree, forest"}}};
+  auto const found = kWords.find(name);
+  if (found != kWords.end() && found->second.known.count(value) == 0) NotAllowed(name, value, found->second.allowed);
+}
+
 void CheckStockParam(std::string const& name, std::string const& value) {
+  CheckStockWord(name, value);
   struct Rule {
     bool (*holds)(double);
     char const* allowed;

@@ -63,6 +63,11 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("num_parallel_tree", 0, 1, ["num_parallel_tree", r"\b0\b", r"\b1\b"]),
     ("num_parallel_tree", "x", 1, ["num_parallel_tree", "'x'", r"\b1\b"]),
     ("nthread", 10**6, 1, ["nthread", "1000000", "4096"]),
+    *(("tree_method", wrong, None, ["tree_method", f"'{wrong}'", "hist, gpu_hist, gpu_exact"]) for wrong in ("gpuhist", "")),
+    ("predictor", "gpu", "auto", ["predictor", "'gpu'", "auto, cpu_predictor, gpu_predictor"]),
+    ("process_type", "refresh", "default", ["process_type", "'refresh'", "default, update"]),
+    ("sample_type", "some", "uniform", ["sample_type", "'some'", "uniform, weighted"]),
+    ("normalize_type", "", "tree", ["normalize_type", "''", "tree, forest"]),
     *(
         (name, wrong, 0, [name, str(wrong), "0 to 1"])
         for name in ("rate_drop", "skip_drop")
