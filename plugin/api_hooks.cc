@@ -1,10 +1,14 @@
-/// XGBoost's C functions that we stand in front of: each notes something for its thread, then calls XGBoost's own.
+/// XGBoost's C functions that we stand in front of: each notes or checks something, then calls XGBoost's own.
 #include <dlfcn.h>
 #include <xgboost/c_api.h>
+#include <xgboost/data.h>
 
 #include <atomic>
+#include <memory>
 
 #include "api_call.h"
+#include "boundary.h"
+#include "core/message.h"
 #include "host_span.h"
 #include "newcomers.h"
 #include "xgboost_gpu.h"
@@ -61,6 +65,39 @@ class EpochScope {
   EpochScope(EpochScope const&) = delete;
   EpochScope& operator=(EpochScope const&) = delete;
 };
+
+/// The batches that a caller hands over one by one, through `proxy`.
+struct Batches {
+  DataIterHandle caller;
+  DataIterResetCallback* reset;
+  XGDMatrixCallbackNext* next;
+  DMatrixHandle proxy;
+};
+
+/// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
+/// groups it checks; too many weights, too, when it trains.)
+void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
+  std::uint64_t const weights = info.weights_.Size();
+  if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
+  Throw<InvalidArgument>("The data have ", info.num_row_, " rows and ", weights,
+                         " weights; allowed: one weight for each row, or none");
+}
+
+extern "C" void ResetBatches(DataIterHandle handle) {
+  auto const& batches = *static_cast<Batches const*>(handle);
+  batches.reset(batches.caller);
+}
+
+/// Called by XGBoost, whose C function reports what is thrown here.
+extern "C" int NextBatch(DataIterHandle handle) {
+  auto const& batches = *static_cast<Batches const*>(handle);
+  int const more = batches.next(batches.caller);
+  if (more != 0 && batches.proxy != nullptr) {
+    auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);
+    AtBoundary("reading batches", [&] { CheckWeightsOfBatch(data->Info()); });
+  }
+  return more;
+}
 
 }  // namespace
 
@@ -143,6 +180,14 @@ XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, b
   static auto* const kNext = Next<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
   EpochScope scope;
   return kNext(data, group, n);
+}
+
+XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
+                                                      DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
+                                                      char const* config, DMatrixHandle* out) {
+  static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+  xgbgpu::plugin::Batches batches{iter, reset, next, proxy};
+  return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
 }
 
 }  // extern "C"

@@ -12,7 +12,7 @@ SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
 #: Version of XGBoost whose binary interface the library is built for.
 XGBOOST_SERIES = "1.7"
-#: Functions of XGBoost that the library has, too: they note something and call XGBoost's.
+#: Functions of XGBoost that the library has, too: they note or check something and call XGBoost's.
 FUNCTIONS_IN_FRONT = (
     "XGBoosterUpdateOneIter",
     "XGBoosterEvalOneIter",
@@ -23,6 +23,7 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixSetUIntInfo",
     "XGDMatrixSetDenseInfo",
     "XGDMatrixSetGroup",
+    "XGQuantileDMatrixCreateFromCallback",
 )
 HOW_TO_GET_XGBOOST = (
     "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "

@@ -60,6 +60,7 @@ def test_only_the_c_interface_is_visible():
         "XGDMatrixSetGroup",
         "XGDMatrixSetInfoFromInterface",
         "XGDMatrixSetUIntInfo",
+        "XGQuantileDMatrixCreateFromCallback",
     }
 
 

@@ -339,6 +339,20 @@ def test_bounds_that_are_no_numbers(name: str) -> None:
 
 
 @only_ours
+def test_too_few_weights_for_bins() -> None:
+    """Stock ends the process. Whatever the method: the matrix does not know who will train on it."""
+    words = "200 rows and 199 weights; allowed: one weight for each row"
+    weight = np.ones(199, np.float32)
+    with pytest.raises(Error, match=words):
+        xgb.QuantileDMatrix(X, Y, weight=weight)
+    model = xgb.XGBRegressor(**params(), n_estimators=2)
+    with pytest.raises(Error, match=words):
+        model.fit(X, Y, sample_weight=weight)
+    model.fit(X, Y, sample_weight=np.ones(200))
+    assert np.array_equal(model.predict(X), xgb.XGBRegressor(**params(), n_estimators=2).fit(X, Y).predict(X))
+
+
+@only_ours
 def test_too_few_feature_weights(data: xgb.DMatrix) -> None:
     bad = xgb.DMatrix(X, Y, feature_weights=np.array([1.0, 2.0]))
     booster = train(data, 2, colsample_bytree=0.5)
