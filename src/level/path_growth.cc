@@ -118,18 +118,21 @@ void PathGrowth::EndMove(RowPaths* view) {
 
 void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
                                StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
+  LevelPolicy const policy;
   RowPaths& paths = tree.paths;
   bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
   std::uint32_t* const counts = paths.counts;
   bool const clears_ahead = divides && !ordered_;  // slots of trees with an order are used again
   auto const slots = clears_ahead && !clears_all_ ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0;
-  bool const pairs = move_every_ != 0 && PairsFitShared(tree.matrix, bounds.symbols, limits);
+  bool const cached = tree.matrix.rows * tree.matrix.record_bytes() <= policy.cached_bytes;
+  bool const pairs = !cached && PairsFitShared(tree.matrix, bounds.symbols, limits);
   auto const sums_at = [&](int level) {
     int const below = move_every_ == 0 ? level : level % move_every_;
     if (!divides || level == 0 || IsMoved(level, shape.levels)) return PathSums::kTold;
     if (move_every_ == 0 || below == 1) return PathSums::kDivide;
     // Where many parents' rows lie among one another, a kernel that only divides is faster.
-    return pairs && below == 2 ? PathSums::kPairs : PathSums::kTold;
+    if (below > 2) return PathSums::kTold;
+    return cached ? PathSums::kDivide : pairs ? PathSums::kPairs : PathSums::kTold;
   };
   std::uint32_t moves = 0;
   auto const number_paths = [&] {  // as in heaps, of 16 numbers if there are several

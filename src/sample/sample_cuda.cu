@@ -272,8 +272,8 @@ void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix
                gradients.pairs, maxima, matrix.rows, draw, sample);
   }
   auto* const kernel = weighted ? DrawRowsKernel<KeyChances> : DrawRowsKernel<OneChance>;
-  LaunchNext("sampling rows", kernel, Blocks(matrix.rows, kDrawnRows, limits, kResident), kThreads, 0, limits,
-             stream, gradients.pairs, maxima, matrix, draw, sample, gradient);
+  LaunchNext("sampling rows", kernel, Blocks(matrix.rows, kDrawnRows, limits, kResident), kThreads, 0, limits, stream,
+             gradients.pairs, maxima, matrix, draw, sample, gradient);
   SampledGradients const sampled{sample.rows, sample.gradients,
                                  sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
