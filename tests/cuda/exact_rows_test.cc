@@ -133,7 +133,7 @@ TEST_F(CudaExactRows, StagedCopiesMayFollowEachOther) {
   }
 }
 
-class CudaExactColumns : public ::testing::TestWithParam<ExactCase> {
+class CudaExactColumns : public ::testing::TestWithParam<ExactCaseName> {
  protected:
   void SetUp() override {
     XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
@@ -149,11 +149,12 @@ class CudaExactColumns : public ::testing::TestWithParam<ExactCase> {
   }
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  ExactCase const& c_{GetParam()};
+  ExactCase const c_{MakeExactCase(GetParam())};
   std::vector<std::uint64_t> column_ptr_;
   std::vector<std::vector<std::uint64_t>> places_;  ///< [features, rows] where the columns name the row, or kNone
 };
-INSTANTIATE_TEST_SUITE_P(Cases, CudaExactColumns, ::testing::ValuesIn(ExactCases()), ExactCaseName{});
+INSTANTIATE_TEST_SUITE_P(Cases, CudaExactColumns, ::testing::ValuesIn(ExactCases()),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(CudaExactColumns, RowsAreLocated) {
   Random random{5};

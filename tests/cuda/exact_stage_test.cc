@@ -14,7 +14,7 @@ namespace {
 
 using namespace cuda;
 
-class CudaExactStageTest : public ::testing::TestWithParam<ExactCase> {
+class CudaExactStageTest : public ::testing::TestWithParam<ExactCaseName> {
  protected:
   void SetUp() override {
     XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
@@ -35,10 +35,11 @@ class CudaExactStageTest : public ::testing::TestWithParam<ExactCase> {
   std::size_t nodes() const { return c_.nodes.size(); }
   FeatureIndex features() const { return c_.features(); }
 
-  ExactCase const& c_{GetParam()};
+  ExactCase const c_{MakeExactCase(GetParam())};
   LevelLists lists_;
 };
-INSTANTIATE_TEST_SUITE_P(Cases, CudaExactStageTest, ::testing::ValuesIn(ExactCases()), ExactCaseName{});
+INSTANTIATE_TEST_SUITE_P(Cases, CudaExactStageTest, ::testing::ValuesIn(ExactCases()),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(CudaExactStageTest, SpansTellTheNodesOfTiles) {
   DeviceLevel level{c_, true};

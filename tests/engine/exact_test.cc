@@ -18,11 +18,12 @@ using testing::Random;
 
 constexpr int kThreads[] = {1, 3};
 
-class ExactStageTest : public ::testing::TestWithParam<ExactCase> {};
-INSTANTIATE_TEST_SUITE_P(Cases, ExactStageTest, ::testing::ValuesIn(testing::ExactCases()), testing::ExactCaseName{});
+class ExactStageTest : public ::testing::TestWithParam<testing::ExactCaseName> {};
+INSTANTIATE_TEST_SUITE_P(Cases, ExactStageTest, ::testing::ValuesIn(testing::ExactCases()),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(ExactStageTest, ColumnsAreSorted) {
-  ExactCase const& c = GetParam();
+  ExactCase const c = testing::MakeExactCase(GetParam());
   std::vector<RowIndex> rows;
   for (std::size_t r = 0; r < c.values.rows; ++r) rows.push_back(static_cast<RowIndex>(r));
   for (int const threads : kThreads) {
@@ -59,7 +60,7 @@ struct Level {
 };
 
 TEST_P(ExactStageTest, SplitsAreTheBestOfAll) {
-  ExactCase const& c = GetParam();
+  ExactCase const c = testing::MakeExactCase(GetParam());
   Constraints const constraints{c.params, c.features()};
   NodeLimits const limits = c.Limits(constraints);
   auto const matrix = host::SortColumns(testing::MemorySource{c.values}, 1);
@@ -93,7 +94,7 @@ TEST_P(ExactStageTest, SplitsAreTheBestOfAll) {
 }
 
 TEST_P(ExactStageTest, RowsGoToTheirChildren) {
-  ExactCase const& c = GetParam();
+  ExactCase const c = testing::MakeExactCase(GetParam());
   auto const matrix = host::SortColumns(testing::MemorySource{c.values}, 1);
   Level level{c};
   Random random{c.nodes.size()};

@@ -16,7 +16,6 @@
 namespace xgbgpu::testing {
 
 struct ExactCase {
-  std::string name;
   reference::Values values;
   reference::FixedPoint gradients;           ///< of all rows
   std::vector<std::vector<RowIndex>> nodes;  ///< rows of each, in no order but at a root; some rows may be in none
@@ -56,8 +55,6 @@ struct ExactCase {
   }
 };
 
-inline void PrintTo(ExactCase const& c, std::ostream* os) { *os << c.name; }
-
 /// Columns with values everywhere, in some rows, in few, in none; many values, few, one. -0 and 0 are equal.
 inline float ExactValue(std::size_t feature, Random* random) {
   float const continuous = random->Between(-4, 4), share = random->Uniform();
@@ -95,10 +92,20 @@ enum class ExactKind {
   kFeatureSets,  ///< some features are not used, and some not in every node; clipped weights; no lambda
 };
 
-inline ExactCase MakeExactCase(ExactShape const& shape, ExactKind kind) {
+/// What tests have as their parameter: GoogleTest copies it, for every test of the program and before any of them runs.
+struct ExactCaseName {
+  ExactShape shape;
+  ExactKind kind;
+};
+
+inline void PrintTo(ExactCaseName const& name, std::ostream* os) {
   char const* const kinds[] = {"", "Constrained", "FeatureSets"};
-  ExactCase c{
-      shape.name + std::string{kinds[static_cast<int>(kind)]}, {shape.rows, shape.features}, {}, {}, {}, {}, {}};
+  *os << name.shape.name << kinds[static_cast<int>(name.kind)];
+}
+
+inline ExactCase MakeExactCase(ExactCaseName const& name) {
+  auto const& [shape, kind] = name;
+  ExactCase c{{shape.rows, shape.features}, {}, {}, {}, {}, {}};
   Random random{shape.rows * 31 + shape.features * 7 + shape.nodes.size() + static_cast<std::size_t>(kind)};
   for (std::size_t r = 0; r < shape.rows; ++r) {
     for (std::size_t f = 0; f < shape.features; ++f) c.values(r, f) = ExactValue(f, &random);
@@ -142,7 +149,7 @@ inline ExactCase MakeExactCase(ExactShape const& shape, ExactKind kind) {
 }
 
 /// A tile has 2,048 entries: nodes within one and over several, several nodes in one, and ends that meet.
-inline std::vector<ExactCase> ExactCases() {
+inline std::vector<ExactCaseName> ExactCases() {
   std::vector<std::size_t> many(400, 7);
   many.push_back(150);
   std::vector<ExactShape> const shapes{
@@ -157,21 +164,14 @@ inline std::vector<ExactCase> ExactCases() {
       {"LargeAndSmallNodes", 9001, 8, {4500, 1, 2, 1500, 33, 2000}},
       {"MoreFeaturesThanThreads", 40, 301, {15, 20}},
   };
-  std::vector<ExactCase> cases;
+  std::vector<ExactCaseName> cases;
   for (ExactShape const& shape : shapes) {
     for (auto const kind : {ExactKind::kPlain, ExactKind::kConstrained, ExactKind::kFeatureSets}) {
-      cases.push_back(MakeExactCase(shape, kind));
+      cases.push_back({shape, kind});
     }
   }
   return cases;
 }
-
-struct ExactCaseName {
-  template <typename Info>
-  std::string operator()(Info const& info) const {
-    return info.param.name;
-  }
-};
 
 }  // namespace xgbgpu::testing
 
