@@ -1,7 +1,7 @@
 #include "reference/matrix.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace xgbgpu::reference {
 
@@ -16,20 +16,21 @@ struct Ranked {
 
 std::vector<Ranked> RankColumn(Values const& values, std::vector<float> const& weights, std::size_t f,
                                std::size_t* present) {
-  std::map<float, __int128> weight_of;  // -0 and +0 are one key
+  std::vector<std::pair<float, __int128>> weighted;  // of the rows that count
   *present = 0;
   for (std::size_t r = 0; r < values.rows; ++r) {
     float const v = values(r, f);
     if (std::isnan(v)) continue;
     ++*present;
     auto const w = static_cast<__int128>(weights.empty() ? 1 : static_cast<double>(weights[r]) * 65536.0);
-    if (w != 0) weight_of[v] += w;
+    if (w != 0) weighted.emplace_back(v, w);
   }
+  std::stable_sort(weighted.begin(), weighted.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
   std::vector<Ranked> ranked;
   __int128 sum = 0;
-  for (auto const& [value, weight] : weight_of) {
-    ranked.push_back({value, sum, sum + weight});
-    sum += weight;
+  for (auto const& [value, weight] : weighted) {
+    if (ranked.empty() || value != ranked.back().value) ranked.push_back({value, sum, sum});  // -0 and +0 are one value
+    ranked.back().upto = sum += weight;
   }
   return ranked;
 }
