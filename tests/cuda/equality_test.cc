@@ -15,6 +15,7 @@
 
 #include "driver/hist.h"
 #include "equality_case.h"
+#include "level/level_policy.h"
 #include "support/grow.h"
 
 namespace xgbgpu::testing {
@@ -43,6 +44,12 @@ struct Side {
     builder->AddLeafValues(tree.leaf_value, margins.data(), c.stride);
   }
 };
+
+int DepthOf(Tree const& tree) {
+  std::vector<int> depth(tree.size());
+  for (std::size_t n = 1; n < tree.size(); ++n) depth[n] = depth[static_cast<std::size_t>(tree.parent[n])] + 1;
+  return *std::max_element(depth.begin(), depth.end());
+}
 
 std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
   std::vector<std::uint32_t> bits(values.size());
@@ -131,6 +138,49 @@ TEST(EqualitySequenceTest, OneBuilderManySettings) {
   }
 }
 
+// Bins that do not fit the second-level cache: rows of two siblings are divided and summed together (LevelPolicy).
+TEST(EqualitySequenceTest, BinsBeyondTheCache) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  int const threads = omp_get_max_threads();
+  EqualityCase data{993, 1'400'000, 20, 0.95, Values::kContinuous, 64, Loss::kLogistic, {}, 1, {}};
+  ASSERT_GT(data.rows * 32, LevelPolicy{}.cached_bytes);  // a record is a sector
+  CaseRows const rows{data};
+  auto const matrix = HostMatrix(rows, data.max_bin, threads);
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
+  struct Setting {
+    GrowPolicy policy;
+    int max_depth, max_leaves;
+    Loss loss;
+    float subsample;
+    bool constrained;
+  };
+  std::uint32_t tree = 0;
+  for (Setting const& setting : {Setting{GrowPolicy::kDepthWise, 10, 0, Loss::kLogistic, 1.0f, false},
+                                 Setting{GrowPolicy::kDepthWise, 12, 300, Loss::kHeavyTail, 1.0f, false},
+                                 Setting{GrowPolicy::kLossGuide, 0, 64, Loss::kLogistic, 1.0f, false},
+                                 Setting{GrowPolicy::kLossGuide, 0, 40, Loss::kHeavyTail, 0.98f, false},
+                                 Setting{GrowPolicy::kDepthWise, 7, 0, Loss::kLogistic, 0.98f, true},
+                                 Setting{GrowPolicy::kDepthWise, 3, 0, Loss::kConstant, 1.0f, false}}) {
+    SCOPED_TRACE("tree " + std::to_string(tree));
+    EqualityCase c = data;
+    c.loss = setting.loss;
+    c.params.grow_policy = setting.policy;
+    c.params.max_depth = setting.max_depth;
+    c.params.max_leaves = setting.max_leaves;
+    c.params.subsample = setting.subsample;
+    if (setting.constrained) SetDirections(&c.params, c.columns);
+    auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(data.rows));
+    host.GrowOne(c, gradients, {tree, 0});
+    cuda.GrowOne(c, gradients, {tree, 0});
+    if (setting.loss != Loss::kConstant) EXPECT_GT(DepthOf(host.tree), 3);
+    ASSERT_EQ(cuda.tree, host.tree);
+    ASSERT_EQ(cuda.positions, host.positions);
+    ASSERT_EQ(Bits(cuda.margins), Bits(host.margins));
+    ++tree;
+  }
+}
+
 /// Rows of as many kinds as columns. A split divides one kind from the rest, so that trees are chains.
 MemorySource RowsOfKinds(FeatureIndex kinds, std::size_t rows, bool dense) {
   std::vector<std::vector<Entry>> entries(rows);
@@ -140,12 +190,6 @@ MemorySource RowsOfKinds(FeatureIndex kinds, std::size_t rows, bool dense) {
     }
   }
   return {std::move(entries), kinds};
-}
-
-int DepthOf(Tree const& tree) {
-  std::vector<int> depth(tree.size());
-  for (std::size_t n = 1; n < tree.size(); ++n) depth[n] = depth[static_cast<std::size_t>(tree.parent[n])] + 1;
-  return *std::max_element(depth.begin(), depth.end());
 }
 
 struct Chain {
