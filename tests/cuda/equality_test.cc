@@ -173,7 +173,9 @@ TEST(EqualitySequenceTest, BinsBeyondTheCache) {
     auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(data.rows));
     host.GrowOne(c, gradients, {tree, 0});
     cuda.GrowOne(c, gradients, {tree, 0});
-    if (setting.loss != Loss::kConstant) EXPECT_GT(DepthOf(host.tree), 3);
+    if (setting.loss != Loss::kConstant) {
+      EXPECT_GT(DepthOf(host.tree), 3);
+    }
     ASSERT_EQ(cuda.tree, host.tree);
     ASSERT_EQ(cuda.positions, host.positions);
     ASSERT_EQ(Bits(cuda.margins), Bits(host.margins));
