@@ -22,7 +22,7 @@ void CudaTreeBuilder::BeginOnDevice(TrainParams const& params, cuda::DeviceGradi
   ForgetTree();
   train_ = params;
   Run([&] {
-    lanes_[0]->level().SetShare(1);
+    lanes_[0]->level().SetShare(1, false);
     lanes_[0]->Begin(params, gradients, TreeNumber(key));
   });
 }
@@ -162,7 +162,7 @@ void CudaTreeBuilder::BeginTree() {
         "copying gradients");
     gradients.pairs = room;
   }
-  lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes));
+  lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
   lane.Begin(train_, gradients, TreeNumber(tree.key));
   lane.GrowLevels();
   ++round_.begun;

@@ -13,6 +13,15 @@ namespace xgbgpu::cuda {
 
 constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 
+/// Threads that a multiprocessor holds of the architecture that is compiled for: kernels must not ask for more.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kProcessorThreads = 1024;
+#elif defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200)
+constexpr int kProcessorThreads = 1536;
+#else
+constexpr int kProcessorThreads = 2048;
+#endif
+
 /// Blocks for n elements at `per_block` a block, at most `resident` per multiprocessor: kernels loop over the rest.
 inline unsigned Blocks(std::uint64_t n, std::uint64_t per_block, DeviceLimits const& limits, int resident) {
   std::uint64_t const wanted = (n + per_block - 1) / per_block;

@@ -26,13 +26,12 @@ struct GradientView {
 constexpr std::uint64_t kNarrowMinRows = 1 << 16;
 constexpr int kNarrowPeak = 64;
 
-namespace host {
-
 /// Largest magnitudes of gradients and hessians, as MagnitudeBits (gradient_ops.h).
-struct GradientMaxima {
-  std::uint32_t grad;
-  std::uint32_t hess;
+struct alignas(8) GradientMaxima {
+  std::uint32_t grad, hess;
 };
+
+namespace host {
 
 /// Cost    one pass over the gradients
 /// Throws  InvalidArgument naming row and value if one is NaN or infinite

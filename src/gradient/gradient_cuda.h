@@ -9,18 +9,14 @@
 
 namespace xgbgpu::cuda {
 
-/// MagnitudeBits of the largest gradient and hessian of some rows; kNotFiniteBits or more if one is NaN or infinite.
-struct alignas(8) GradientMaxima {
-  std::uint32_t grad, hess;
-};
-
 /// Gradients of all rows for a tree, on the device and at a multiple of 16 bytes.
 struct DeviceGradients {
   DeviceGradients(GradientPair const* rows = nullptr, GradientMaxima const* largest = nullptr)
       : pairs{rows}, maxima{largest} {}
 
-  GradientPair const* pairs;     ///< [rows]
-  GradientMaxima const* maxima;  ///< of all of them, on the device; nullptr: nobody has looked for them yet
+  GradientPair const* pairs;  ///< [rows]
+  /// Of all of them, on the device: kNotFiniteBits or more if one is NaN or infinite. nullptr: nobody has looked yet.
+  GradientMaxima const* maxima;
 };
 
 /// What is known of one tree's gradients; lives on the device. Zero before the first kernel.
@@ -35,7 +31,7 @@ struct GradientState {
 };
 
 /// Fills *state from the gradients of `rows` rows. The same choice as host::ChooseGradientFormat.
-/// Cost  one pass over the gradients from kNarrowMinRows rows on, and one for their maxima
+/// Cost  one pass over the gradients from kNarrowMinRows rows on; one if their maxima are not known
 void ChooseGradientFormat(DeviceGradients const& gradients, std::uint64_t rows, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream);
 

@@ -252,7 +252,8 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   bool const alone = !limits.shared && bytes_of(kMostThreads) <= limits.block_bytes;
   unsigned const threads = alone ? kMostThreads : kLeastThreads;
   auto const resident = static_cast<int>(std::min<std::size_t>(
-      kMostThreads / threads, std::max<std::size_t>(1, limits.processor_bytes / bytes_of(threads))));
+      kMostThreads / threads,
+      std::max<std::size_t>(1, limits.processor_bytes / (bytes_of(threads) + DeviceHistogramPolicy{}.block_overhead))));
   // The limit belongs to the kernel, not to the launch: every trainer of the process sets the same.
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(limits.block_bytes)),

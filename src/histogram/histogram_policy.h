@@ -32,6 +32,8 @@ struct DeviceHistogramPolicy {
   /// Units (DeviceTree::unit_rows) that a block sums at least: below, clearing and merging its sums costs more than a
   /// second block gains.
   std::uint32_t least_units{1};
+  /// Shared memory that the system takes from every block.
+  std::size_t block_overhead{1 << 10};
 };
 
 }  // namespace xgbgpu

@@ -118,7 +118,7 @@ class ListFeed {
   RowRecord next_;
 };
 
-constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp: two rows in each
+constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp: at most two rows in each
 
 /// The rows of a store, one by one.
 struct StoredRows {
@@ -222,8 +222,8 @@ class PathFeed {
   std::uint32_t queued_{0};
 };
 
-/// The same where rows know the paths of their parents only: looks for rows of the parent, at their symbols, tells both
-/// children's rows their paths, and counts them if somebody asks. A lane looks at four rows at once, each beside those
+/// The same where rows know the paths of their parents only: looks for rows of the parent, at their symbols, and tells
+/// both children's rows their paths. A lane looks at four rows at once, each beside those
 /// of its neighbours, so that their symbols lie in few cache lines. kWithPairs: of two parents, if they are siblings
 /// and both are split.
 ///
@@ -249,17 +249,11 @@ class DividingFeed {
     symbols_ = SymbolsOf(split.feature);
     parent_ = MakeParent(split, s.path);
     if (pair_) sibling_ = MakeParent(SplitOf(s.group, s.other_path), s.other_path);
-    if (tells_ && tree.paths.counts != nullptr) {
-      counts_ = tree.paths.counts + (s.group << (tree.paths.depth + 1)) + s.path / 2 * 2;
-    }
     fetched_ = Fetch();
   }
   __device__ bool Take(Batch* batch) {
     while (queued_ < 32 && at_ < end_) Look();
-    if (queued_ == 0) {
-      HandOnCounts();
-      return false;
-    }
+    if (queued_ == 0) return false;
     std::uint32_t const lane = threadIdx.x % 32, taken = min(queued_, 32U);
     queued_ -= taken;
     Entry const entry = queue_[queued_ + min(lane, taken - 1)];
@@ -354,25 +348,9 @@ class DividingFeed {
         queue_[queued_ + before] = static_cast<Entry>((row + 32 * i - first_) | (other[i] ? kOther : 0));
       }
       queued_ += __popc(all);
-      std::uint32_t const moved = !in[i] ? 0 : left ? 1 : 1U << 16;
-      moved_ += other[i] ? 0 : moved;
-      if (kPairs) moved_of_sibling_ += other[i] ? moved : 0;
     }
     __syncwarp();
   }
-  /// When the segment ends. By whole warps.
-  __device__ void HandOnCounts() const {
-    if (counts_ == nullptr) return;
-    auto const hand_on = [&](std::uint32_t* children, std::uint32_t of_lane) {
-      std::uint32_t const moved = WarpSum(of_lane);  // a segment's rows fit 16 bits
-      if (threadIdx.x % 32 != 0) return;
-      atomicAdd(children, moved & 0xFFFFU);
-      atomicAdd(children + 1, moved >> 16);
-    };
-    hand_on(counts_, moved_);
-    if (pair_) hand_on(counts_ + 2, moved_of_sibling_);
-  }
-
   DeviceTree const& tree_;
   StoredRows store_;
   Entry* queue_;
@@ -383,12 +361,9 @@ class DividingFeed {
   bool tells_;
   Parent parent_;
   Parent sibling_{};
-  std::uint8_t const* symbols_;     ///< that divide those of the first, of row 0
-  std::uint32_t* counts_{nullptr};  ///< of their children's rows, if this is where they are counted
+  std::uint8_t const* symbols_;  ///< that divide those of the first, of row 0
   std::uint32_t fetched_;
   std::uint32_t queued_{0};
-  std::uint32_t moved_{0};  ///< rows of this lane's to the left, and in the upper half to the right
-  std::uint32_t moved_of_sibling_{0};
 };
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,4 @@
-/// Histogram slots of a level are cleared by the kernel before the one that sums.
+/// Histogram slots of a level are cleared by the kernel before the one that sums, unless they are already.
 #ifndef XGBGPU_LEVEL_CLEAR_SLOTS_CUH_
 #define XGBGPU_LEVEL_CLEAR_SLOTS_CUH_
 

@@ -206,10 +206,11 @@ void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits con
 /// The same for a sample, in its order. (level/quantise_rows_cuda.cu)
 void StartSampledPaths(DeviceTree const& tree, SampleView const& sample, NarrowGradient* narrow,
                        DeviceLimits const& limits, cudaStream_t stream);
-/// Paths of the rows at this level; the slots that it sums are cleared.
+/// Paths of the rows at this level; the slots that it sums are cleared, unless they are.
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream);
-/// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared.
+/// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared, unless they
+/// are.
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Are a tile's sums made in shared memory? Paths need that. (histogram/histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);

@@ -57,11 +57,10 @@ bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
 }
 
 bool LevelBuilder::CanUsePaths() const {
-  LevelPolicy const policy;
   DeviceMatrixView const& m = matrix_.view;
   if (!unattended_) return false;
   if (!SumsFitShared(m, bounds_.symbols, limits_)) return false;
-  return m.tiles <= policy.most_path_tiles;
+  return m.tiles <= LevelPolicy{}.most_path_tiles;
 }
 
 void LevelBuilder::ReserveUnattended() {
@@ -339,14 +338,15 @@ void LevelBuilder::LaunchTree() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth, enqueued_levels_,   shape_.ordered ? 1 + shape_.most_ordered : 0,
-                     Sampled(),         Weighted(),         by_paths_,
-                     has_tree_set_,     has_node_sets_,     !params_.feature_weights.empty(),
-                     sample_room_,      used_slots_,        gradients_.pairs,
-                     gradients_.maxima, limits_.processors, constraints_.View()};
+  GraphKey const key{params_.max_depth,  enqueued_levels_,  shape_.ordered ? 1 + shape_.most_ordered : 0,
+                     Sampled(),          Weighted(),        by_paths_,
+                     has_tree_set_,      has_node_sets_,    !params_.feature_weights.empty(),
+                     limits_.shared,     sample_room_,      used_slots_,
+                     gradients_.pairs,   gradients_.maxima, limits_.processors,
+                     constraints_.View()};
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets,
-                    k.feature_weights, k.sample_room, k.slots, k.gradients, k.maxima, k.processors, k.limits);
+                    k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();

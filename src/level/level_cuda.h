@@ -52,10 +52,10 @@ class LevelBuilder {
 
   /// Would a tree of these parameters be grown unattended?
   bool CanRunUnattended(TrainParams const& params) const;
-  /// From the next tree on kernels are fitted to this part of the device: other trees grow on the rest of it.
-  void SetShare(double part) {
+  /// From the next tree on kernels are fitted to this part of the device. shared: other trees grow at the same time.
+  void SetShare(double part, bool shared) {
     limits_.processors = std::max(1, static_cast<int>(part * processors_));
-    limits_.shared = part < 1;
+    limits_.shared = shared;
   }
 
   /// From the next tree on stages are timed; nullptr ends that.
@@ -157,7 +157,7 @@ class LevelBuilder {
   struct GraphKey {
     int max_depth, levels;
     std::uint32_t ordered;  ///< 1 + nodes that the order keeps; 0: there is none
-    bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights;
+    bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights, shared;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     GradientMaxima const* maxima;

@@ -47,18 +47,17 @@ struct LevelPolicy {
   /// room.
   double sample_deviations{4};
   /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are
-  /// looked at once for each node of the level. Less stays in the second-level cache, and is moved only to keep paths
-  /// in a byte.
+  /// looked at once for each node of the level. Less is moved only to keep paths in a byte.
   std::uint64_t least_moved_bytes{2 << 20};
   int move_every{4};
   int move_small_every{7};
   /// Bins of so many bytes stay in the second-level cache: rows of one parent in four are then found in it one by one,
   /// where else those of two parents are read on one way.
   std::uint64_t cached_bytes{40 << 20};
-  /// Histograms of a tree whose kernels clear no slots on the way are all cleared at its start, if they have at most so
-  /// many bytes.
+  /// Trees whose rows are divided by the kernels that sum: all histograms are cleared at the start, if they have at
+  /// most so many bytes; else each of these kernels clears the slots of the next level.
   std::uint64_t most_cleared_bytes{32 << 20};
-  /// Rows of one unit of the histogram kernel: one step of a block's 16 warps, fewer where that would leave
+  /// Rows of one unit of the histogram kernel: a step of 16 warps, fewer where that would leave
   /// multiprocessors idle.
   std::uint32_t most_unit_rows{512};
   std::uint32_t least_unit_rows{128};

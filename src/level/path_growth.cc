@@ -8,6 +8,18 @@
 
 namespace xgbgpu::cuda {
 
+namespace {
+
+/// Numbers of the paths of four levels, from one move to the next. No two levels of a tree have one in common, and all
+/// fit a byte.
+constexpr std::uint32_t kHeap = 16;
+constexpr LevelPolicy kPolicy;
+static_assert(1U << kPolicy.move_every <= kHeap);
+static_assert(kHeap * ((kPolicy.most_ordered_levels - 1) / kPolicy.move_every + 1) <= kDeadPath);
+static_assert(kPolicy.most_levels <= kPolicy.most_ordered_levels);
+
+}  // namespace
+
 PathGrowth::PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena)
     : whole_{matrix.view}, matrix_{matrix.view}, arena_{arena} {
   auto const& categorical = matrix.cuts.categorical;
@@ -22,20 +34,19 @@ std::size_t PathGrowth::PathsOf(TreeShape const& shape, int level) const {
 }
 
 bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStream_t stream) {
-  LevelPolicy const policy;
   std::size_t const rows = sample != 0 ? sample : whole_.rows;
   std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
   constexpr int kPathLevels = 8;  // that a byte has room for
-  if (bins >= policy.least_moved_bytes) {
-    move_every_ = policy.move_every;
+  if (bins >= kPolicy.least_moved_bytes) {
+    move_every_ = kPolicy.move_every;
   } else {
-    move_every_ = shape.levels > kPathLevels ? policy.move_small_every : 0;
+    move_every_ = shape.levels > kPathLevels ? kPolicy.move_small_every : 0;
   }
-  // With several tiles rows would be divided for each of them; with an order a kernel less is one more, which clears.
-  // And a byte must have room for the paths of all levels.
-  divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == policy.move_every && whole_.tiles == 1;
+  // Large matrices of several tiles are not: rows would be divided again for each tile. Nor small ones with an order,
+  // whose slots another kernel must clear then.
+  divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == kPolicy.move_every && whole_.tiles == 1;
   clears_all_ = divides_ && !shape.ordered &&
-                shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= policy.most_cleared_bytes;
+                shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   bool const may_be_narrow = rows >= kNarrowMinRows;
 
@@ -118,13 +129,12 @@ void PathGrowth::EndMove(RowPaths* view) {
 
 void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
                                StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const {
-  LevelPolicy const policy;
   RowPaths& paths = tree.paths;
-  bool const divides = divides_ && timer.timeline() == nullptr;  // stages are timed one by one
-  std::uint32_t* const counts = paths.counts;
+  // Stages are timed one by one. It stays so for the whole tree: numbers of paths depend on it.
+  bool const divides = divides_ && timer.timeline() == nullptr;
   bool const clears_ahead = divides && !ordered_;  // slots of trees with an order are used again
   auto const slots = clears_ahead && !clears_all_ ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0;
-  bool const cached = tree.matrix.rows * tree.matrix.record_bytes() <= policy.cached_bytes;
+  bool const cached = tree.matrix.rows * tree.matrix.record_bytes() <= kPolicy.cached_bytes;
   bool const pairs = !cached && PairsFitShared(tree.matrix, bounds.symbols, limits);
   auto const sums_at = [&](int level) {
     int const below = move_every_ == 0 ? level : level % move_every_;
@@ -135,9 +145,9 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     return cached ? PathSums::kDivide : pairs ? PathSums::kPairs : PathSums::kTold;
   };
   std::uint32_t moves = 0;
-  auto const number_paths = [&] {  // as in heaps, of 16 numbers if there are several
-    paths.first = divides ? 16 * moves + (1U << paths.depth) : 0;
-    paths.next_first = divides ? 16 * moves + (2U << paths.depth) : 0;
+  auto const number_paths = [&] {  // as in a heap, one for each move
+    paths.first = divides ? kHeap * moves + (1U << paths.depth) : 0;
+    paths.next_first = divides ? kHeap * moves + (2U << paths.depth) : 0;
   };
   auto const descend = [&] {
     paths.path = paths.next_path;
@@ -168,9 +178,7 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     }
     paths.slots = level + 1 < shape.levels ? slots : 0;
     if (divide && !clears_ahead && enqueued) timer.Run(kSum, level, [&] { ClearSums(tree, bounds, limits, stream); });
-    paths.counts = divide && step.move ? counts : nullptr;
     if (enqueued) timer.Run(kSum, level, [&] { SumPaths(tree, bounds, sums, limits, stream); });
-    paths.counts = counts;
     if (divide) descend();
     if (!enqueued) continue;
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });

@@ -63,7 +63,7 @@ class PathGrowth {
   bool notes_start_;  ///< do rows walk from where the first move brought them?
   bool move_wide_{false};
   int move_every_{0};    ///< levels; 0: rows are not moved
-  bool divides_{false};  ///< are rows told their paths by the kernel that sums them?
+  bool divides_{false};  ///< may rows be told their paths by the kernel that sums them?
   bool clears_all_{false};
   bool ordered_{false};
   std::uint32_t starts_{0};  ///< groups of the first move at most; 0: rows are not moved, or nobody asks

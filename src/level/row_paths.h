@@ -11,7 +11,7 @@
 
 namespace xgbgpu::cuda {
 
-constexpr std::uint8_t kDeadPath = 255;  ///< of rows in a leaf
+constexpr std::uint8_t kDeadPath = 255;  ///< of rows in a leaf, if they are told
 
 /// Rows that began together at one node, side by side in the store.
 struct RowGroup {

@@ -26,9 +26,11 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
     timeline.SetBytes(stage, level, static_cast<std::uint64_t>(bytes));
   };
   double const sampled = nodes[0].rows;
-  double const passes = Sampled() ? (Weighted() ? 3 : 1) : (all_rows < kNarrowMinRows ? 1 : 2);
-  set(kGradients, 0, all_rows * sizeof(GradientPair) * passes);
-  set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient + (WalksLate() ? 2 * record : 0)));
+  double const for_maxima = gradients_.maxima == nullptr ? 1 : 0, keys = Weighted() ? 2 * sizeof(std::uint16_t) : 0;
+  double const passes = for_maxima + (Sampled() ? (Weighted() ? 1 : 0) : (all_rows < kNarrowMinRows ? 0 : 1));
+  double const drawn = Sampled() ? sampled * (3 * sizeof(GradientPair) + (WalksLate() ? 2 * record : 0)) : 0;
+  set(kGradients, 0, all_rows * (sizeof(GradientPair) * passes + keys) + drawn);
+  set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
   if (!WalksLate()) set(kWalk, enqueued_levels_, rows * (record + sizeof(NodeIndex)));

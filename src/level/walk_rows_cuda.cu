@@ -185,7 +185,7 @@ struct ByteWalk {
 
 /// The same for such matrices, from the root. kWords: of a record.
 template <int kWords, typename Leave>
-__global__ void __launch_bounds__(kThreads, kResident)
+__global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ ByteWalk<kWords> walk;
   WaitForKernelBefore();

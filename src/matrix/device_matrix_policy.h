@@ -9,7 +9,7 @@ namespace xgbgpu {
 
 struct DeviceMatrixPolicy {
   /// Rows at most: kernels look a little beyond the last row without a wrap of its 32-bit number.
-  std::uint64_t most_rows{(std::uint64_t{1} << 32) - (1 << 14)};
+  std::uint64_t most_rows{(std::uint64_t{1} << 32) - (1 << 15)};
   /// Dense from this share of stored values on, as on the host: a sparse value costs four bytes and an atomic in L2.
   double dense_from{0.5};
   /// A record of a tile: one sector, what the memory system fetches at least.

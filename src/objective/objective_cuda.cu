@@ -25,7 +25,7 @@ __device__ float WeightOf(TargetView const& targets, std::uint64_t row) {
   return targets.weights == nullptr ? 1.0f : targets.weights[row];
 }
 
-/// One output, arrays without gaps at multiples of 16 bytes.
+/// One output, arrays without gaps at multiples of 16 bytes. Finds the maxima on the way, unless `found` is nullptr.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     GradientRunKernel(Loss loss, float const* margins, float const* labels, float const* weights, std::uint64_t rows,

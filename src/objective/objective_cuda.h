@@ -35,9 +35,8 @@ struct ObjectiveScratch {
 ///       `scratch`, which ranking and kCox need and whose first use allocates. kCox needs `by_time`, too: seven
 ///       kernels.
 /// Same  bit-equal to the host (a NaN is a NaN)
-/// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr where finding
-/// them
-///       would be another pass, and without a scratch
+/// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr without one, and
+///       where finding them would be another pass
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
                                        DeviceLimits const& limits, cudaStream_t stream,

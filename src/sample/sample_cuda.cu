@@ -1,5 +1,4 @@
 #include <cub/block/block_scan.cuh>
-#include <type_traits>
 
 #include "core/block_totals.cuh"
 #include "core/grid.h"
@@ -13,12 +12,12 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kResident = 8;
+constexpr int kResident = 4;                      // what registers allow
 constexpr int kWordRows = 4;                      // one Philox block serves four rows
-constexpr int kLaneRows = 16;                     // that a thread draws: their keys are two loads
+constexpr int kLaneRows = 16;                     // that a thread draws
 constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the sample together
 
-constexpr int kCountThreads = 1024;
+constexpr int kCountThreads = 512;
 constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
 constexpr std::uint32_t kNoKey = kKeyBins;
 
@@ -72,7 +71,7 @@ __device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
 }
 
 /// Every row's key, and how many there are of each.
-__global__ void __launch_bounds__(kCountThreads, kCountResident)
+__global__ void __launch_bounds__(kCountThreads)
     CountKeysKernel(GradientPair const* gradients, GradientMaxima const* maxima, std::uint64_t rows,
                     SampleDraw const* draw, SampleView sample) {
   __shared__ std::uint32_t counts[kKeyBins];

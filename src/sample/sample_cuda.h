@@ -43,12 +43,12 @@ struct SampleDraw {
   SampleTarget target;
 };
 
-/// Elements of SampleView::keys: they are read in runs.
-constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 15) / 16 * 16; }
+/// Elements of SampleView::keys: they are read and written in fours.
+constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
 /// that is not finite shows in the maxima wherever it is. *draw is on the device. Cost  if gradients decide, one pass
-/// over them and 4 bytes a row; one for their maxima; and what is copied
+/// over them and 4 bytes a row; if their maxima are not known, one pass; and what is copied
 void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
                 SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream);
 
