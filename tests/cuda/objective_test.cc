@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "gradient/gradient_ops.h"
 #include "objective/objective_cuda.h"
 #include "support/grow.h"
 #include "support/objective_case.h"
@@ -56,9 +58,12 @@ class DeviceCase {
     TargetView targets = rows_.Targets(weighted);
     targets.labels = labels_.data() + layout_.first;
     targets.weights = weighted ? weights_.data() + layout_.first : nullptr;
-    cuda::ComputeGradients(params, targets, ViewOf<float const>(layout_, margins_.data(), rows_.rows, rows_.outputs),
-                           ViewOf(layout_, out.data(), rows_.rows, rows_.outputs), limits_, stream_);
-    return Gathered(out);
+    GradientMaxima const* const maxima = cuda::ComputeGradients(
+        params, targets, ViewOf<float const>(layout_, margins_.data(), rows_.rows, rows_.outputs),
+        ViewOf(layout_, out.data(), rows_.rows, rows_.outputs), limits_, stream_, &scratch_);
+    auto const gradients = Gathered(out);
+    ExpectMaxima(maxima, gradients);
+    return gradients;
   }
 
   /// Into other memory, or over the margins.
@@ -71,6 +76,23 @@ class DeviceCase {
   }
 
  private:
+  /// The largest magnitudes, where the kernel that computes gradients finds them; it starts anew every time.
+  void ExpectMaxima(GradientMaxima const* on_device, std::vector<GradientPair> const& gradients) {
+    bool const one_run = rows_.outputs == 1 && layout_.first == 0 && layout_.gap == 0;
+    if (!one_run) {
+      EXPECT_EQ(on_device, nullptr) << layout_.name;
+      return;
+    }
+    ASSERT_NE(on_device, nullptr);
+    GradientMaxima found{}, expected{};
+    CopyToHost(&found, on_device, 1, stream_, "reading maxima");
+    stream_.Wait("reading maxima");
+    for (GradientPair const& v : gradients) {
+      expected = {std::max(expected.grad, MagnitudeBits(v.grad)), std::max(expected.hess, MagnitudeBits(v.hess))};
+    }
+    EXPECT_EQ(found.grad, expected.grad);
+    EXPECT_EQ(found.hess, expected.hess);
+  }
   DeviceBuffer<float> Moved(std::vector<float> values) {
     values.insert(values.begin(), layout_.first, 0.0f);
     return Upload(&arena_, "targets", values.data(), values.size());
@@ -93,6 +115,7 @@ class DeviceCase {
   Stream stream_;
   DeviceLimits limits_{CurrentDeviceLimits()};
   DeviceBuffer<float> margins_, labels_, weights_;
+  cuda::ObjectiveScratch scratch_{&arena_};
 };
 
 void ExpectSame(ObjectiveRows const& rows, ObjectiveParams const& params) {
