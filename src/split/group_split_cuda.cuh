@@ -231,7 +231,7 @@ struct GroupItem {
   GradientSum* own;              ///< the node's histogram
   GradientSum const* built;      ///< its sibling's, to be subtracted from what is `own`, or nullptr
   std::uint32_t const* allowed;  ///< features, or nullptr: all
-  bool kept;                     ///< is a sibling's histogram needed after this level?
+  int last_kept;                 ///< depth to which a sibling's histogram is needed after this level
 };
 
 /// The sum of a segment of several runs, in registers none of which is kept. In a sibling a bin is what the parent has
@@ -262,8 +262,9 @@ __device__ inline GradientSum SumSegment(DeviceTree const& tree, Segment const& 
   if (item.built != nullptr) {
     BinRun other;
     other.Load(s, stride, 0, item.built);
+    bool const kept = tree.nodes[item.node].depth <= item.last_kept;
     run->Subtract(other);
-    if (item.kept) run->Store(s, stride, 0, item.own);
+    if (kept) run->Store(s, stride, 0, item.own);
   }
   return run->Total();
 }

@@ -73,22 +73,6 @@ struct ItemPlace {
   }
 };
 
-/// What an item needs of its family.
-struct ChildOfFamily {
-  NodeIndex node;
-  std::int32_t slot, built_slot;  ///< of the sums; of the sibling's, to be subtracted, or -1
-  bool left;
-
-  __device__ ChildOfFamily(DeviceTree const& tree, ItemPlace const& place, bool root) {
-    Family const& family = tree.families[root ? 0 : place.child / 2];
-    bool const built = root || place.child % 2 == 0;
-    node = built ? family.built() : family.sibling();
-    slot = built ? family.built_slot : family.sibling_slot;
-    built_slot = !built && family.subtract != 0 ? family.built_slot : -1;
-    left = node == family.left;
-  }
-};
-
 /// The block was the last of those that looked at the groups of node n: writes the node's best split.
 template <bool kCategories>
 __device__ void FinishNode(DeviceTree const& tree, SplitCandidate const* candidates, NodeIndex n, GradientSum* own) {
@@ -121,16 +105,12 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     shared.filter = FilterOf(ParamsOf(tree));
   }
   // Children at the greatest depth are not evaluated: nothing is subtracted from the histograms of their parents.
-  bool const kept =
-      next == NextLevel::kByHost || tree.nodes[tree.families[0].left].depth <= tree.settings->max_depth - 2;
+  int const last_kept = next == NextLevel::kByHost ? INT_MAX : tree.settings->max_depth - 2;
   bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
   std::uint32_t const children = tree.state->families * (root ? 1 : 2);
-  ItemPlace next_place = place;
-  for (ChildOfFamily child{tree, place, root}; place.child < children; place = next_place) {
-    next_place.Next(groups);
-    // On its way while this item is looked at.
-    ChildOfFamily const next_child{tree, next_place.child < children ? next_place : place, root};
-    std::uint32_t const f = root ? 0 : place.child / 2;
+  for (; place.child < children; place.Next(groups)) {
+    std::uint32_t const f = root ? 0 : place.child / 2, child = root ? 0 : place.child % 2;
+    Family* const family = tree.families + f;
     if (place.group != g) {
       g = place.group;
       group = tree.groups[g];
@@ -139,23 +119,21 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     auto const sums = [&](std::int32_t slot) {
       return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
     };
-    SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (child.left ? 0 : 1)) * groups;
-    GradientSum* const own = sums(child.slot);
-    GroupItem const item{child.node, own, child.built_slot < 0 ? nullptr : sums(child.built_slot),
-                         SetOf(tree, f, !child.left), kept};
+    bool const subtract = child == 1 && family->subtract != 0;
+    NodeIndex const n = child == 0 ? family->built() : family->sibling();
+    SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
+    GradientSum* const own = sums(child == 0 ? family->built_slot : family->sibling_slot);
+    GroupItem const item{n, own, subtract ? sums(family->built_slot) : nullptr, SetOf(tree, f, n != family->left),
+                         last_kept};
     BestOf<kMonotone, kCategories>(tree, group, segment, item, &shared, candidates + g);
-    if (!SelectionReduces(tree, next)) {
-      __threadfence();
-      __syncthreads();
-      Family& family = tree.families[f];
-      bool const built = root || place.child % 2 == 0;
-      std::uint32_t* const finished = built ? &family.finished_built : &family.finished_sibling;
-      if (threadIdx.x == 0) last_group = atomicAdd(finished, 1U) == groups - 1;
-      __syncthreads();
-      if (last_group) FinishNode<kCategories>(tree, candidates, child.node, own);
-      __syncthreads();  // last_group is used again
-    }
-    child = next_child;
+    if (SelectionReduces(tree, next)) continue;
+    __threadfence();
+    __syncthreads();
+    std::uint32_t* const finished = child == 0 ? &family->finished_built : &family->finished_sibling;
+    if (threadIdx.x == 0) last_group = atomicAdd(finished, 1U) == groups - 1;
+    __syncthreads();
+    if (last_group) FinishNode<kCategories>(tree, candidates, n, own);
+    __syncthreads();  // last_group is used again
   }
   if (next == NextLevel::kByHost || tree.order.nodes != nullptr) return;
   if (!IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
