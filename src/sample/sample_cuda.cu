@@ -17,7 +17,7 @@ constexpr int kWordRows = 4;                      // one Philox block serves fou
 constexpr int kLaneRows = 16;                     // that a thread draws
 constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the sample together
 
-constexpr int kCountThreads = 512;
+constexpr int kCountThreads = 1024;
 constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
 constexpr std::uint32_t kNoKey = kKeyBins;
 
@@ -71,7 +71,7 @@ __device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
 }
 
 /// Every row's key, and how many there are of each.
-__global__ void __launch_bounds__(kCountThreads)
+__global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThreads)
     CountKeysKernel(GradientPair const* gradients, GradientMaxima const* maxima, std::uint64_t rows,
                     SampleDraw const* draw, SampleView sample) {
   __shared__ std::uint32_t counts[kKeyBins];
