@@ -208,7 +208,7 @@ TEST(DeviceLayout, RefusesMoreRowsThanKernelsCount) {
   DeviceMatrix matrix{0};
   matrix.cuts.ptr = {0, 1};
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { ChooseDeviceLayout(&matrix, 0xFFFFFFFEU, 0xFFFFFFFEU, {0}); },
-                                         {"4294967294 rows", "allowed on a CUDA device: 1 to 4294950912"}),
+                                         {"4294967294 rows", "allowed on a CUDA device: 1 to 4294934528"}),
             "");
 }
 
