@@ -223,12 +223,11 @@ class PathFeed {
 };
 
 /// The same where rows know the paths of their parents only: looks for rows of the parent, at their symbols, and tells
-/// both children's rows their paths. A lane looks at four rows at once, each beside those
-/// of its neighbours, so that their symbols lie in few cache lines. kWithPairs: of two parents, if they are siblings
-/// and both are split.
+/// both children's rows their paths. A lane looks at four rows at once, each beside those of its neighbours, so that
+/// their symbols lie in few cache lines. kWithPairs: of two parents, if they are siblings and both are split.
 ///
-/// No two levels of a tree have a number in common, so that rows of a leaf, which nobody tells anything, are never
-/// found again.
+/// No two levels of a tree have a number in common (PathGrowth), so that rows of a leaf, which nobody tells anything,
+/// are never found again.
 template <bool kWithPairs>
 class DividingFeed {
  public:

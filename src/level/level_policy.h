@@ -57,8 +57,7 @@ struct LevelPolicy {
   /// Trees whose rows are divided by the kernels that sum: all histograms are cleared at the start, if they have at
   /// most so many bytes; else each of these kernels clears the slots of the next level.
   std::uint64_t most_cleared_bytes{32 << 20};
-  /// Rows of one unit of the histogram kernel: a step of 16 warps, fewer where that would leave
-  /// multiprocessors idle.
+  /// Rows of one unit of the histogram kernel: a step of 16 warps, fewer where that would leave multiprocessors idle.
   std::uint32_t most_unit_rows{512};
   std::uint32_t least_unit_rows{128};
 };
