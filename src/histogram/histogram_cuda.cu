@@ -60,36 +60,6 @@ __device__ typename Sums::Value ValueOf(Feed const& feed, Batch const& batch, Gr
   }
 }
 
-/// Adds the rows of a segment to the shared sums of one pass. The rows of the next step are on their way while this
-/// one's are added.
-template <typename Sums, int kSymbolBytes, int kWords, typename Feed>
-__device__ void AddSegment(DeviceTree const& tree, Segment const& s, std::uint8_t const* records, std::uint32_t* sums,
-                           std::uint32_t sum_words, std::uint32_t* staging, std::uint32_t* queue) {
-  using Tile = TileSums<Sums, kSymbolBytes, kWords>;
-  std::uint32_t const record_bytes = tree.matrix.record_bytes();
-  typename Tile::Columns const columns{threadIdx.x % 32};
-  Feed feed{tree, s, queue};
-  RecordReader<kWords> reader;
-  Batch batch;
-  bool more = feed.Take(&batch);
-  if (!more) return;
-  reader.Fetch(records, record_bytes, batch.row);
-  typename Sums::Value value = ValueOf<Sums>(feed, batch, tree.gradient);
-  while (more) {
-    std::uint32_t words[kWords];
-    reader.Hand(staging, columns.word, words);
-    typename Sums::Value const own = value;
-    bool const in = batch.in;
-    std::uint32_t* const to = Feed::kPairs && batch.other ? sums + sum_words : sums;
-    more = feed.Take(&batch);
-    if (more) {
-      reader.Fetch(records, record_bytes, batch.row);
-      value = ValueOf<Sums>(feed, batch, tree.gradient);
-    }
-    if (in) Tile::Add(to, columns, words, own);
-  }
-}
-
 /// Adds the shared sums to the histogram in `slot` and clears them; whole: nobody else adds any. Neighbouring lanes
 /// take the two sums of a cell: the additions of a warp fill whole sectors, and device memory counts sectors.
 template <typename Sums, int kSymbolBytes, int kWords>
@@ -113,6 +83,42 @@ __device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std
     } else {
       AtomicAdd(to, sum);
     }
+  }
+}
+
+/// Sums the rows of a segment, and hands the sums on: hand_on(whole), by the whole block, after no more rows than the
+/// sums have room for, and whole, if that is all. The rows of the next step are on their way while this one's are
+/// added.
+template <typename Sums, int kSymbolBytes, int kWords, typename Feed, typename HandOn>
+__device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint8_t const* records, std::uint32_t* sums,
+                           std::uint32_t sum_words, std::uint32_t* staging, std::uint32_t* queue, HandOn&& hand_on) {
+  using Tile = TileSums<Sums, kSymbolBytes, kWords>;
+  std::uint32_t const record_bytes = tree.matrix.record_bytes(), most_steps = Sums::kMaxRows / StepRows();
+  typename Tile::Columns const columns{threadIdx.x % 32};
+  Feed feed{tree, s, queue};
+  RecordReader<kWords> reader;
+  Batch batch;
+  typename Sums::Value value{};
+  bool more = feed.Take(&batch);
+  auto const fetch = [&] {
+    reader.Fetch(records, record_bytes, batch.row);
+    value = ValueOf<Sums>(feed, batch, tree.gradient);
+  };
+  if (more) fetch();
+  for (bool first = true, any = true; any; first = false) {
+    for (std::uint32_t step = 0; more && step < most_steps; ++step) {
+      std::uint32_t words[kWords];
+      reader.Hand(staging, columns.word, words);
+      typename Sums::Value const own = value;
+      bool const in = batch.in;
+      std::uint32_t* const to = Feed::kPairs && batch.other ? sums + sum_words : sums;
+      more = feed.Take(&batch);
+      if (more) fetch();
+      if (in) Tile::Add(to, columns, words, own);
+    }
+    any = __syncthreads_or(more) != 0;
+    hand_on(first && !any);
+    __syncthreads();
   }
 }
 
@@ -149,14 +155,16 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
                               static_cast<std::uint32_t>(min(end - tile_begin, units)), kMostSegmentRows, &taken);
     segment.tells = tile_pass == 0;
     at += taken;
+    if (segment.n == 0) continue;
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
-    AddSegment<Sums, kSymbolBytes, kWords, Feed>(tree, segment, records, sums, sum_words, staging, queue);
-    __syncthreads();
-    Flush<Sums, kSymbolBytes, kWords>(tree, segment.slot, segment.whole, tile_index, pass, sums);
-    if (Feed::kPairs && segment.other_slot != kNoSlot) {
-      Flush<Sums, kSymbolBytes, kWords>(tree, segment.other_slot, segment.whole, tile_index, pass, sums + sum_words);
-    }
-    __syncthreads();
+    SumSegment<Sums, kSymbolBytes, kWords, Feed>(
+        tree, segment, records, sums, sum_words, staging, queue, [&](bool whole) {
+          whole = whole && segment.whole;
+          Flush<Sums, kSymbolBytes, kWords>(tree, segment.slot, whole, tile_index, pass, sums);
+          if (Feed::kPairs && segment.other_slot != kNoSlot) {
+            Flush<Sums, kSymbolBytes, kWords>(tree, segment.other_slot, whole, tile_index, pass, sums + sum_words);
+          }
+        });
   }
 }
 

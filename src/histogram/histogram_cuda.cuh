@@ -41,6 +41,7 @@ struct NarrowSums {
 /// Two 64-bit sums per cell, each in two words: the addition to the low one tells the carry of the high one. Exact for
 /// any number of rows; twice the atomics.
 struct WideSums {
+  static constexpr std::uint32_t kMaxRows = ~0U;
   static constexpr int kPlanes = 4;  ///< low words of gradient and hessian, high words of gradient and hessian
   using Value = GradientSum;
 

@@ -15,14 +15,13 @@ namespace xgbgpu::cuda {
 /// Rows that a block adds in one step: a lane each.
 __device__ inline std::uint32_t StepRows() { return blockDim.x; }
 
-/// Rows of a segment at most: rows of a queue are told by 16 bits, and narrow sums must not overflow.
-constexpr std::uint32_t kMostSegmentRows = 65024;
-static_assert(kMostSegmentRows <= NarrowSums::kMaxRows && kMostSegmentRows + 15 < (1 << 16));
+/// Rows of a segment at most: 16 warps have 2^16 places each (PathFeed), of which up to 15 are before the segment.
+constexpr std::uint32_t kMostSegmentRows = (1 << 20) - 16;
 
-/// Rows that a block sums before it hands the sums on: a run of units of one job.
+/// Rows that a block looks at for one job, one run of its units.
 struct Segment {
   std::uint32_t first;  ///< row of the list, or of the store
-  std::uint32_t n;
+  std::uint32_t n;      ///< may be 0
   std::int32_t slot;
   bool whole;  ///< no other block sums rows of this job
   int list;
@@ -67,11 +66,14 @@ struct PathJobs {
     std::uint32_t const j = FindJobByWarp(jobs, unit, [&](std::uint32_t i) { return tree.paths.jobs[i].first_unit; });
     PathJob const job = tree.paths.jobs[j];
     std::uint32_t const job_end = j + 1 < jobs ? tree.paths.jobs[j + 1].first_unit : all_units;
-    *units = min(min(end, job_end) - unit, most_rows / job.unit_rows);
-    std::uint32_t const offset = (unit - job.first_unit) * job.unit_rows;
+    auto const past_spare = [&](std::uint32_t u) { return max(u - job.first_unit, job.spare_units) - job.spare_units; };
+    std::uint32_t const to = min(end, job_end), first_unit = past_spare(unit), all = past_spare(to) - first_unit;
+    std::uint32_t const taken = min(all, most_rows / job.unit_rows);
+    *units = to - unit - (all - taken);
+    std::uint32_t const offset = first_unit * job.unit_rows;
     Segment s{};
     s.first = job.first_row + offset;
-    s.n = min(*units * job.unit_rows, job.rows - offset);
+    s.n = min(taken * job.unit_rows, job.rows - offset);
     s.slot = job.slot;
     s.whole = s.n == job.rows;
     s.path = job.path;
@@ -133,7 +135,8 @@ struct StoredRows {
 };
 
 /// Hands out the rows of one path among those of a group, or all of them. A lane looks at 16 paths at once (4 if the
-/// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp.
+/// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp. It
+/// has their places among all that the warp looks at, a piece of each round of the block's warps: 16 bits are enough.
 class PathFeed {
  public:
   static constexpr bool kPairs = false;
@@ -142,31 +145,29 @@ class PathFeed {
       : store_{tree.paths.store},
         paths_{tree.paths.path},
         queue_{reinterpret_cast<std::uint16_t*>(queue)},
-        base_{s.first & ~15U},
         first_{s.first},
         end_{s.first + s.n},
         pattern_{(tree.paths.first + s.path) * 0x01010101U},
-        lane_rows_{s.n < StepRows() * 16 ? 4U : 16U} {
-    if (paths_ == nullptr) {
-      at_ = first_ + threadIdx.x / 32 * 32;
-    } else {
-      at_ = base_ + threadIdx.x / 32 * (32 * lane_rows_);
-      fetched_ = Fetch();
-    }
+        lane_bits_{paths_ == nullptr       ? 0
+                   : s.n < StepRows() * 16 ? 2
+                                           : 4},
+        base_{(paths_ == nullptr ? s.first : s.first & ~15U) + (threadIdx.x / 32 << PieceBits())} {
+    if (paths_ != nullptr) fetched_ = Fetch();
   }
   __device__ bool Take(Batch* batch) {
     std::uint32_t const lane = threadIdx.x % 32;
     if (paths_ == nullptr) {
-      if (at_ >= end_) return false;
-      *batch = store_.Give(min(at_ + lane, end_ - 1), at_ + lane < end_);
-      at_ += StepRows();
+      std::uint32_t const row = NextRow() + lane;
+      if (row - lane >= end_) return false;
+      *batch = store_.Give(min(row, end_ - 1), row < end_);
+      place_ += 32;
       return true;
     }
-    while (queued_ < 32 && at_ < end_) Look();
+    while (queued_ < 32 && NextRow() < end_) Look();
     if (queued_ == 0) return false;
     std::uint32_t const taken = min(queued_, 32U);
     queued_ -= taken;
-    RowIndex const row = base_ + queue_[queued_ + min(lane, taken - 1)];
+    RowIndex const row = RowAt(queue_[queued_ + min(lane, taken - 1)]);
     __syncwarp();  // before the queue is written again
     *batch = store_.Give(row, lane < taken);
     return true;
@@ -174,10 +175,17 @@ class PathFeed {
   __device__ GradientPair Wide(RowIndex row) const { return store_.Wide(row); }
 
  private:
+  __device__ int PieceBits() const { return lane_bits_ + 5; }
+  __device__ std::uint32_t RowAt(std::uint32_t place) const {
+    std::uint32_t const piece = place >> PieceBits();
+    return base_ + piece * (StepRows() << lane_bits_) + (place - (piece << PieceBits()));
+  }
+  /// To be looked at by the first lane.
+  __device__ std::uint32_t NextRow() const { return base_ + (place_ >> PieceBits()) * (StepRows() << lane_bits_); }
   __device__ uint4 Fetch() const {
-    std::uint32_t const row = at_ + threadIdx.x % 32 * lane_rows_;
+    std::uint32_t const row = NextRow() + (threadIdx.x % 32 << lane_bits_);
     if (row >= end_) return {0, 0, 0, 0};
-    if (lane_rows_ == 4) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
+    if (lane_bits_ == 2) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
     return *reinterpret_cast<uint4 const*>(paths_ + row);
   }
   /// Bit i of the result: byte i of the word is the path.
@@ -187,15 +195,16 @@ class PathFeed {
   }
   /// Queues what matches among the lane's next paths.
   __device__ void Look() {
-    std::uint32_t const lane = threadIdx.x % 32, row = at_ + lane * lane_rows_;
+    std::uint32_t const lane = threadIdx.x % 32, row = NextRow() + (lane << lane_bits_);
+    std::uint32_t const place = place_ + (lane << lane_bits_);
     uint4 const now = fetched_;
-    at_ += StepRows() * lane_rows_;
+    place_ += 1U << PieceBits();
     fetched_ = Fetch();
     std::uint32_t mask = Matches(now.x);
-    if (lane_rows_ == 16) mask |= Matches(now.y) << 4 | Matches(now.z) << 8 | Matches(now.w) << 12;
+    if (lane_bits_ == 4) mask |= Matches(now.y) << 4 | Matches(now.z) << 8 | Matches(now.w) << 12;
     // Rows before the segment and after it share words with its ends.
     if (row < first_) mask &= first_ - row < 16 ? ~0U << (first_ - row) : 0;
-    if (row + lane_rows_ > end_) mask &= row < end_ ? (1U << (end_ - row)) - 1 : 0;
+    if (row + (1U << lane_bits_) > end_) mask &= row < end_ ? (1U << (end_ - row)) - 1 : 0;
     std::uint32_t const count = __popc(mask);
     std::uint32_t up_to = count;
 #pragma unroll
@@ -203,9 +212,9 @@ class PathFeed {
       std::uint32_t const other = __shfl_up_sync(kAllLanes, up_to, d);
       if (lane >= static_cast<std::uint32_t>(d)) up_to += other;
     }
-    std::uint32_t place = queued_ + up_to - count;
+    std::uint32_t end = queued_ + up_to - count;
     for (; mask != 0; mask &= mask - 1) {
-      queue_[place++] = static_cast<std::uint16_t>(row - base_ + __ffs(static_cast<int>(mask)) - 1);
+      queue_[end++] = static_cast<std::uint16_t>(place + __ffs(static_cast<int>(mask)) - 1);
     }
     queued_ += __shfl_sync(kAllLanes, up_to, 31);
     __syncwarp();
@@ -213,11 +222,12 @@ class PathFeed {
 
   StoredRows store_;
   std::uint8_t const* paths_;
-  std::uint16_t* queue_;
-  std::uint32_t base_, first_, end_;
+  std::uint16_t* queue_;  ///< places
+  std::uint32_t first_, end_;
   std::uint32_t pattern_;
-  std::uint32_t lane_rows_;
-  std::uint32_t at_;
+  int lane_bits_;           ///< a lane looks at 1 << lane_bits_ rows at a time
+  std::uint32_t base_;      ///< the warp's first row
+  std::uint32_t place_{0};  ///< of the next row that the first lane looks at
   uint4 fetched_{};
   std::uint32_t queued_{0};
 };
@@ -236,7 +246,7 @@ class DividingFeed {
   __device__ DividingFeed(DeviceTree const& tree, Segment const& s, std::uint32_t* queue)
       : tree_{tree},
         store_{tree.paths.store},
-        queue_{reinterpret_cast<Entry*>(queue)},
+        queue_{queue},
         first_{s.first},
         end_{s.first + s.n},
         at_{s.first + threadIdx.x / 32 * kLookRows},
@@ -255,19 +265,18 @@ class DividingFeed {
     if (queued_ == 0) return false;
     std::uint32_t const lane = threadIdx.x % 32, taken = min(queued_, 32U);
     queued_ -= taken;
-    Entry const entry = queue_[queued_ + min(lane, taken - 1)];
+    std::uint32_t const entry = queue_[queued_ + min(lane, taken - 1)];
     __syncwarp();  // before the queue is written again
-    *batch = store_.Give(first_ + (entry & 0xFFFFU), lane < taken, kPairs && (entry & kOther) != 0);
+    *batch = store_.Give(first_ + (entry & ~kOther), lane < taken, kPairs && (entry & kOther) != 0);
     return true;
   }
   __device__ GradientPair Wide(RowIndex row) const { return store_.Wide(row); }
 
  private:
-  /// A row from first_ on; and this, if it is for the other path.
-  using Entry = std::conditional_t<kPairs, std::uint32_t, std::uint16_t>;
-  static constexpr std::uint32_t kOther = 1U << 16;
+  /// Of a row from first_ on that is for the other path.
+  static constexpr std::uint32_t kOther = 1U << 31;
   static constexpr std::uint32_t kRounds = 4, kLookRows = 32 * kRounds;
-  static_assert((32 + kLookRows) * sizeof(Entry) <= sizeof(std::uint32_t) * kQueueWords);
+  static_assert(32 + kLookRows <= kQueueWords);
 
   /// What divides the rows of one, in few registers.
   struct Parent {
@@ -344,7 +353,7 @@ class DividingFeed {
       std::uint32_t const all = __ballot_sync(kAllLanes, summed);
       std::uint32_t const before = __popc(all & ((1U << threadIdx.x % 32) - 1));
       if (summed) {
-        queue_[queued_ + before] = static_cast<Entry>((row + 32 * i - first_) | (other[i] ? kOther : 0));
+        queue_[queued_ + before] = (row + 32 * i - first_) | (other[i] ? kOther : 0);
       }
       queued_ += __popc(all);
     }
@@ -352,7 +361,7 @@ class DividingFeed {
   }
   DeviceTree const& tree_;
   StoredRows store_;
-  Entry* queue_;
+  std::uint32_t* queue_;
   std::uint32_t first_, end_, at_;
   std::uint32_t number_;      ///< of the parent's path, or of the first sibling's
   std::uint32_t left_child_;  ///< what its left child's rows are told; the others follow

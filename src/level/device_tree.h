@@ -216,9 +216,6 @@ void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 /// Clears the slots that this level sums, if no kernel before did.
 void ClearSums(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-/// Who tells rows their paths at this level: AdvancePaths, or, on the way, the kernel that sums them, for one parent at
-/// a time, or for two if they are siblings.
-enum class PathSums { kTold, kDivide, kPairs };
 /// Histograms of all path jobs.
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits,
               cudaStream_t stream);

@@ -156,8 +156,7 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
   };
   number_paths();
   for (int level = 0; level < end; ++level) {
-    PathStep const step{IsMoved(level + 1, shape.levels), IsMoved(level + 2, shape.levels),
-                        sums_at(level + 1) == PathSums::kPairs};
+    PathStep const step{IsMoved(level + 1, shape.levels), IsMoved(level + 2, shape.levels), sums_at(level + 1)};
     PathSums const sums = sums_at(level);
     bool const divide = sums != PathSums::kTold;
     bool const enqueued = level >= first;  // else only the view is moved on

@@ -8,18 +8,23 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a block advances or moves at a time
 
-/// Sum job of `members` rows, as far as is known, among those of a group; slot and first unit are 0. Rows that are only
-/// looked at cost a part of those that are summed: units are made alike in cost. *units: their number.
+/// Sum job of `members` rows, as far as is known, among those of a group; slot and first unit are 0. Units are made
+/// alike in cost, which is counted in rows that are summed: a row that is only looked at costs a part of one, more if
+/// it is told its path; the way from one job to the next, on which a block hands on its sums and begins to look for
+/// rows again, as much as some thousand. *units: their number, spare ones included.
 __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, PathPlace place,
-                                      float members, std::uint32_t* units) {
-  constexpr float kLookCost = 1.0f / 16;
+                                      float members, PathSums sums, std::uint32_t* units) {
+  constexpr float kLookCost = 1.0f / 32, kTellCost = 1.0f / 4;
+  constexpr std::uint32_t kNextJobCost = 4096;
   std::uint32_t const rows = group.rows;
   auto const all = static_cast<float>(rows);
-  auto const cost = static_cast<std::uint32_t>(all * kLookCost + fminf(fmaxf(members, 0.0f), all));
+  float const look = all * (sums == PathSums::kTold ? kLookCost : kTellCost);
+  auto const cost = static_cast<std::uint32_t>(look + fminf(fmaxf(members, 0.0f), all));
   std::uint32_t const wanted = max(1U, cost / least_unit_rows);
   std::uint32_t const unit_rows = ((max(rows, 1U) + wanted - 1) / wanted + 127) / 128 * 128;
-  *units = (rows + unit_rows - 1) / unit_rows;
-  return {group.first_row, rows, place.path, 0, 0, unit_rows, place.group, 0, kNoSlot};
+  std::uint32_t const spare = kNextJobCost / least_unit_rows;
+  *units = spare + (rows + unit_rows - 1) / unit_rows;
+  return {group.first_row, rows, place.path, 0, 0, spare, unit_rows, place.group, 0, kNoSlot};
 }
 
 /// One thread makes the root of the first `rows` rows of the store, its group and its sum job.
@@ -31,7 +36,8 @@ __device__ inline void MakePathRoot(DeviceTree const& tree, std::uint32_t rows) 
   paths.walk[0].left = kNoNode;
   RowGroup const group{0, rows, 0, static_cast<float>(root.hess)};
   paths.groups[0] = group;
-  paths.jobs[0] = MakePathJob(tree.unit_rows, group, {0, 0}, static_cast<float>(rows), &state.sum_units);
+  paths.jobs[0] =
+      MakePathJob(tree.unit_rows, group, {0, 0}, static_cast<float>(rows), PathSums::kTold, &state.sum_units);
   state.groups = 1;
   state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
 }
@@ -103,7 +109,7 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
   // Siblings are neighbours. The first one's job is for both, if both are split.
   bool pair = false;
   std::uint32_t other_path = 0;
-  if (step.pairs) {
+  if (step.sums == PathSums::kPairs) {
     std::uint32_t const other_group = __shfl_xor_sync(kAllLanes, node.place.group, 1);
     bool const other_is_candidate = __shfl_xor_sync(kAllLanes, candidate, 1);
     float const other_members = __shfl_xor_sync(kAllLanes, members, 1);
@@ -115,7 +121,7 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
   PathJob job{};
   std::uint32_t units = 0;
   if (candidate && !step.move) {
-    job = MakePathJob(tree.unit_rows, node.group, {child.group, built_path}, members, &units);
+    job = MakePathJob(tree.unit_rows, node.group, {child.group, built_path}, members, step.sums, &units);
     if (pair && !first_of_pair) units = 0;
   }
   // Those selected are the first candidates: what is before one of them is of selected ones only.
@@ -203,7 +209,7 @@ __device__ inline void PlanGroups(DeviceTree const& tree) {
       group.hess = static_cast<float>(tree.nodes[root].sum.hess);
       built = root == family.built();
       if (built) {
-        job = MakePathJob(tree.unit_rows, group, {g, 0}, static_cast<float>(group.rows), &units);
+        job = MakePathJob(tree.unit_rows, group, {g, 0}, static_cast<float>(group.rows), PathSums::kTold, &units);
         job.slot = family.built_slot;
       }
     }

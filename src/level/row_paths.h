@@ -51,8 +51,9 @@ struct PathJob {
   std::uint32_t path;
   std::int32_t slot;
   std::uint32_t first_unit;
-  std::uint32_t unit_rows;  ///< rows of the group that one unit looks at
-  std::uint32_t group;      ///< its number
+  std::uint32_t spare_units;  ///< its first ones, which have no rows: a block that gets here from another job is late
+  std::uint32_t unit_rows;    ///< rows of the group that one unit of the others looks at
+  std::uint32_t group;        ///< its number
   std::uint32_t other_path;
   std::int32_t other_slot;  ///< kNoSlot: one path only
 };
@@ -92,11 +93,15 @@ struct RowPaths {
   NodeIndex* start_nodes;  ///< [groups] their nodes
 };
 
+/// Who tells rows their paths at a level: AdvancePaths, or, on the way, the kernel that sums them, for one parent at a
+/// time, or for two if they are siblings.
+enum class PathSums { kTold, kDivide, kPairs };
+
 /// What follows a level, known to the host when it enqueues the level.
 struct PathStep {
-  bool move;   ///< the next level is moved: rows of this one's nodes are counted
-  bool count;  ///< the same for the next level: its counts are cleared
-  bool pairs;  ///< the next level's rows are summed for two parents at a time
+  bool move;      ///< the next level is moved: rows of this one's nodes are counted
+  bool count;     ///< the same for the next level: its counts are cleared
+  PathSums sums;  ///< of the next level
 };
 
 }  // namespace xgbgpu::cuda

@@ -257,10 +257,10 @@ class SumStage {
     std::vector<PathJob> jobs;
     std::uint32_t units = 0;
     for (std::uint32_t j = 0; j < c_.jobs; ++j) {
-      std::uint32_t const unit_rows = c_.unit_rows * (1 + j % 3);
-      jobs.push_back(
-          {first_row(j), rows(j), path, static_cast<std::int32_t>(c_.jobs - 1 - j), units, unit_rows, 0, 0, kNoSlot});
-      units += (rows(j) + unit_rows - 1) / unit_rows;
+      std::uint32_t const unit_rows = c_.unit_rows * (1 + j % 3), spare = j % 4 * 3;
+      jobs.push_back({first_row(j), rows(j), path, static_cast<std::int32_t>(c_.jobs - 1 - j), units, spare, unit_rows,
+                      0, 0, kNoSlot});
+      units += spare + (rows(j) + unit_rows - 1) / unit_rows;
     }
     Start(c_.jobs, units);
     return jobs;
