@@ -49,6 +49,7 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
                        lane->level().constraints(), result.sets);
   last_ = lane;
+  ahead_values_ = lane->level().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
   SetTree(tree.size());
   return tree;
 }
@@ -163,7 +164,8 @@ void CudaTreeBuilder::BeginTree() {
     gradients.pairs = room;
   }
   lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
-  lane.Begin(train_, gradients, TreeNumber(tree.key));
+  lane.Begin(train_, gradients, TreeNumber(tree.key),
+             round_.lanes == 1 ? round_.rows->BeginAhead() : cuda::MarginsAhead{});
   lane.GrowLevels();
   ++round_.begun;
 }
@@ -182,8 +184,11 @@ bool CudaTreeBuilder::KeepOneLane() {
 
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
   CheckNodes("AddLeafValues", node_values.size());
-  float* const target =
-      Run([&] { return static_cast<cuda::ResidentRows*>(rows)->LeafTarget(output, last_->stream()); });
+  auto* const resident = static_cast<cuda::ResidentRows*>(rows);
+  bool const as_grown = std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
+  ahead_values_.clear();
+  if (as_grown && resident->TakeAhead()) return;
+  float* const target = Run([&] { return resident->LeafTarget(output, last_->stream()); });
   AddLeafValuesOnDevice(node_values, target, 1);
 }
 

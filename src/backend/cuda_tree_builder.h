@@ -73,6 +73,8 @@ class CudaTreeBuilder final : public CudaBuilder {
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
   TreeLane* last_;                                ///< where a tree was finished last
   Round round_{};
+  /// Leaf values of the tree that was finished last, if the rows' margins may become those ahead; else empty.
+  std::vector<float> ahead_values_;
   TrainParams train_;
 };
 

@@ -26,9 +26,10 @@ GradientPair* TreeLane::GradientRoom() {
   return gradient_room_.data();
 }
 
-void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number) {
+void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
+                     cuda::MarginsAhead const& ahead) {
   gradients_ = gradients;
-  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number);
+  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, ahead);
 }
 
 void TreeLane::GrowLevels() {

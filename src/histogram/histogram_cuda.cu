@@ -129,8 +129,8 @@ constexpr std::uint32_t kWarpWords = 32 * kRecordWords + kQueueWords;
 /// One format of the gradients: every block takes an equal run of units, tile by tile. The sums are zero, and again
 /// when this returns; those of a pair's other path are `sum_words` after the first.
 template <typename Sums, int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
-__device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t least_units, std::uint32_t sum_words,
-                         std::uint32_t* shared) {
+__device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t near, std::uint32_t least_units,
+                         std::uint32_t sum_words, std::uint32_t* shared) {
   constexpr int kWords = Sums::kPlanes == 2 || kRecordWords == 1 ? kRecordWords : kRecordWords / 2;
   constexpr std::uint32_t kPasses = kRecordWords / kWords;
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
@@ -151,7 +151,7 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     std::uint32_t const tile_index = tile_pass / kPasses, pass = tile_pass % kPasses;
     std::uint64_t const tile_begin = tile_pass * units;
     std::uint32_t taken = 0;
-    Segment segment = jobs.At(static_cast<std::uint32_t>(at - tile_begin),
+    Segment segment = jobs.At(near, static_cast<std::uint32_t>(at - tile_begin),
                               static_cast<std::uint32_t>(min(end - tile_begin, units)), kMostSegmentRows, &taken);
     segment.tells = tile_pass == 0;
     at += taken;
@@ -165,6 +165,7 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
             Flush<Sums, kSymbolBytes, kWords>(tree, segment.other_slot, whole, tile_index, pass, sums + sum_words);
           }
         });
+    near = Jobs::LoadNear(tree);
   }
 }
 
@@ -188,12 +189,14 @@ __global__ void __launch_bounds__(kMostThreads, 1)
   for (std::uint32_t i = threadIdx.x; i < kSets * sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
-  Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};  // on their way together with the format
+  // On their way together, with the format.
+  std::uint32_t const near = Jobs::LoadNear(tree);
+  Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};
   if (std::is_same_v<Jobs, PathJobs> && tree.paths.slots != 0) ClearNextSlots(tree);
   if (tree.gradient->format.narrow) {
-    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, sum_words, shared);
+    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, near, least_units, sum_words, shared);
   } else {
-    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, least_units, sum_words, shared);
+    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, near, least_units, sum_words, shared);
   }
 }
 
@@ -221,7 +224,7 @@ __global__ void __launch_bounds__(kCellThreads) SumCellsKernel(DeviceTree tree) 
   bool const narrow = tree.gradient->format.narrow;
   for (std::uint32_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     std::uint32_t taken = 0;
-    Segment const s = jobs.At(unit, unit + 1, tree.unit_rows, &taken);
+    Segment const s = jobs.At(0, unit, unit + 1, tree.unit_rows, &taken);
     RowRecord const* const rows = tree.lists[s.list] + s.first;
     GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells;
     for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += StepRows()) {

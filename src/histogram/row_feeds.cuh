@@ -38,9 +38,12 @@ struct ListJobs {
   DeviceTree const& tree;
   std::uint32_t jobs, all_units;
 
+  /// What helps to find a job, and can be loaded before anything is known.
+  static __device__ std::uint32_t LoadNear(DeviceTree const&) { return 0; }
   /// The segment that begins at unit `unit` and ends at `end` or earlier, with at most `most_rows` rows. Called by the
-  /// whole block.
-  __device__ Segment At(std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows, std::uint32_t* units) const {
+  /// whole block, with what LoadNear gave.
+  __device__ Segment At(std::uint32_t, std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows,
+                        std::uint32_t* units) const {
     std::uint32_t const j = FindJobByWarp(jobs, unit, [&](std::uint32_t i) { return tree.sum_jobs[i].first_unit; });
     SumJob const job = tree.sum_jobs[j];
     std::uint32_t const job_end = j + 1 < jobs ? tree.sum_jobs[j + 1].first_unit : all_units;
@@ -59,11 +62,24 @@ struct ListJobs {
 
 /// The jobs of paths: RowPaths::jobs.
 struct PathJobs {
+  static constexpr std::uint32_t kNear = 32;
+
   DeviceTree const& tree;
   std::uint32_t jobs, all_units;
 
-  __device__ Segment At(std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows, std::uint32_t* units) const {
-    std::uint32_t const j = FindJobByWarp(jobs, unit, [&](std::uint32_t i) { return tree.paths.jobs[i].first_unit; });
+  /// First unit of a job for each lane; there is room for as many.
+  static __device__ std::uint32_t LoadNear(DeviceTree const& tree) {
+    return tree.paths.jobs[threadIdx.x % kNear].first_unit;
+  }
+  __device__ Segment At(std::uint32_t near, std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows,
+                        std::uint32_t* units) const {
+    std::uint32_t j;
+    if (jobs <= kNear) {
+      bool const up_to = threadIdx.x % 32 < jobs && near <= unit;
+      j = 31 - __clz(static_cast<int>(__ballot_sync(kAllLanes, up_to)));
+    } else {
+      j = FindJobByWarp(jobs, unit, [&](std::uint32_t i) { return tree.paths.jobs[i].first_unit; });
+    }
     PathJob const job = tree.paths.jobs[j];
     std::uint32_t const job_end = j + 1 < jobs ? tree.paths.jobs[j + 1].first_unit : all_units;
     auto const past_spare = [&](std::uint32_t u) { return max(u - job.first_unit, job.spare_units) - job.spare_units; };

@@ -71,6 +71,7 @@ struct TreeSettings {
   float min_split_loss;
   int max_depth;
   int max_leaves;
+  float learning_rate;
   SampleDraw draw;  ///< its seed and tree are those of features, too
   FeatureCounts features;
 };
@@ -158,9 +159,10 @@ struct TreeMemory {
 /// (level/tree_ends.cu)
 void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeMemory const& memory, GradientSum* histogram,
                std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream);
-/// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory.
-void ReturnTree(TreeMemory const& memory, LevelState const* state, NodeIndex most_nodes, std::uint8_t* to,
-                DeviceLimits const& limits, cudaStream_t stream);
+/// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory; to
+/// `leaf_values`, [most_nodes] on the device or nullptr, what each adds to its rows if it is a leaf.
+void ReturnTree(DeviceTree const& tree, TreeMemory const& memory, NodeIndex most_nodes, float* leaf_values,
+                std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
 /// Where nodes get their numbers in the tree, if there is an order; those that are not asked for are nullptr.
 struct TreeNumbers {
   WalkNode* walk;              ///< [most_nodes] by paths: the tree, for walks
@@ -172,7 +174,8 @@ struct TreeNumbers {
 /// The same for a tree with an order: of its nodes those that are in the tree, in the tree's numbers. The tree may grow
 /// on after that.
 void ReturnOrderedTree(DeviceTree const& tree, TreeMemory const& memory, TreeNumbers const& numbers,
-                       NodeIndex most_nodes, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
+                       NodeIndex most_nodes, float* leaf_values, std::uint8_t* to, DeviceLimits const& limits,
+                       cudaStream_t stream);
 
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
@@ -225,25 +228,28 @@ bool PairsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, Devic
 inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
   return matrix.tiles == 1 && matrix.symbol_bytes == 1 && !categories;
 }
-/// The leaf of every row of the matrix, from RowPaths::start if there is one, else from the root.
-/// (level/walk_rows_cuda.cu)
-void WalkRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream);
 /// A finished tree that was grown by paths.
 struct WalkTree {
   WalkNode const* nodes;
-  Node const* made;             ///< the nodes as they were made, level by level: the same ones, without an order
-  LevelState const* state;      ///< knows their number
-  bool ordered;                 ///< is there an order?
-  DeviceCategories categories;  ///< of their splits
+  Node const* made;              ///< the nodes as they were made, level by level: the same ones, without an order
+  LevelState const* state;       ///< knows their number
+  bool ordered;                  ///< is there an order?
+  DeviceCategories categories;   ///< of their splits
+  std::uint8_t const* start;     ///< see RowPaths; nullptr: rows walk from the root
+  NodeIndex const* start_nodes;  ///< in the tree
 
   XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(ordered ? 2 * state->ordered + 1 : state->nodes); }
   /// None of the first `n` nodes is deeper.
   XGBGPU_HD int DepthOfFirst(NodeIndex n) const { return ordered ? state->depth : made[n - 1].depth; }
 };
-/// After a tree on a sample, for all rows of the matrix, from the root: margins[row · stride] += node_values[leaf].
-void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
-                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
-/// The same: positions[row] = leaf, its complement outside the sample.
+/// After it, for all rows of the matrix: to[row · stride] = from[row · stride] + node_values[leaf]. `from` may be `to`.
+/// (level/walk_rows_cuda.cu)
+void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
+                    float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
+/// The same: positions[row] = leaf.
+void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
+                      DeviceLimits const& limits, cudaStream_t stream);
+/// The same, complements outside the sample.
 void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
                        NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 

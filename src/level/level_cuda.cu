@@ -73,6 +73,7 @@ void LevelBuilder::ReserveUnattended() {
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
   std::size_t const returned = TreeBytes(shape_.ReturnedAfter(shape_.levels));
+  if (walks_ahead_) Grow(&leaf_values_, "nodes", shape_.ReturnedAfter(shape_.levels));
   if (host_memory_.size() < returned) {
     DropGraph();
     host_memory_ = {};
@@ -101,31 +102,6 @@ void LevelBuilder::ReservePaths() {
 
 void LevelBuilder::ReserveLists() {
   for (auto& list : lists_) Grow(&list, "row lists", matrix_.view.rows);
-}
-
-void LevelBuilder::ReserveAttended() {
-  LevelPolicy const policy;
-  std::size_t const fitting = histogram_budget_ / HistogramBytes();
-  std::size_t const leaves =
-      params_.max_leaves == 0 ? policy.attended_slots : 2 * static_cast<std::size_t>(params_.max_leaves);
-  used_slots_ = static_cast<std::uint32_t>(
-      std::max<std::size_t>(2, std::min({fitting, leaves, matrix_.view.rows, std::size_t{policy.attended_slots}})));
-  std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
-  batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
-  ReserveLists();
-  Grow(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
-  if (categories_.Reserve(NodeRoom(), 0, stream_)) DropGraph();
-  Grow(&families_, "nodes", batch_);
-  if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
-  Grow(&move_jobs_, "nodes", batch_);
-  Grow(&sum_jobs_, "nodes", 2 * batch_);
-  Grow(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
-  Grow(&candidates_, "split candidates", 2 * batch_ * groups_.size());
-  if (host_memory_.size() < TreeBytes(1 + 2 * batch_)) {
-    DropGraph();
-    host_memory_ = {};
-    host_memory_ = PinnedBuffer<std::uint8_t>{TreeBytes(1 + 2 * batch_)};
-  }
 }
 
 DeviceTree LevelBuilder::View() const {
@@ -195,7 +171,7 @@ void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
 }
 
 void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-                         std::uint32_t tree_number) {
+                         std::uint32_t tree_number, MarginsAhead const& ahead) {
   Constraints constraints{params, matrix_.view.features};
   if (params.max_depth != params_.max_depth || params.max_leaves != params_.max_leaves) {
     likely_levels_ = 0;
@@ -205,6 +181,7 @@ void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, Dev
   features_ = std::move(features);
   gradients_ = gradients;
   tree_number_ = tree_number;
+  ahead_ = ahead;
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   StartTree(std::move(constraints));
 }
@@ -214,6 +191,8 @@ void LevelBuilder::StartTree(Constraints constraints) {
   unattended_ = CanRunUnattended(params_);
   shape_ = ShapeOf(params_);
   by_paths_ = CanUsePaths();
+  // Stages are timed one by one.
+  walks_ahead_ = ahead_.to != nullptr && by_paths_ && !IsCutLate() && timer_.timeline() == nullptr;
   ReserveSample(RoomForSample(MakeSampleTarget(params_, matrix_.view.rows).expected, matrix_.view.rows));
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
@@ -223,6 +202,7 @@ void LevelBuilder::StartTree(Constraints constraints) {
       params_.min_split_loss,
       params_.max_depth == 0 ? std::numeric_limits<int>::max() : params_.max_depth,
       IsCut() ? 0 : params_.max_leaves,
+      params_.learning_rate,
       {params_.seed, tree_number_, SampleThreshold(params_.subsample), MakeSampleTarget(params_, matrix_.view.rows)},
       features_->counts()};
   if (unattended_) {
@@ -282,12 +262,13 @@ void LevelBuilder::EnqueueLevels(int first, int end) {
   auto const most_nodes =
       static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * matrix_.view.rows - 1));
   TreeMemory const memory{tree_memory_.data(), sizeof(Header)};
+  float* const values = walks_ahead_ ? leaf_values_.data() : nullptr;
   if (shape_.ordered) {
     TreeNumbers const by_lists{nullptr, nullptr, nullptr, 0, leaf_of_node_.data()};
-    ReturnOrderedTree(tree, memory, by_paths_ ? paths_.Numbers() : by_lists, most_nodes, host_memory_.data(), limits_,
-                      stream_);
+    ReturnOrderedTree(tree, memory, by_paths_ ? paths_.Numbers() : by_lists, most_nodes, values, host_memory_.data(),
+                      limits_, stream_);
   } else {
-    ReturnTree(memory, tree.state, most_nodes, host_memory_.data(), limits_, stream_);
+    ReturnTree(tree, memory, most_nodes, values, host_memory_.data(), limits_, stream_);
   }
 }
 
@@ -328,7 +309,11 @@ void LevelBuilder::RunUnattended() {
 /// After the tree, for which the host waits: it then goes on while rows look for their leaves.
 void LevelBuilder::EnqueueWalk() {
   returned_.Record(stream_);
-  if (by_paths_) paths_.EnqueueWalk(View(), enqueued_levels_, timer_, limits_, stream_);
+  if (walks_ahead_) {
+    AddLeavesOfAll(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_.from, ahead_.to, 1, limits_, stream_);
+  } else if (by_paths_ && !Sampled()) {
+    WriteLeaves();
+  }
 }
 
 /// Enqueues a whole tree: as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
@@ -338,15 +323,27 @@ void LevelBuilder::LaunchTree() {
     EnqueueTree();
     return;
   }
-  GraphKey const key{params_.max_depth,  enqueued_levels_,  shape_.ordered ? 1 + shape_.most_ordered : 0,
-                     Sampled(),          Weighted(),        by_paths_,
-                     has_tree_set_,      has_node_sets_,    !params_.feature_weights.empty(),
-                     limits_.shared,     sample_room_,      used_slots_,
-                     gradients_.pairs,   gradients_.maxima, limits_.processors,
+  GraphKey const key{params_.max_depth,
+                     enqueued_levels_,
+                     shape_.ordered ? 1 + shape_.most_ordered : 0,
+                     Sampled(),
+                     Weighted(),
+                     by_paths_,
+                     walks_ahead_,
+                     has_tree_set_,
+                     has_node_sets_,
+                     !params_.feature_weights.empty(),
+                     limits_.shared,
+                     sample_room_,
+                     used_slots_,
+                     gradients_.pairs,
+                     gradients_.maxima,
+                     limits_.processors,
                      constraints_.View()};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.tree_set, k.node_sets,
-                    k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima, k.processors, k.limits);
+    return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.walks_ahead, k.tree_set,
+                    k.node_sets, k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima,
+                    k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();
@@ -368,70 +365,8 @@ void LevelBuilder::BuildRoot() {
   LearnBack(0, 1);
 }
 
-/// Attended: reads `n` nodes that were just made back, waits, and hands them to the growth.
-void LevelBuilder::LearnBack(std::size_t first, std::size_t n) {
-  Node* const nodes = NodesOf(host_memory_.data());
-  CopyToHost(nodes, NodesOf(tree_memory_.data()) + first, n, stream_, "reading splits");
-  stream_.Wait("looking for splits");
-  growth_.Learn({nodes, n});
-}
-
-bool LevelBuilder::SelectNodes() { return !unattended_ && growth_.MaySplit(); }
-
-void LevelBuilder::ExpandNodes() {
-  ++level_;
-  std::vector<Family> const batch = growth_.NextBatch(batch_);
-  std::size_t const first = static_cast<std::size_t>(batch.front().left);
-  if (NodeRoom() < first + 2 * batch.size()) {
-    DeviceBuffer<std::uint8_t> larger{arena_, "nodes", TreeBytes(2 * (first + 2 * batch.size()))};
-    DropGraph();
-    CheckCuda(cudaMemcpyAsync(larger.data(), tree_memory_.data(), TreeBytes(first), cudaMemcpyDeviceToDevice, stream_),
-              "making room for nodes");
-    stream_.Wait("making room for nodes");
-    tree_memory_ = std::move(larger);
-    categories_.Reserve(NodeRoom(), first, stream_);
-  }
-  constraints_.Extend(first, first + 2 * batch.size(), arena_, stream_);
-  std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from there is over
-  CopyToDevice(families_.data(), host_families_.data(), batch.size(), stream_, "choosing nodes");
-  bounds_.families = batch.size();
-  DeviceTree const tree = View();
-  PrepareFamilies(tree, static_cast<std::uint32_t>(batch.size()), stream_);
-  timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, LevelKind::kInner, limits_, stream_); });
-  timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
-  timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kByHost, {}, limits_, stream_); });
-  LearnBack(first, 2 * batch.size());
-}
-
 void LevelBuilder::EnqueueUnsampled(Node const* nodes) {
   if (Sampled()) FindLeaves(matrix_.view, nodes, categories_.View(), positions_.data(), limits_, stream_);
-}
-
-/// Attended: the rows of every node that the device made last belong to a leaf of the tree.
-void LevelBuilder::EnqueuePositions() {
-  std::vector<NodeIndex> const leaf = growth_.LeafNumbers();
-  DeviceTree tree = View();
-  std::vector<MoveJob> jobs;
-  std::uint32_t items = 0;
-  for (std::size_t n = 0; n < leaf.size(); ++n) {
-    if (leaf[n] == kNoNode) continue;
-    jobs.push_back({static_cast<NodeIndex>(n), ~leaf[n], items});
-    items += (growth_.made()[n].rows + tree.item_rows - 1) / tree.item_rows;
-  }
-  LevelState state{};
-  state.move_jobs = static_cast<std::uint32_t>(jobs.size());
-  state.move_items = items;
-  Grow(&move_jobs_, "nodes", jobs.size());
-  tree.move_jobs = move_jobs_.data();
-  CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
-  CopyToDevice(tree.state, &state, 1, stream_, "writing positions");
-  MoveRows(tree, bounds_, LevelKind::kFinal, limits_, stream_);
-  if (Sampled()) {
-    Grow(&tree_nodes_, "nodes", growth_.tree().size());
-    CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), stream_, "writing positions");
-    EnqueueUnsampled(tree_nodes_.data());
-  }
-  stream_.Wait("writing positions");  // the copies' sources go
 }
 
 /// By paths: true if memory was short that has been found now, so that the tree must be grown again.

@@ -12,6 +12,7 @@
 #include "level/device_tree.h"
 #include "level/path_growth.h"
 #include "level/tree_shape.h"
+#include "predict/predict_cuda.h"
 #include "sample/sample.h"
 #include "split/constraints_cuda.h"
 
@@ -32,9 +33,9 @@ class LevelBuilder {
   LevelBuilder& operator=(LevelBuilder const&) = delete;
 
   /// Starts a tree. Throws InvalidArgument (constraints on features that are not there). Gradients and their maxima are
-  /// unchanged until Finish.
+  /// unchanged until Finish. `ahead`: see margins_are_ahead.
   void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-             std::uint32_t tree_number);
+             std::uint32_t tree_number, MarginsAhead const& ahead = {});
   void BuildRoot();
   bool SelectNodes();
   void ExpandNodes();
@@ -47,6 +48,9 @@ class LevelBuilder {
   };
   /// Waits for the tree; rows may still look for their leaves then, on the stream.
   Result Finish();
+  /// Of the finished tree: are MarginsAhead::to those before it and the leaf values that MakeTree tells? Enqueued. Else
+  /// they mean nothing.
+  bool margins_are_ahead() const { return walks_ahead_; }
   /// Of the tree.
   Constraints const& constraints() const { return constraints_.constraints(); }
 
@@ -115,11 +119,14 @@ class LevelBuilder {
   void ReportBytes(Span<Node const> nodes);
   SampleView Sample() const;
   WalkTree WalkOfTree() const;
+  void WriteLeaves() const;
   bool Sampled() const { return params_.SamplesRows(); }
   /// Do gradients decide which rows are in the sample, and are divided by the chance?
   bool Weighted() const { return Sampled() && params_.sampling_method != SamplingMethod::kUniform; }
-  /// Are rows' leaves looked for when somebody asks? Nobody may: margins are advanced on the way.
-  bool WalksLate() const { return Sampled() && by_paths_; }
+  /// Does the tree grow on a copy of the sample's rows?
+  bool CopiesSample() const { return by_paths_ && Sampled(); }
+  /// Are rows' leaves noted when somebody asks? Nobody may: margins are advanced on the way.
+  bool WalksLate() const { return CopiesSample() || walks_ahead_; }
   std::size_t HistogramBytes() const { return matrix_.view.cells * sizeof(GradientSum); }
 
   DeviceMatrix const& matrix_;
@@ -139,12 +146,14 @@ class LevelBuilder {
   bool has_node_sets_{false};
   bool unattended_{false};
   bool by_paths_{false};
-  TreeShape shape_;         ///< unattended
-  int enqueued_levels_{0};  ///< unattended
-  int likely_levels_{0};    ///< of trees with an order; 0: there was none yet
-  int shallow_trees_{0};    ///< in a row: see LevelPolicy
-  bool too_deep_{false};    ///< a tree with an order was deeper than may be, and the next may be: they grow attended
-  int level_{0};            ///< levels, or attended batches, expanded so far
+  MarginsAhead ahead_;
+  bool walks_ahead_{false};  ///< do rows walk to `ahead_` as soon as the tree is there?
+  TreeShape shape_;          ///< unattended
+  int enqueued_levels_{0};   ///< unattended
+  int likely_levels_{0};     ///< of trees with an order; 0: there was none yet
+  int shallow_trees_{0};     ///< in a row: see LevelPolicy
+  bool too_deep_{false};     ///< a tree with an order was deeper than may be, and the next may be: they grow attended
+  int level_{0};             ///< levels, or attended batches, expanded so far
   std::uint32_t used_slots_{0};  ///< of histograms
   std::size_t batch_{0};         ///< attended: families of one batch at most
   BatchGrowth growth_;
@@ -157,7 +166,7 @@ class LevelBuilder {
   struct GraphKey {
     int max_depth, levels;
     std::uint32_t ordered;  ///< 1 + nodes that the order keeps; 0: there is none
-    bool sampled, weighted, by_paths, tree_set, node_sets, feature_weights, shared;
+    bool sampled, weighted, by_paths, walks_ahead, tree_set, node_sets, feature_weights, shared;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     GradientMaxima const* maxima;
@@ -191,6 +200,7 @@ class LevelBuilder {
   DeviceBuffer<std::uint32_t> key_counts_;
   DeviceBuffer<std::uint16_t> keys_;
   DeviceBuffer<NodeIndex> positions_;
+  DeviceBuffer<float> leaf_values_;  ///< if the tree walks ahead
   DeviceBuffer<GradientSum> histograms_;
   DeviceBuffer<SplitGroup> group_array_;
   DeviceBuffer<SplitCandidate> candidates_;

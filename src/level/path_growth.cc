@@ -86,7 +86,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   grow(&places_, "nodes", nodes);
   grow(&walk_, "nodes", nodes);
   if (ordered_) grow(&tree_walk_, "nodes", shape.ReturnedAfter(shape.levels));
-  grow(&jobs_, "nodes", widest);
+  grow(&jobs_, "nodes", std::max<std::size_t>(32, widest));  // PathJobs::kNear
   return changed;
 }
 
@@ -182,17 +182,6 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     if (!enqueued) continue;
     timer.Run(kSplit, level, [&] { FindSplits(tree, bounds, NextLevel::kPaths, step, limits, stream); });
   }
-}
-
-void PathGrowth::EnqueueWalk(DeviceTree tree, int end, StageTimer const& timer, DeviceLimits const& limits,
-                             cudaStream_t stream) const {
-  if (Sampled()) return;
-  RowPaths& paths = tree.paths;
-  bool const moved = starts_ != 0 && move_every_ < end;
-  paths.start = moved ? start_.data() : nullptr;
-  paths.start_nodes = ordered_ ? tree_start_nodes_.data() : start_nodes_.data();
-  if (ordered_) paths.walk = tree_walk_.data();
-  timer.Run(kWalk, end, [&] { WalkRows(tree, limits, stream); });
 }
 
 }  // namespace xgbgpu::cuda

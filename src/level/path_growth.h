@@ -38,10 +38,10 @@ class PathGrowth {
   /// the root's level.
   void EnqueueLevels(DeviceTree tree, TreeShape const& shape, int first, int end, LevelBounds bounds,
                      StageTimer const& timer, DeviceLimits const& limits, cudaStream_t stream) const;
-  /// Then, without a sample, the leaf of every row, as far as the tree has grown; with an order, once the numbers are
-  /// known.
-  void EnqueueWalk(DeviceTree tree, int end, StageTimer const& timer, DeviceLimits const& limits,
-                   cudaStream_t stream) const;
+  /// Where rows that were moved by the first `end` levels walk from; nullptr: from the root.
+  std::uint8_t const* start(int end) const { return starts_ != 0 && move_every_ < end ? start_.data() : nullptr; }
+  /// Their nodes in the finished tree.
+  NodeIndex const* start_nodes() const { return ordered_ ? tree_start_nodes_.data() : start_nodes_.data(); }
 
   /// Must the histograms of the whole tree be cleared before it?
   bool NeedsClearHistograms() const { return clears_all_; }

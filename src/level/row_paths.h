@@ -78,9 +78,9 @@ struct RowPaths {
   std::uint32_t* counts;  ///< [groups << (depth + 1)] rows of the children, if the next level is moved
   PathPlace* places;      ///< [nodes]
   WalkNode* walk;         ///< [nodes]
-  PathJob* jobs;
-  int depth;     ///< of the parents below their group's node
-  bool cleared;  ///< are this level's histogram slots clear before its first kernel?
+  PathJob* jobs;          ///< [families, but 32 at least]
+  int depth;              ///< of the parents below their group's node
+  bool cleared;           ///< are this level's histogram slots clear before its first kernel?
   /// Histogram slots that there are, if the kernel that sums this level clears those of the next; 0: it does not.
   std::uint32_t slots;
   // Moving:

@@ -7,8 +7,8 @@ namespace xgbgpu::cuda {
 
 /// `room`: rows of the sample, if the tree is grown by paths; lists have room for all.
 void LevelBuilder::ReserveSample(std::uint32_t room) {
-  sample_room_ = WalksLate() ? room : 0;
-  if (WalksLate()) {
+  sample_room_ = CopiesSample() ? room : 0;
+  if (CopiesSample()) {
     Grow(&sample_rows_, "sampled rows", room);
     Grow(&sample_gradients_, "sampled gradients", room);
   } else if (Weighted()) {
@@ -26,7 +26,7 @@ SampleView LevelBuilder::Sample() const {
     sample.key_counts = key_counts_.data();
     sample.keys = keys_.data();
   }
-  if (WalksLate()) {
+  if (CopiesSample()) {
     sample.capacity = sample_room_;
     sample.rows = sample_rows_.data();
     sample.gradients = sample_gradients_.data();
@@ -43,7 +43,6 @@ SampleView LevelBuilder::Sample() const {
 void LevelBuilder::EnqueueSample() {
   DeviceTree const tree = View();
   SampleView const sample = Sample();
-  if (Weighted()) FillBytes(key_counts_.data(), 0, kKeyBins, stream_, "clearing counts");
   timer_.Run(kGradients, level_, [&] {
     SampleRows(gradients_, matrix_.view, &settings_.data()->draw, sample, tree.gradient, limits_, stream_);
   });
@@ -58,14 +57,25 @@ void LevelBuilder::EnqueueSample() {
 }
 
 WalkTree LevelBuilder::WalkOfTree() const {
-  return {paths_.walk(), NodesOf(tree_memory_.data()), &HeaderOf(tree_memory_.data())->state, shape_.ordered,
-          categories_.View()};
+  return {paths_.walk(),       NodesOf(tree_memory_.data()), &HeaderOf(tree_memory_.data())->state,
+          shape_.ordered,      categories_.View(),           paths_.start(enqueued_levels_),
+          paths_.start_nodes()};
+}
+
+/// Of trees by paths; sampled ones, too.
+void LevelBuilder::WriteLeaves() const {
+  timer_.Run(kWalk, enqueued_levels_, [&] {
+    if (Sampled()) {
+      FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_);
+    } else {
+      WriteLeavesOfAll(matrix_.view, WalkOfTree(), positions_.data(), limits_, stream_);
+    }
+  });
 }
 
 NodeIndex const* LevelBuilder::positions() const {
   if (WalksLate()) {
-    timer_.Run(kWalk, enqueued_levels_,
-               [&] { FindSampledLeaves(matrix_.view, WalkOfTree(), Sample(), positions_.data(), limits_, stream_); });
+    WriteLeaves();
     if (IsCutLate()) RenumberPositions();
   }
   return positions_.data();
@@ -75,7 +85,7 @@ void LevelBuilder::AddLeafValues(float const* node_values, float* margins, std::
                                  DeviceLimits const& limits) const {
   if (WalksLate()) {
     if (IsCutLate()) node_values = SpreadValues(node_values);
-    AddLeavesOfAll(matrix_.view, WalkOfTree(), node_values, margins, stride, limits, stream_);
+    AddLeavesOfAll(matrix_.view, WalkOfTree(), node_values, margins, margins, stride, limits, stream_);
   } else {
     cuda::AddLeafValues(positions_.data(), matrix_.view.rows, node_values, margins, stride, limits, stream_);
   }

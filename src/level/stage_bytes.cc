@@ -11,7 +11,7 @@ namespace xgbgpu::cuda {
 void LevelBuilder::ReportBytes(Span<Node const> nodes) {
   Timeline& timeline = *timer_.timeline();
   double const all_rows = static_cast<double>(matrix_.view.rows);
-  double const rows = WalksLate() ? nodes[0].rows : all_rows;  // of the matrix that the tree is grown on
+  double const rows = CopiesSample() ? nodes[0].rows : all_rows;  // of the matrix that the tree is grown on
   double const record = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
                                            : static_cast<double>(matrix_.stored) * sizeof(std::uint32_t) / all_rows;
   double const sector = std::min(32.0, record);  // that holds a row's symbol
@@ -28,12 +28,12 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
   double const sampled = nodes[0].rows;
   double const for_maxima = gradients_.maxima == nullptr ? 1 : 0, keys = Weighted() ? 2 * sizeof(std::uint16_t) : 0;
   double const passes = for_maxima + (Sampled() ? (Weighted() ? 1 : 0) : (all_rows < kNarrowMinRows ? 0 : 1));
-  double const drawn = Sampled() ? sampled * (3 * sizeof(GradientPair) + (WalksLate() ? 2 * record : 0)) : 0;
+  double const drawn = Sampled() ? sampled * (3 * sizeof(GradientPair) + (CopiesSample() ? 2 * record : 0)) : 0;
   set(kGradients, 0, all_rows * (sizeof(GradientPair) * passes + keys) + drawn);
   set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
-  if (!WalksLate()) set(kWalk, enqueued_levels_, rows * (record + sizeof(NodeIndex)));
+  if (!CopiesSample()) set(kWalk, enqueued_levels_, rows * (record + sizeof(NodeIndex)));
   if (!unattended_) return;  // batches are no levels
   for (int level = 1; level <= enqueued_levels_; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;

@@ -5,6 +5,8 @@
 #include "core/grid.h"
 #include "core/launch.h"
 #include "level/device_tree.h"
+#include "level/plan.cuh"
+#include "split/constraint_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -31,12 +33,24 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads) ReturnTreeKernel(uint4 const* header, std::uint32_t header_bytes,
-                                                             LevelState const* state, NodeIndex most_nodes, uint4* to) {
+/// As MakeTree tells it.
+__device__ float LeafValue(DeviceTree const& tree, SplitParams const& params, NodeIndex made) {
+  WeightBounds const* const bounds = tree.limits.directions == nullptr ? nullptr : tree.limits.bounds + made;
+  return LeafWeight(params, ToLoss(params, tree.nodes[made].sum), bounds) * tree.settings->learning_rate;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ReturnTreeKernel(DeviceTree tree, uint4 const* header, std::uint32_t header_bytes, NodeIndex most_nodes,
+                     float* leaf_values, uint4* to) {
   WaitForKernelBefore();
-  std::uint64_t const nodes = min(state->nodes, static_cast<std::uint32_t>(most_nodes));
+  std::uint64_t const nodes = min(tree.state->nodes, static_cast<std::uint32_t>(most_nodes));
   std::uint64_t const pieces = (header_bytes + nodes * sizeof(Node) + sizeof(uint4) - 1) / sizeof(uint4);
   for (std::uint64_t i = FirstItem(); i < pieces; i += Threads()) to[i] = header[i];
+  if (leaf_values == nullptr) return;
+  SplitParams const params = ParamsOf(tree);
+  for (std::uint64_t n = FirstItem(); n < nodes; n += Threads()) {
+    leaf_values[n] = LeafValue(tree, params, static_cast<NodeIndex>(n));
+  }
 }
 
 /// A node of the tree, as the tree numbers it: what a thread of those that copy it needs.
@@ -53,10 +67,11 @@ __device__ TakenNode TakeNode(DeviceTree const& tree, NodeIndex number) {
 
 __global__ void __launch_bounds__(kThreads)
     ReturnOrderedTreeKernel(DeviceTree tree, uint4 const* header, std::uint32_t header_pieces, TreeNumbers numbers,
-                            NodeIndex most_nodes, uint4* to) {
+                            NodeIndex most_nodes, float* leaf_values, uint4* to) {
   WaitForKernelBefore();
   constexpr std::uint32_t kPieces = sizeof(Node) / sizeof(uint4);
-  static_assert(sizeof(Node) % sizeof(uint4) == 0 && offsetof(Node, parent) == 0 && offsetof(Node, left) == 4);
+  static_assert(sizeof(Node) % sizeof(uint4) == 0 && kPieces > 2 && offsetof(Node, parent) == 0 &&
+                offsetof(Node, left) == 4);
   LevelState const& state = *tree.state;
   auto const nodes = min(2 * state.ordered + 1, static_cast<std::uint32_t>(most_nodes));
   for (std::uint64_t i = FirstItem(); i < header_pieces; i += Threads()) to[i] = header[i];
@@ -74,6 +89,7 @@ __global__ void __launch_bounds__(kThreads)
       walk.left = node.left;
       numbers.walk[number] = walk;
     }
+    if (i % kPieces == 2 && leaf_values != nullptr) leaf_values[number] = LeafValue(tree, ParamsOf(tree), node.made);
   }
   auto const number_of = [&](NodeIndex made) { return NumberAtOrAbove(made, tree.nodes, tree.order.places); };
   for (std::uint64_t g = FirstItem(); g < numbers.starts; g += Threads()) {
@@ -95,20 +111,21 @@ void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeMemory cons
              memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), histogram, cells);
 }
 
-void ReturnTree(TreeMemory const& memory, LevelState const* state, NodeIndex most_nodes, std::uint8_t* to,
-                DeviceLimits const& limits, cudaStream_t stream) {
+void ReturnTree(DeviceTree const& tree, TreeMemory const& memory, NodeIndex most_nodes, float* leaf_values,
+                std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
   std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
   LaunchNext("reading the tree", ReturnTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident), kThreads,
-             0, limits, stream, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes, state, most_nodes,
-             reinterpret_cast<uint4*>(to));
+             0, limits, stream, tree, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes, most_nodes,
+             leaf_values, reinterpret_cast<uint4*>(to));
 }
 
 void ReturnOrderedTree(DeviceTree const& tree, TreeMemory const& memory, TreeNumbers const& numbers,
-                       NodeIndex most_nodes, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
+                       NodeIndex most_nodes, float* leaf_values, std::uint8_t* to, DeviceLimits const& limits,
+                       cudaStream_t stream) {
   std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
   LaunchNext("reading the tree", ReturnOrderedTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident),
              kThreads, 0, limits, stream, tree, reinterpret_cast<uint4 const*>(memory.data),
-             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, most_nodes,
+             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, most_nodes, leaf_values,
              reinterpret_cast<uint4*>(to));
 }
 

@@ -131,8 +131,14 @@ struct PackedNodes {
   }
 };
 
-/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix, which walks from node leave.First(row). kWords: of a
-/// record; 0 for several tiles. kCategories: some nodes may be split by categories.
+/// The node from which a row walks.
+__device__ NodeIndex FirstNode(WalkTree const& tree, std::uint64_t row) {
+  std::uint8_t const group = tree.start != nullptr ? tree.start[row] : kDeadPath;
+  return group != kDeadPath ? tree.start_nodes[group] : 0;
+}
+
+/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: of a record; 0 for several tiles.
+/// kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
@@ -145,7 +151,7 @@ __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matri
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
     auto const fetched = leave.Fetch(row);  // on its way during the walk
-    NodeIndex const first = leave.First(row);
+    NodeIndex const first = FirstNode(tree, row);
     leave(row, Follow(first, [&](NodeIndex n) { return near_nodes.Next(n, tree, record); }), fetched);
   }
 }
@@ -210,36 +216,24 @@ __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
   }
 }
 
-struct FromRoot {
-  __device__ NodeIndex First(std::uint64_t) const { return 0; }
-};
-
-struct AddValue : FromRoot {
+struct AddValue {
   float const* node_values;
-  float* margins;
+  float const* from;
+  float* to;
   std::size_t stride;
-  __device__ float Fetch(std::uint64_t row) const { return margins[row * stride]; }
+  __device__ float Fetch(std::uint64_t row) const { return from[row * stride]; }
   __device__ void operator()(std::uint64_t row, NodeIndex leaf, float margin) const {
-    margins[row * stride] = margin + node_values[leaf];
+    to[row * stride] = margin + node_values[leaf];
   }
 };
 
-struct WriteComplement : FromRoot {
-  NodeIndex* positions;
-  __device__ NodeIndex Fetch(std::uint64_t) const { return 0; }
-  __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const { positions[row] = ~leaf; }
-};
-
+template <bool kComplement>
 struct WritePosition {
   NodeIndex* positions;
-  std::uint8_t const* start;  ///< see RowPaths; nullptr: from the root
-  NodeIndex const* start_nodes;
-  __device__ NodeIndex First(std::uint64_t row) const {
-    std::uint8_t const group = start != nullptr ? start[row] : kDeadPath;
-    return group != kDeadPath ? start_nodes[group] : 0;
-  }
   __device__ NodeIndex Fetch(std::uint64_t) const { return 0; }
-  __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const { positions[row] = leaf; }
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, NodeIndex) const {
+    positions[row] = kComplement ? ~leaf : leaf;
+  }
 };
 
 template <typename Leave>
@@ -285,20 +279,19 @@ __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample,
 
 }  // namespace
 
-void WalkRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream) {
-  RowPaths const& paths = tree.paths;
-  WalkAll(tree.matrix, {paths.walk, tree.nodes, tree.state, tree.order.nodes != nullptr, tree.categories},
-          WritePosition{tree.positions, paths.start, paths.start_nodes}, limits, stream);
+void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
+                    float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
+  WalkAll(matrix, tree, AddValue{node_values, from, to, stride}, limits, stream);
 }
 
-void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float* margins,
-                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
-  WalkAll(matrix, tree, AddValue{{}, node_values, margins, stride}, limits, stream);
+void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
+                      DeviceLimits const& limits, cudaStream_t stream) {
+  WalkAll(matrix, tree, WritePosition<false>{positions}, limits, stream);
 }
 
 void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
                        NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
-  WalkAll(matrix, tree, WriteComplement{{}, positions}, limits, stream);
+  WalkAll(matrix, tree, WritePosition<true>{positions}, limits, stream);
   MarkSampledKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(sample, positions);
   CheckLaunch("telling sampled rows from others");
 }

@@ -10,6 +10,12 @@
 
 namespace xgbgpu::cuda {
 
+/// Where leaf values may be added before the host knows them; both [rows] on the device.
+struct MarginsAhead {
+  float const* from{nullptr};
+  float* to{nullptr};  ///< nullptr: nowhere
+};
+
 /// As host::FindLeaves, on the nodes of a finished tree; every array is on the device.
 void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategories const& categories,
                 NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);

@@ -54,7 +54,8 @@ ResidentRows::~ResidentRows() {
     // Not for the whole device: that would spoil what another thread, of this library or not, is recording.
     stream_.Wait("freeing rows");
     if (wait_for_readers_) wait_for_readers_();
-    for (auto* buffer : {&margins_, &labels_, &weights_, &lower_, &upper_, &predictions_}) *buffer = {};
+    for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
+      *buffer = {};
     columns_.reset();
     gradients_ = {};
     group_ptr_ = {};
@@ -76,7 +77,7 @@ void ResidentRows::SetMargins(Span<float const> margins) {
   }
   EndColumns();  // in BeginColumns: before the new ones need memory
   DeviceScope scope{limits_.device};
-  predictions_of_.reset();
+  ForgetMargins();
   if (outputs_ == 1) {
     CopyToDevice(margins_.data(), margins.data(), rows_, stream_, "copying margins");
     stream_.Wait("copying margins");
@@ -142,7 +143,7 @@ void ResidentRows::WeighColumns(Span<float const> weights) {
     changed = columns_->Weigh(weights, View(margins_.data()), stream_);
     if (values_ && timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
   });
-  if (changed) predictions_of_.reset();
+  if (changed) ForgetMargins();
 }
 
 template <typename T>
@@ -203,9 +204,29 @@ void ResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, 
                      stream);
 }
 
+MarginsAhead ResidentRows::BeginAhead() {
+  ahead_ = false;
+  if (outputs_ != 1 || columns_ || residuals_.size() != 0 || !has_room_ahead_) return {};
+  try {
+    if (margins_ahead_.size() == 0) margins_ahead_ = {arena_, "margins", margins_.size()};
+  } catch (OutOfDeviceMemory const&) {
+    has_room_ahead_ = false;
+    return {};
+  }
+  ahead_ = true;
+  return {margins_.data(), margins_ahead_.data()};
+}
+
+bool ResidentRows::TakeAhead() {
+  if (!ahead_) return false;
+  ForgetMargins();
+  std::swap(margins_, margins_ahead_);
+  return true;
+}
+
 void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
-  predictions_of_.reset();
+  ForgetMargins();
   timer_->Run(kEvaluation, kNoLevel, [&] {
     if (!columns_) PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
     for (std::size_t tree = first; columns_ && tree < last; ++tree) {

@@ -11,6 +11,7 @@
 #include "objective/leaf_median_cuda.h"
 #include "objective/objective_cuda.h"
 #include "predict/forest_cuda.h"
+#include "predict/predict_cuda.h"
 #include "predict/raw_matrix_cuda.h"
 #include "rounds/leaf_columns_cuda.h"
 #include "rounds/resident_rows.h"
@@ -68,9 +69,14 @@ class ResidentRows : public xgbgpu::ResidentRows {
   /// or a new column.
   float* LeafTarget(std::uint32_t output, cudaStream_t stream) {
     if (columns_) return columns_->Next(output, stream);
-    predictions_of_.reset();
+    ForgetMargins();
     return margins_.data() + output * stride();
   }
+  /// Where a tree's leaf values may be added before anybody asks for that: nowhere, if there are several outputs,
+  /// columns, or leaves that adapt.
+  MarginsAhead BeginAhead();
+  /// The margins become what was written there since BeginAhead; false if others have come meanwhile: these stay.
+  bool TakeAhead();
   /// Of one output, as computed last.
   DeviceGradients gradients(std::uint32_t output) const { return {gradients_.data() + output * stride(), maxima_}; }
   /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
@@ -87,6 +93,11 @@ class ResidentRows : public xgbgpu::ResidentRows {
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
   /// Completes targets_.
   void SortByTime();
+  /// The margins will be others.
+  void ForgetMargins() {
+    predictions_of_.reset();
+    ahead_ = false;
+  }
 
   std::uint64_t rows_;
   std::uint32_t outputs_;
@@ -96,6 +107,9 @@ class ResidentRows : public xgbgpu::ResidentRows {
   StageTimer const* timer_;
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
+  DeviceBuffer<float> margins_ahead_;
+  bool ahead_{false};          ///< may these become the margins?
+  bool has_room_ahead_{true};  ///< false: there was no memory for them
   std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
   GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known

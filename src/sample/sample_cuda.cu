@@ -32,7 +32,8 @@ __device__ void CountKey(std::uint32_t* counts, std::uint32_t bin) {
   }
 }
 
-/// The last block's part: where the threshold lies. Counts and values are integers, so the sums need no order.
+/// The last block's part: where the threshold lies. Counts and values are integers, so the sums need no order. Counts
+/// are 0 again afterwards.
 __device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
   using Scan = cub::BlockScan<unsigned long long, kCountThreads>;
   __shared__ typename Scan::TempStorage storage;
@@ -68,6 +69,7 @@ __device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
   for_own_bins([&](std::uint32_t b, KeyTotals const& totals) {
     if (b == bin) sample.state->rule = MakeSampleRule(target, bin, totals);
   });
+  for (std::uint32_t b = first; b < end; ++b) sample.key_counts[b] = 0;
 }
 
 /// Every row's key, and how many there are of each.

@@ -27,7 +27,7 @@ struct SampleView {
   GradientPair* gradients;    ///< [capacity] of these rows, divided by their chances; or nullptr: see by_row
   GradientPair* by_row;       ///< [rows of the matrix] those of the sampled rows alone are written; or nullptr
   std::uint8_t* records;      ///< [tiles, capacity, record] their bins; or nullptr
-  std::uint32_t* key_counts;  ///< [kKeyBins], zero, if gradients decide; else nullptr
+  std::uint32_t* key_counts;  ///< [kKeyBins] zero before and after, if gradients decide; else nullptr
   std::uint16_t* keys;        ///< [RoomForKeys] of all rows, if gradients decide
   SampleState* state;
 

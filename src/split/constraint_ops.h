@@ -22,6 +22,11 @@ XGBGPU_HD float BoundedWeight(SplitParams const& p, LossSum s, WeightBounds boun
   return static_cast<float>(w < bounds.lower ? bounds.lower : (w > bounds.upper ? bounds.upper : w));
 }
 
+/// What a node adds if it is a leaf, before the learning rate. `bounds`: nullptr without monotone constraints.
+XGBGPU_HD float LeafWeight(SplitParams const& p, LossSum s, WeightBounds const* bounds) {
+  return bounds == nullptr ? static_cast<float>(NodeWeight(p, s)) : BoundedWeight(p, s, *bounds);
+}
+
 /// Twice the loss that the output `weight` takes away. As in XGBoost, the L1 penalty of the weight is not part of it.
 XGBGPU_HD double BoundedGain(SplitParams const& p, LossSum s, float weight) {
   if (s.hess <= 0.0) return 0.0;

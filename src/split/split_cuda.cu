@@ -104,13 +104,15 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     level = MakeSelection<false>(tree);
     shared.filter = FilterOf(ParamsOf(tree));
   }
+  // Loaded before it is known how many there are: there is room for those of all blocks.
+  Family family = tree.families[place.child / 2];
   // Children at the greatest depth are not evaluated: nothing is subtracted from the histograms of their parents.
   int const last_kept = next == NextLevel::kByHost ? INT_MAX : tree.settings->max_depth - 2;
   bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
   std::uint32_t const children = tree.state->families * (root ? 1 : 2);
-  for (; place.child < children; place.Next(groups)) {
-    std::uint32_t const f = root ? 0 : place.child / 2, child = root ? 0 : place.child % 2;
-    Family* const family = tree.families + f;
+  for (bool first = true; place.child < children; place.Next(groups), first = false) {
+    std::uint32_t const f = place.child / 2, child = place.child % 2;  // 0 and 0 for the root
+    if (!first) family = tree.families[f];
     if (place.group != g) {
       g = place.group;
       group = tree.groups[g];
@@ -119,17 +121,17 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     auto const sums = [&](std::int32_t slot) {
       return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
     };
-    bool const subtract = child == 1 && family->subtract != 0;
-    NodeIndex const n = child == 0 ? family->built() : family->sibling();
-    SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family->left ? 0 : 1)) * groups;
-    GradientSum* const own = sums(child == 0 ? family->built_slot : family->sibling_slot);
-    GroupItem const item{n, own, subtract ? sums(family->built_slot) : nullptr, SetOf(tree, f, n != family->left),
+    bool const subtract = child == 1 && family.subtract != 0;
+    NodeIndex const n = child == 0 ? family.built() : family.sibling();
+    SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family.left ? 0 : 1)) * groups;
+    GradientSum* const own = sums(child == 0 ? family.built_slot : family.sibling_slot);
+    GroupItem const item{n, own, subtract ? sums(family.built_slot) : nullptr, SetOf(tree, f, n != family.left),
                          last_kept};
     BestOf<kMonotone, kCategories>(tree, group, segment, item, &shared, candidates + g);
     if (SelectionReduces(tree, next)) continue;
     __threadfence();
     __syncthreads();
-    std::uint32_t* const finished = child == 0 ? &family->finished_built : &family->finished_sibling;
+    std::uint32_t* const finished = child == 0 ? &tree.families[f].finished_built : &tree.families[f].finished_sibling;
     if (threadIdx.x == 0) last_group = atomicAdd(finished, 1U) == groups - 1;
     __syncthreads();
     if (last_group) FinishNode<kCategories>(tree, candidates, n, own);

@@ -47,8 +47,8 @@ Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params
     tree.parent[i] = node.parent;
     tree.left[i] = node.left;
     tree.sum_hess[i] = static_cast<float>(sum.hess);
-    tree.weight[i] = constraints.monotone() ? BoundedWeight(params, sum, limits.bounds(static_cast<NodeIndex>(i)))
-                                            : static_cast<float>(NodeWeight(params, sum));
+    WeightBounds const bounds = limits.bounds(static_cast<NodeIndex>(i));
+    tree.weight[i] = LeafWeight(params, sum, constraints.monotone() ? &bounds : nullptr);
     tree.leaf_value[i] = tree.weight[i] * learning_rate;
     if (node.left == kNoNode) continue;
     limits.AddChildren(params, static_cast<NodeIndex>(i), node.left, node.split);  // both come after their parent

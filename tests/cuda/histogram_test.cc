@@ -42,7 +42,7 @@ std::vector<SumCase> const kCases{{"OneRow", {1}, 1, 28, 256},
                                   {"ManyBins", {50001, 777}, 6, 3, 2000, true},
                                   {"ManyJobs", {300, 1, 500, 129}, 400, 28, 256, true},
                                   {"ManyRows", {1000000}, 1, 8, 256, false, 512},
-                                  {"ManySegmentRows", {700000}, 1, 8, 256, false, 512, 2},
+                                  {"ManySegmentRows", {2300000}, 1, 8, 256, false, 512, 2},
                                   {"OneProcessor", {5000, 3, 700}, 6, 28, 256, true, 128, 1},
                                   {"TwoProcessors", {5000, 3, 700}, 6, 28, 256, true, 128, 2},
                                   {"ThreeProcessors", {5000, 3, 700}, 6, 100, 256, false, 128, 3},
@@ -112,7 +112,7 @@ class SumStage {
   /// Every job sums the rows of one path among its own. `path`: of every row, 0 if it is empty.
   void SumOfPaths(std::vector<std::uint8_t> const& path, std::uint32_t job_path) {
     std::vector<PathJob> jobs = MakePathJobs(job_path);
-    auto const device_jobs = Upload(&arena_, "jobs", jobs.data(), jobs.size());
+    auto const device_jobs = UploadJobs(jobs);
     DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path);
     DeviceTree tree = TreeOfPaths(device_jobs.data());
     tree.paths.path = path.empty() ? nullptr : device_path.data();
@@ -138,7 +138,7 @@ class SumStage {
     sums_ = {&arena_, "sums", 2 * c_.jobs * matrix_.view.cells};
     tree_.histograms = sums_.data();
     FillBytes(sums_.data(), 0, sums_.size(), stream_, "clearing");
-    auto const device_jobs = Upload(&arena_, "jobs", jobs.data(), jobs.size());
+    auto const device_jobs = UploadJobs(jobs);
     std::uint32_t const bin = c_.bins / 3 + 1;
     std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoFeature, 0, kNoSymbol, 0});
     splits[parent] = {0, static_cast<std::uint16_t>(bin), kNoSymbol, 0};
@@ -174,7 +174,7 @@ class SumStage {
   /// parents' level, below `depth` levels; empty: the parent is the root, and `parent` 0.
   void SumWhileDividing(std::vector<std::uint8_t> const& path, int depth, std::uint32_t parent, bool left) {
     std::vector<PathJob> jobs = MakePathJobs(2 * parent + (left ? 0 : 1));
-    auto const device_jobs = Upload(&arena_, "jobs", jobs.data(), jobs.size());
+    auto const device_jobs = UploadJobs(jobs);
     std::uint32_t const bin = c_.bins / 3 + 1;
     std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoFeature, 0, kNoSymbol, 0});
     splits[parent] = {0, static_cast<std::uint16_t>(bin), kNoSymbol, 0};
@@ -264,6 +264,11 @@ class SumStage {
     }
     Start(c_.jobs, units);
     return jobs;
+  }
+  DeviceBuffer<PathJob> UploadJobs(std::vector<PathJob> jobs) {
+    constexpr std::size_t kLeastRoom = 32;
+    jobs.resize(std::max(jobs.size(), kLeastRoom));
+    return Upload(&arena_, "jobs", jobs.data(), jobs.size());
   }
   DeviceBuffer<std::uint8_t> UploadPaths(std::vector<std::uint8_t> path) {
     path.resize(rows_ + kPathPadding);

@@ -1,0 +1,242 @@
+// Margins on a device, which rounds advance before the host has seen the tree: they are those of the host, bit for bit,
+// also where leaf values turn out to be others, or margins are set meanwhile.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda_tree_builder.h"
+#include "driver/hist.h"
+#include "objective/objective.h"
+#include "rounds/resident_rows.h"
+#include "support/grow.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::TreeCase;
+
+constexpr int kThreads = 4;
+
+std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  return bits;
+}
+
+/// One training in both backends; on the device with rows that stay there.
+class TwoTrainings {
+ public:
+  explicit TwoTrainings(TreeCase const& c)
+      : data_{testing::MakeDataset(c)},
+        host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
+        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)},
+        rows_{cuda_->MakeResidentRows(1)},
+        margins_(c.values.rows),
+        gradients_(c.values.rows) {
+    for (GradientPair const& g : c.gradients) labels_.push_back(-g.grad);
+    targets_.labels = labels_.data();
+    rows_->SetTargets(targets_);
+    SetMargins(0.25f);
+  }
+
+  void SetMargins(float value) {
+    margins_.assign(margins_.size(), value);
+    rows_->SetMargins(margins_);
+  }
+  /// A tree on the present margins.
+  void Begin(TrainParams const& params) {
+    rows_->ComputeGradients(kObjective);
+    host::ComputeGradients(kObjective, targets_, RowMajor<float const>(margins_.data(), margins_.size(), 1),
+                           RowMajor(gradients_.data(), gradients_.size(), 1), kThreads);
+    params_ = params;
+    cuda_->Begin(params, rows_.get(), {{0, {round_, 0}}});
+  }
+  void Finish() {
+    tree_ = GrowHistTree(host_.get(), params_, gradients_, {round_++, 0});
+    ASSERT_EQ(cuda_->FinishNext(), tree_);
+  }
+  void Add(std::vector<float> const& leaf_values) {
+    host_->AddLeafValues(leaf_values, margins_.data(), 1);
+    cuda_->AddLeafValues(leaf_values, rows_.get(), 0);
+  }
+  void ExpectSameMargins() const {
+    std::vector<float> margins(margins_.size());
+    rows_->CopyMargins(margins);
+    EXPECT_EQ(Bits(margins), Bits(margins_));
+  }
+  void ExpectSameLeaves() const {
+    std::vector<NodeIndex> positions(margins_.size()), host_positions(margins_.size());
+    std::vector<std::uint8_t> out(margins_.size()), host_out(margins_.size());
+    cuda_->LeafPositions(positions, out);
+    host_->LeafPositions(host_positions, host_out);
+    EXPECT_EQ(positions, host_positions);
+    EXPECT_EQ(out, host_out);
+  }
+  void Round(TrainParams const& params) {
+    Begin(params);
+    ASSERT_NO_FATAL_FAILURE(Finish());
+    Add(tree_.leaf_value);
+    ExpectSameMargins();
+  }
+  CudaTreeBuilder& cuda() { return *cuda_; }
+  ResidentRows& rows() { return *rows_; }
+  Tree const& tree() const { return tree_; }
+
+ private:
+  static constexpr ObjectiveParams kObjective{Objective::kSquaredError};
+
+  std::shared_ptr<Dataset const> data_;
+  std::unique_ptr<TreeBuilder> host_;
+  std::unique_ptr<CudaTreeBuilder> cuda_;
+  std::unique_ptr<ResidentRows> rows_;
+  std::vector<float> labels_, margins_;
+  std::vector<GradientPair> gradients_;
+  TargetView targets_;
+  TrainParams params_;
+  Tree tree_;
+  std::uint32_t round_{0};
+};
+
+TrainParams With(std::function<void(TrainParams*)> const& change) {
+  TrainParams params;
+  params.max_depth = 6;
+  params.learning_rate = 0.3f;
+  change(&params);
+  return params;
+}
+
+struct Shape {
+  char const* name;
+  testing::DataShape data;
+  int max_bin;
+  std::size_t levels{0};  ///< of a categorical column
+};
+
+TreeCase CaseOf(Shape const& shape) {
+  TreeCase c = testing::RandomCase(shape.data, 41);
+  c.max_bin = shape.max_bin;
+  if (shape.levels != 0) testing::AddCategories(&c, 2, shape.levels);
+  return c;
+}
+
+class MarginsTest : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(MarginsTest, AdvanceAsOnTheHost) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase const c = CaseOf(GetParam());
+  TwoTrainings both{c};
+  for (TrainParams const& params : {
+           With([](TrainParams*) {}), With([](TrainParams* p) { p->max_depth = 9; }),
+           With([](TrainParams* p) { p->max_depth = 1; }),
+           With([](TrainParams* p) { p->reg_alpha = 0.5f, p->max_delta_step = 0.1f; }),
+           With([](TrainParams* p) { p->min_child_weight = 1e9f; }),  // a root alone
+           With([&](TrainParams* p) {
+             p->monotone_constraints.resize(c.values.features);
+             p->monotone_constraints[0] = 1;
+           }),
+           With([](TrainParams* p) { p->subsample = 0.3f; }),
+           With([](TrainParams* p) { p->sampling_method = SamplingMethod::kGoss; }), With([](TrainParams* p) {
+             p->sampling_method = SamplingMethod::kGradientBased;
+             p->subsample = 0.2f;
+           }),
+           With([](TrainParams* p) {  // cut out of a whole tree by the host
+             p->grow_policy = GrowPolicy::kLossGuide;
+             p->max_leaves = 40;
+           }),
+           With([](TrainParams* p) {  // with an order
+             p->grow_policy = GrowPolicy::kLossGuide;
+             p->max_leaves = 60;
+             p->max_depth = 0;
+           }),
+           With([](TrainParams* p) { p->max_depth = 18; }),  // attended
+       }) {
+    SCOPED_TRACE("depth " + std::to_string(params.max_depth) + ", leaves " + std::to_string(params.max_leaves));
+    for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params));
+    both.ExpectSameLeaves();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, MarginsTest,
+                         ::testing::Values(Shape{"Moved", {280000, 28, 0.1, 60}, 256},
+                                           Shape{"MovedTwoTiles", {140000, 50, 0.1, 100}, 128},
+                                           Shape{"MovedCategories", {280000, 28, 0.1, 60}, 256, 50},
+                                           Shape{"Bytes", {20003, 13, 0.1}, 64},
+                                           Shape{"TwoBytes", {20000, 10, 0.1}, 1000},
+                                           Shape{"Sparse", {20000, 20, 0.9}, 64}, Shape{"OneRow", {1, 3}, 256}),
+                         [](auto const& c) { return std::string{c.param.name}; });
+
+class UnusualRoundTest : public ::testing::TestWithParam<float> {  // subsample
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+  TrainParams params_ = With([](TrainParams* p) { p->subsample = GetParam(); });
+  TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
+};
+
+TEST_P(UnusualRoundTest, OtherLeafValuesAreAdded) {
+  TwoTrainings both{case_};
+  both.Begin(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  std::vector<float> values = both.tree().leaf_value;
+  for (float& v : values) v = 2 * v + 1;
+  both.Add(values);
+  both.ExpectSameMargins();
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(UnusualRoundTest, LeafValuesAreAddedAgain) {
+  TwoTrainings both{case_};
+  both.Begin(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  both.Add(both.tree().leaf_value);
+  both.Add(both.tree().leaf_value);
+  both.ExpectSameMargins();
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(UnusualRoundTest, MarginsAreSetWhileATreeGrows) {
+  TwoTrainings both{case_};
+  both.Begin(params_);
+  both.SetMargins(-3);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  both.Add(both.tree().leaf_value);
+  both.ExpectSameMargins();
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(UnusualRoundTest, NobodyWantsTheTree) {
+  TwoTrainings both{case_};
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  both.Begin(params_);
+  both.cuda().Abandon();
+  both.ExpectSameMargins();
+  both.Begin(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  both.ExpectSameMargins();  // nothing was added
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(UnusualRoundTest, LeafValuesGoToTheHost) {
+  TwoTrainings both{case_};
+  both.Begin(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  std::vector<float> host_margins(case_.values.rows, 0.5f), margins(host_margins);
+  std::vector<NodeIndex> positions(case_.values.rows);
+  both.cuda().LeafPositions(positions, {});
+  both.cuda().CudaBuilder::AddLeafValues(both.tree().leaf_value, margins.data(), 1);
+  for (std::size_t r = 0; r < positions.size(); ++r) {
+    host_margins[r] += both.tree().leaf_value[static_cast<std::size_t>(positions[r])];
+  }
+  EXPECT_EQ(Bits(margins), Bits(host_margins));
+  both.Add(both.tree().leaf_value);
+  both.ExpectSameMargins();
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, UnusualRoundTest, ::testing::Values(1.0f, 0.3f),
+                         [](auto const& c) { return std::string{c.param < 1 ? "Sample" : "AllRows"}; });
+
+}  // namespace
+}  // namespace xgbgpu
