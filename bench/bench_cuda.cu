@@ -6,7 +6,8 @@
 ///                             [--leaves=N] [--prefer-shared]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
-/// Prints the median time of a round, of its gradient kernel, and of tree construction (the difference); with --stages
+/// Prints the median time of a round, and of tree construction: without that of the kernel that computes the gradients
+/// of all rows, although a uniform sample computes its own gradients alone, in the tree; with --stages
 /// also a table of the stages, timed one by one without a graph. Sets of several classes are trained with each number
 /// of trees at the same time that --lanes names (default: 1, and as many as the library takes). --leaves: loss-guided
 /// trees of N leaves of any depth, in place of those of each depth. --prefer-shared divides every multiprocessor's
@@ -121,6 +122,11 @@ class Rounds {
     rows_->SetMargins(std::vector<float>(set_.rows * static_cast<std::size_t>(set_.classes)));
   }
   void EnqueueGradients() { rows_->ComputeGradients({set_.classes == 1 ? Objective::kLogistic : Objective::kSoftmax}); }
+  /// Of all rows, also where a sample could do without.
+  void EnqueueAllGradients() {
+    EnqueueGradients();
+    static_cast<cuda::ResidentRows&>(*rows_).gradients(0);
+  }
   void Round(TrainParams const& params) {
     EnqueueGradients();
     std::vector<RoundTree> trees;
@@ -216,7 +222,7 @@ void Run(Set const& set, int depth, int rounds, TrainParams params, LanePolicy c
       training.Wait();
     });
     double const gradients = MedianMs(rounds, [&] {
-      training.EnqueueGradients();
+      training.EnqueueAllGradients();
       training.Wait();
     });
     std::printf(

@@ -43,7 +43,10 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   auto const result = Run([&] {
     auto finished = lane->level().Finish();
     MoveTrace();
-    if (!finished.finite) ThrowNotFinite(lane->gradients().pairs, lane->stream());
+    if (!finished.finite) {
+      bool const given = lane->gradients().pairs != nullptr;
+      ThrowNotFinite((given ? lane->gradients() : round_.rows->gradients(0)).pairs, lane->stream());
+    }
     return finished;
   });
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
@@ -74,6 +77,8 @@ void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::
   Abandon();
   train_ = params;
   round_ = {static_cast<cuda::ResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
+  // Margins move on with every tree, and lanes wait for what is enqueued now.
+  if (round_.trees.size() > 1) Run([&] { round_.rows->gradients(0); });
   try {
     BeginLanes();
   } catch (OutOfDeviceMemory const&) {
@@ -146,26 +151,37 @@ void CudaTreeBuilder::BeginLanes() {
   });
 }
 
-/// The next tree, in a lane that is free.
-void CudaTreeBuilder::BeginTree() {
-  ProfilerRange range{"xgbgpu tree"};
-  RoundTree const& tree = round_.trees[round_.begun];
-  TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
+/// Of the rows, where the lane's trees read them.
+cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLane* lane) {
   std::uint32_t const outputs = round_.rows->outputs();
   // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
   // that is where they are; else they are copied to one place of the lane.
   bool const in_place = outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
   cuda::DeviceGradients gradients = round_.rows->gradients(tree.output);
   if (!in_place) {
-    GradientPair* const room = lane.GradientRoom();
+    GradientPair* const room = lane->GradientRoom();
     CheckCuda(
-        cudaMemcpyAsync(room, gradients.pairs, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice, lane.stream()),
+        cudaMemcpyAsync(room, gradients.pairs, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice, lane->stream()),
         "copying gradients");
     gradients.pairs = room;
   }
+  return gradients;
+}
+
+/// The next tree, in a lane that is free.
+void CudaTreeBuilder::BeginTree() {
+  ProfilerRange range{"xgbgpu tree"};
+  RoundTree const& tree = round_.trees[round_.begun];
+  TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
+  cuda::ResidentRows& rows = *round_.rows;
+  cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
   lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
-  lane.Begin(train_, gradients, TreeNumber(tree.key),
-             round_.lanes == 1 ? round_.rows->BeginAhead() : cuda::MarginsAhead{});
+  bool const alone = round_.trees.size() == 1 && lane.level().ComputesGradients(train_);
+  if (auto const losses = alone ? rows.losses() : std::nullopt; losses) {
+    lane.Begin(train_, *losses, TreeNumber(tree.key), ahead);
+  } else {
+    lane.Begin(train_, GradientsOf(tree, &lane), TreeNumber(tree.key), ahead);
+  }
   lane.GrowLevels();
   ++round_.begun;
 }
@@ -187,6 +203,7 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows*
   auto* const resident = static_cast<cuda::ResidentRows*>(rows);
   bool const as_grown = std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
   ahead_values_.clear();
+  resident->RaiseMargins(node_values);
   if (as_grown && resident->TakeAhead()) return;
   float* const target = Run([&] { return resident->LeafTarget(output, last_->stream()); });
   AddLeafValuesOnDevice(node_values, target, 1);

@@ -51,6 +51,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   std::uint32_t LanesFor(std::size_t trees) const;
   bool HasRoomForLane() const;
   void BeginLanes();
+  cuda::DeviceGradients GradientsOf(RoundTree const& tree, TreeLane* lane);
   void BeginTree();
   bool KeepOneLane();
 

@@ -32,6 +32,12 @@ void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gra
   level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, ahead);
 }
 
+void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses, std::uint32_t tree_number,
+                     cuda::MarginsAhead const& ahead) {
+  gradients_ = {};
+  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, tree_number, ahead);
+}
+
 void TreeLane::GrowLevels() {
   level_.BuildRoot();
   while (level_.SelectNodes()) level_.ExpandNodes();

@@ -27,6 +27,8 @@ class TreeLane {
   /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::LevelBuilder).
   void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
              cuda::MarginsAhead const& ahead = {});
+  void Begin(TrainParams const& params, cuda::RowLosses const& losses, std::uint32_t tree_number,
+             cuda::MarginsAhead const& ahead);
   /// Every level of it.
   void GrowLevels();
   cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< of the last tree

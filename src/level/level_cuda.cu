@@ -58,9 +58,13 @@ bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
 
 bool LevelBuilder::CanUsePaths() const {
   DeviceMatrixView const& m = matrix_.view;
-  if (!unattended_) return false;
-  if (!SumsFitShared(m, bounds_.symbols, limits_)) return false;
-  return m.tiles <= LevelPolicy{}.most_path_tiles;
+  return SumsFitShared(m, bounds_.symbols, limits_) && m.tiles <= LevelPolicy{}.most_path_tiles;
+}
+
+bool LevelBuilder::ComputesGradients(TrainParams const& params) const {
+  bool const uniform = params.SamplesRows() && params.sampling_method == SamplingMethod::kUniform;
+  // Trees with an order may have to be grown again, attended. Stages are timed one by one.
+  return uniform && !ShapeOf(params).ordered && CanRunUnattended(params) && CanUsePaths() && !has_timeline();
 }
 
 void LevelBuilder::ReserveUnattended() {
@@ -170,8 +174,8 @@ void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
                "choosing features");
 }
 
-void LevelBuilder::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-                         std::uint32_t tree_number, MarginsAhead const& ahead) {
+void LevelBuilder::BeginWith(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
+                             std::uint32_t tree_number, MarginsAhead const& ahead) {
   Constraints constraints{params, matrix_.view.features};
   if (params.max_depth != params_.max_depth || params.max_leaves != params_.max_leaves) {
     likely_levels_ = 0;
@@ -190,21 +194,21 @@ void LevelBuilder::StartTree(Constraints constraints) {
   level_ = 0;
   unattended_ = CanRunUnattended(params_);
   shape_ = ShapeOf(params_);
-  by_paths_ = CanUsePaths();
+  by_paths_ = unattended_ && CanUsePaths();
   // Stages are timed one by one.
   walks_ahead_ = ahead_.to != nullptr && by_paths_ && !IsCutLate() && timer_.timeline() == nullptr;
   ReserveSample(RoomForSample(MakeSampleTarget(params_, matrix_.view.rows).expected, matrix_.view.rows));
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
   UploadFeatures(*features_);
-  host_settings_[0] = {
-      SplitParams{params_, {}},
-      params_.min_split_loss,
-      params_.max_depth == 0 ? std::numeric_limits<int>::max() : params_.max_depth,
-      IsCut() ? 0 : params_.max_leaves,
-      params_.learning_rate,
-      {params_.seed, tree_number_, SampleThreshold(params_.subsample), MakeSampleTarget(params_, matrix_.view.rows)},
-      features_->counts()};
+  host_settings_[0] = {SplitParams{params_, {}},
+                       params_.min_split_loss,
+                       params_.max_depth == 0 ? std::numeric_limits<int>::max() : params_.max_depth,
+                       IsCut() ? 0 : params_.max_leaves,
+                       params_.learning_rate,
+                       {params_.seed, tree_number_, SampleThreshold(params_.subsample),
+                        MakeSampleTarget(params_, matrix_.view.rows), losses_ ? losses_->margins : nullptr},
+                       features_->counts()};
   if (unattended_) {
     RunUnattended();
     return;
@@ -338,12 +342,16 @@ void LevelBuilder::LaunchTree() {
                      used_slots_,
                      gradients_.pairs,
                      gradients_.maxima,
+                     losses_ ? losses_->objective.kind : Objective{},
+                     losses_ ? losses_->objective.scale_pos_weight : 0.0f,
+                     losses_ ? losses_->labels : nullptr,
+                     losses_ ? losses_->weights : nullptr,
                      limits_.processors,
                      constraints_.View()};
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.walks_ahead, k.tree_set,
                     k.node_sets, k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima,
-                    k.processors, k.limits);
+                    k.objective, k.scale_pos_weight, k.labels, k.weights, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();

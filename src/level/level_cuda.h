@@ -35,7 +35,18 @@ class LevelBuilder {
   /// Starts a tree. Throws InvalidArgument (constraints on features that are not there). Gradients and their maxima are
   /// unchanged until Finish. `ahead`: see margins_are_ahead.
   void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-             std::uint32_t tree_number, MarginsAhead const& ahead = {});
+             std::uint32_t tree_number, MarginsAhead const& ahead = {}) {
+    losses_.reset();
+    BeginWith(params, std::move(features), gradients, tree_number, ahead);
+  }
+  /// The same without gradients, if ComputesGradients(params). They would all be finite.
+  void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses, std::uint32_t tree_number,
+             MarginsAhead const& ahead) {
+    losses_ = losses;
+    BeginWith(params, std::move(features), {}, tree_number, ahead);
+  }
+  /// May a tree of these parameters be grown on gradients of its sample alone?
+  bool ComputesGradients(TrainParams const& params) const;
   void BuildRoot();
   bool SelectNodes();
   void ExpandNodes();
@@ -75,6 +86,8 @@ class LevelBuilder {
   void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
 
  private:
+  void BeginWith(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
+                 std::uint32_t tree_number, MarginsAhead const& ahead);
   bool CanUsePaths() const;
   void StartTree(Constraints constraints);
   bool IsCut() const { return unattended_ && shape_.cut; }
@@ -141,6 +154,7 @@ class LevelBuilder {
   TrainParams params_;
   std::optional<FeatureSampler> features_;
   DeviceGradients gradients_;
+  std::optional<RowLosses> losses_;  ///< instead of gradients
   std::uint32_t tree_number_{0};
   bool has_tree_set_{false};
   bool has_node_sets_{false};
@@ -170,6 +184,9 @@ class LevelBuilder {
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     GradientMaxima const* maxima;
+    Objective objective;  ///< with losses; all of these are 0 else
+    float scale_pos_weight;
+    float const *labels, *weights;
     int processors;
     NodeLimitsView limits;
   };

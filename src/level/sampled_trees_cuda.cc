@@ -44,7 +44,8 @@ void LevelBuilder::EnqueueSample() {
   DeviceTree const tree = View();
   SampleView const sample = Sample();
   timer_.Run(kGradients, level_, [&] {
-    SampleRows(gradients_, matrix_.view, &settings_.data()->draw, sample, tree.gradient, limits_, stream_);
+    SampleRows(gradients_, losses_ ? &*losses_ : nullptr, matrix_.view, &settings_.data()->draw, sample, tree.gradient,
+               limits_, stream_);
   });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {

@@ -27,6 +27,14 @@ struct ObjectiveScratch {
   CoxScratch cox;
 };
 
+/// Gradients of one output that nobody has computed: what is needed for those of some rows. On the device, [rows].
+struct RowLosses {
+  ObjectiveParams objective;  ///< kSquaredError, kLogistic or kLogitRaw
+  float const* margins;
+  float const* labels;
+  float const* weights;  ///< or nullptr
+};
+
 /// As host::ComputeGradients; every array is on the device. Only enqueues.
 ///
 /// Cost  One output: 16 bytes a row, 20 with weights. Fastest where every array without gaps begins at a multiple of 16

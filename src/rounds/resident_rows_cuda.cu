@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/grid.h"
 #include "core/message.h"
+#include "gradient/gradient_ops.h"
 #include "level/stages.h"
 #include "rounds/resident_rows_cuda.h"
 
@@ -12,6 +16,18 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
+
+/// The largest magnitude; infinite if one is NaN.
+double Largest(Span<float const> values) {
+  std::int32_t most = 0;  // bits, whose order is that of magnitudes
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    most = std::max(most, static_cast<std::int32_t>(MagnitudeBits(values[i])));
+  }
+  if (static_cast<std::uint32_t>(most) >= kNotFiniteBits) return std::numeric_limits<double>::infinity();
+  float magnitude;
+  std::memcpy(&magnitude, &most, sizeof(magnitude));
+  return static_cast<double>(magnitude);
+}
 
 __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> from, OutputView<float> to) {
   std::uint64_t const n = from.rows * from.outputs;
@@ -78,6 +94,7 @@ void ResidentRows::SetMargins(Span<float const> margins) {
   EndColumns();  // in BeginColumns: before the new ones need memory
   DeviceScope scope{limits_.device};
   ForgetMargins();
+  most_margin_ = Largest(margins);
   if (outputs_ == 1) {
     CopyToDevice(margins_.data(), margins.data(), rows_, stream_, "copying margins");
     stream_.Wait("copying margins");
@@ -143,7 +160,9 @@ void ResidentRows::WeighColumns(Span<float const> weights) {
     changed = columns_->Weigh(weights, View(margins_.data()), stream_);
     if (values_ && timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
   });
-  if (changed) ForgetMargins();
+  if (!changed) return;
+  ForgetMargins();
+  most_margin_ = std::numeric_limits<double>::infinity();
 }
 
 template <typename T>
@@ -166,6 +185,9 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   targets_.by_time = {};
   targets_.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   targets_.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
+  most_label_ = targets.labels == nullptr ? 0 : Largest({targets.labels, rows_ * targets.label_columns});
+  most_weight_ =
+      targets.weights == nullptr ? 1 : Largest({targets.weights, targets.groups != 0 ? targets.groups : rows_});
   targets_.lower = Put(&lower_, "labels", targets.lower, rows_);
   targets_.upper = Put(&upper_, "labels", targets.upper, rows_);
   targets_.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
@@ -179,8 +201,53 @@ void ResidentRows::SortByTime() {
   targets_.by_time = times_.view();
 }
 
+void ResidentRows::ForgetMargins() {
+  if (deferred_ && !in_use_) ComputeAll(*deferred_);
+  has_no_gradients_ = deferred_.has_value();
+  deferred_.reset();
+  predictions_of_.reset();
+  ahead_ = false;
+}
+
+void ResidentRows::RaiseMargins(Span<float const> leaf_values) { most_margin_ += Largest(leaf_values); }
+
+bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
+  bool const has_loss = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
+                        objective.kind == Objective::kLogitRaw;
+  if (!has_loss || outputs_ != 1 || columns_ || timer_->timeline() != nullptr) return false;
+  // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
+  constexpr double kMost = 1e37;
+  return (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
+             std::max(1.0, static_cast<double>(objective.scale_pos_weight)) <=
+         kMost;
+}
+
+std::optional<RowLosses> ResidentRows::losses() {
+  if (!deferred_) return std::nullopt;
+  in_use_ = true;
+  return RowLosses{*deferred_, margins_.data(), targets_.labels, targets_.weights};
+}
+
+DeviceGradients ResidentRows::gradients(std::uint32_t output) {
+  if (has_no_gradients_) Throw<InvalidArgument>("Gradients: margins have changed since they were to be computed");
+  if (deferred_) ComputeAll(*deferred_);
+  return {gradients_.data() + output * stride(), maxima_};
+}
+
 void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
+  has_no_gradients_ = in_use_ = false;
+  deferred_.reset();
+  if (CanDefer(objective)) {
+    deferred_ = objective;
+    residuals_ = {};
+    return;
+  }
+  ComputeAll(objective);
+}
+
+void ResidentRows::ComputeAll(ObjectiveParams objective) {
   DeviceScope scope{limits_.device};
+  deferred_.reset();
   if (objective.kind == Objective::kCox) SortByTime();
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   timer_->Run(kObjective, kNoLevel, [&] {

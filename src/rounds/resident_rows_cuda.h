@@ -77,8 +77,13 @@ class ResidentRows : public xgbgpu::ResidentRows {
   MarginsAhead BeginAhead();
   /// The margins become what was written there since BeginAhead; false if others have come meanwhile: these stay.
   bool TakeAhead();
-  /// Of one output, as computed last.
-  DeviceGradients gradients(std::uint32_t output) const { return {gradients_.data() + output * stride(), maxima_}; }
+  /// Leaf values that are going to be added to the margins.
+  void RaiseMargins(Span<float const> leaf_values);
+  /// Of one output, as of the last ComputeGradients. Throws InvalidArgument if it took losses() to compute them, and
+  /// the margins have changed since.
+  DeviceGradients gradients(std::uint32_t output);
+  /// What gradients of some rows are computed with, until the margins change; nothing if those of all rows have been.
+  std::optional<RowLosses> losses();
   /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
   /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
   void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
@@ -94,10 +99,10 @@ class ResidentRows : public xgbgpu::ResidentRows {
   /// Completes targets_.
   void SortByTime();
   /// The margins will be others.
-  void ForgetMargins() {
-    predictions_of_.reset();
-    ahead_ = false;
-  }
+  void ForgetMargins();
+  /// May gradients be left to those who need few of them? They must be finite in all rows: nobody looks at the others.
+  bool CanDefer(ObjectiveParams const& objective) const;
+  void ComputeAll(ObjectiveParams objective);
 
   std::uint64_t rows_;
   std::uint32_t outputs_;
@@ -116,7 +121,13 @@ class ResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
   TargetView targets_;  ///< on the device
-  SortedTimes times_;   ///< of the labels, once they are asked for
+  // None of these is larger; infinite if one is NaN, or nobody knows.
+  double most_margin_{0}, most_label_{0}, most_weight_{0};
+  /// Gradients that are to be computed are of this; nothing if all are there.
+  std::optional<ObjectiveParams> deferred_;
+  bool in_use_{false};            ///< has somebody asked for losses() of these?
+  bool has_no_gradients_{false};  ///< they were never computed, and the margins have changed
+  SortedTimes times_;             ///< of the labels, once they are asked for
   std::optional<RawMatrix> values_;
   KeptTrees const* trees_{nullptr};
   DeviceBuffer<float> predictions_;

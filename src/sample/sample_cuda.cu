@@ -1,10 +1,12 @@
 #include <cub/block/block_scan.cuh>
+#include <type_traits>
 
 #include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/random.h"
 #include "gradient/load_gradients.cuh"
+#include "objective/objective_ops.h"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -194,10 +196,36 @@ __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, S
   }
 }
 
-template <typename Chances>
+/// Gradients of rows that are there.
+struct GivenGradients {
+  GradientPair const* pairs;
+  GradientMaxima const* maxima;
+
+  __device__ GradientPair Of(std::uint64_t row, float const*) const { return pairs[row]; }
+  /// Those that are not finite count wherever they are.
+  __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
+    if (maxima->grad >= kNotFiniteBits) *grad_max = maxima->grad;
+    if (maxima->hess >= kNotFiniteBits) *hess_max = maxima->hess;
+  }
+};
+
+/// The same, computed from margins on the way.
+template <typename Loss>
+struct ComputedGradients {
+  Loss loss;
+  float const* labels;
+  float const* weights;
+
+  __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
+    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
+  }
+  __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
+};
+
+template <typename Chances, typename Gradients>
 __global__ void __launch_bounds__(kThreads)
-    DrawRowsKernel(GradientPair const* gradients, GradientMaxima const* maxima, DeviceMatrixView matrix,
-                   SampleDraw const* draw, SampleView sample, GradientState* gradient) {
+    DrawRowsKernel(Gradients gradients, DeviceMatrixView matrix, SampleDraw const* draw, SampleView sample,
+                   GradientState* gradient) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ std::uint64_t table[Chances::kTable];
@@ -206,6 +234,7 @@ __global__ void __launch_bounds__(kThreads)
   WaitForKernelBefore();
   RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
   Chances const chances{*draw, sample, table};
+  float const* const margins = draw->margins;
   std::uint32_t grad_max = 0, hess_max = 0;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < matrix.rows;
        base += std::uint64_t{gridDim.x} * kDrawnRows) {
@@ -228,7 +257,7 @@ __global__ void __launch_bounds__(kThreads)
     DrawnRows const rows{base, offset, min(all, room), place};
     for (std::uint32_t i = threadIdx.x; i < rows.n; i += kThreads) {
       std::uint64_t const row = base + offset[i];
-      GradientPair v = gradients[row];
+      GradientPair v = gradients.Of(row, margins);
       if (max(MagnitudeBits(v.grad), MagnitudeBits(v.hess)) < kNotFiniteBits) v = chances.Weigh(row, v);
       grad_max = max(grad_max, MagnitudeBits(v.grad));
       hess_max = max(hess_max, MagnitudeBits(v.hess));
@@ -250,33 +279,55 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();  // before the shared words are used again
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) {  // those that are not finite count wherever they are
-    if (maxima->grad >= kNotFiniteBits) grad_max = maxima->grad;
-    if (maxima->hess >= kNotFiniteBits) hess_max = maxima->hess;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) gradients.Raise(&grad_max, &hess_max);
   RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
+}
+
+template <typename Chances, typename Gradients>
+void DrawRows(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
+              SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("sampling rows", DrawRowsKernel<Chances, Gradients>, Blocks(matrix.rows, kDrawnRows, limits, kResident),
+             kThreads, 0, limits, stream, gradients, matrix, draw, sample, gradient);
+}
+
+void DrawAndCompute(RowLosses const& losses, DeviceMatrixView const& matrix, SampleDraw const* draw,
+                    SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
+                    cudaStream_t stream) {
+  VisitLoss(losses.objective, [&](auto loss) {
+    using Loss = decltype(loss);
+    if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) {
+      DrawRows<OneChance>(ComputedGradients<Loss>{loss, losses.labels, losses.weights}, matrix, draw, sample, gradient,
+                          limits, stream);
+    }
+  });
 }
 
 }  // namespace
 
-void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
-                SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
+void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,
+                SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
+                cudaStream_t stream) {
+  SampledGradients const sampled{sample.rows, sample.gradients,
+                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
+  if (losses != nullptr) {
+    DrawAndCompute(*losses, matrix, draw, sample, gradient, limits, stream);
+    ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
+    return;
+  }
   GradientMaxima const* maxima = gradients.maxima;
   if (maxima == nullptr) {
     FindLargestGradients(gradients.pairs, matrix.rows, &sample.state->maxima, limits, stream);
     maxima = &sample.state->maxima;
   }
-  bool const weighted = sample.key_counts != nullptr;
-  if (weighted) {
+  GivenGradients const given{gradients.pairs, maxima};
+  if (sample.key_counts != nullptr) {
     LaunchNext("looking for the threshold of a sample", CountKeysKernel,
                Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
                gradients.pairs, maxima, matrix.rows, draw, sample);
+    DrawRows<KeyChances>(given, matrix, draw, sample, gradient, limits, stream);
+  } else {
+    DrawRows<OneChance>(given, matrix, draw, sample, gradient, limits, stream);
   }
-  auto* const kernel = weighted ? DrawRowsKernel<KeyChances> : DrawRowsKernel<OneChance>;
-  LaunchNext("sampling rows", kernel, Blocks(matrix.rows, kDrawnRows, limits, kResident), kThreads, 0, limits, stream,
-             gradients.pairs, maxima, matrix, draw, sample, gradient);
-  SampledGradients const sampled{sample.rows, sample.gradients,
-                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
 }
 

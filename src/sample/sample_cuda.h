@@ -8,6 +8,7 @@
 #include "core/fixed_point.h"
 #include "gradient/gradient_cuda.h"
 #include "matrix/device_matrix.h"
+#include "objective/objective_cuda.h"
 #include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
@@ -41,6 +42,7 @@ struct SampleDraw {
   std::uint32_t tree;
   std::uint64_t threshold;  ///< uniform: chance of every row
   SampleTarget target;
+  float const* margins;  ///< RowLosses::margins, which are in another place for every tree
 };
 
 /// Elements of SampleView::keys: they are read and written in fours.
@@ -49,8 +51,11 @@ constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
 /// that is not finite shows in the maxima wherever it is. *draw is on the device. Cost  if gradients decide, one pass
 /// over them and 4 bytes a row; if their maxima are not known, one pass; and what is copied
-void SampleRows(DeviceGradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
-                SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream);
+/// `losses`: nullptr, or what gradients of the sampled rows are computed with instead; then they are all finite, every
+/// row has the same chance, and there is SampleView::gradients.
+void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,
+                SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
+                cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,15 +31,21 @@ std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
 /// One training in both backends; on the device with rows that stay there.
 class TwoTrainings {
  public:
-  explicit TwoTrainings(TreeCase const& c)
-      : data_{testing::MakeDataset(c)},
+  explicit TwoTrainings(TreeCase const& c, ObjectiveParams const& objective = {Objective::kSquaredError})
+      : objective_{objective},
+        data_{testing::MakeDataset(c)},
         host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
         cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)},
         rows_{cuda_->MakeResidentRows(1)},
         margins_(c.values.rows),
         gradients_(c.values.rows) {
-    for (GradientPair const& g : c.gradients) labels_.push_back(-g.grad);
+    for (GradientPair const& g : c.gradients) {
+      bool const is_number = objective.kind == Objective::kSquaredError;
+      labels_.push_back(is_number ? -g.grad : (g.grad < 0 ? 1.0f : 0.0f));
+      weights_.push_back(g.hess + 0.5f);
+    }
     targets_.labels = labels_.data();
+    targets_.weights = weights_.data();
     rows_->SetTargets(targets_);
     SetMargins(0.25f);
   }
@@ -47,16 +54,31 @@ class TwoTrainings {
     margins_.assign(margins_.size(), value);
     rows_->SetMargins(margins_);
   }
+  void SetMargin(std::size_t row, float value) {
+    margins_[row] = value;
+    rows_->SetMargins(margins_);
+  }
   /// A tree on the present margins.
   void Begin(TrainParams const& params) {
-    rows_->ComputeGradients(kObjective);
-    host::ComputeGradients(kObjective, targets_, RowMajor<float const>(margins_.data(), margins_.size(), 1),
+    rows_->ComputeGradients(objective_);
+    BeginAgain(params);
+  }
+  /// The same with the gradients that there are.
+  void BeginAgain(TrainParams const& params) {
+    ComputeOnHost();
+    BeginGiven(params);
+  }
+  void ComputeOnHost() {
+    host::ComputeGradients(objective_, targets_, RowMajor<float const>(margins_.data(), margins_.size(), 1),
                            RowMajor(gradients_.data(), gradients_.size(), 1), kThreads);
+  }
+  void BeginGiven(TrainParams const& params) {
     params_ = params;
     cuda_->Begin(params, rows_.get(), {{0, {round_, 0}}});
   }
+  void GrowOnHost() { tree_ = GrowHistTree(host_.get(), params_, gradients_, {round_++, 0}); }
   void Finish() {
-    tree_ = GrowHistTree(host_.get(), params_, gradients_, {round_++, 0});
+    GrowOnHost();
     ASSERT_EQ(cuda_->FinishNext(), tree_);
   }
   void Add(std::vector<float> const& leaf_values) {
@@ -82,18 +104,30 @@ class TwoTrainings {
     Add(tree_.leaf_value);
     ExpectSameMargins();
   }
+  void Forest(TrainParams const& params, std::uint32_t trees) {
+    rows_->ComputeGradients(objective_);
+    ComputeOnHost();
+    std::vector<RoundTree> all;
+    for (std::uint32_t i = 0; i < trees; ++i) all.push_back({0, {round_, i}});
+    cuda_->Begin(params, rows_.get(), all);
+    for (std::uint32_t i = 0; i < trees; ++i) {
+      tree_ = GrowHistTree(host_.get(), params, gradients_, {round_, i});
+      ASSERT_EQ(cuda_->FinishNext(), tree_);
+      Add(tree_.leaf_value);
+    }
+    ++round_;
+  }
   CudaTreeBuilder& cuda() { return *cuda_; }
   ResidentRows& rows() { return *rows_; }
   Tree const& tree() const { return tree_; }
 
  private:
-  static constexpr ObjectiveParams kObjective{Objective::kSquaredError};
-
+  ObjectiveParams objective_;
   std::shared_ptr<Dataset const> data_;
   std::unique_ptr<TreeBuilder> host_;
   std::unique_ptr<CudaTreeBuilder> cuda_;
   std::unique_ptr<ResidentRows> rows_;
-  std::vector<float> labels_, margins_;
+  std::vector<float> labels_, weights_, margins_;
   std::vector<GradientPair> gradients_;
   TargetView targets_;
   TrainParams params_;
@@ -176,6 +210,13 @@ class UnusualRoundTest : public ::testing::TestWithParam<float> {  // subsample
   TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
 };
 
+class SampledGradientsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+  TrainParams params_ = With([](TrainParams* p) { p->subsample = 0.2f; });
+  TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
+};
+
 TEST_P(UnusualRoundTest, OtherLeafValuesAreAdded) {
   TwoTrainings both{case_};
   both.Begin(params_);
@@ -233,6 +274,90 @@ TEST_P(UnusualRoundTest, LeafValuesGoToTheHost) {
   EXPECT_EQ(Bits(margins), Bits(host_margins));
   both.Add(both.tree().leaf_value);
   both.ExpectSameMargins();
+}
+
+TEST_P(UnusualRoundTest, TreesOfOtherParametersOnTheSameGradients) {
+  TwoTrainings both{case_};
+  both.Begin(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  for (float subsample : {0.5f, 1.0f, 0.2f}) {
+    params_.subsample = subsample;
+    both.BeginAgain(params_);
+    ASSERT_NO_FATAL_FAILURE(both.Finish());
+  }
+  both.Add(both.tree().leaf_value);
+  both.ExpectSameMargins();
+}
+
+TEST_P(UnusualRoundTest, AForestOnTheSameGradients) {
+  TwoTrainings both{case_};
+  ASSERT_NO_FATAL_FAILURE(both.Forest(params_, 3));
+  both.ExpectSameMargins();
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+/// What it throws, or nothing.
+template <typename F>
+std::string ErrorOf(F&& f) {
+  try {
+    f();
+  } catch (InvalidArgument const& e) {
+    return e.what();
+  }
+  return {};
+}
+
+// A sample may do without the gradients of other rows, but not without their errors.
+TEST_P(UnusualRoundTest, GradientsThatAreNotFiniteAreTold) {
+  for (float const value : {std::numeric_limits<float>::quiet_NaN(), 3e38f, 1e30f}) {
+    bool told = false;
+    for (std::size_t row = 0; row < 5; ++row) {
+      SCOPED_TRACE("row " + std::to_string(row) + ", margin " + std::to_string(value));
+      TwoTrainings both{case_};
+      both.SetMargin(row, value);
+      both.Begin(params_);
+      std::string const on_host = ErrorOf([&] { both.GrowOnHost(); });
+      EXPECT_EQ(ErrorOf([&] { both.cuda().FinishNext(); }), on_host);
+      told = told || !on_host.empty();
+    }
+    EXPECT_EQ(told, value != 1e30f);
+  }
+}
+
+TEST_F(SampledGradientsTest, AreThoseOfEveryObjective) {
+  for (ObjectiveParams objective : {ObjectiveParams{Objective::kSquaredError}, ObjectiveParams{Objective::kLogistic},
+                                    ObjectiveParams{Objective::kLogitRaw}, ObjectiveParams{Objective::kHinge}}) {
+    for (float scale : {1.0f, 3.0f}) {
+      SCOPED_TRACE(static_cast<int>(objective.kind));
+      objective.scale_pos_weight = scale;
+      TwoTrainings both{case_, objective};
+      for (float subsample : {0.1f, 0.5f, 0.1f}) {
+        params_.subsample = subsample;
+        ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      }
+    }
+  }
+}
+
+TEST_F(SampledGradientsTest, AreGoneWhenMarginsHaveChanged) {
+  TwoTrainings both{case_};
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  try {
+    both.BeginAgain(params_);
+    FAIL();
+  } catch (InvalidArgument const& e) {
+    EXPECT_NE(std::string{e.what()}.find("margins have changed"), std::string::npos) << e.what();
+  }
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_F(SampledGradientsTest, AreKeptWhenMarginsAreSetBeforeTheTree) {
+  TwoTrainings both{case_};
+  both.rows().ComputeGradients({Objective::kSquaredError});
+  both.ComputeOnHost();
+  both.SetMargins(5);
+  both.BeginGiven(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, UnusualRoundTest, ::testing::Values(1.0f, 0.3f),
