@@ -142,6 +142,32 @@ def parameters_change(history: History) -> None:
 
 
 @scenario
+def small_samples(history: History) -> None:
+    """Of these the device computes no gradients but those of sampled rows, unless somebody needs the others."""
+    for objective, label in (("binary:logistic", LABEL), ("reg:squarederror", Y)):
+        train, other = data(label), valid()
+        booster = xgb.Booster(params(objective=objective, max_depth=4, subsample=0.2 if OURS else 1), [train])
+        changes: List[Callable[[], None]] = [
+            lambda: None,
+            lambda: booster.set_param({"max_depth": 2}),
+            lambda: train.set_weight(WEIGHT),
+            lambda: booster.set_param({"subsample": 1}),
+            lambda: train.set_label(LABEL),
+            lambda: booster.set_param({"subsample": 0.3 if OURS else 1, "num_parallel_tree": 3}),
+            lambda: booster.set_param({"num_parallel_tree": 1, "sampling_method": "gradient_based"} if OURS else {}),
+            lambda: train.set_base_margin(np.sin(Y)),
+            lambda: booster.set_param({"sampling_method": "uniform"}),
+        ]
+        for i, change in enumerate(changes):
+            change()
+            for k in range(3):  # the library has begun the next round before the change
+                booster.update(train, 3 * i + k)
+            history.values(booster.eval_set([(train, "t"), (other, "v")], i).encode())
+        history.values(booster.predict(train))
+        history.model(booster)
+
+
+@scenario
 def learning_rate_by_round(history: History) -> None:
     train = data()
     schedule = xgb.callback.LearningRateScheduler(lambda i: 0.5 / (1 + i // 3))
