@@ -145,7 +145,9 @@ class Trainer {
   void KeepTree(Tree const& tree, std::uint32_t output);
   void ForgetTrees();
   std::size_t kept_trees() const;
-  /// As above, with the gradients that `rows` computed last and its margins. `rows` is of this trainer.
+  /// As above, with the gradients that `rows` computed last and its margins. `rows` is of this trainer. Gradients serve
+  /// until the margins or targets of `rows` change, or, with StartAhead, for all trees that were started: throws
+  /// InvalidArgument if they are asked for later, and a tree on a sample had left it at those of its rows.
   Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
   /// Starts trees, at least one, for the Grows with the same arguments that come next, in this order. A device grows
   /// several at the same time where it can. Leaf values may be added to the margins in between; if another Grow comes

@@ -35,7 +35,8 @@ class DeviceRounds {
   virtual std::size_t kept_trees() const = 0;
 
   /// Begins trees, one or more, on the gradients that `rows`, made above, computed last: as many at the same time as is
-  /// good for the device, the others as these are finished. Trees begun before are abandoned.
+  /// good for the device, the others as these are finished. Trees begun before are abandoned. Throws InvalidArgument if
+  /// these gradients are not there any more (ResidentRows::ComputeGradients).
   /// docs/adr/0009-trees-in-lanes.md
   virtual void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) = 0;
   /// Waits for the next of them, in their order: call it once for each. After an error the others can only be

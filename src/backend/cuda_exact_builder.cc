@@ -62,6 +62,7 @@ class CudaExactBuilder final : public CudaBuilder {
     round_rows_ = static_cast<cuda::ResidentRows*>(rows);
     waiting_ = std::move(trees);
     std::reverse(waiting_.begin(), waiting_.end());
+    round_rows_->gradients(0);  // computed while the host goes on
   }
   Tree FinishNext() override {
     RoundTree const next = waiting_.back();
@@ -80,8 +81,8 @@ class CudaExactBuilder final : public CudaBuilder {
     Run([&] {
       timer().Run(kMargins, kNoLevel, [&] {
         cuda::AddLeafValues(positions(), this->rows(), UploadNodeValues(node_values),
-                            static_cast<cuda::ResidentRows*>(rows)->LeafTarget(output, stream()), 1, limits(),
-                            stream());
+                            static_cast<cuda::ResidentRows*>(rows)->LeafTarget(output, node_values, stream()), 1,
+                            limits(), stream());
       });
       stream().Wait("adding leaf values");  // the values' source may go
     });

@@ -77,38 +77,45 @@ void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::
   Abandon();
   train_ = params;
   round_ = {static_cast<cuda::ResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
-  // Margins move on with every tree, and lanes wait for what is enqueued now.
-  if (round_.trees.size() > 1) Run([&] { round_.rows->gradients(0); });
-  try {
-    BeginLanes();
-  } catch (OutOfDeviceMemory const&) {
-    if (!KeepOneLane()) throw;
-    BeginLanes();
+  for (bool begun = false; !begun;) {
+    try {
+      // Margins move on with every tree, and lanes wait for what is enqueued now.
+      if (round_.trees.size() > 1) Run([&] { round_.rows->gradients(0); });
+      BeginLanes();
+      begun = true;
+    } catch (OutOfDeviceMemory const&) {
+      if (!MakeRoom()) throw;
+    }
   }
 }
 
 Tree CudaTreeBuilder::FinishNext() {
   ForgetTree();
   std::size_t const next = round_.finished;
-  auto const finish = [&] {
-    if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) Run([&] { BeginTree(); });
-    round_.finished = next + 1;
-    return FinishIn(lanes_[(next - round_.restarted) % round_.lanes].get());
-  };
-  try {
-    return finish();
-  } catch (OutOfDeviceMemory const&) {
-    if (!KeepOneLane()) throw;
-    round_.finished = next;
-    BeginLanes();
-    return finish();
+  for (bool again = false;; again = true) {
+    try {
+      if (again) BeginLanes();
+      if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) Run([&] { BeginTree(); });
+      round_.finished = next + 1;
+      Tree tree = FinishIn(lanes_[(next - round_.restarted) % round_.lanes].get());
+      round_.rows->EndLosses();
+      return tree;
+    } catch (OutOfDeviceMemory const&) {
+      if (!MakeRoom()) throw;
+      round_.finished = next;
+    }
   }
 }
 
 void CudaTreeBuilder::Abandon() noexcept {
   for (std::size_t i = round_.finished; i < round_.begun; ++i) {
+    TreeLane& lane = *lanes_[(i - round_.restarted) % round_.lanes];
     try {
-      FinishIn(lanes_[(i - round_.restarted) % round_.lanes].get());
+      if (lane.gradients().pairs != nullptr) {
+        FinishIn(&lane);
+      } else {  // nobody may ask the rows for anything: they may be gone
+        Run([&] { lane.level().Discard(); });
+      }
     } catch (std::exception const&) {
       // Whatever was wrong with it, nobody has asked for this tree.
     }
@@ -178,12 +185,18 @@ void CudaTreeBuilder::BeginTree() {
   lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
   bool const alone = round_.trees.size() == 1 && lane.level().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses() : std::nullopt; losses) {
-    lane.Begin(train_, *losses, TreeNumber(tree.key), ahead);
+    lane.Begin(
+        train_, *losses, [&rows] { return rows.gradients(0); }, TreeNumber(tree.key), ahead);
   } else {
     lane.Begin(train_, GradientsOf(tree, &lane), TreeNumber(tree.key), ahead);
   }
   lane.GrowLevels();
   ++round_.begun;
+}
+
+/// Gives up what trees can do without. False if there is nothing of that.
+bool CudaTreeBuilder::MakeRoom() {
+  return KeepOneLane() || Run([&] { return round_.rows->GiveUpAhead(); });
 }
 
 /// Gives back what several lanes hold beside the first. False if there were not several.
@@ -203,9 +216,8 @@ void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows*
   auto* const resident = static_cast<cuda::ResidentRows*>(rows);
   bool const as_grown = std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
   ahead_values_.clear();
-  resident->RaiseMargins(node_values);
-  if (as_grown && resident->TakeAhead()) return;
-  float* const target = Run([&] { return resident->LeafTarget(output, last_->stream()); });
+  if (as_grown && Run([&] { return resident->TakeAhead(node_values); })) return;
+  float* const target = Run([&] { return resident->LeafTarget(output, node_values, last_->stream()); });
   AddLeafValuesOnDevice(node_values, target, 1);
 }
 

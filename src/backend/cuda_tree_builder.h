@@ -54,6 +54,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   cuda::DeviceGradients GradientsOf(RoundTree const& tree, TreeLane* lane);
   void BeginTree();
   bool KeepOneLane();
+  bool MakeRoom();
 
   /// Trees of a round, in lanes: tree i grows in lane (i - restarted) modulo `lanes`.
   struct Round {

@@ -1,6 +1,7 @@
 #include "backend/tree_lane.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "level/level_policy.h"
 
@@ -32,10 +33,12 @@ void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gra
   level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, ahead);
 }
 
-void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses, std::uint32_t tree_number,
+void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses,
+                     std::function<cuda::DeviceGradients()> all, std::uint32_t tree_number,
                      cuda::MarginsAhead const& ahead) {
   gradients_ = {};
-  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, tree_number, ahead);
+  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, std::move(all), tree_number,
+               ahead);
 }
 
 void TreeLane::GrowLevels() {

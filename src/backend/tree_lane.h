@@ -2,6 +2,7 @@
 #ifndef XGBGPU_BACKEND_TREE_LANE_H_
 #define XGBGPU_BACKEND_TREE_LANE_H_
 
+#include <functional>
 #include <memory>
 
 #include "core/device.h"
@@ -27,8 +28,9 @@ class TreeLane {
   /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::LevelBuilder).
   void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
              cuda::MarginsAhead const& ahead = {});
-  void Begin(TrainParams const& params, cuda::RowLosses const& losses, std::uint32_t tree_number,
-             cuda::MarginsAhead const& ahead);
+  /// On gradients that the tree computes for its sample; gradients().pairs is nullptr then.
+  void Begin(TrainParams const& params, cuda::RowLosses const& losses, std::function<cuda::DeviceGradients()> all,
+             std::uint32_t tree_number, cuda::MarginsAhead const& ahead);
   /// Every level of it.
   void GrowLevels();
   cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< of the last tree

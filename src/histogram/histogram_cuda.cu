@@ -15,7 +15,7 @@ namespace {
 
 // A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums; half of them
 // beside other trees, and where shared memory has no room for more.
-constexpr unsigned kMostThreads = 1024, kLeastThreads = 512;
+constexpr unsigned kMostThreads = 1024, kLeastThreads = kLeastSumThreads;
 constexpr int kCellThreads = 512;
 constexpr int kCellResident = 2;
 

@@ -17,6 +17,9 @@ __device__ inline std::uint32_t StepRows() { return blockDim.x; }
 
 /// Rows of a segment at most: 16 warps have 2^16 places each (PathFeed), of which up to 15 are before the segment.
 constexpr std::uint32_t kMostSegmentRows = (1 << 20) - 16;
+constexpr std::uint32_t kLeastSumThreads = 512;  ///< of a block that sums
+static_assert(kMostSegmentRows + 15 < (1 << 16) * (kLeastSumThreads / 32));
+static_assert(kMostSegmentRows >= 2 * kMostUnitRows);  // at least a unit
 
 /// Rows that a block looks at for one job, one run of its units.
 struct Segment {
@@ -62,19 +65,17 @@ struct ListJobs {
 
 /// The jobs of paths: RowPaths::jobs.
 struct PathJobs {
-  static constexpr std::uint32_t kNear = 32;
-
   DeviceTree const& tree;
   std::uint32_t jobs, all_units;
 
   /// First unit of a job for each lane; there is room for as many.
   static __device__ std::uint32_t LoadNear(DeviceTree const& tree) {
-    return tree.paths.jobs[threadIdx.x % kNear].first_unit;
+    return tree.paths.jobs[threadIdx.x % kNearJobs].first_unit;
   }
   __device__ Segment At(std::uint32_t near, std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows,
                         std::uint32_t* units) const {
     std::uint32_t j;
-    if (jobs <= kNear) {
+    if (jobs <= kNearJobs) {
       bool const up_to = threadIdx.x % 32 < jobs && near <= unit;
       j = 31 - __clz(static_cast<int>(__ballot_sync(kAllLanes, up_to)));
     } else {
@@ -136,7 +137,7 @@ class ListFeed {
   RowRecord next_;
 };
 
-constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp: at most two rows in each
+constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp, with two rows in each (PathFeed)
 
 /// The rows of a store, one by one.
 struct StoredRows {

@@ -401,6 +401,10 @@ bool LevelBuilder::MakeRoomForTree() {
 void LevelBuilder::WaitForTree() {
   returned_.Wait("growing a tree");
   while (by_paths_ && MakeRoomForTree()) {
+    if (losses_) {
+      gradients_ = all_gradients_();
+      losses_.reset();
+    }
     RunUnattended();
     returned_.Wait("growing a tree");
   }

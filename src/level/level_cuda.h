@@ -3,7 +3,9 @@
 #define XGBGPU_LEVEL_LEVEL_CUDA_H_
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/device.h"
@@ -39,12 +41,17 @@ class LevelBuilder {
     losses_.reset();
     BeginWith(params, std::move(features), gradients, tree_number, ahead);
   }
-  /// The same without gradients, if ComputesGradients(params). They would all be finite.
-  void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses, std::uint32_t tree_number,
-             MarginsAhead const& ahead) {
+  /// The same without gradients, if ComputesGradients(params); all of them would be finite. Margins, labels and weights
+  /// stay where they are until Finish or Discard. all(): the gradients of all rows, of the same margins, labels and
+  /// weights even if these have changed; asked for in Finish, if the tree must be grown again.
+  void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
+             std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead) {
     losses_ = losses;
+    all_gradients_ = std::move(all);
     BeginWith(params, std::move(features), {}, tree_number, ahead);
   }
+  /// Instead of Finish, for a tree without gradients: waits until nothing of it is under way but rows that walk.
+  void Discard() { returned_.Wait("giving up a tree"); }
   /// May a tree of these parameters be grown on gradients of its sample alone?
   bool ComputesGradients(TrainParams const& params) const;
   void BuildRoot();
@@ -155,6 +162,7 @@ class LevelBuilder {
   std::optional<FeatureSampler> features_;
   DeviceGradients gradients_;
   std::optional<RowLosses> losses_;  ///< instead of gradients
+  std::function<DeviceGradients()> all_gradients_;
   std::uint32_t tree_number_{0};
   bool has_tree_set_{false};
   bool has_node_sets_{false};

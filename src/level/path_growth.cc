@@ -86,7 +86,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
   grow(&places_, "nodes", nodes);
   grow(&walk_, "nodes", nodes);
   if (ordered_) grow(&tree_walk_, "nodes", shape.ReturnedAfter(shape.levels));
-  grow(&jobs_, "nodes", std::max<std::size_t>(32, widest));  // PathJobs::kNear
+  grow(&jobs_, "nodes", std::max<std::size_t>(kNearJobs, widest));
   return changed;
 }
 

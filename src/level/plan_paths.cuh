@@ -2,20 +2,25 @@
 #ifndef XGBGPU_LEVEL_PLAN_PATHS_CUH_
 #define XGBGPU_LEVEL_PLAN_PATHS_CUH_
 
+#include "level/level_policy.h"
 #include "level/plan.cuh"
 
 namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a block advances or moves at a time
 
+/// What a row costs that is looked at, if one that is summed costs 1; what one does that is told its path, too; what it
+/// costs a block to go from one job to the next.
+constexpr float kLookCost = 1.0f / 32, kTellCost = 1.0f / 4;
+constexpr std::uint32_t kNextJobCost = 4096;
+/// Of a unit at most, see MakePathJob.
+constexpr std::uint32_t kMostUnitRows = 2 * static_cast<std::uint32_t>(1.0f / kLookCost) * LevelPolicy{}.most_unit_rows;
+
 /// Sum job of `members` rows, as far as is known, among those of a group; slot and first unit are 0. Units are made
-/// alike in cost, which is counted in rows that are summed: a row that is only looked at costs a part of one, more if
-/// it is told its path; the way from one job to the next, on which a block hands on its sums and begins to look for
-/// rows again, as much as some thousand. *units: their number, spare ones included.
+/// alike in cost, which is counted in rows that are summed: on the way from one job to the next a block hands on its
+/// sums and begins to look for rows again. *units: their number, spare ones included.
 __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, PathPlace place,
                                       float members, PathSums sums, std::uint32_t* units) {
-  constexpr float kLookCost = 1.0f / 32, kTellCost = 1.0f / 4;
-  constexpr std::uint32_t kNextJobCost = 4096;
   std::uint32_t const rows = group.rows;
   auto const all = static_cast<float>(rows);
   float const look = all * (sums == PathSums::kTold ? kLookCost : kTellCost);

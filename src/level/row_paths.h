@@ -58,6 +58,7 @@ struct PathJob {
   std::int32_t other_slot;  ///< kNoSlot: one path only
 };
 constexpr std::int32_t kNoSlot = -1;
+constexpr std::uint32_t kNearJobs = 32;  ///< a warp looks for its job among so many at once
 
 /// Records and gradients in one order of rows.
 struct RowStore {
@@ -78,7 +79,7 @@ struct RowPaths {
   std::uint32_t* counts;  ///< [groups << (depth + 1)] rows of the children, if the next level is moved
   PathPlace* places;      ///< [nodes]
   WalkNode* walk;         ///< [nodes]
-  PathJob* jobs;          ///< [families, but 32 at least]
+  PathJob* jobs;          ///< [families, but kNearJobs at least]
   int depth;              ///< of the parents below their group's node
   bool cleared;           ///< are this level's histogram slots clear before its first kernel?
   /// Histogram slots that there are, if the kernel that sums this level clears those of the next; 0: it does not.

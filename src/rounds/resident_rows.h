@@ -29,7 +29,9 @@ class ResidentRows : public LeafColumns {
   /// Labels and weights (host arrays, as CheckTargets wants them). Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
-  /// Gradients from margins and targets. Needs both.
+  /// Gradients from margins and targets. Needs both. For the trees that are begun next: they serve until margins or
+  /// targets change, and for all trees that were begun together. (A tree on a sample may compute those of its own rows
+  /// alone; nobody can have the others afterwards.)
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
 
   /// Rows made with their values: adds the leaves of trees first … last - 1 of those that the DeviceRounds keeps.

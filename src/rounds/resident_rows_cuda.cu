@@ -181,6 +181,7 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
+  KeepGradients();
   targets_ = targets;
   targets_.by_time = {};
   targets_.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
@@ -201,15 +202,20 @@ void ResidentRows::SortByTime() {
   targets_.by_time = times_.view();
 }
 
+void ResidentRows::KeepGradients() {
+  try {
+    if (state_ == Gradients::kDeferred || state_ == Gradients::kLent) ComputeAll(deferred_);
+  } catch (OutOfDeviceMemory const&) {
+    state_ = Gradients::kGone;  // an error for those who ask for them, not for this caller
+  }
+  if (state_ == Gradients::kSpent) state_ = Gradients::kGone;
+}
+
 void ResidentRows::ForgetMargins() {
-  if (deferred_ && !in_use_) ComputeAll(*deferred_);
-  has_no_gradients_ = deferred_.has_value();
-  deferred_.reset();
+  KeepGradients();
   predictions_of_.reset();
   ahead_ = false;
 }
-
-void ResidentRows::RaiseMargins(Span<float const> leaf_values) { most_margin_ += Largest(leaf_values); }
 
 bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
   bool const has_loss = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
@@ -218,49 +224,48 @@ bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
   // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
   constexpr double kMost = 1e37;
   return (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
-             std::max(1.0, static_cast<double>(objective.scale_pos_weight)) <=
+             std::max(1.0, Largest({&objective.scale_pos_weight, 1})) <=
          kMost;
 }
 
 std::optional<RowLosses> ResidentRows::losses() {
-  if (!deferred_) return std::nullopt;
-  in_use_ = true;
-  return RowLosses{*deferred_, margins_.data(), targets_.labels, targets_.weights};
+  if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
+  state_ = Gradients::kLent;
+  return RowLosses{deferred_, margins_.data(), targets_.labels, targets_.weights};
 }
 
 DeviceGradients ResidentRows::gradients(std::uint32_t output) {
-  if (has_no_gradients_) Throw<InvalidArgument>("Gradients: margins have changed since they were to be computed");
-  if (deferred_) ComputeAll(*deferred_);
+  if (state_ == Gradients::kGone) {
+    Throw<InvalidArgument>(
+        "Gradients: margins or labels have changed since a tree was grown on some of them; compute them again");
+  }
+  if (state_ != Gradients::kComputed) ComputeAll(deferred_);
   return {gradients_.data() + output * stride(), maxima_};
 }
 
 void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
-  has_no_gradients_ = in_use_ = false;
-  deferred_.reset();
-  if (CanDefer(objective)) {
-    deferred_ = objective;
-    residuals_ = {};
-    return;
-  }
-  ComputeAll(objective);
+  if (!CanDefer(objective)) return ComputeAll(objective);
+  deferred_ = objective;
+  state_ = Gradients::kDeferred;
+  residuals_ = {};
 }
 
-void ResidentRows::ComputeAll(ObjectiveParams objective) {
+void ResidentRows::ComputeAll(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
-  deferred_.reset();
   if (objective.kind == Objective::kCox) SortByTime();
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
   timer_->Run(kObjective, kNoLevel, [&] {
     maxima_ = cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()),
                                      limits_, stream_, &scratch_);
   });
-  if (objective.kind != Objective::kAbsoluteError) {
+  if (objective.kind == Objective::kAbsoluteError) {
+    // By the second tree of a forest the margins will have moved on.
+    Reserve(&residuals_, arena_, "residuals", rows_);
+    ComputeResiduals(targets_.labels, margins_.data(), rows_, residuals_.data(), limits_, stream_);
+  } else {
     residuals_ = {};
-    return;
   }
-  // By the second tree of a forest the margins will have moved on.
-  Reserve(&residuals_, arena_, "residuals", rows_);
-  ComputeResiduals(targets_.labels, margins_.data(), rows_, residuals_.data(), limits_, stream_);
+  state_ = Gradients::kComputed;
 }
 
 void ResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes,
@@ -284,16 +289,33 @@ MarginsAhead ResidentRows::BeginAhead() {
   return {margins_.data(), margins_ahead_.data()};
 }
 
-bool ResidentRows::TakeAhead() {
+bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
   if (!ahead_) return false;
   ForgetMargins();
+  most_margin_ += Largest(leaf_values);
   std::swap(margins_, margins_ahead_);
   return true;
+}
+
+bool ResidentRows::GiveUpAhead() {
+  if (margins_ahead_.size() == 0) return false;
+  stream_.Wait("freeing margins");
+  margins_ahead_ = {};
+  ahead_ = has_room_ahead_ = false;
+  return true;
+}
+
+float* ResidentRows::LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream) {
+  if (columns_) return columns_->Next(output, stream);
+  ForgetMargins();
+  most_margin_ += Largest(leaf_values);
+  return margins_.data() + output * stride();
 }
 
 void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
   ForgetMargins();
+  most_margin_ = std::numeric_limits<double>::infinity();
   timer_->Run(kEvaluation, kNoLevel, [&] {
     if (!columns_) PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
     for (std::size_t tree = first; columns_ && tree < last; ++tree) {

@@ -65,25 +65,27 @@ class ResidentRows : public xgbgpu::ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
 
-  /// [rows] on the device, to which the leaf values of the next tree, of this output, are added on `stream`: margins,
-  /// or a new column.
-  float* LeafTarget(std::uint32_t output, cudaStream_t stream) {
-    if (columns_) return columns_->Next(output, stream);
-    ForgetMargins();
-    return margins_.data() + output * stride();
-  }
+  /// [rows] on the device, to which `leaf_values`, of the next tree, of this output, are added on `stream`: margins, or
+  /// a new column.
+  float* LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream);
   /// Where a tree's leaf values may be added before anybody asks for that: nowhere, if there are several outputs,
-  /// columns, or leaves that adapt.
+  /// columns, or leaves that adapt, or no memory.
   MarginsAhead BeginAhead();
-  /// The margins become what was written there since BeginAhead; false if others have come meanwhile: these stay.
-  bool TakeAhead();
-  /// Leaf values that are going to be added to the margins.
-  void RaiseMargins(Span<float const> leaf_values);
-  /// Of one output, as of the last ComputeGradients. Throws InvalidArgument if it took losses() to compute them, and
-  /// the margins have changed since.
+  /// The margins become what was written there since BeginAhead, with `leaf_values`; false if others have come
+  /// meanwhile: these stay.
+  bool TakeAhead(Span<float const> leaf_values);
+  /// Frees what BeginAhead took, and takes no more. False if that was nothing. Waits.
+  bool GiveUpAhead();
+  /// Of one output, as of the last ComputeGradients. Throws InvalidArgument if a tree has done with losses(), and
+  /// margins or targets have changed since.
   DeviceGradients gradients(std::uint32_t output);
-  /// What gradients of some rows are computed with, until the margins change; nothing if those of all rows have been.
+  /// What a tree computes the gradients of some rows with, until EndLosses; nothing if those of all rows are there. If
+  /// margins or targets change before, gradients() will still be theirs.
   std::optional<RowLosses> losses();
+  /// The tree will not ask for more.
+  void EndLosses() {
+    if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
+  }
   /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
   /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
   void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
@@ -98,11 +100,21 @@ class ResidentRows : public xgbgpu::ResidentRows {
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
   /// Completes targets_.
   void SortByTime();
-  /// The margins will be others.
+  enum class Gradients {
+    kComputed,  ///< those of all rows
+    kDeferred,  ///< nobody has needed them yet
+    kLent,      ///< a tree computes those of its sample, and may still want the others
+    kSpent,     ///< it has done so
+    kGone       ///< and margins or targets have changed since
+  };
+
+  /// Before margins or targets change: gradients that may be asked for are computed.
+  void KeepGradients();
+  /// The same for margins.
   void ForgetMargins();
   /// May gradients be left to those who need few of them? They must be finite in all rows: nobody looks at the others.
   bool CanDefer(ObjectiveParams const& objective) const;
-  void ComputeAll(ObjectiveParams objective);
+  void ComputeAll(ObjectiveParams const& objective);
 
   std::uint64_t rows_;
   std::uint32_t outputs_;
@@ -123,11 +135,9 @@ class ResidentRows : public xgbgpu::ResidentRows {
   TargetView targets_;  ///< on the device
   // None of these is larger; infinite if one is NaN, or nobody knows.
   double most_margin_{0}, most_label_{0}, most_weight_{0};
-  /// Gradients that are to be computed are of this; nothing if all are there.
-  std::optional<ObjectiveParams> deferred_;
-  bool in_use_{false};            ///< has somebody asked for losses() of these?
-  bool has_no_gradients_{false};  ///< they were never computed, and the margins have changed
-  SortedTimes times_;             ///< of the labels, once they are asked for
+  Gradients state_{Gradients::kComputed};
+  ObjectiveParams deferred_{};  ///< of gradients that are not computed
+  SortedTimes times_;           ///< of the labels, once they are asked for
   std::optional<RawMatrix> values_;
   KeptTrees const* trees_{nullptr};
   DeviceBuffer<float> predictions_;

@@ -28,6 +28,17 @@ std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
   return bits;
 }
 
+/// What it throws, or nothing.
+template <typename F>
+std::string ErrorOf(F&& f) {
+  try {
+    f();
+  } catch (InvalidArgument const& e) {
+    return e.what();
+  }
+  return {};
+}
+
 /// One training in both backends; on the device with rows that stay there.
 class TwoTrainings {
  public:
@@ -53,6 +64,10 @@ class TwoTrainings {
   void SetMargins(float value) {
     margins_.assign(margins_.size(), value);
     rows_->SetMargins(margins_);
+  }
+  void SetLabels(float value) {
+    labels_.assign(labels_.size(), value);
+    rows_->SetTargets(targets_);
   }
   void SetMargin(std::size_t row, float value) {
     margins_[row] = value;
@@ -296,17 +311,6 @@ TEST_P(UnusualRoundTest, AForestOnTheSameGradients) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-/// What it throws, or nothing.
-template <typename F>
-std::string ErrorOf(F&& f) {
-  try {
-    f();
-  } catch (InvalidArgument const& e) {
-    return e.what();
-  }
-  return {};
-}
-
 // A sample may do without the gradients of other rows, but not without their errors.
 TEST_P(UnusualRoundTest, GradientsThatAreNotFiniteAreTold) {
   for (float const value : {std::numeric_limits<float>::quiet_NaN(), 3e38f, 1e30f}) {
@@ -342,22 +346,77 @@ TEST_F(SampledGradientsTest, AreThoseOfEveryObjective) {
 TEST_F(SampledGradientsTest, AreGoneWhenMarginsHaveChanged) {
   TwoTrainings both{case_};
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-  try {
-    both.BeginAgain(params_);
-    FAIL();
-  } catch (InvalidArgument const& e) {
-    EXPECT_NE(std::string{e.what()}.find("margins have changed"), std::string::npos) << e.what();
+  for (int change = 0; change < 3; ++change) {
+    SCOPED_TRACE(change);
+    EXPECT_NE(ErrorOf([&] { both.BeginGiven(params_); }).find("margins or labels have changed"), std::string::npos);
+    if (change == 0) both.SetMargins(1);
+    if (change == 1) both.SetLabels(0.5f);
   }
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-TEST_F(SampledGradientsTest, AreKeptWhenMarginsAreSetBeforeTheTree) {
-  TwoTrainings both{case_};
-  both.rows().ComputeGradients({Objective::kSquaredError});
-  both.ComputeOnHost();
-  both.SetMargins(5);
-  both.BeginGiven(params_);
-  ASSERT_NO_FATAL_FAILURE(both.Finish());
+TEST_F(SampledGradientsTest, AreKeptWhenMarginsOrLabelsAreSetBeforeTheTree) {
+  for (bool labels : {false, true}) {
+    TwoTrainings both{case_};
+    both.rows().ComputeGradients({Objective::kSquaredError});
+    both.ComputeOnHost();
+    labels ? both.SetLabels(5) : both.SetMargins(5);
+    both.BeginGiven(params_);
+    ASSERT_NO_FATAL_FAILURE(both.Finish());
+    both.Add(both.tree().leaf_value);
+    both.ExpectSameMargins();
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+// The first tree of the wide format on moved rows finds no room for its gradients, and is grown again: on the same
+// ones.
+TEST_F(SampledGradientsTest, OfATreeThatIsGrownAgain) {
+  TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
+  for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;  // weights
+  params_.subsample = 0.5f;
+  params_.max_depth = 8;
+  enum { kNothing, kMargins, kLabels, kAbandon, kAll };
+  for (int change = kNothing; change < kAll; ++change) {
+    SCOPED_TRACE(change);
+    TwoTrainings both{c};
+    both.Begin(params_);
+    if (change == kMargins) both.SetMargins(5);
+    if (change == kLabels) both.SetLabels(5);
+    if (change == kAbandon) {
+      both.cuda().Abandon();
+    } else {
+      ASSERT_NO_FATAL_FAILURE(both.Finish());
+      both.Add(both.tree().leaf_value);
+      both.ExpectSameMargins();
+    }
+    for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+// Memory for margins ahead is given up where it is wanted for anything else.
+TEST_P(UnusualRoundTest, EveryAllocationMayFail) {
+  auto const train = [&] {
+    TwoTrainings both{case_};
+    for (int round = 0; round < 2; ++round) both.Round(params_);
+  };
+  FailDeviceAllocation(-1);
+  ASSERT_NO_FATAL_FAILURE(train());
+  std::int64_t const allocations = FailDeviceAllocation(-1);
+  ASSERT_GT(allocations, 10);
+  std::int64_t errors = 0;
+  for (std::int64_t n = 0; n < allocations; ++n) {
+    SCOPED_TRACE(n);
+    FailDeviceAllocation(n);
+    try {
+      train();
+    } catch (OutOfDeviceMemory const&) {
+      ++errors;
+    }
+    FailDeviceAllocation(-1);
+    ASSERT_FALSE(HasFatalFailure());
+  }
+  EXPECT_LT(errors, allocations);
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, UnusualRoundTest, ::testing::Values(1.0f, 0.3f),
