@@ -62,12 +62,12 @@ class CudaExactBuilder final : public CudaBuilder {
     round_rows_ = static_cast<cuda::ResidentRows*>(rows);
     waiting_ = std::move(trees);
     std::reverse(waiting_.begin(), waiting_.end());
-    round_rows_->gradients(0);  // computed while the host goes on
+    Run([&] { round_rows_->gradients(0); });  // computed while the host goes on
   }
   Tree FinishNext() override {
     RoundTree const next = waiting_.back();
     waiting_.pop_back();
-    BeginOnDevice(params_, round_rows_->gradients(next.output), next.key);
+    BeginOnDevice(params_, Run([&] { return round_rows_->gradients(next.output); }), next.key);
     BuildRoot();
     while (SelectNodes()) ExpandNodes();
     return Finish();

@@ -53,6 +53,7 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
                        lane->level().constraints(), result.sets);
   last_ = lane;
   ahead_values_ = lane->level().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
+  ahead_rows_ = round_.rows;
   SetTree(tree.size());
   return tree;
 }
@@ -111,9 +112,9 @@ void CudaTreeBuilder::Abandon() noexcept {
   for (std::size_t i = round_.finished; i < round_.begun; ++i) {
     TreeLane& lane = *lanes_[(i - round_.restarted) % round_.lanes];
     try {
-      if (lane.gradients().pairs != nullptr) {
+      if (lane.level().has_timeline()) {
         FinishIn(&lane);
-      } else {  // nobody may ask the rows for anything: they may be gone
+      } else {  // it is not grown again, if it should have been: its rows may be gone
         Run([&] { lane.level().Discard(); });
       }
     } catch (std::exception const&) {
@@ -201,7 +202,7 @@ bool CudaTreeBuilder::MakeRoom() {
 
 /// Gives back what several lanes hold beside the first. False if there were not several.
 bool CudaTreeBuilder::KeepOneLane() {
-  if (round_.lanes == 1) return false;
+  if (lanes_.size() == 1) return false;
   Run([&] {
     stream().Wait("giving up lanes");
     last_ = lanes_[0].get();
@@ -214,7 +215,8 @@ bool CudaTreeBuilder::KeepOneLane() {
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
   CheckNodes("AddLeafValues", node_values.size());
   auto* const resident = static_cast<cuda::ResidentRows*>(rows);
-  bool const as_grown = std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
+  bool const as_grown = resident == ahead_rows_ &&
+                        std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
   ahead_values_.clear();
   if (as_grown && Run([&] { return resident->TakeAhead(node_values); })) return;
   float* const target = Run([&] { return resident->LeafTarget(output, node_values, last_->stream()); });

@@ -75,8 +75,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
   TreeLane* last_;                                ///< where a tree was finished last
   Round round_{};
-  /// Leaf values of the tree that was finished last, if the rows' margins may become those ahead; else empty.
+  /// Leaf values of the tree that was finished last, if these rows' margins may become those ahead; else empty.
   std::vector<float> ahead_values_;
+  cuda::ResidentRows const* ahead_rows_{nullptr};
   TrainParams train_;
 };
 

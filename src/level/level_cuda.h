@@ -50,8 +50,14 @@ class LevelBuilder {
     all_gradients_ = std::move(all);
     BeginWith(params, std::move(features), {}, tree_number, ahead);
   }
-  /// Instead of Finish, for a tree without gradients: waits until nothing of it is under way but rows that walk.
-  void Discard() { returned_.Wait("giving up a tree"); }
+  /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
+  void Discard() {
+    if (unattended_) {
+      returned_.Wait("giving up a tree");
+    } else {
+      stream_.Wait("giving up a tree");
+    }
+  }
   /// May a tree of these parameters be grown on gradients of its sample alone?
   bool ComputesGradients(TrainParams const& params) const;
   void BuildRoot();
