@@ -2,7 +2,6 @@
 // also where leaf values turn out to be others, or margins are set meanwhile.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -13,20 +12,16 @@
 #include "driver/hist.h"
 #include "objective/objective.h"
 #include "rounds/resident_rows.h"
+#include "support/given_trees.h"
 #include "support/grow.h"
 
 namespace xgbgpu {
 namespace {
 
+using testing::Bits;
 using testing::TreeCase;
 
 constexpr int kThreads = 4;
-
-std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
-}
 
 /// What it throws, or nothing.
 template <typename F>
@@ -417,6 +412,29 @@ TEST_F(SampledGradientsTest, OfATreeThatIsGrownAgainWhereMemoryIsShort) {
     both.Add(both.tree().leaf_value);
     both.ExpectSameMargins();
   }
+}
+
+TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
+  TwoTrainings both{case_};
+  std::unique_ptr<ResidentRows> const others = both.cuda().MakeResidentRows(1);
+  std::vector<float> const labels(case_.values.rows);
+  std::vector<float> expected(labels);
+  others->SetTargets({labels.data()});
+  others->SetMargins(expected);
+  others->ComputeGradients({Objective::kSquaredError});
+  both.cuda().Begin(params_, others.get(), {{0, {0, 0}}});  // abandoned by the next, with what it has in store
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  both.Begin(params_);
+  ASSERT_NO_FATAL_FAILURE(both.Finish());
+  both.cuda().AddLeafValues(both.tree().leaf_value, others.get(), 0);
+  std::vector<NodeIndex> positions(expected.size());
+  both.cuda().LeafPositions(positions, {});
+  for (std::size_t r = 0; r < expected.size(); ++r) {
+    expected[r] += both.tree().leaf_value[static_cast<std::size_t>(positions[r])];
+  }
+  std::vector<float> margins(expected.size());
+  others->CopyMargins(margins);
+  EXPECT_EQ(Bits(margins), Bits(expected));
 }
 
 TEST_F(SampledGradientsTest, RowsMayGoBeforeTheirTree) {

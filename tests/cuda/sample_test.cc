@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -14,20 +13,16 @@
 #include "driver/hist.h"
 #include "level/level_policy.h"
 #include "sample/sample_ops.h"
+#include "support/given_trees.h"
 #include "support/grow.h"
 
 namespace xgbgpu {
 namespace {
 
+using testing::Bits;
 using testing::TreeCase;
 
 constexpr int kThreads = 4;
-
-std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
-}
 
 /// Both backends on one matrix.
 class Pair {
