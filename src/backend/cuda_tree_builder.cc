@@ -200,9 +200,9 @@ bool CudaTreeBuilder::MakeRoom() {
   return KeepOneLane() || Run([&] { return round_.rows->GiveUpAhead(); });
 }
 
-/// Gives back what several lanes hold beside the first. False if there were not several.
+/// Gives back what several lanes hold beside the first. False if there were not several, and none was to come.
 bool CudaTreeBuilder::KeepOneLane() {
-  if (lanes_.size() == 1) return false;
+  if (lanes_.size() == 1 && round_.lanes == 1) return false;
   Run([&] {
     stream().Wait("giving up lanes");
     last_ = lanes_[0].get();
