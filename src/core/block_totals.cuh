@@ -36,6 +36,16 @@ __device__ void AddBlockSum(GradientSum own, GradientSum* to) {
       [&](unsigned which, std::int64_t total) { AtomicAdd(which == 0 ? &to->grad : &to->hess, total); });
 }
 
+/// The largest of the warp's values.
+__device__ inline std::uint32_t WarpMax(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kAllLanes, value);
+#else
+  for (int d = 16; d > 0; d /= 2) value = max(value, __shfl_xor_sync(kAllLanes, value, d));
+  return value;
+#endif
+}
+
 /// Raises *first and *second to the largest of the block's values.
 template <int kBlockThreads>
 __device__ void RaiseToBlockMax(std::uint32_t own_first, std::uint32_t own_second, std::uint32_t* first,

@@ -62,9 +62,9 @@ bool LevelBuilder::CanUsePaths() const {
 }
 
 bool LevelBuilder::ComputesGradients(TrainParams const& params) const {
-  bool const uniform = params.SamplesRows() && params.sampling_method == SamplingMethod::kUniform;
   // Trees with an order may have to be grown again, attended. Stages are timed one by one.
-  return uniform && !ShapeOf(params).ordered && CanRunUnattended(params) && CanUsePaths() && !has_timeline();
+  return params.SamplesRows() && !ShapeOf(params).ordered && CanRunUnattended(params) && CanUsePaths() &&
+         !has_timeline();
 }
 
 void LevelBuilder::ReserveUnattended() {

@@ -228,7 +228,7 @@ class LevelBuilder {
   std::uint32_t sample_room_{0};                 ///< by paths: rows of the sample at most
   DeviceBuffer<RowRecord> sample_rows_;          ///< by paths
   DeviceBuffer<GradientPair> sample_gradients_;  ///< by paths of these rows, else by row, if they are divided
-  DeviceBuffer<std::uint32_t> key_counts_;
+  DeviceBuffer<KeyCounts> key_counts_;
   DeviceBuffer<std::uint16_t> keys_;
   DeviceBuffer<NodeIndex> positions_;
   DeviceBuffer<float> leaf_values_;  ///< if the tree walks ahead

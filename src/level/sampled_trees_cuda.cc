@@ -15,7 +15,7 @@ void LevelBuilder::ReserveSample(std::uint32_t room) {
     Grow(&sample_gradients_, "sampled gradients", matrix_.view.rows);
   }
   if (!Weighted()) return;
-  Grow(&key_counts_, "state", kKeyBins);
+  Grow(&key_counts_, "state", 1);
   Grow(&keys_, "sampled rows", RoomForKeys(matrix_.view.rows));
 }
 

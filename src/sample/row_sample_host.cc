@@ -53,12 +53,20 @@ std::size_t ListSampled(RandomStream const& stream, Chance&& chance_of, std::siz
   return total;
 }
 
+std::vector<std::uint16_t> KeysOf(Span<GradientPair const> gradients, SamplingMethod method, int threads) {
+  std::vector<std::uint16_t> keys(gradients.size());
+  ParallelChunks(threads, keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) keys[i] = static_cast<std::uint16_t>(KeyOf(gradients[i], method));
+  });
+  return keys;
+}
+
 /// Rows by the bins of their keys.
-std::vector<std::uint64_t> CountKeys(Span<GradientPair const> gradients, KeyScale const& scale, int threads) {
+std::vector<std::uint64_t> CountKeys(Span<std::uint16_t const> keys, std::uint32_t first_told_apart, int threads) {
   std::vector<std::atomic<std::uint64_t>> counts(kKeyBins);
-  ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> own(kKeyBins);
-    for (std::size_t i = begin; i < end; ++i) ++own[KeyBin(gradients[i], scale)];
+    for (std::size_t i = begin; i < end; ++i) ++own[KeyBin(keys[i], first_told_apart)];
     for (std::uint32_t b = 0; b < kKeyBins; ++b) {
       if (own[b] != 0) counts[b] += own[b];
     }
@@ -66,7 +74,10 @@ std::vector<std::uint64_t> CountKeys(Span<GradientPair const> gradients, KeyScal
   return {counts.begin(), counts.end()};
 }
 
-SampleRule FindRule(SampleTarget const& target, std::vector<std::uint64_t> const& counts) {
+SampleRule FindRule(SampleTarget const& target, Span<std::uint16_t const> keys, int threads) {
+  std::uint16_t const largest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
+  std::uint32_t const first = FirstToldApart(largest);
+  std::vector<std::uint64_t> const counts = CountKeys(keys, first, threads);
   KeyTotals totals{};
   for (std::uint32_t b = 0; b < kKeyBins; ++b) totals.sum += counts[b] * KeyValue(b);
   std::uint32_t bin = kKeyBins;
@@ -75,7 +86,7 @@ SampleRule FindRule(SampleTarget const& target, std::vector<std::uint64_t> const
     totals.sum -= totals.count * KeyValue(bin);
     totals.count = counts[--bin];
   } while (bin != 0 && !IsBelowThreshold(target, bin, totals));
-  return MakeSampleRule(target, bin, totals);
+  return MakeSampleRule(target, first, bin, totals);
 }
 
 }  // namespace
@@ -99,7 +110,7 @@ std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<Gradi
                        Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads) {
   std::size_t const n = gradients.size();
   RandomStream const stream{params.seed, RandomPurpose::kRowSample, tree, 0};
-  GradientMaxima const most = LargestGradients(gradients, threads);
+  LargestGradients(gradients, threads);  // or an error
   ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
     std::fill(sampled.data() + begin, sampled.data() + end, GradientPair{0.0f, 0.0f});
   });
@@ -109,10 +120,10 @@ std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<Gradi
         stream, [&](std::size_t) { return threshold; }, n, counts, rows, threads,
         [&](std::size_t row, std::uint64_t) { sampled[row] = gradients[row]; });
   }
-  KeyScale const scale = MakeKeyScale(params.sampling_method, most.grad, most.hess);
-  SampleRule const rule = FindRule(MakeSampleTarget(params, n), CountKeys(gradients, scale, threads));
+  auto const keys = KeysOf(gradients, params.sampling_method, threads);
+  SampleRule const rule = FindRule(MakeSampleTarget(params, n), keys, threads);
   return ListSampled(
-      stream, [&](std::size_t row) { return ChanceOf(rule, KeyBin(gradients[row], scale)); }, n, counts, rows, threads,
+      stream, [&](std::size_t row) { return ChanceOf(rule, keys[row]); }, n, counts, rows, threads,
       [&](std::size_t row, std::uint64_t chance) { sampled[row] = DivideByChance(gradients[row], chance); });
 }
 

@@ -21,46 +21,136 @@ constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the 
 
 constexpr int kCountThreads = 1024;
 constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
-constexpr std::uint32_t kNoKey = kKeyBins;
+constexpr std::uint32_t kNoKey = kKeys;
 
-/// Adds one row to the count of its bin in shared memory. Where all rows of the warp have one key, as in the first
-/// tree, they do not queue up.
-__device__ void CountKey(std::uint32_t* counts, std::uint32_t bin) {
-  bool const alike = __all_sync(kAllLanes, bin == __shfl_sync(kAllLanes, bin, 0)) != 0;
-  if (!alike) {
-    if (bin != kNoKey) atomicAdd(counts + bin, 1U);
-  } else if (threadIdx.x % 32 == 0 && bin != kNoKey) {
-    atomicAdd(counts + bin, 32U);
+/// Gradients of rows that are there.
+struct GivenGradients {
+  GradientPair const* pairs;
+  GradientMaxima const* maxima;
+
+  __device__ GradientPair Of(std::uint64_t row, float const*) const { return pairs[row]; }
+  /// Of rows first … first + 3, of those below `rows`. `first` is a multiple of four.
+  __device__ void LoadFour(std::uint64_t first, std::uint64_t rows, float const*, GradientPair (&v)[kWordRows]) const {
+    cuda::LoadFour(pairs, first, rows, v);
   }
-}
+  /// Those that are not finite count wherever they are.
+  __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
+    if (maxima->grad >= kNotFiniteBits) *grad_max = maxima->grad;
+    if (maxima->hess >= kNotFiniteBits) *hess_max = maxima->hess;
+  }
+};
 
-/// The last block's part: where the threshold lies. Counts and values are integers, so the sums need no order. Counts
-/// are 0 again afterwards.
-__device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
+/// The same, computed from margins on the way.
+template <typename Loss>
+struct ComputedGradients {
+  Loss loss;
+  float const* labels;
+  float const* weights;
+
+  __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
+    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
+  }
+  __device__ void LoadFour(std::uint64_t first, std::uint64_t rows, float const* margins,
+                           GradientPair (&v)[kWordRows]) const {
+    if (first + kWordRows <= rows) {
+      auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
+      float4 const f = load(margins), y = load(labels);
+      float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
+      v[0] = loss(f.x, y.x, w.x);
+      v[1] = loss(f.y, y.y, w.y);
+      v[2] = loss(f.z, y.z, w.z);
+      v[3] = loss(f.w, y.w, w.w);
+      return;
+    }
+    for (int i = 0; i < kWordRows; ++i) v[i] = first + i < rows ? Of(first + i, margins) : GradientPair{0.0f, 0.0f};
+  }
+  __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
+};
+
+/// Keys that a block counts in shared memory: those of the octaves around the largest key of the tree before, and 0.
+/// Others, which are few, are counted in device memory.
+struct NearKeys {
+  static constexpr std::uint32_t kOctaves = 32, kHigher = 2, kKeys = kOctaves << kKeyBits;
+  std::uint32_t counts[kKeys + 1];  ///< the last is that of the key 0
+
+  __device__ static std::uint32_t First(SampleView const& sample) {
+    constexpr std::uint32_t kOfOne = 127;  // in the first tree: as if keys were about 1
+    std::uint32_t const largest = sample.key_counts->largest_before;
+    std::uint32_t const top = min((largest == 0 ? kOfOne : largest >> kKeyBits) + kHigher, 255U);
+    return max(top, kOctaves - 1) - (kOctaves - 1) << kKeyBits;
+  }
+  /// Some rows of every lane; kNoKey is none. Where all have one key, as in the first tree, they do not queue up.
+  __device__ void Add(std::uint32_t const (&key)[kWordRows], std::uint32_t first, SampleView const& sample) {
+    bool alike = key[0] == __shfl_sync(kAllLanes, key[0], 0);
+#pragma unroll
+    for (int i = 1; i < kWordRows; ++i) alike = alike && key[i] == key[0];
+    if (__all_sync(kAllLanes, alike) != 0) {
+      if (threadIdx.x % 32 == 0) Add(key[0], 32 * kWordRows, first, sample);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) Add(key[i], 1, first, sample);
+  }
+
+ private:
+  __device__ void Add(std::uint32_t key, std::uint32_t rows, std::uint32_t first, SampleView const& sample) {
+    std::uint32_t const place = key == 0 ? kKeys : key - first;
+    if (key == 0 || place < kKeys) {
+      atomicAdd(counts + place, rows);
+    } else if (key != kNoKey) {
+      atomicAdd(sample.key_counts->of + key, rows);
+    }
+  }
+};
+
+/// Where the threshold lies: one block, which needs more registers than those that count have. Counts and values are
+/// integers, so the sums need no order.
+__global__ void __launch_bounds__(kCountThreads, 1)
+    FindRuleKernel(std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
   using Scan = cub::BlockScan<unsigned long long, kCountThreads>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ std::uint32_t threshold_bin;
+  __shared__ KeyTotals threshold;
+  WaitForKernelBefore();
+  SampleTarget const target = draw->target;
   constexpr std::uint32_t kOwnBins = (kKeyBins + kCountThreads - 1) / kCountThreads;
-  std::uint32_t const first = threadIdx.x * kOwnBins, end = min(first + kOwnBins, kKeyBins);
+  std::uint32_t const first_bin = threadIdx.x * kOwnBins;
+  std::uint32_t const largest = sample.state->largest_key, first = FirstToldApart(largest);
+  auto const rows_of = [&](std::uint32_t b) -> std::uint32_t {
+    if (b == 0) return sample.key_counts->of[0];
+    std::uint32_t const key = first + b - 1;
+    return b < kKeyBins && key != 0 ? sample.key_counts->of[key] : 0;
+  };
+  std::uint32_t own[kOwnBins];
   unsigned long long count = 0, sum = 0;
-  for (std::uint32_t b = first; b < end; ++b) {
-    std::uint32_t const n = __ldcg(sample.key_counts + b);
-    count += n;
-    sum += n * KeyValue(b);
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwnBins; ++i) {
+    own[i] = rows_of(first_bin + i);
+    count += own[i];
   }
   unsigned long long before_count, before_sum, all;
   Scan(storage).ExclusiveSum(count, before_count, all);
-  __syncthreads();  // the storage is used again
+  __syncthreads();                              // the storage is used again, and counts have been read
+  unsigned long long const below = rows - all;  // with smaller keys than are told apart
+  if (threadIdx.x == 0) {
+    own[1] += static_cast<std::uint32_t>(below);
+    threshold_bin = 0;
+    sample.key_counts->largest_before = largest;
+  } else {
+    before_count += below;
+  }
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwnBins; ++i) sum += own[i] * KeyValue(first_bin + i);
   Scan(storage).ExclusiveSum(sum, before_sum);
-  if (threadIdx.x == 0) threshold_bin = 0;
   __syncthreads();
   auto const for_own_bins = [&](auto&& f) {
     unsigned long long up_to = before_count, up_to_sum = before_sum;
-    for (std::uint32_t b = first; b < end; ++b) {
-      std::uint32_t const n = __ldcg(sample.key_counts + b);
-      up_to += n;
-      up_to_sum += n * KeyValue(b);
-      f(b, KeyTotals{all - up_to, n, up_to_sum});
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnBins; ++i) {
+      std::uint32_t const b = first_bin + i;
+      up_to += own[i];
+      up_to_sum += own[i] * KeyValue(b);
+      if (b < kKeyBins) f(b, KeyTotals{rows - up_to, own[i], up_to_sum});
     }
   };
   for_own_bins([&](std::uint32_t b, KeyTotals const& totals) {
@@ -69,39 +159,53 @@ __device__ void FindRule(SampleTarget const& target, SampleView const& sample) {
   __syncthreads();
   std::uint32_t const bin = threshold_bin;
   for_own_bins([&](std::uint32_t b, KeyTotals const& totals) {
-    if (b == bin) sample.state->rule = MakeSampleRule(target, bin, totals);
+    if (b == bin) threshold = totals;
   });
-  for (std::uint32_t b = first; b < end; ++b) sample.key_counts[b] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) sample.state->rule = MakeSampleRule(target, first, bin, threshold);
 }
 
 /// Every row's key, and how many there are of each.
+template <typename Gradients>
 __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThreads)
-    CountKeysKernel(GradientPair const* gradients, GradientMaxima const* maxima, std::uint64_t rows,
-                    SampleDraw const* draw, SampleView sample) {
-  __shared__ std::uint32_t counts[kKeyBins];
-  for (std::uint32_t b = threadIdx.x; b < kKeyBins; b += kCountThreads) counts[b] = 0;
+    CountKeysKernel(Gradients gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
+  __shared__ NearKeys near;
+  __shared__ std::uint32_t largest_of_block;
+  for (std::uint32_t i = threadIdx.x; i <= NearKeys::kKeys; i += kCountThreads) near.counts[i] = 0;
+  if (threadIdx.x == 0) largest_of_block = 0;
   WaitForKernelBefore();
   __syncthreads();
-  KeyScale const scale = MakeKeyScale(draw->target.method, maxima->grad, maxima->hess);
+  std::uint32_t const first = NearKeys::First(sample);
+  SamplingMethod const method = draw->target.method;
+  float const* const margins = draw->margins;
+  std::uint32_t largest = 0;
   std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
     std::uint64_t const row = base + threadIdx.x * kWordRows;
     GradientPair v[kWordRows];
-    LoadFour(gradients, row, rows, v);
+    gradients.LoadFour(row, rows, margins, v);
     std::uint32_t key[kWordRows];
 #pragma unroll
     for (int i = 0; i < kWordRows; ++i) {
-      key[i] = row + i < rows ? KeyBin(v[i], scale) : kNoKey;
-      CountKey(counts, key[i]);
+      key[i] = KeyOf(v[i], method);
+      largest = max(largest, key[i]);  // 0 beyond the last row
     }
     // There is room for whole fours.
     if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {key[0] | key[1] << 16, key[2] | key[3] << 16};
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) key[i] = row + i < rows ? key[i] : kNoKey;
+    near.Add(key, first, sample);
   }
+  largest = WarpMax(largest);
+  if (threadIdx.x % 32 == 0) atomicMax(&largest_of_block, largest);
   __syncthreads();
-  for (std::uint32_t b = threadIdx.x; b < kKeyBins; b += kCountThreads) {
-    if (counts[b] != 0) atomicAdd(sample.key_counts + b, counts[b]);
+  for (std::uint32_t i = threadIdx.x; i < NearKeys::kKeys; i += kCountThreads) {
+    if (near.counts[i] != 0) atomicAdd(sample.key_counts->of + first + i, near.counts[i]);
   }
-  if (IsLastBlock(&sample.state->finished_blocks, gridDim.x)) FindRule(draw->target, sample);
+  if (threadIdx.x == 0) {
+    if (near.counts[NearKeys::kKeys] != 0) atomicAdd(sample.key_counts->of, near.counts[NearKeys::kKeys]);
+    atomicMax(&sample.state->largest_key, largest_of_block);
+  }
 }
 
 /// The chances of rows, by their keys: what takes a division or a double is in a table in shared memory.
@@ -109,12 +213,16 @@ class KeyChances {
  public:
   static constexpr std::uint32_t kTable = 1U << kKeyBits;
 
-  /// Called by the whole block.
+  /// Called by the whole block, of every block: the counts of keys become 0 again.
   __device__ KeyChances(SampleDraw const&, SampleView const& sample, std::uint64_t* table)
       : rule_{sample.state->rule}, keys_{sample.keys}, in_top_octave_{table} {
     static_assert(kTable == kThreads);
     bool const looked_up = rule_.method == SamplingMethod::kGradientBased && rule_.bin != 0;
     if (looked_up) table[threadIdx.x] = ChanceInTopOctave(rule_, threadIdx.x);
+    auto* const counts = reinterpret_cast<uint4*>(sample.key_counts->of);
+    for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < kKeys / 4; i += gridDim.x * kThreads) {
+      counts[i] = uint4{0, 0, 0, 0};
+    }
     __syncthreads();
   }
   /// Bit i: row first + i is in the sample, for the four rows that share these draws. There are keys of whole fours.
@@ -196,32 +304,6 @@ __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, S
   }
 }
 
-/// Gradients of rows that are there.
-struct GivenGradients {
-  GradientPair const* pairs;
-  GradientMaxima const* maxima;
-
-  __device__ GradientPair Of(std::uint64_t row, float const*) const { return pairs[row]; }
-  /// Those that are not finite count wherever they are.
-  __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
-    if (maxima->grad >= kNotFiniteBits) *grad_max = maxima->grad;
-    if (maxima->hess >= kNotFiniteBits) *hess_max = maxima->hess;
-  }
-};
-
-/// The same, computed from margins on the way.
-template <typename Loss>
-struct ComputedGradients {
-  Loss loss;
-  float const* labels;
-  float const* weights;
-
-  __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
-    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
-  }
-  __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
-};
-
 template <typename Chances, typename Gradients>
 __global__ void __launch_bounds__(kThreads)
     DrawRowsKernel(Gradients gradients, DeviceMatrixView matrix, SampleDraw const* draw, SampleView sample,
@@ -290,16 +372,19 @@ void DrawRows(Gradients const& gradients, DeviceMatrixView const& matrix, Sample
              kThreads, 0, limits, stream, gradients, matrix, draw, sample, gradient);
 }
 
-void DrawAndCompute(RowLosses const& losses, DeviceMatrixView const& matrix, SampleDraw const* draw,
-                    SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
-                    cudaStream_t stream) {
-  VisitLoss(losses.objective, [&](auto loss) {
-    using Loss = decltype(loss);
-    if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) {
-      DrawRows<OneChance>(ComputedGradients<Loss>{loss, losses.labels, losses.weights}, matrix, draw, sample, gradient,
-                          limits, stream);
-    }
-  });
+template <typename Gradients>
+void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
+            SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
+  if (sample.key_counts == nullptr) {
+    DrawRows<OneChance>(gradients, matrix, draw, sample, gradient, limits, stream);
+    return;
+  }
+  LaunchNext("looking for the threshold of a sample", CountKeysKernel<Gradients>,
+             Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
+             gradients, matrix.rows, draw, sample);
+  LaunchNext("looking for the threshold of a sample", FindRuleKernel, 1, kCountThreads, 0, limits, stream, matrix.rows,
+             draw, sample);
+  DrawRows<KeyChances>(gradients, matrix, draw, sample, gradient, limits, stream);
 }
 
 }  // namespace
@@ -310,23 +395,20 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
   SampledGradients const sampled{sample.rows, sample.gradients,
                                  sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
   if (losses != nullptr) {
-    DrawAndCompute(*losses, matrix, draw, sample, gradient, limits, stream);
-    ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
-    return;
-  }
-  GradientMaxima const* maxima = gradients.maxima;
-  if (maxima == nullptr) {
-    FindLargestGradients(gradients.pairs, matrix.rows, &sample.state->maxima, limits, stream);
-    maxima = &sample.state->maxima;
-  }
-  GivenGradients const given{gradients.pairs, maxima};
-  if (sample.key_counts != nullptr) {
-    LaunchNext("looking for the threshold of a sample", CountKeysKernel,
-               Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
-               gradients.pairs, maxima, matrix.rows, draw, sample);
-    DrawRows<KeyChances>(given, matrix, draw, sample, gradient, limits, stream);
+    VisitLoss(losses->objective, [&](auto loss) {
+      using Loss = decltype(loss);
+      if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) {
+        Sample(ComputedGradients<Loss>{loss, losses->labels, losses->weights}, matrix, draw, sample, gradient, limits,
+               stream);
+      }
+    });
   } else {
-    DrawRows<OneChance>(given, matrix, draw, sample, gradient, limits, stream);
+    GradientMaxima const* maxima = gradients.maxima;
+    if (maxima == nullptr) {
+      FindLargestGradients(gradients.pairs, matrix.rows, &sample.state->maxima, limits, stream);
+      maxima = &sample.state->maxima;
+    }
+    Sample(GivenGradients{gradients.pairs, maxima}, matrix, draw, sample, gradient, limits, stream);
   }
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
 }

@@ -15,21 +15,27 @@ namespace xgbgpu::cuda {
 
 /// What is known of a tree's sample; lives on the device. Zero before the first kernel.
 struct SampleState {
-  std::uint32_t rows;     ///< drawn: more than SampleView::capacity if there was no room for all
-  GradientMaxima maxima;  ///< over all rows, if nobody else has found them
-  std::uint32_t finished_blocks;
-  SampleRule rule;  ///< if gradients decide
+  std::uint32_t rows;         ///< drawn: more than SampleView::capacity if there was no room for all
+  GradientMaxima maxima;      ///< over all rows, if nobody else has found them
+  std::uint32_t largest_key;  ///< of all rows, if gradients decide
+  SampleRule rule;            ///< the same
+};
+
+/// Rows by their keys; lives on the device. Zero before the first kernel.
+struct alignas(16) KeyCounts {
+  std::uint32_t of[kKeys];       ///< zero between trees
+  std::uint32_t largest_before;  ///< key of the tree before
 };
 
 /// Where the sample goes. Arrays are on the device.
 struct SampleView {
-  std::uint32_t capacity;     ///< rows that there is room for
-  RowRecord* rows;            ///< [capacity], in any order, without gradients
-  GradientPair* gradients;    ///< [capacity] of these rows, divided by their chances; or nullptr: see by_row
-  GradientPair* by_row;       ///< [rows of the matrix] those of the sampled rows alone are written; or nullptr
-  std::uint8_t* records;      ///< [tiles, capacity, record] their bins; or nullptr
-  std::uint32_t* key_counts;  ///< [kKeyBins] zero before and after, if gradients decide; else nullptr
-  std::uint16_t* keys;        ///< [RoomForKeys] of all rows, if gradients decide
+  std::uint32_t capacity;   ///< rows that there is room for
+  RowRecord* rows;          ///< [capacity], in any order, without gradients
+  GradientPair* gradients;  ///< [capacity] of these rows, divided by their chances; or nullptr: see by_row
+  GradientPair* by_row;     ///< [rows of the matrix] those of the sampled rows alone are written; or nullptr
+  std::uint8_t* records;    ///< [tiles, capacity, record] their bins; or nullptr
+  KeyCounts* key_counts;    ///< if gradients decide; else nullptr
+  std::uint16_t* keys;      ///< [RoomForKeys] of all rows, if gradients decide
   SampleState* state;
 
   /// Rows that are there.
@@ -51,8 +57,8 @@ constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
 /// that is not finite shows in the maxima wherever it is. *draw is on the device. Cost  if gradients decide, one pass
 /// over them and 4 bytes a row; if their maxima are not known, one pass; and what is copied
-/// `losses`: nullptr, or what gradients of the sampled rows are computed with instead; then they are all finite, every
-/// row has the same chance, and there is SampleView::gradients.
+/// `losses`: nullptr, or what gradients are computed with instead, where and as often as they are needed; then they are
+/// all finite, and there is SampleView::gradients.
 void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,
                 SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
                 cudaStream_t stream);

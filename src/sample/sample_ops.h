@@ -11,10 +11,10 @@
 ///                                        gradient boosting decision tree", NIPS 2017
 ///
 /// and the gradients of a sampled row are divided by the chance: sums over the sample are then right on average,
-/// whatever the keys were. So keys need not be exact, only equal everywhere: they are made of floats scaled by a power
-/// of two into [0, 2) and kept in 8 bits after the leading one, over 22 octaves. Smaller keys count as the smallest of
-/// these, and only gradients of zero have the key 0. A bin's value is an integer below 2^30, so that sums over 2^32
-/// rows are exact and the threshold does not depend on any order.
+/// whatever the keys were. So keys need not be exact, only equal everywhere: they are the upper bits of a float, its
+/// exponent and 8 bits after the leading one. The 22 octaves up to the largest key's are told apart; smaller keys count
+/// as the smallest of these, and only gradients of zero have the key 0. A bin's value is an integer below 2^30, so that
+/// sums over 2^32 rows are exact and the threshold does not depend on any order.
 #ifndef XGBGPU_SAMPLE_SAMPLE_OPS_H_
 #define XGBGPU_SAMPLE_SAMPLE_OPS_H_
 
@@ -39,36 +39,61 @@ XGBGPU_HD bool IsSampled(std::uint32_t draw, std::uint64_t chance) { return draw
 
 constexpr std::uint64_t kCertain = std::uint64_t{1} << 32;
 
+constexpr int kKeyBits = 8;                ///< of a key after its leading one
+constexpr std::uint32_t kKeys = 1U << 16;  ///< those eight and a float's exponent
 constexpr int kKeyOctaves = 22;
-constexpr int kKeyBits = 8;  ///< of a key after its leading one
 constexpr std::uint32_t kKeyBins = 1 + (kKeyOctaves << kKeyBits);
 
-/// What keys of one tree are made with.
-struct KeyScale {
-  SamplingMethod method;
-  FloatScale grad;  ///< powers of two that bring the largest gradient and hessian below 1
-  FloatScale hess;
+/// A power of two at or below a float > 0 and above its quarter, but for those below 2^-126.
+struct PowerBelow {
+  int exponent;
+  float reciprocal;
+
+  /// Of the float's MagnitudeBits.
+  XGBGPU_HD explicit PowerBelow(std::uint32_t magnitude) {
+    constexpr std::uint32_t kOne = 127, kMost = 2 * kOne - 1;  // beyond, the reciprocal would not be a normal float
+    std::uint32_t const biased = magnitude >> 23 < kMost ? magnitude >> 23 : kMost;
+    exponent = static_cast<int>(biased) - static_cast<int>(kOne);
+    std::uint32_t const bits = (2 * kOne - biased) << 23;
+    std::memcpy(&reciprocal, &bits, sizeof(reciprocal));
+  }
 };
 
-/// From the MagnitudeBits of the largest gradient and hessian of all rows.
-XGBGPU_HD KeyScale MakeKeyScale(SamplingMethod method, std::uint32_t grad_max, std::uint32_t hess_max) {
-  int grad = ExponentAbove(grad_max), hess = ExponentAbove(hess_max);
-  if (method == SamplingMethod::kGradientBased) grad = hess = grad > hess ? grad : hess;  // they are added
-  return {method, MakeFloatScale(-grad), MakeFloatScale(-hess)};
+/// A row's key, less than kKeys. Powers of two are taken out of its gradient before there are squares or products,
+/// which stay within floats; keys that do not count as the nearest that do.
+XGBGPU_HD std::uint32_t KeyOf(GradientPair v, SamplingMethod method) {
+  constexpr int kMantissa = 23;  // of a float
+  std::uint32_t const grad = MagnitudeBits(v.grad), hess = MagnitudeBits(v.hess);
+  float key = 0;
+  int exponent = 0;
+  if (method == SamplingMethod::kGradientBased) {
+    std::uint32_t const larger = grad > hess ? grad : hess;
+    if (larger == 0) return 0;
+    PowerBelow const power{larger};
+    float const g = v.grad * power.reciprocal, h = v.hess * power.reciprocal;
+    key = std::sqrt(g * g + 0.1f * (h * h));
+    exponent = power.exponent;
+  } else {
+    if (grad == 0 || hess == 0) return 0;
+    PowerBelow const of_grad{grad}, of_hess{hess};
+    key = (v.grad * of_grad.reciprocal) * (v.hess * of_hess.reciprocal);
+    exponent = of_grad.exponent + of_hess.exponent;
+  }
+  constexpr int kMost = static_cast<int>(kKeys) - 1;
+  int const bits = static_cast<int>(MagnitudeBits(key) >> (kMantissa - kKeyBits)) + exponent * (1 << kKeyBits);
+  return static_cast<std::uint32_t>(bits < 1 ? 1 : bits > kMost ? kMost : bits);
 }
 
-/// Bin of a row's key, 0 to kKeyBins - 1.
-XGBGPU_HD std::uint32_t KeyBin(GradientPair v, KeyScale const& scale) {
-  constexpr int kMantissa = 23, kOne = 127;  // of a float
-  float const g = Scaled(v.grad, scale.grad), h = Scaled(v.hess, scale.hess);
-  bool const added = scale.method == SamplingMethod::kGradientBased;
-  if (added ? v.grad == 0.0f && v.hess == 0.0f : v.grad == 0.0f || v.hess == 0.0f) return 0;
-  float const key = added ? std::sqrt(g * g + 0.1f * (h * h)) : g * h;
-  std::uint32_t const bits = MagnitudeBits(key) >> (kMantissa - kKeyBits);
-  constexpr std::uint32_t kLowest = (kOne + 1 - kKeyOctaves) << kKeyBits;
-  if (bits < kLowest) return 1;
-  std::uint32_t const bin = 1 + bits - kLowest;
-  return bin < kKeyBins ? bin : kKeyBins - 1;  // beyond: NaN or infinity, which is reported after the tree
+/// The first key of the octaves that are told apart, from the largest of all rows.
+XGBGPU_HD std::uint32_t FirstToldApart(std::uint32_t largest_key) {
+  std::uint32_t const octave = largest_key >> kKeyBits;
+  return octave < kKeyOctaves ? 0 : (octave + 1 - kKeyOctaves) << kKeyBits;
+}
+
+/// Bin of a key, 0 to kKeyBins - 1.
+XGBGPU_HD std::uint32_t KeyBin(std::uint32_t key, std::uint32_t first_told_apart) {
+  if (key == 0) return 0;
+  return key < first_told_apart ? 1 : 1 + key - first_told_apart;
 }
 
 /// What the rows of a bin count when keys are added.
@@ -115,10 +140,11 @@ XGBGPU_HD bool IsBelowThreshold(SampleTarget const& target, std::uint32_t bin, K
 /// The chances of the bins.
 struct SampleRule {
   SamplingMethod method;
-  std::uint32_t bin;    ///< rows of higher bins are certain
-  double per_value;     ///< gradient_based: chance of bins up to `bin` over their value
-  std::uint64_t at;     ///< goss: chance in this bin …
-  std::uint64_t below;  ///< … and in lower ones
+  std::uint32_t first_told_apart;  ///< of the keys: see KeyBin
+  std::uint32_t bin;               ///< rows of higher bins are certain
+  double per_value;                ///< gradient_based: chance of bins up to `bin` over their value
+  std::uint64_t at;                ///< goss: chance in this bin …
+  std::uint64_t below;             ///< … and in lower ones
 };
 
 XGBGPU_HD std::uint64_t ToChance(double chance) {
@@ -132,8 +158,9 @@ XGBGPU_HD std::uint64_t ToChance(double chance) {
 /// above 0 than the sample may have, no bin passes, and all of these are certain.
 /// goss: of the `count` rows in the bin some are among the top and the others share the rest with the bins below; as
 /// nobody can tell them apart each gets the average.
-XGBGPU_HD SampleRule MakeSampleRule(SampleTarget const& target, std::uint32_t bin, KeyTotals const& totals) {
-  SampleRule rule{target.method, bin, 0.0, 0, 0};
+XGBGPU_HD SampleRule MakeSampleRule(SampleTarget const& target, std::uint32_t first_told_apart, std::uint32_t bin,
+                                    KeyTotals const& totals) {
+  SampleRule rule{target.method, first_told_apart, bin, 0.0, 0, 0};
   if (target.method == SamplingMethod::kGoss) {
     double const count = static_cast<double>(totals.count), top = target.top - static_cast<double>(totals.above);
     double const other = (target.expected - target.top) / (target.rows - target.top);
@@ -153,9 +180,10 @@ XGBGPU_HD std::uint64_t ChanceInTopOctave(SampleRule const& rule, std::uint32_t 
   return static_cast<std::uint64_t>(static_cast<double>(KeyValue(1 + (octave << kKeyBits) + i)) * rule.per_value);
 }
 
-/// in_top_octave(i): ChanceInTopOctave, perhaps from a table: rows are many.
+/// Of a row with this key. in_top_octave(i): ChanceInTopOctave, perhaps from a table: rows are many.
 template <typename InTopOctave>
-XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin, InTopOctave&& in_top_octave) {
+XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t key, InTopOctave&& in_top_octave) {
+  std::uint32_t const bin = KeyBin(key, rule.first_told_apart);
   if (bin > rule.bin) return kCertain;
   if (rule.method == SamplingMethod::kGoss) return bin == rule.bin ? rule.at : rule.below;
   if (bin == 0) return 0;
@@ -163,8 +191,8 @@ XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin, InTo
   std::uint64_t const chance = in_top_octave((bin - 1) % (1U << kKeyBits)) >> lower;
   return chance < 1 ? 1 : chance > kCertain ? kCertain : chance;
 }
-XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t bin) {
-  return ChanceOf(rule, bin, [&](std::uint32_t i) { return ChanceInTopOctave(rule, i); });
+XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t key) {
+  return ChanceOf(rule, key, [&](std::uint32_t i) { return ChanceInTopOctave(rule, i); });
 }
 
 /// v divided by the chance. Not beyond the largest float, which only gradients near it could be.

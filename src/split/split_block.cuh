@@ -2,6 +2,7 @@
 #ifndef XGBGPU_SPLIT_SPLIT_BLOCK_CUH_
 #define XGBGPU_SPLIT_SPLIT_BLOCK_CUH_
 
+#include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "level/device_tree.h"
 #include "split/score_bound_ops.h"
@@ -41,15 +42,6 @@ __device__ inline unsigned long long CandidateKey(float gain, std::uint32_t orde
 /// Its gain.
 __device__ inline float GainOf(unsigned long long key) {
   return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
-}
-
-__device__ inline std::uint32_t WarpMax(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(kAllLanes, value);
-#else
-  for (int d = 16; d > 0; d /= 2) value = max(value, __shfl_xor_sync(kAllLanes, value, d));
-  return value;
-#endif
 }
 
 __device__ inline unsigned long long WarpMax(unsigned long long key) {

@@ -219,21 +219,31 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MarginsTest,
                                            Shape{"Sparse", {20000, 20, 0.9}, 64}, Shape{"OneRow", {1, 3}, 256}),
                          [](auto const& c) { return std::string{c.param.name}; });
 
-class UnusualRoundTest : public ::testing::TestWithParam<float> {  // subsample
+struct Sampling {
+  char const* name;
+  SamplingMethod method;
+  float share;  ///< of the rows
+};
+
+class UnusualRoundTest : public ::testing::TestWithParam<Sampling> {
  protected:
+  UnusualRoundTest() { SetShare(GetParam().share); }
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
   void TearDown() override { FailDeviceAllocation(-1); }
-  TrainParams params_ = With([](TrainParams* p) { p->subsample = GetParam(); });
+  void SetShare(float share) {
+    params_.sampling_method = GetParam().method;
+    if (GetParam().method == SamplingMethod::kGoss) {
+      params_.top_rate = params_.other_rate = share / 2;
+    } else {
+      params_.subsample = share;
+    }
+  }
+  TrainParams params_ = With([](TrainParams*) {});
   TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
 };
 
-class SampledGradientsTest : public ::testing::Test {
- protected:
-  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
-  void TearDown() override { FailDeviceAllocation(-1); }
-  TrainParams params_ = With([](TrainParams* p) { p->subsample = 0.2f; });
-  TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
-};
+/// Of those with samples.
+using SampledGradientsTest = UnusualRoundTest;
 
 TEST_P(UnusualRoundTest, OtherLeafValuesAreAdded) {
   TwoTrainings both{case_};
@@ -299,7 +309,7 @@ TEST_P(UnusualRoundTest, TreesOfOtherParametersOnTheSameGradients) {
   both.Begin(params_);
   ASSERT_NO_FATAL_FAILURE(both.Finish());
   for (float subsample : {0.5f, 1.0f, 0.2f}) {
-    params_.subsample = subsample;
+    SetShare(subsample);
     both.BeginAgain(params_);
     ASSERT_NO_FATAL_FAILURE(both.Finish());
   }
@@ -331,7 +341,7 @@ TEST_P(UnusualRoundTest, GradientsThatAreNotFiniteAreTold) {
   }
 }
 
-TEST_F(SampledGradientsTest, AreThoseOfEveryObjective) {
+TEST_P(SampledGradientsTest, AreThoseOfEveryObjective) {
   for (ObjectiveParams objective : {ObjectiveParams{Objective::kSquaredError}, ObjectiveParams{Objective::kLogistic},
                                     ObjectiveParams{Objective::kLogitRaw}, ObjectiveParams{Objective::kHinge}}) {
     for (float scale : {1.0f, 3.0f}) {
@@ -339,14 +349,14 @@ TEST_F(SampledGradientsTest, AreThoseOfEveryObjective) {
       objective.scale_pos_weight = scale;
       TwoTrainings both{case_, objective};
       for (float subsample : {0.1f, 0.5f, 0.1f}) {
-        params_.subsample = subsample;
+        SetShare(subsample);
         ASSERT_NO_FATAL_FAILURE(both.Round(params_));
       }
     }
   }
 }
 
-TEST_F(SampledGradientsTest, AreGoneWhenMarginsHaveChanged) {
+TEST_P(SampledGradientsTest, AreGoneWhenMarginsHaveChanged) {
   TwoTrainings both{case_};
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
   for (int change = 0; change < 3; ++change) {
@@ -358,7 +368,7 @@ TEST_F(SampledGradientsTest, AreGoneWhenMarginsHaveChanged) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-TEST_F(SampledGradientsTest, AreKeptWhenMarginsOrLabelsAreSetBeforeTheTree) {
+TEST_P(SampledGradientsTest, AreKeptWhenMarginsOrLabelsAreSetBeforeTheTree) {
   for (bool labels : {false, true}) {
     TwoTrainings both{case_};
     both.rows().ComputeGradients({Objective::kSquaredError});
@@ -374,10 +384,10 @@ TEST_F(SampledGradientsTest, AreKeptWhenMarginsOrLabelsAreSetBeforeTheTree) {
 
 // The first tree of the wide format on moved rows finds no room for its gradients, and is grown again: on the same
 // ones.
-TEST_F(SampledGradientsTest, OfATreeThatIsGrownAgain) {
+TEST_P(SampledGradientsTest, OfATreeThatIsGrownAgain) {
   TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
   for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;  // weights
-  params_.subsample = 0.5f;
+  SetShare(0.5f);
   params_.max_depth = 8;
   enum { kNothing, kMargins, kLabels, kAbandon, kAll };
   for (int change = kNothing; change < kAll; ++change) {
@@ -397,10 +407,10 @@ TEST_F(SampledGradientsTest, OfATreeThatIsGrownAgain) {
   }
 }
 
-TEST_F(SampledGradientsTest, OfATreeThatIsGrownAgainWhereMemoryIsShort) {
+TEST_P(SampledGradientsTest, OfATreeThatIsGrownAgainWhereMemoryIsShort) {
   TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
   for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;
-  params_.subsample = 0.5f;
+  SetShare(0.5f);
   params_.max_depth = 8;
   for (std::int64_t n = 0; n < 3; ++n) {
     SCOPED_TRACE(n);
@@ -437,11 +447,11 @@ TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   EXPECT_EQ(Bits(margins), Bits(expected));
 }
 
-TEST_F(SampledGradientsTest, RowsMayGoBeforeTheirTree) {
+TEST_P(SampledGradientsTest, RowsMayGoBeforeTheirTree) {
   TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
   for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;
   for (float subsample : {0.5f, 1.0f}) {
-    params_.subsample = subsample;
+    SetShare(subsample);
     params_.max_depth = 8;
     TwoTrainings both{c};
     both.Begin(params_);
@@ -477,8 +487,18 @@ TEST_P(UnusualRoundTest, EveryAllocationMayFail) {
   EXPECT_EQ(errors, before_rounds);
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, UnusualRoundTest, ::testing::Values(1.0f, 0.3f),
-                         [](auto const& c) { return std::string{c.param < 1 ? "Sample" : "AllRows"}; });
+auto const kNameOf = [](auto const& c) { return std::string{c.param.name}; };
+INSTANTIATE_TEST_SUITE_P(Samples, UnusualRoundTest,
+                         ::testing::Values(Sampling{"AllRows", SamplingMethod::kUniform, 1.0f},
+                                           Sampling{"Uniform", SamplingMethod::kUniform, 0.3f},
+                                           Sampling{"GradientBased", SamplingMethod::kGradientBased, 0.3f},
+                                           Sampling{"Goss", SamplingMethod::kGoss, 0.3f}),
+                         kNameOf);
+INSTANTIATE_TEST_SUITE_P(Samples, SampledGradientsTest,
+                         ::testing::Values(Sampling{"Uniform", SamplingMethod::kUniform, 0.2f},
+                                           Sampling{"GradientBased", SamplingMethod::kGradientBased, 0.2f},
+                                           Sampling{"Goss", SamplingMethod::kGoss, 0.2f}),
+                         kNameOf);
 
 }  // namespace
 }  // namespace xgbgpu

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -291,6 +292,32 @@ TEST(SampleRoomTest, MovedGradientsOfALargerSampleGetRoom) {
     c.params = Params(SamplingMethod::kUniform, subsample);
     c.params.max_depth = 10;
     ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+  }
+}
+
+// Keys are counted near the largest of the tree before: they may be somewhere else, over many octaves, and zero.
+TEST(SampleKeyTest, OfAnyMagnitude) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase c = testing::RandomCase({70001, 9, 0.1}, 38);
+  auto const gradients = c.gradients;
+  testing::Random random{39};
+  Pair pair{c};
+  std::uint32_t iteration = 0;
+  for (auto method : {SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
+    c.params = Params(method, 0.2f);
+    for (double decades : {0.0, 3.0, 25.0}) {
+      for (double largest : {0.0, -12.0, 9.0}) {
+        SCOPED_TRACE(std::to_string(decades) + " decades up to 10^" + std::to_string(largest));
+        for (std::size_t row = 0; row < gradients.size(); ++row) {
+          double const factor = row % 10 == 3 ? 0 : std::pow(10.0, largest - decades * random.Uniform());
+          c.gradients[row] = {static_cast<float>(factor * static_cast<double>(gradients[row].grad)),
+                              static_cast<float>(factor * static_cast<double>(gradients[row].hess))};
+        }
+        ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+        c.gradients.assign(gradients.size(), gradients[7]);  // all alike
+        ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+      }
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "reference/gradient.h"
@@ -64,29 +65,39 @@ Gradients Weighted(std::size_t n, std::uint64_t seed) {
   return gradients;
 }
 
+/// Magnitudes over `decades` up to 10^largest, some of them zero, and both ends of floats.
+Gradients HeavyTailed(std::size_t n, double largest, double decades, std::uint64_t seed) {
+  Random random{seed};
+  auto const magnitude = [&] {
+    double const x = random.Uniform() < 0.1 ? 0 : std::pow(10.0, largest - decades * random.Uniform());
+    return static_cast<float>(std::min(x, static_cast<double>(std::numeric_limits<float>::max())));
+  };
+  Gradients gradients;
+  for (std::size_t i = 0; i < n; ++i) {
+    float const g = magnitude(), h = magnitude();
+    gradients.push_back({random.Uniform() < 0.5 ? g : -g, h});
+  }
+  return gradients;
+}
+
 /// The chance that `sample` was given: the rule of all of them, asked for each row.
 std::vector<double> Chances(TrainParams const& params, Gradients const& gradients) {
-  std::uint32_t grad = 0, hess = 0;
-  for (GradientPair v : gradients) {
-    grad = std::max(grad, MagnitudeBits(v.grad));
-    hess = std::max(hess, MagnitudeBits(v.hess));
-  }
-  KeyScale const scale = MakeKeyScale(params.sampling_method, grad, hess);
+  std::vector<std::uint32_t> keys;
+  for (GradientPair v : gradients) keys.push_back(KeyOf(v, params.sampling_method));
+  std::uint32_t const first = FirstToldApart(*std::max_element(keys.begin(), keys.end()));
   std::vector<std::uint64_t> counts(kKeyBins);
-  for (GradientPair v : gradients) ++counts[KeyBin(v, scale)];
+  for (std::uint32_t key : keys) ++counts[KeyBin(key, first)];
   SampleTarget const target = MakeSampleTarget(params, gradients.size());
-  SampleRule rule = MakeSampleRule(target, 0, {0, counts[0], 0});
+  SampleRule rule = MakeSampleRule(target, first, 0, {0, counts[0], 0});
   KeyTotals totals{gradients.size(), 0, 0};
   for (std::uint32_t b = 0; b < kKeyBins; ++b) {
     totals.count = counts[b];
     totals.above -= counts[b];
     totals.sum += counts[b] * KeyValue(b);
-    if (IsBelowThreshold(target, b, totals)) rule = MakeSampleRule(target, b, totals);
+    if (IsBelowThreshold(target, b, totals)) rule = MakeSampleRule(target, first, b, totals);
   }
   std::vector<double> chances;
-  for (GradientPair v : gradients) {
-    chances.push_back(static_cast<double>(ChanceOf(rule, KeyBin(v, scale))) / 4294967296.0);
-  }
+  for (std::uint32_t key : keys) chances.push_back(static_cast<double>(ChanceOf(rule, key)) / 4294967296.0);
   return chances;
 }
 
@@ -120,6 +131,23 @@ TEST_P(GradientSampleTest, EqualsTheReferenceWithAnyNumberOfThreads) {
       Sample const sample = Take(params, 9, gradients, threads);
       EXPECT_EQ(sample.rows, expected.rows) << n;
       EXPECT_EQ(sample.gradients, expected.gradients) << n;
+    }
+  }
+}
+
+TEST_P(GradientSampleTest, EqualsTheReferenceWhateverTheMagnitudes) {
+  for (auto const& [largest, decades] : {std::pair{0.0, 4.0}, {6.0, 12.0}, {-30.0, 10.0}, {-37.5, 8.0}, {38.6, 80.0}}) {
+    auto const gradients = HeavyTailed(3000, largest, decades, 21);
+    auto const expected = reference::SampleRows(gradients, GetParam().params, 4);
+    Sample const sample = Take(GetParam().params, 4, gradients);
+    EXPECT_GT(sample.rows.size(), 0U);
+    EXPECT_EQ(sample.rows, expected.rows) << largest;
+    for (RowIndex r : sample.rows) {
+      GradientPair const v = expected.gradients[r];
+      // The reference knows nothing of the largest float.
+      if (std::isfinite(v.grad) && std::isfinite(v.hess)) {
+        EXPECT_EQ(sample.gradients[r], v) << largest;
+      }
     }
   }
 }

@@ -92,29 +92,40 @@ std::vector<RowIndex> SampleRows(std::size_t rows, float subsample, std::uint64_
 
 namespace {
 
-/// The keys of all rows, in units of their smallest value above 0: integers.
+/// The keys of all rows, in units of 2^-8 of the lowest octave that counts: integers.
 std::vector<double> Keys(std::vector<GradientPair> const& gradients, SamplingMethod method) {
-  Magnitudes grad, hess;
-  for (GradientPair const& v : gradients) {
-    grad.Add(v.grad);
-    hess.Add(v.hess);
-  }
   bool const added = method == SamplingMethod::kGradientBased;
-  int const both = std::max(grad.Exponent(), hess.Exponent());
-  std::vector<double> keys;
+  // 2^exponent times a float with nine significant bits, of which the first stands for 1.
+  struct Key {
+    double mantissa;
+    int exponent;
+  };
+  std::vector<Key> keys;
+  int top = -127;
   for (GradientPair const& v : gradients) {
-    float const g = static_cast<float>(std::ldexp(static_cast<double>(v.grad), -(added ? both : grad.Exponent())));
-    float const h = static_cast<float>(std::ldexp(static_cast<double>(v.hess), -(added ? both : hess.Exponent())));
     if (added ? v.grad == 0 && v.hess == 0 : v.grad == 0 || v.hess == 0) {
-      keys.push_back(0);
+      keys.push_back({0, -127});
       continue;
     }
+    auto const exponent_of = [](float x) { return std::min(126, std::max(-127, x == 0 ? -127 : std::ilogb(x))); };
+    int const of_grad = exponent_of(v.grad), of_hess = exponent_of(v.hess), larger = std::max(of_grad, of_hess);
+    float const g = std::ldexp(v.grad, -(added ? larger : of_grad));
+    float const h = std::ldexp(v.hess, -(added ? larger : of_hess));
     float const key = added ? std::sqrt(g * g + 0.1f * (h * h)) : std::fabs(g * h);
-    int exponent = 0;  // nine significant bits, at least 2^-21
-    double const mantissa = std::frexp(static_cast<double>(key), &exponent);
-    keys.push_back(std::max(256.0, std::ldexp(std::ldexp(std::floor(mantissa * 512), exponent - 9), 29)));
+    int const own = std::ilogb(key), exponent = own + (added ? larger : of_grad + of_hess);
+    Key cut{std::floor(std::ldexp(static_cast<double>(key), 8 - own)), exponent};
+    if (exponent > 128) cut = {511, 128};                                                // the largest there is
+    if (exponent < -127 || (exponent == -127 && cut.mantissa < 257)) cut = {257, -127};  // the smallest
+    top = std::max(top, cut.exponent);
+    keys.push_back(cut);
   }
-  return keys;
+  std::vector<double> values;
+  for (Key const& key : keys) {
+    // 22 octaves count; there are none below 2^-127.
+    int const up = key.exponent - std::max(-127, top - 21);
+    values.push_back(key.mantissa == 0 ? 0 : up < 0 ? 256 : std::ldexp(key.mantissa, up));
+  }
+  return values;
 }
 
 /// Chances in 2^-32ths: floor(key · factor), certain above the threshold.
