@@ -228,16 +228,18 @@ bool PairsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, Devic
 inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
   return matrix.tiles == 1 && matrix.symbol_bytes == 1 && !categories;
 }
-/// A finished tree that was grown by paths.
+/// A tree that was grown by paths. Rows walk if it is finished.
 struct WalkTree {
   WalkNode const* nodes;
   Node const* made;              ///< the nodes as they were made, level by level: the same ones, without an order
   LevelState const* state;       ///< knows their number
   bool ordered;                  ///< is there an order?
+  bool may_go_on;                ///< may further levels be enqueued?
   DeviceCategories categories;   ///< of their splits
   std::uint8_t const* start;     ///< see RowPaths; nullptr: rows walk from the root
   NodeIndex const* start_nodes;  ///< in the tree
 
+  XGBGPU_HD bool finished() const { return !may_go_on || state->families == 0; }
   XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(ordered ? 2 * state->ordered + 1 : state->nodes); }
   /// None of the first `n` nodes is deeper.
   XGBGPU_HD int DepthOfFirst(NodeIndex n) const { return ordered ? state->depth : made[n - 1].depth; }

@@ -48,7 +48,7 @@ void LevelBuilder::DropGraph() {
 bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   LevelPolicy const policy;
   TreeShape const shape = ShapeOf(params);
-  if (shape.levels == 0 || (too_deep_ && shape.ordered)) return false;
+  if (shape.levels == 0 || (too_deep_ && shape.open)) return false;
   std::size_t const slots = shape.WidestNodes();
   std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
   return slots * HistogramBytes() <= histogram_budget_ &&
@@ -62,9 +62,8 @@ bool LevelBuilder::CanUsePaths() const {
 }
 
 bool LevelBuilder::ComputesGradients(TrainParams const& params) const {
-  // Trees with an order may have to be grown again, attended. Stages are timed one by one.
-  return params.SamplesRows() && !ShapeOf(params).ordered && CanRunUnattended(params) && CanUsePaths() &&
-         !has_timeline();
+  // Open trees may have to be grown again, attended. Stages are timed one by one.
+  return params.SamplesRows() && !ShapeOf(params).open && CanRunUnattended(params) && CanUsePaths() && !has_timeline();
 }
 
 void LevelBuilder::ReserveUnattended() {
@@ -140,7 +139,7 @@ DeviceTree LevelBuilder::View() const {
     tree.gradients = sample_gradients_.data();
   }
   if (unattended_ && shape_.ordered) {
-    tree.order = {order_.data(), shape_.most_ordered, order_places_.data(), free_slots_.data()};
+    tree.order = {order_.data(), shape_.most_splits, order_places_.data(), free_slots_.data()};
   }
   auto const part = [&](std::uint64_t rows, std::uint64_t parts, std::uint64_t least, std::uint64_t most) {
     constexpr std::uint64_t kStep = 32;
@@ -305,7 +304,7 @@ void LevelBuilder::RecordGraph() {
 }
 
 void LevelBuilder::RunUnattended() {
-  enqueued_levels_ = shape_.ordered ? LikelyLevels() : shape_.levels;
+  enqueued_levels_ = shape_.open ? LikelyLevels() : shape_.levels;
   LaunchTree();
   EnqueueWalk();
 }
@@ -329,7 +328,7 @@ void LevelBuilder::LaunchTree() {
   }
   GraphKey const key{params_.max_depth,
                      enqueued_levels_,
-                     shape_.ordered ? 1 + shape_.most_ordered : 0,
+                     shape_.ordered ? 1 + shape_.most_splits : 0,
                      Sampled(),
                      Weighted(),
                      by_paths_,

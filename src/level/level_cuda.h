@@ -175,13 +175,13 @@ class LevelBuilder {
   bool unattended_{false};
   bool by_paths_{false};
   MarginsAhead ahead_;
-  bool walks_ahead_{false};  ///< do rows walk to `ahead_` as soon as the tree is there?
-  TreeShape shape_;          ///< unattended
-  int enqueued_levels_{0};   ///< unattended
-  int likely_levels_{0};     ///< of trees with an order; 0: there was none yet
-  int shallow_trees_{0};     ///< in a row: see LevelPolicy
-  bool too_deep_{false};     ///< a tree with an order was deeper than may be, and the next may be: they grow attended
-  int level_{0};             ///< levels, or attended batches, expanded so far
+  bool walks_ahead_{false};      ///< do rows walk to `ahead_` as soon as the tree is there?
+  TreeShape shape_;              ///< unattended
+  int enqueued_levels_{0};       ///< unattended
+  int likely_levels_{0};         ///< of open trees; 0: there was none yet
+  int shallow_trees_{0};         ///< in a row: see LevelPolicy
+  bool too_deep_{false};         ///< an open tree was deeper than may be, and the next may be: they grow attended
+  int level_{0};                 ///< levels, or attended batches, expanded so far
   std::uint32_t used_slots_{0};  ///< of histograms
   std::size_t batch_{0};         ///< attended: families of one batch at most
   BatchGrowth growth_;

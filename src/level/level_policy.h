@@ -21,8 +21,9 @@ struct LevelPolicy {
   /// A loss-guided tree of at most so many leaves is grown unattended, with an order (grow_order_ops.h): one block
   /// keeps it, and is as long about it as the other kernels of a level with some hundred leaves.
   int most_ordered_leaves{1024};
-  /// Such trees may have so many levels, or else the tree, and those to come, are grown attended.
-  int most_ordered_levels{40};
+  /// Such trees, and depth-wise ones of few leaves (TreeShape::open), may have so many levels, or else the tree, and
+  /// those to come, are grown attended.
+  int most_open_levels{40};
   /// Levels of them that are enqueued in one go, at most …
   int most_enqueued_levels{24};
   /// … and, of the first tree, so many more than a balanced one needs. For a tree that turns out deeper, and those to

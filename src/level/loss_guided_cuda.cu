@@ -36,51 +36,9 @@ void LevelBuilder::ReserveCut(std::size_t nodes) {
   if (IsCutLate() || !by_paths_) Grow(&leaf_of_node_, "nodes", nodes);
   if (IsCutLate() && WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
   if (!shape_.ordered) return;
-  Grow(&order_, "nodes", std::max(1U, shape_.most_ordered));
+  Grow(&order_, "nodes", std::max(1U, shape_.most_splits));
   Grow(&order_places_, "nodes", nodes);
   Grow(&free_slots_, "nodes", shape_.WidestNodes());
-}
-
-/// How many levels of a tree with an order are enqueued in one go: as many as those before had.
-int LevelBuilder::LikelyLevels() {
-  LevelPolicy const policy;
-  if (likely_levels_ == 0) {
-    likely_levels_ = policy.more_than_balanced;
-    for (std::uint32_t leaves = 1; leaves <= shape_.most_ordered; leaves *= 2) ++likely_levels_;
-  }
-  return std::min(likely_levels_, shape_.levels);
-}
-
-/// Enqueues further levels while a tree with an order grows; false if it is deeper than unattended growth goes.
-bool LevelBuilder::GrowOn() {
-  if (!shape_.ordered) return true;
-  LevelPolicy const policy;
-  LevelState const& state = HeaderOf(host_memory_.data())->state;
-  while (state.families != 0 && enqueued_levels_ < shape_.possible_levels) {
-    if (enqueued_levels_ == shape_.levels) return false;
-    int const first = enqueued_levels_;
-    enqueued_levels_ = std::min(shape_.levels, first + policy.more_levels);
-    likely_levels_ = std::max(likely_levels_, std::min(policy.most_enqueued_levels, enqueued_levels_));
-    EnqueueLevels(first, enqueued_levels_);
-    EnqueueWalk();
-    WaitForTree();
-  }
-  int const used = state.families == 0 ? state.depth - 1 : state.depth;
-  shallow_trees_ = used + policy.more_levels < likely_levels_ ? shallow_trees_ + 1 : 0;
-  if (shallow_trees_ == policy.shallow_trees) {
-    likely_levels_ -= policy.more_levels;
-    shallow_trees_ = 0;
-  }
-  return true;
-}
-
-/// Grows the tree from the start, attended, and so the ones that follow: trees of a training are alike.
-void LevelBuilder::GrowAttended() {
-  stream_.Wait("growing a tree");  // rows have looked for leaves in vain
-  too_deep_ = true;
-  StartTree(constraints());
-  BuildRoot();
-  while (SelectNodes()) ExpandNodes();
 }
 
 /// Takes the tree out of the nodes that the device has returned: the queue finds each that it wants. The rows' leaves

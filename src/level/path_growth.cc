@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint32_t kHeap = 16;
 constexpr LevelPolicy kPolicy;
 static_assert(1U << kPolicy.move_every <= kHeap);
-static_assert(kHeap * ((kPolicy.most_ordered_levels - 1) / kPolicy.move_every + 1) <= kDeadPath);
-static_assert(kPolicy.most_levels <= kPolicy.most_ordered_levels);
+static_assert(kHeap * ((kPolicy.most_open_levels - 1) / kPolicy.move_every + 1) <= kDeadPath);
+static_assert(kPolicy.most_levels <= kPolicy.most_open_levels);
 
 }  // namespace
 

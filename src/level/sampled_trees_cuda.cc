@@ -58,8 +58,13 @@ void LevelBuilder::EnqueueSample() {
 }
 
 WalkTree LevelBuilder::WalkOfTree() const {
-  return {paths_.walk(),       NodesOf(tree_memory_.data()), &HeaderOf(tree_memory_.data())->state,
-          shape_.ordered,      categories_.View(),           paths_.start(enqueued_levels_),
+  return {paths_.walk(),
+          NodesOf(tree_memory_.data()),
+          &HeaderOf(tree_memory_.data())->state,
+          shape_.ordered,
+          shape_.open && enqueued_levels_ < shape_.possible_levels,
+          categories_.View(),
+          paths_.start(enqueued_levels_),
           paths_.start_nodes()};
 }
 

@@ -14,11 +14,13 @@ namespace xgbgpu {
 struct TreeShape {
   int levels{0};           ///< whose nodes are split unattended; 0: such trees are attended
   int possible_levels{0};  ///< whose nodes may be split
+  /// Leaves are few, and levels are enqueued as trees turn out to need them. Nodes of the tree that are split, at most:
+  bool open{false};
+  std::uint32_t most_splits{0};
   /// Loss-guided: the tree is cut out of the nodes that are made, by the host, …
   bool cut{false};
-  /// … or, if only those are split that are in an order of so many (grow_order_ops.h), by the device.
+  /// … or, if it is open, by the device: only nodes are split that are in an order of most_splits (grow_order_ops.h).
   bool ordered{false};
-  std::uint32_t most_ordered{0};
   std::uint64_t most_split{0xFFFFFFFFU};  ///< nodes of one level that are split
 
   std::uint64_t Split(int level) const { return std::min(std::uint64_t{1} << std::min(level, 32), most_split); }
@@ -33,19 +35,21 @@ struct TreeShape {
   }
   /// Of these, that the host gets.
   std::uint64_t ReturnedAfter(int n) const {
-    return ordered ? std::min(NodesAfter(n), 2 * std::uint64_t{most_ordered} + 1) : NodesAfter(n);
+    return open ? std::min(NodesAfter(n), 2 * std::uint64_t{most_splits} + 1) : NodesAfter(n);
   }
 };
 
-inline TreeShape ShapeOfOrdered(TrainParams const& params, LevelPolicy const& policy) {
+inline TreeShape ShapeOfOpen(TrainParams const& params, LevelPolicy const& policy) {
   TreeShape shape;
+  shape.open = true;
   shape.possible_levels = std::max(1, params.max_leaves - 1);  // a split on each
   if (params.max_depth != 0) shape.possible_levels = std::min(shape.possible_levels, params.max_depth);
-  shape.levels = std::min(shape.possible_levels, policy.most_ordered_levels);
-  shape.cut = shape.ordered = true;
-  shape.most_ordered = static_cast<std::uint32_t>(params.max_leaves - 1);
-  // Nodes above one that is in the order are, too: m on the last level have at least m - 1 above them.
-  shape.most_split = static_cast<std::uint64_t>(std::max(1, params.max_leaves / 2));
+  shape.levels = std::min(shape.possible_levels, policy.most_open_levels);
+  shape.cut = shape.ordered = params.grow_policy == GrowPolicy::kLossGuide;
+  shape.most_splits = static_cast<std::uint32_t>(params.max_leaves - 1);
+  // Of a level. The nodes above one that is split are, too: m have at least m - 1 above them. Rounded up, so that there
+  // are histograms for all leaves.
+  shape.most_split = static_cast<std::uint64_t>(std::max(1, (params.max_leaves + 1) / 2));
   return shape;
 }
 
@@ -58,7 +62,7 @@ inline TreeShape ShapeOf(TrainParams const& params) {
   bool const limited = params.max_depth != 0 && params.max_depth <= policy.most_levels;
   double const full = limited ? static_cast<double>(1 << params.max_depth) : 0;  // leaves
   bool const few = params.max_leaves != 0 && (!limited || 2.0 * params.max_leaves <= full);
-  if (loss_guided && few && params.max_leaves <= policy.most_ordered_leaves) return ShapeOfOrdered(params, policy);
+  if (few && (!loss_guided || params.max_leaves <= policy.most_ordered_leaves)) return ShapeOfOpen(params, policy);
   if (!limited) return {};
   if (loss_guided && params.max_leaves != 0 && params.max_leaves < policy.cut_part * full) return {};
   TreeShape shape;

@@ -144,6 +144,7 @@ __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matri
   __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
   __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
   WaitForKernelBefore();
+  if (!tree.finished()) return;
   near_nodes.Load(matrix, tree);
   __syncthreads();
   OwnRecord<kWords> record{matrix, words};
@@ -195,6 +196,7 @@ __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ ByteWalk<kWords> walk;
   WaitForKernelBefore();
+  if (!tree.finished()) return;
   NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
   int const steps = tree.DepthOfFirst(near_nodes);
   for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {

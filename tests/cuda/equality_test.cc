@@ -199,8 +199,10 @@ struct Chain {
   int deeper_than;
 };
 
+class EqualityChainTest : public ::testing::TestWithParam<GrowPolicy> {};
+
 // Deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended (LevelPolicy).
-TEST(EqualityChainTest, LossGuidedToAnyDepth) {
+TEST_P(EqualityChainTest, ToAnyDepth) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
   constexpr std::pair<int, int> kDepthsAndLeaves[] = {{0, 100}, {0, 100}, {0, 100}, {25, 100}, {0, 19}, {0, 100}};
@@ -211,7 +213,7 @@ TEST(EqualityChainTest, LossGuidedToAnyDepth) {
         Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
         Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
         EqualityCase c{990, static_cast<RowIndex>(rows), chain.kinds, 1, Values::kFew, 64, Loss::kHeavyTail, {}, 1, {}};
-        c.params.grow_policy = GrowPolicy::kLossGuide;
+        c.params.grow_policy = GetParam();
         host.margins.resize(rows);
         for (std::uint32_t t = 0; t < 12; ++t) {
           SCOPED_TRACE(std::to_string(chain.kinds) + " kinds, " + std::to_string(rows) + " rows, " +
@@ -238,7 +240,7 @@ TEST(EqualityChainTest, LossGuidedToAnyDepth) {
 
 /// After many shallow trees few levels are enqueued at once. A deeper tree that is the first of the wide format finds
 /// out behind them that moved gradients have no room.
-TEST(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
+TEST_P(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
   constexpr std::uint32_t kKinds = 20, kRows = 70000, kShallow = 40;
@@ -246,7 +248,7 @@ TEST(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
   Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
   Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
   EqualityCase c{991, kRows, kKinds, 1, Values::kFew, 64, Loss::kHeavyTail, {}, 1, {}};
-  c.params.grow_policy = GrowPolicy::kLossGuide;
+  c.params.grow_policy = GetParam();
   c.params.max_depth = 0;
   c.params.max_leaves = 16;
   for (std::uint32_t t = 0; t <= kShallow; ++t) {
@@ -271,8 +273,11 @@ TEST(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Policies, EqualityChainTest, ::testing::Values(GrowPolicy::kLossGuide, GrowPolicy::kDepthWise),
+                         [](auto const& c) { return c.param == GrowPolicy::kLossGuide ? "LossGuide" : "DepthWise"; });
+
 /// Settings whose trees are alike but for the order.
-TEST(EqualityChainTest, AnOrderOfNothingAndNoOrder) {
+TEST(EqualityShapeTest, AnOrderOfNothingAndNoOrder) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   auto const matrix = HostMatrix(RowsOfKinds(5, 3000, true), 64, 2);
   Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, 2)};
@@ -283,11 +288,13 @@ TEST(EqualityChainTest, AnOrderOfNothingAndNoOrder) {
   for (std::size_t r = 0; r < 3000; ++r) gradients.push_back({static_cast<float>(r % 5), 1.0f});
   for (int const max_leaves : {1, 0, 1, 2}) {
     c.params.max_leaves = max_leaves;
-    c.params.grow_policy = max_leaves == 0 ? GrowPolicy::kDepthWise : GrowPolicy::kLossGuide;
-    host.GrowOne(c, gradients, {0, 0});
-    cuda.GrowOne(c, gradients, {0, 0});
-    EXPECT_EQ(host.tree.size(), max_leaves == 1 ? 1U : 3U);
-    ASSERT_EQ(cuda.tree, host.tree) << max_leaves << " leaves";
+    for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
+      c.params.grow_policy = policy;
+      host.GrowOne(c, gradients, {0, 0});
+      cuda.GrowOne(c, gradients, {0, 0});
+      EXPECT_EQ(host.tree.size(), max_leaves == 1 ? 1U : 3U);
+      ASSERT_EQ(cuda.tree, host.tree) << max_leaves << " leaves";
+    }
   }
 }
 

@@ -202,6 +202,15 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->max_leaves = 60;
              p->max_depth = 0;
            }),
+           With([](TrainParams* p) {  // open
+             p->max_leaves = 61;
+             p->max_depth = 0;
+           }),
+           With([](TrainParams* p) {
+             p->max_leaves = 100;
+             p->max_depth = 9;
+             p->subsample = 0.4f;
+           }),
            With([](TrainParams* p) { p->max_depth = 18; }),  // attended
        }) {
     SCOPED_TRACE("depth " + std::to_string(params.max_depth) + ", leaves " + std::to_string(params.max_leaves));

@@ -104,7 +104,7 @@ struct Device {
     auto const count = static_cast<std::uint32_t>(keys.size());
     auto sorted = keys;
     std::sort(sorted.begin(), sorted.end());
-    std::vector<OrderedNode> next(shape.most_ordered, {0, 0, kNoNode});
+    std::vector<OrderedNode> next(shape.most_splits, {0, 0, kNoNode});
     std::vector<std::uint32_t> moved;
     for (std::uint32_t i = 0; i < order.size(); ++i) moved.push_back(PlaceOf(KeyOfOld(i), sorted.data(), count));
     auto const put = [&](std::uint32_t place, OrderedNode node) {
@@ -112,13 +112,13 @@ struct Device {
       next[place] = node;
     };
     for (std::uint32_t i = 0; i < order.size(); ++i) {
-      bool const stays = moved[i] < shape.most_ordered;
+      bool const stays = moved[i] < shape.most_splits;
       places[static_cast<std::size_t>(order[i].node)] = stays ? moved[i] : kNoPlace;
       if (stays) put(moved[i], {order[i].gain, moved[order[i].parent], order[i].node});
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       std::uint32_t const place = PlaceOf(keys[i], sorted.data(), count);
-      places.push_back(place < shape.most_ordered ? place : kNoPlace);
+      places.push_back(place < shape.most_splits ? place : kNoPlace);
       if (places.back() == kNoPlace) continue;
       std::uint32_t const parent = order.empty() ? 0 : moved[parents[i]];
       put(place, {made[first + i].node.split.gain, parent, static_cast<NodeIndex>(first + i)});
@@ -275,15 +275,28 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   EXPECT_EQ(shape.NodesAfter(8), 511U);
   params.max_depth = 0;
   EXPECT_EQ(ShapeOf(params).levels, 0);
+  params.max_leaves = 61;  // depth-wise: level by level until there are so many
+  shape = ShapeOf(params);
+  EXPECT_TRUE(shape.open && !shape.ordered && !shape.cut);
+  EXPECT_EQ(shape.levels, LevelPolicy{}.most_open_levels);
+  EXPECT_GE(shape.WidestNodes(), 61U);
+  EXPECT_EQ(shape.ReturnedAfter(20), 121U);
+  params.max_depth = 8;
+  EXPECT_TRUE(ShapeOf(params).open);
+  EXPECT_EQ(ShapeOf(params).levels, 8);
+  params.max_leaves = 200;
+  EXPECT_FALSE(ShapeOf(params).open);
 
+  params = TrainParams{};
+  params.max_depth = 0;
   params.grow_policy = GrowPolicy::kLossGuide;
   EXPECT_EQ(ShapeOf(params).levels, 0);  // no limit at all
   params.max_leaves = 256;
   shape = ShapeOf(params);
-  EXPECT_TRUE(shape.ordered && shape.cut);
-  EXPECT_EQ(shape.levels, LevelPolicy{}.most_ordered_levels);
+  EXPECT_TRUE(shape.open && shape.ordered && shape.cut);
+  EXPECT_EQ(shape.levels, LevelPolicy{}.most_open_levels);
   EXPECT_EQ(shape.possible_levels, 255);
-  EXPECT_EQ(shape.most_ordered, 255U);
+  EXPECT_EQ(shape.most_splits, 255U);
   EXPECT_EQ(shape.WidestNodes(), 256U);
   EXPECT_EQ(shape.NodesAfter(9), 767U);
   params.max_depth = 8;
