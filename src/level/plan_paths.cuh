@@ -175,6 +175,8 @@ __device__ inline void EndPaths(DeviceTree const& tree, Selection<kOrdered> cons
   level.Store(tree.state, families);
   tree.state->sum_jobs = families;
   if (High(all) <= level.last_rank) tree.state->sum_units = Low(all);
+  // The last leaves that there may be are made: nobody need look at their level.
+  if (families == level.last_rank) tree.state->families = tree.state->sum_jobs = tree.state->sum_units = 0;
 }
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child

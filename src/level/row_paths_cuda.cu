@@ -106,6 +106,7 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];
   WaitForKernelBefore();
+  if (tree.state->families == 0) return;  // the tree has ended
   RowPaths const& paths = tree.paths;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   if (!paths.cleared) ClearSlots(tree);
@@ -209,6 +210,14 @@ __device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder co
   }
 }
 
+/// No row is told another node to walk from.
+__device__ void WalkFromRoot(DeviceTree const& tree) {
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < tree.matrix.rows;
+       row += std::uint64_t{gridDim.x} * kThreads) {
+    tree.paths.start[row] = static_cast<std::uint8_t>(kDeadPath);
+  }
+}
+
 template <bool kCategories>
 __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ Rule rules[kMostPaths];
@@ -216,6 +225,10 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ ItemOrder order;
   WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
+  if (tree.state->families == 0) {  // the tree has ended
+    if (paths.start != nullptr) WalkFromRoot(tree);
+    return;
+  }
   bool const narrow = tree.gradient->format.narrow;
   if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;

@@ -206,6 +206,10 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->max_leaves = 61;
              p->max_depth = 0;
            }),
+           With([](TrainParams* p) {  // has ended before rows are moved
+             p->max_leaves = 5;
+             p->max_depth = 0;
+           }),
            With([](TrainParams* p) {
              p->max_leaves = 100;
              p->max_depth = 9;
