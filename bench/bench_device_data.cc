@@ -127,8 +127,7 @@ void SortColumns(benchmark::State& state) {
   cuda::CutRule const rule{static_cast<std::uint64_t>(d.max_bin) + 1, d.max_bin};
   for (auto _ : state) {
     for (FeatureIndex f = 0; f < d.features; ++f) {
-      cuda::MakePairs(columns.keys.data() + f * d.rows, d.rows, 1, nullptr, 1.0, sorter.keys(), nullptr,
-                      pieces.stream());
+      cuda::MakePairs(columns.keys.data() + f * d.rows, d.rows, 1, nullptr, sorter.keys(), nullptr, pieces.stream());
       benchmark::DoNotOptimize(sorter.Run(d.rows, 1, 1.0, rule, pieces.stream()).lists.data());
     }
   }

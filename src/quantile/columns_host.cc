@@ -109,7 +109,7 @@ void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int
       [&](std::uint64_t row, Entry e) {
         return WeightedKey{SortKey(e.value), weights[row]};
       },
-      [=](WeightedKey const& item) { return RoundToNearest(item.weight, scale); }, visit);
+      [=](WeightedKey const& item) { return IntegerWeight(item.weight, scale); }, visit);
 }
 
 }  // namespace xgbgpu::host

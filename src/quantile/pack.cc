@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "core/fixed_point.h"
 #include "core/hd.h"
 #include "core/parallel.h"
 #include "quantile/feature_cuts.h"
@@ -82,7 +81,7 @@ void PackRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, Colum
 }
 
 std::size_t PackPairs(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns,
-                      WeightUnit const& unit, std::uint64_t* keys, float* weights, int threads) {
+                      Span<float const> weights_of_rows, std::uint64_t* keys, float* weights, int threads) {
   constexpr std::uint64_t kGrain = 1 << 14;
   std::size_t const tasks = (n + kGrain - 1) / kGrain;
   std::vector<std::size_t> place(tasks + 1);
@@ -105,9 +104,9 @@ std::size_t PackPairs(RowBatch const& batch, std::uint64_t begin, std::uint64_t 
     for_each_value(task, [&](std::uint64_t row, Entry const& e) {
       if (!columns.has(e.feature)) return;
       std::uint32_t key = SortKey(e.value);
-      if (!unit.rows.empty()) {
-        float const weight = unit.rows[batch.first_row + row];
-        if (RoundToNearest(weight, unit.scale) == 0) key = kNoKey;
+      if (!weights_of_rows.empty()) {
+        float const weight = weights_of_rows[batch.first_row + row];
+        if (weight == 0.0f) key = kNoKey;
         weights[to] = weight;
       }
       keys[to++] = (std::uint64_t{e.feature - columns.first} << 32) | key;

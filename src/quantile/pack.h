@@ -20,12 +20,6 @@ struct ColumnRange {
   bool has(FeatureIndex f) const { return f >= first && f < last; }
 };
 
-/// Weight of rows for pairs: `rows` empty means that every row counts.
-struct WeightUnit {
-  Span<float const> rows;
-  double scale{1.0};
-};
-
 /// Rows [begin, begin + n) of a batch as floats, NaN where a value is missing. Rows that store every value in order are
 /// copied at the speed of memory.
 ///
@@ -35,14 +29,15 @@ void PackRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, Colum
               int threads);
 
 /// Entries [begin, begin + n) of a batch as (column - first) · 2^32 + sort key, those that are NaN or outside the
-/// columns left out. Where the row's integer weight is 0, the lower half is kNoKey.
+/// columns left out. Where the row's weight is 0, the lower half is kNoKey.
 ///
-/// Out     keys     [n] at most
-///         weights  the row's weight beside each key, if there are weights
+/// In      weights_of_rows  [rows of the source], or empty: every row counts
+/// Out     keys             [n] at most
+///         weights          the row's weight beside each key, if there are weights
 /// Returns number of keys written
 /// Throws  InvalidArgument (infinite value, feature that does not exist)
 std::size_t PackPairs(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns,
-                      WeightUnit const& unit, std::uint64_t* keys, float* weights, int threads);
+                      Span<float const> weights_of_rows, std::uint64_t* keys, float* weights, int threads);
 
 }  // namespace xgbgpu
 

@@ -107,7 +107,7 @@ void Search::SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& w
   std::copy(columns.present.begin(), columns.present.end(), result_.present.begin() + columns.range.first);
   for (FeatureIndex c = 0; c < columns.range.size(); c += at_once) {
     FeatureIndex const n = std::min(at_once, columns.range.size() - c);
-    MakePairs(columns.keys.data() + c * columns.rows, columns.rows, n, weights.data(), scale_, sorter->keys(),
+    MakePairs(columns.keys.data() + c * columns.rows, columns.rows, n, weights.data(), sorter->keys(),
               sorter->weights(), stream);
     SortedColumns sorted = sorter->Run(columns.rows * n, n, scale_, rule(), stream);
     Take(columns.range.first + c, &sorted);
@@ -169,8 +169,8 @@ std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, 
     for (std::uint64_t i = batch.rows() == 0 ? 0 : batch.offsets.front(); i < end;) {
       if (n == 0) keys = pieces->Open<std::uint64_t>();
       std::uint64_t const take = std::min<std::uint64_t>(most - n, end - i);
-      n += PackPairs(batch, i, take, range, {wanted_.weights, scale_}, keys + n,
-                     reinterpret_cast<float*>(keys + most) + n, threads_);
+      n += PackPairs(batch, i, take, range, wanted_.weights, keys + n, reinterpret_cast<float*>(keys + most) + n,
+                     threads_);
       i += take;
       if (n == most) flush();
     }

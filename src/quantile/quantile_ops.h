@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/fixed_point.h"
 #include "core/hd.h"
 
 namespace xgbgpu {
@@ -38,6 +39,12 @@ XGBGPU_HD float BelowAll(float smallest) {
 XGBGPU_HD float AboveAll(float largest) {
   double const magnitude = largest < 0 ? -static_cast<double>(largest) : static_cast<double>(largest);
   return static_cast<float>(static_cast<double>(largest) + (magnitude + static_cast<double>(1e-5f)));
+}
+
+/// A row's weight in integers, of WeightScale's unit: 0 is no row, and nothing else is.
+XGBGPU_HD std::int64_t IntegerWeight(float weight, double scale) {
+  std::int64_t const rounded = RoundToNearest(weight, scale);
+  return rounded == 0 && weight > 0 ? 1 : rounded;
 }
 
 /// The ranks 1 … parts-1 of `parts` equal parts between the first and the last value of a sorted column, in integer

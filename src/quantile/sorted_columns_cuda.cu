@@ -2,7 +2,6 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/fixed_point.h"
 #include "core/grid.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/sorted_columns_cuda.h"
@@ -21,7 +20,7 @@ __host__ __device__ inline std::uint32_t ColumnOfPair(std::uint64_t pair) {
 }
 
 __global__ void MakePairsKernel(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns,
-                                float const* weights, double scale, std::uint64_t* pairs, float* pair_weights) {
+                                float const* weights, std::uint64_t* pairs, float* pair_weights) {
   std::uint64_t const n = rows * columns;
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
        i += std::uint64_t{gridDim.x} * blockDim.x) {
@@ -29,7 +28,7 @@ __global__ void MakePairsKernel(std::uint32_t const* keys, std::uint64_t rows, F
     std::uint32_t key = keys[i];
     if (weights != nullptr) {
       float const weight = weights[i - column * rows];
-      if (RoundToNearest(weight, scale) == 0) key = kNoKey;
+      if (weight == 0.0f) key = kNoKey;
       pair_weights[i] = weight;
     }
     pairs[i] = (column << 32) | key;
@@ -39,7 +38,7 @@ __global__ void MakePairsKernel(std::uint32_t const* keys, std::uint64_t rows, F
 __global__ void ToIntegersKernel(float const* weights, double scale, std::uint64_t n, std::uint64_t* out) {
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
        i += std::uint64_t{gridDim.x} * blockDim.x) {
-    out[i] = static_cast<std::uint64_t>(RoundToNearest(weights[i], scale));
+    out[i] = static_cast<std::uint64_t>(IntegerWeight(weights[i], scale));
   }
 }
 
@@ -177,10 +176,10 @@ __global__ void RanksKernel(std::uint64_t const* pairs, std::uint64_t const* sum
 
 }  // namespace
 
-void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights, double scale,
+void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights,
                std::uint64_t* pairs, float* pair_weights, cudaStream_t stream) {
   unsigned const blocks = Blocks(rows * columns, kThreads, CurrentDeviceLimits(), kResident);
-  MakePairsKernel<<<blocks, kThreads, 0, stream>>>(keys, rows, columns, weights, scale, pairs, pair_weights);
+  MakePairsKernel<<<blocks, kThreads, 0, stream>>>(keys, rows, columns, weights, pairs, pair_weights);
   CheckLaunch("making sort keys");
 }
 

@@ -53,7 +53,7 @@ class PairSorter {
   std::uint64_t* keys() { return keys_[0].data(); }
   float* weights() { return weights_[0].data(); }  ///< [capacity] with weights; nullptr without
 
-  /// Sorts the first n pairs, of columns 0 … columns - 1. Integer weights are RoundToNearest(weight, scale). Waits.
+  /// Sorts the first n pairs, of columns 0 … columns - 1. Integer weights are IntegerWeight(weight, scale). Waits.
   SortedColumns Run(std::uint64_t n, FeatureIndex columns, double scale, CutRule const& rule, cudaStream_t stream);
 
  private:
@@ -72,8 +72,8 @@ class PairSorter {
 };
 
 /// `columns` columns of keys, [columns, rows], as pairs; with weights ([rows], on the device) the key of rows whose
-/// integer weight is 0 becomes kNoKey.
-void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights, double scale,
+/// weight is 0 becomes kNoKey.
+void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights,
                std::uint64_t* pairs, float* pair_weights, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda

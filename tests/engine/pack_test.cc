@@ -72,22 +72,22 @@ TEST(PackTest, EntriesBecomePairs) {
     ASSERT_GT(all, 2 * (std::size_t{1} << 14));
     for (ColumnRange const& range : kRanges) {
       for (auto [begin, n] : {std::pair{std::size_t{0}, all}, {std::size_t{101}, std::size_t{1}}, {5, all - 100}}) {
-        for (WeightUnit const& unit : {WeightUnit{}, WeightUnit{weights, 1.0}}) {
+        for (Span<float const> const of_rows : {Span<float const>{}, Span<float const>{weights}}) {
           std::vector<std::uint64_t> expected_keys;
           std::vector<float> expected_weights;
           for (std::size_t r = 0; r < kManyRows; ++r) {
             for (std::size_t i = batch.offsets[r]; i < batch.offsets[r + 1]; ++i) {
               Entry const e = batch.entries[i];
               if (i < begin || i >= begin + n || std::isnan(e.value) || !range.has(e.feature)) continue;
-              bool const counts = unit.rows.empty() || weights[r] != 0;
+              bool const counts = of_rows.empty() || weights[r] != 0;
               expected_keys.push_back((std::uint64_t{e.feature - range.first} << 32) |
                                       (counts ? SortKey(e.value) : kNoKey));
-              if (!unit.rows.empty()) expected_weights.push_back(weights[r]);
+              if (!of_rows.empty()) expected_weights.push_back(weights[r]);
             }
           }
           std::vector<std::uint64_t> keys(n);
           std::vector<float> found_weights(n);
-          std::size_t const found = PackPairs(batch, begin, n, range, unit, keys.data(), found_weights.data(), 3);
+          std::size_t const found = PackPairs(batch, begin, n, range, of_rows, keys.data(), found_weights.data(), 3);
           ASSERT_EQ(found, expected_keys.size());
           keys.resize(found);
           ASSERT_EQ(keys, expected_keys);

@@ -177,6 +177,21 @@ TEST(QuantilePropertyTest, ScaleOfTheWeightsDoesNotMatter) {
   }
 }
 
+// A weight beside which it is nothing does not take a row out of its columns.
+TEST(QuantilePropertyTest, RowsOfTheLeastWeightCount) {
+  auto values = RandomValues({300, 2, 0.0, 40}, 41);
+  values(7, 1) = std::numeric_limits<float>::quiet_NaN();
+  auto const cuts_of_light = [&](float heavy) {
+    std::vector<float> weights(300, 1.0f);
+    weights[7] = heavy;
+    Cuts const cuts = EngineCuts(values, weights, 32);
+    return std::vector<float>(cuts.values.begin() + cuts.ptr[1], cuts.values.end());
+  };
+  auto const expected = cuts_of_light(1);
+  EXPECT_GT(expected.size(), 20U);
+  for (float const heavy : {0x1p30f, 0x1p46f, 0x1p100f}) EXPECT_EQ(cuts_of_light(heavy), expected) << heavy;
+}
+
 TEST(QuantilePropertyTest, NoWeightAtAllLeavesEmptyColumns) {
   auto const values = RandomValues({10, 2}, 40);
   Cuts const cuts = EngineCuts(values, std::vector<float>(10, 0.0f), 32);
