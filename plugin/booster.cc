@@ -253,6 +253,9 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
       StandIn stand_in{round.rows->outputs()};
       inner_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
       training.own.rounds = Rounds();
+      // After the first round of a forest XGBoost begins with its matrix's margins once more: they may have been set.
+      bool const forest = round.trees > round.rows->outputs();
+      if (Rounds() == 1 && forest && data->Info().base_margin_.Size() != 0) training.own.rounds.reset();
       Clear(cache);  // what it holds is a round behind
     } else {
       training.last_plan.reset();

@@ -466,3 +466,23 @@ def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
     del train
     gc.collect()
     assert linear.eval(linear_data) == before
+
+
+@only_ours
+@pytest.mark.parametrize("when", [1, 2, 3])
+@pytest.mark.parametrize("evaluates", [False, True])
+def test_a_new_base_margin_counts_when_xgboost_reads_it(when: int, evaluates: bool) -> None:
+    """XGBoost reads the base margin of a forest's matrix before its first two rounds, or when it is evaluated first."""
+
+    def model(**others: Any) -> List[str]:
+        train = data(Y, base_margin=np.sin(Y))
+        booster = xgb.Booster(params(num_parallel_tree=2, subsample=0.5, **others), [train])
+        for i in range(4):
+            if i == when:
+                train.set_base_margin(np.cos(Y))
+            booster.update(train, i)
+            if evaluates:
+                booster.eval(train)
+        return booster.get_dump(with_stats=True)
+
+    assert model() == model(gpu_backend="host")
