@@ -49,7 +49,7 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, LevelPolicy const& polic
   shape.most_splits = static_cast<std::uint32_t>(params.max_leaves - 1);
   // Of a level. The nodes above one that is split are, too: m have at least m - 1 above them. Rounded up, so that there
   // are histograms for all leaves.
-  shape.most_split = static_cast<std::uint64_t>(std::max(1, (params.max_leaves + 1) / 2));
+  shape.most_split = (static_cast<std::uint64_t>(params.max_leaves) + 1) / 2;
   return shape;
 }
 

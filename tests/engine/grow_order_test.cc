@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "level/grow_order_ops.h"
@@ -286,6 +287,12 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   EXPECT_EQ(ShapeOf(params).levels, 8);
   params.max_leaves = 200;
   EXPECT_FALSE(ShapeOf(params).open);
+  params.max_depth = 0;
+  params.max_leaves = std::numeric_limits<int>::max();
+  EXPECT_EQ(ShapeOf(params).WidestNodes(), std::uint64_t{1} << 31);
+  params.max_leaves = 1;
+  EXPECT_EQ(ShapeOf(params).levels, 1);
+  EXPECT_EQ(ShapeOf(params).ReturnedAfter(1), 1U);
 
   params = TrainParams{};
   params.max_depth = 0;
