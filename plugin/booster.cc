@@ -253,9 +253,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
       StandIn stand_in{round.rows->outputs()};
       inner_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
       training.own.rounds = Rounds();
-      // After the first round of a forest XGBoost begins with its matrix's margins once more: they may have been set.
-      bool const forest = round.trees > round.rows->outputs();
-      if (Rounds() == 1 && forest && data->Info().base_margin_.Size() != 0) training.own.rounds.reset();
+      training.own.of_forest = round.trees > round.rows->outputs();
       Clear(cache);  // what it holds is a round behind
     } else {
       training.last_plan.reset();
@@ -321,6 +319,11 @@ void Booster::CopyMargins(Resident const& resident, xgboost::PredictionCacheEntr
 bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out) {
   Training* const training = trainers_.FindMargins(data, Rounds());
   if (training == nullptr || !IsCurrent(training->own)) return false;
+  // After the first round of a forest XGBoost begins with its matrix's margins once more: they may have been set.
+  if (Rounds() == 1 && training->own.of_forest && data->Info().base_margin_.Size() != 0) {
+    training->own.rounds.reset();
+    return false;
+  }
   ApiCall const call = CurrentApiCall();
   if (call == ApiCall::kEvaluate && knows_objective_) {
     LastPrediction().resident = &training->own;

@@ -39,6 +39,7 @@ struct Resident {
   std::unique_ptr<ResidentRows> rows;          ///< null until they are needed
   std::unique_ptr<host::LeafColumns> on_host;  ///< of a dart, where there are no `rows`; null until they are needed
   std::optional<std::uint32_t> rounds;  ///< of the model that are in the margins, or columns; nothing: none is known
+  bool of_forest{false};                ///< the last round had several trees of an output
   std::optional<TargetMark> targets;    ///< of the labels and weights copied last
 
   BaseMark base;        ///< of a dart: of which the columns know

@@ -43,7 +43,7 @@ struct LevelState {
   std::uint32_t nodes;        ///< made so far
   std::uint32_t level_first;  ///< first node of the level whose splits were found last
   std::uint32_t leaves;
-  std::uint32_t families;
+  std::uint32_t families;  ///< 0: the tree has ended
   std::uint32_t move_jobs;
   std::uint32_t move_items;
   std::uint32_t sum_jobs;

@@ -47,7 +47,7 @@ void LevelBuilder::DropGraph() {
 
 bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
   LevelPolicy const policy;
-  TreeShape const shape = ShapeOf(params);
+  TreeShape const shape = ShapeOf(params, matrix_.view.rows);
   if (shape.levels == 0 || (too_deep_ && shape.open)) return false;
   std::size_t const slots = shape.WidestNodes();
   std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
@@ -63,7 +63,8 @@ bool LevelBuilder::CanUsePaths() const {
 
 bool LevelBuilder::ComputesGradients(TrainParams const& params) const {
   // Open trees may have to be grown again, attended. Stages are timed one by one.
-  return params.SamplesRows() && !ShapeOf(params).open && CanRunUnattended(params) && CanUsePaths() && !has_timeline();
+  return params.SamplesRows() && !ShapeOf(params, matrix_.view.rows).open && CanRunUnattended(params) &&
+         CanUsePaths() && !has_timeline();
 }
 
 void LevelBuilder::ReserveUnattended() {
@@ -192,7 +193,7 @@ void LevelBuilder::BeginWith(TrainParams const& params, FeatureSampler features,
 void LevelBuilder::StartTree(Constraints constraints) {
   level_ = 0;
   unattended_ = CanRunUnattended(params_);
-  shape_ = ShapeOf(params_);
+  shape_ = ShapeOf(params_, matrix_.view.rows);
   by_paths_ = unattended_ && CanUsePaths();
   // Stages are timed one by one.
   walks_ahead_ = ahead_.to != nullptr && by_paths_ && !IsCutLate() && timer_.timeline() == nullptr;
@@ -328,7 +329,8 @@ void LevelBuilder::LaunchTree() {
   }
   GraphKey const key{params_.max_depth,
                      enqueued_levels_,
-                     shape_.ordered ? 1 + shape_.most_splits : 0,
+                     shape_.ordered,
+                     shape_.open ? 1 + shape_.most_splits : 0,
                      Sampled(),
                      Weighted(),
                      by_paths_,
@@ -348,8 +350,8 @@ void LevelBuilder::LaunchTree() {
                      limits_.processors,
                      constraints_.View()};
   auto const fields = [](GraphKey const& k) {
-    return std::tie(k.max_depth, k.levels, k.ordered, k.sampled, k.weighted, k.by_paths, k.walks_ahead, k.tree_set,
-                    k.node_sets, k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima,
+    return std::tie(k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths, k.walks_ahead,
+                    k.tree_set, k.node_sets, k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima,
                     k.objective, k.scale_pos_weight, k.labels, k.weights, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {

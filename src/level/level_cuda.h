@@ -193,7 +193,8 @@ class LevelBuilder {
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
     int max_depth, levels;
-    std::uint32_t ordered;  ///< 1 + nodes that the order keeps; 0: there is none
+    bool ordered;
+    std::uint32_t open;  ///< 1 + nodes that may be split; 0: it is not
     bool sampled, weighted, by_paths, walks_ahead, tree_set, node_sets, feature_weights, shared;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;

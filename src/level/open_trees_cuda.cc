@@ -30,7 +30,8 @@ bool LevelBuilder::GrowOn() {
     EnqueueWalk();
     WaitForTree();
   }
-  int const used = state.families == 0 ? state.depth - 1 : state.depth;
+  int const of_order = state.families == 0 ? state.depth - 1 : state.depth;
+  int const used = shape_.ordered ? of_order : NodesOf(host_memory_.data())[state.nodes - 1].depth;
   shallow_trees_ = used + policy.more_levels < likely_levels_ ? shallow_trees_ + 1 : 0;
   if (shallow_trees_ == policy.shallow_trees) {
     likely_levels_ -= policy.more_levels;

@@ -151,8 +151,8 @@ struct Selection {
   }
   /// Shall this thread's node be split, if no limit of leaves forbids it?
   __device__ bool Wants(int depth, float gain) const { return kOrdered ? in_order : IsCandidate(depth, gain); }
-  /// Every split needs one slot more than its parent has. They are not given back, since a full tree needs as many as
-  /// its last level that is evaluated has nodes; with an order, nodes that are not split give theirs back.
+  /// Every split needs one slot more than its parent has. They are not given back: there is room for all leaves that
+  /// the tree may have when its last level is evaluated; with an order, nodes that are not split give theirs back.
   __device__ std::int32_t NewSlot(DeviceTree const& tree, std::uint32_t rank) const {
     if (kOrdered && rank < free_slots) return tree.order.free_slots[free_slots - 1 - rank];
     return static_cast<std::int32_t>(leaves + rank - free_slots);

@@ -134,7 +134,6 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
       ScanStep<Scan>(candidate ? Both(1, step.move ? node.rows : units) : 0, all, storage);
   std::uint32_t const rank = High(before);
   bool const selected = candidate && rank < level.last_rank;
-  if (candidate && rank == level.last_rank) tree.state->sum_units = Low(before);
   if (!in) return;
   if (!selected) {
     paths.splits[entry].feature = kNoFeature;
@@ -174,9 +173,11 @@ __device__ inline void EndPaths(DeviceTree const& tree, Selection<kOrdered> cons
   std::uint32_t const families = min(High(all), level.last_rank);
   level.Store(tree.state, families);
   tree.state->sum_jobs = families;
-  if (High(all) <= level.last_rank) tree.state->sum_units = Low(all);
-  // The last leaves that there may be are made: nobody need look at their level.
-  if (families == level.last_rank) tree.state->families = tree.state->sum_jobs = tree.state->sum_units = 0;
+  tree.state->sum_units = Low(all);
+  if (families == level.last_rank) {  // all leaves that there may be are made: nobody need look at their level
+    tree.state->families = tree.state->sum_jobs = tree.state->sum_units = 0;
+    tree.state->level_first = tree.state->nodes;
+  }
 }
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child

@@ -298,6 +298,39 @@ TEST(EqualityShapeTest, AnOrderOfNothingAndNoOrder) {
   }
 }
 
+// Shapes that differ by little: what is recorded for one is not good for another.
+TEST(EqualityShapeTest, OpenAndClosedInTurn) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  int const threads = omp_get_max_threads();
+  EqualityCase c{994, 20000, 7, 0.9, Values::kContinuous, 64, Loss::kLogistic, {}, 1, {}};
+  c.params.min_child_weight = 0;
+  CaseRows const rows{c};
+  auto const matrix = HostMatrix(rows, c.max_bin, threads);
+  auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(c.rows));
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeTreeBuilder(BackendKind::kCuda, *matrix, threads)};
+  constexpr std::pair<int, int> kDepthsAndLeaves[] = {{0, 1000}, {0, 255}, {0, 256}, {0, 255}, {8, 0}, {6, 32},
+                                                      {6, 0},    {6, 31},  {6, 64},  {0, 2},   {0, 3}, {0, 100000}};
+  std::uint32_t tree = 0;
+  for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
+    for (auto const& [depth, leaves] : kDepthsAndLeaves) {
+      c.params.grow_policy = policy;
+      c.params.max_depth = depth;
+      c.params.max_leaves = leaves;
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        host.GrowOne(c, gradients, {tree, 0});
+        cuda.GrowOne(c, gradients, {tree, 0});
+        ASSERT_EQ(cuda.tree, host.tree) << "depth " << depth << ", " << leaves << " leaves";
+        ASSERT_EQ(cuda.positions, host.positions);
+        if (leaves != 0 && leaves <= 256) {
+          EXPECT_EQ(host.tree.size(), 2U * static_cast<unsigned>(leaves) - 1);
+        }
+        ++tree;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(HostAndCuda, EqualityTest, ::testing::ValuesIn(EqualityCases()),
                          [](auto const& c) { return NameOf(c.param); });
 

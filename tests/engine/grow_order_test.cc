@@ -217,7 +217,7 @@ void CompareNumbers(TrainParams const& params, Device const& device) {
 
 /// Grows a tree; its levels. After each level the order is the queue's.
 int GrowAndCompare(Gains gains, TrainParams const& params, std::uint64_t seed, std::size_t* idle) {
-  Device device{gains, ShapeOf(params), {}};
+  Device device{gains, ShapeOf(params, std::uint64_t{1} << 32), {}};
   EXPECT_TRUE(device.shape.ordered);
   device.queue.Reset(params);
   device.made.push_back(MakeNode(gains, seed, 0, true));
@@ -266,40 +266,45 @@ TEST(GrowOrderTest, IsThatOfTheQueue) {
 }
 
 TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
+  constexpr std::uint64_t kRows = std::uint64_t{1} << 32;
   TrainParams params;
   params.max_depth = 8;
-  TreeShape shape = ShapeOf(params);
+  TreeShape shape = ShapeOf(params, kRows);
   EXPECT_EQ(shape.levels, 8);
   EXPECT_FALSE(shape.cut);
   EXPECT_EQ(shape.WidestNodes(), 128U);
   EXPECT_EQ(shape.Split(7), 128U);
   EXPECT_EQ(shape.NodesAfter(8), 511U);
   params.max_depth = 0;
-  EXPECT_EQ(ShapeOf(params).levels, 0);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 0);
   params.max_leaves = 61;  // depth-wise: level by level until there are so many
-  shape = ShapeOf(params);
+  shape = ShapeOf(params, kRows);
   EXPECT_TRUE(shape.open && !shape.ordered && !shape.cut);
   EXPECT_EQ(shape.levels, LevelPolicy{}.most_open_levels);
   EXPECT_GE(shape.WidestNodes(), 61U);
   EXPECT_EQ(shape.ReturnedAfter(20), 121U);
+  EXPECT_EQ(shape.NodesAfter(20), 121U);
+  shape = ShapeOf(params, 10);  // every leaf has a row
+  EXPECT_EQ(shape.levels, 9);
+  EXPECT_EQ(shape.NodesAfter(9), 19U);
   params.max_depth = 8;
-  EXPECT_TRUE(ShapeOf(params).open);
-  EXPECT_EQ(ShapeOf(params).levels, 8);
+  EXPECT_TRUE(ShapeOf(params, kRows).open);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 8);
   params.max_leaves = 200;
-  EXPECT_FALSE(ShapeOf(params).open);
+  EXPECT_FALSE(ShapeOf(params, kRows).open);
   params.max_depth = 0;
   params.max_leaves = std::numeric_limits<int>::max();
-  EXPECT_EQ(ShapeOf(params).WidestNodes(), std::uint64_t{1} << 31);
+  EXPECT_EQ(ShapeOf(params, kRows).WidestNodes(), std::uint64_t{1} << 31);
   params.max_leaves = 1;
-  EXPECT_EQ(ShapeOf(params).levels, 1);
-  EXPECT_EQ(ShapeOf(params).ReturnedAfter(1), 1U);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 1);
+  EXPECT_EQ(ShapeOf(params, kRows).ReturnedAfter(1), 1U);
 
   params = TrainParams{};
   params.max_depth = 0;
   params.grow_policy = GrowPolicy::kLossGuide;
-  EXPECT_EQ(ShapeOf(params).levels, 0);  // no limit at all
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 0);  // no limit at all
   params.max_leaves = 256;
-  shape = ShapeOf(params);
+  shape = ShapeOf(params, kRows);
   EXPECT_TRUE(shape.open && shape.ordered && shape.cut);
   EXPECT_EQ(shape.levels, LevelPolicy{}.most_open_levels);
   EXPECT_EQ(shape.possible_levels, 255);
@@ -307,24 +312,24 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   EXPECT_EQ(shape.WidestNodes(), 256U);
   EXPECT_EQ(shape.NodesAfter(9), 767U);
   params.max_depth = 8;
-  EXPECT_TRUE(ShapeOf(params).cut);
-  EXPECT_FALSE(ShapeOf(params).ordered);  // all nodes may be in the tree
+  EXPECT_TRUE(ShapeOf(params, kRows).cut);
+  EXPECT_FALSE(ShapeOf(params, kRows).ordered);  // all nodes may be in the tree
   params.max_leaves = 128;
-  EXPECT_TRUE(ShapeOf(params).ordered);
-  EXPECT_EQ(ShapeOf(params).levels, 8);
+  EXPECT_TRUE(ShapeOf(params, kRows).ordered);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 8);
   params.max_leaves = 3;
-  EXPECT_EQ(ShapeOf(params).levels, 2);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 2);
   params.max_leaves = 65536;
-  EXPECT_TRUE(ShapeOf(params).cut);
+  EXPECT_TRUE(ShapeOf(params, kRows).cut);
   params.max_depth = 16;
-  EXPECT_TRUE(ShapeOf(params).cut);
+  EXPECT_TRUE(ShapeOf(params, kRows).cut);
   params.max_leaves = 5000;  // an order would be too long, and most of the nodes in vain
-  EXPECT_EQ(ShapeOf(params).levels, 0);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 0);
   params.max_leaves = 2000000000;
-  EXPECT_FALSE(ShapeOf(params).ordered);
+  EXPECT_FALSE(ShapeOf(params, kRows).ordered);
   params.max_leaves = 100;
   params.colsample_bynode = 0.5f;
-  EXPECT_EQ(ShapeOf(params).levels, 0);
+  EXPECT_EQ(ShapeOf(params, kRows).levels, 0);
 }
 
 }  // namespace

@@ -471,11 +471,12 @@ def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
 @only_ours
 @pytest.mark.parametrize("when", [1, 2, 3])
 @pytest.mark.parametrize("evaluates", [False, True])
-def test_a_new_base_margin_counts_when_xgboost_reads_it(when: int, evaluates: bool) -> None:
+@pytest.mark.parametrize("first", [None, np.sin(Y)], ids=["none", "some"])
+def test_a_new_base_margin_counts_when_xgboost_reads_it(when: int, evaluates: bool, first: Any) -> None:
     """XGBoost reads the base margin of a forest's matrix before its first two rounds, or when it is evaluated first."""
 
     def model(**others: Any) -> List[str]:
-        train = data(Y, base_margin=np.sin(Y))
+        train = data(Y, base_margin=first)
         booster = xgb.Booster(params(num_parallel_tree=2, subsample=0.5, **others), [train])
         for i in range(4):
             if i == when:
