@@ -1,5 +1,8 @@
 #include "booster_config.h"
 
+#include <dmlc/registry.h>
+#include <xgboost/tree_updater.h>
+
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -67,6 +70,18 @@ void CheckMethod(std::string const& name) {
   if (kMethods.count(name) != 0) return;
   throw InvalidArgument{"Parameter tree_method is '" + name +
                         "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
+}
+
+/// Of a name that it does not know XGBoost does not say which parameter it was; with an empty one alone it would have
+/// no updaters, at which a training crashes.
+void CheckAreUpdaters(std::string const& sequence) {
+  auto const is_updater = [](std::string const& name) {
+    return name == kPublicUpdater || dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr;
+  };
+  auto const names = SplitSequence(sequence);
+  if (std::all_of(names.cbegin(), names.cend(), is_updater)) return;
+  throw InvalidArgument{"Parameter updater is '" + sequence +
+                        "'; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …)"};
 }
 
 /// A second updater that grows finds the tree grown, at which XGBoost fails without a word for it.
@@ -170,6 +185,7 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
     updaters_.clear();  // they were there to update trees
   }
   if (!InCharge()) updaters_.clear();  // the stock booster knows what to do with them
+  if (InCharge() && updater != nullptr) CheckAreUpdaters(*updater);
   CheckOneGrows(updaters_);
 }
 
