@@ -142,6 +142,7 @@ void Booster::Trace(Trainer* trainer) {
   std::string const& file = config_.device().gpu_trace;
   if (file != (trace_ == nullptr ? "" : trace_->name())) {
     trace_.reset();
+    trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has
     if (!file.empty()) trace_ = std::make_shared<TraceFile>(file);
   }
   trainer->Trace(trace_);

@@ -134,6 +134,11 @@ void TrainerPool::ForgetMargins() {
   for (auto const& slot : slots_) slot.training->Forget();
 }
 
+void TrainerPool::EndTraces() {
+  std::lock_guard<std::mutex> lock{mutex_};
+  for (auto const& slot : slots_) slot.training->trainer->Trace(nullptr);
+}
+
 void TrainerPool::DropExpired() {
   {
     std::lock_guard<std::mutex> lock{mutex_};

@@ -66,6 +66,9 @@ class TrainerPool {
   /// No margins are those of the model any more: it was changed by others.
   void ForgetMargins();
 
+  /// No trainer tells a file what it does any more.
+  void EndTraces();
+
   /// Frees the trainers of matrices that are gone.
   void DropExpired();
 

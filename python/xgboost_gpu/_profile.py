@@ -157,7 +157,7 @@ def profile(booster: Any) -> Profile:
 
     ``booster`` is what was trained: a ``Booster``, or a fitted estimator of ``xgboost.sklearn``, with the parameter
     ``gpu_trace`` naming a file that is still there; or the name of such a file. What ran after the last round is in the
-    file once the booster that trained is gone, as it is when ``xgboost.train`` returns.
+    file once the booster that trained is gone, as it is when ``xgboost.train`` returns; then the file is valid JSON.
 
         booster = xgb.train({"tree_method": "gpu_hist", "gpu_trace": "trace.json"}, data, 20)
         profile = xgboost_gpu.profile(booster)
@@ -186,7 +186,8 @@ def _trace_of(booster: Any) -> str:
 def _read(file: Path) -> Tuple[List[Bar], List[Bar]]:
     """Stages and host spans of a file, by time; outer spans before those in them."""
     try:
-        events = json.loads(file.read_text(encoding="utf-8").rstrip().rstrip(",") + "]")
+        text = file.read_text(encoding="utf-8").rstrip()
+        events = json.loads(text if text.endswith("]") else text + "]")  # it ends when the booster is gone
         bars = [
             (e["pid"], Bar(e["name"], float(e["ts"]), float(e["ts"]) + float(e["dur"]), e["args"]))
             for e in events

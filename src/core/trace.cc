@@ -38,7 +38,7 @@ std::string Thousandths(double value) {
 TraceFile::TraceFile(std::string name) : name_{std::move(name)}, begun_{Clock::now()} {
   AppendText(name_,
              "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
-             "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}},\n",
+             "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}}",
              std::ios::trunc);
   ++open_files;
 }
@@ -46,7 +46,7 @@ TraceFile::TraceFile(std::string name) : name_{std::move(name)}, begun_{Clock::n
 TraceFile::~TraceFile() {
   --open_files;
   try {
-    Write();
+    AppendText(name_, Text() + "\n]\n", std::ios::app);
   } catch (Error const&) {
     // The round before has been told so, or nobody waits for the rest.
   }
@@ -77,18 +77,18 @@ void TraceFile::AddHostSpan(char const* what, double start_us) {
 std::size_t TraceFile::Row(char const* stage, std::string* text) {
   auto const row = std::find(rows_.begin(), rows_.end(), stage);
   if (row != rows_.end()) return static_cast<std::size_t>(row - rows_.begin());
-  *text += "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(rows_.size()) +
-           ",\"args\":{\"name\":\"" + stage + "\"}},\n";
+  *text += ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(rows_.size()) +
+           ",\"args\":{\"name\":\"" + stage + "\"}}";
   rows_.emplace_back(stage);
   return rows_.size() - 1;
 }
 
-/// Of all that was added, which is forgotten.
+/// Of all that was added, which is forgotten. Commas are before events, so that the end can follow at any time.
 std::string TraceFile::Text() {
   std::lock_guard<std::mutex> lock{mutex_};
   std::string text;
   auto const bar = [&](char const* name, int process, std::size_t row, double start, double duration) {
-    text += std::string{"{\"name\":\""} + name + "\",\"ph\":\"X\",\"pid\":" + std::to_string(process) +
+    text += std::string{",\n{\"name\":\""} + name + "\",\"ph\":\"X\",\"pid\":" + std::to_string(process) +
             ",\"tid\":" + std::to_string(row) + ",\"ts\":" + Thousandths(start) + ",\"dur\":" + Thousandths(duration);
   };
   for (TraceStage const& s : stages_) {
@@ -99,11 +99,11 @@ std::string TraceFile::Text() {
       double const rate = s.duration_us > 0 ? static_cast<double>(s.bytes) / s.duration_us * 1e-3 : 0;
       facts += ",\"bytes\":" + std::to_string(s.bytes) + ",\"GB/s\":" + Thousandths(rate);
     }
-    text += ",\"args\":{" + (facts.empty() ? facts : facts.substr(1)) + "}},\n";
+    text += ",\"args\":{" + (facts.empty() ? facts : facts.substr(1)) + "}}";
   }
   for (HostSpan const& s : spans_) {
     bar(s.what, 2, 0, s.start_us, s.duration_us);
-    text += ",\"args\":{\"round\":" + std::to_string(s.round) + "}},\n";
+    text += ",\"args\":{\"round\":" + std::to_string(s.round) + "}}";
   }
   stages_.clear();
   spans_.clear();

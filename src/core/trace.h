@@ -24,15 +24,15 @@ struct TraceStage {
 };
 
 /// Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2 has
-/// what the host did, nested. The format needs no end, so the file is good after every Write. May be used by many
-/// threads.
+/// what the host did, nested. The format needs no end, so the file is good after every Write; with its end, `]`, it is
+/// JSON. May be used by many threads.
 class TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// Begins the file anew. Throws InvalidArgument if it cannot be written.
   explicit TraceFile(std::string name);
-  /// Writes what is left, if it can be written.
+  /// Writes what is left and the end, if they can be written.
   ~TraceFile();
   TraceFile(TraceFile const&) = delete;
   TraceFile& operator=(TraceFile const&) = delete;

@@ -217,7 +217,7 @@ def evaluated(trace: Path, case: str = "sorted", rounds: int = 8, **others: Any)
 
 
 def stages(trace: Path) -> List[str]:
-    events = json.loads(trace.read_text(encoding="utf-8").rstrip().rstrip(",") + "]")
+    events = json.loads(trace.read_text(encoding="utf-8"))
     return [event["name"] for event in events if event["ph"] == "X" and event["pid"] == 1]
 
 

@@ -41,7 +41,7 @@ def traced(matrices: List[xgb.DMatrix], tmp_path: Path) -> xgb.Booster:
 
 
 def events(file: Path) -> List[Dict[str, Any]]:
-    return json.loads(file.read_text(encoding="utf-8").rstrip().rstrip(",") + "]")  # the format needs no end
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def bars(file: Path, process: int) -> List[Dict[str, Any]]:
@@ -79,12 +79,26 @@ def test_a_traced_training_has_the_same_trees(traced: xgb.Booster, matrices: Lis
 
 
 def test_a_trace_can_begin_and_end_between_rounds(matrices: List[xgb.DMatrix], tmp_path: Path) -> None:
-    booster = xgb.Booster(params(max_depth=2), [matrices[0]])
+    booster = xgb.Booster(params(max_depth=2), matrices)
     for i, file in enumerate(("", "a", "a", "b", "")):
         booster.set_param({"gpu_trace": str(tmp_path / file) if file else ""})
-        booster.update(matrices[0], i)
+        booster.update(matrices[i % 2], i)  # each has a trainer of its own
     assert {s["args"]["round"] for s in bars(tmp_path / "a", 2) if s["name"] == "tree"} == {1, 2}
     assert {s["args"]["round"] for s in bars(tmp_path / "b", 2) if s["name"] == "tree"} == {3}
+
+
+def test_a_trace_is_good_after_every_round_and_valid_json_at_the_end(matrices: List[xgb.DMatrix], tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    booster = xgb.Booster(params(gpu_trace=str(file), max_depth=2), [matrices[0]])
+    for i in range(3):
+        booster.update(matrices[0], i)
+        text = file.read_text(encoding="utf-8")
+        assert text.endswith("}"), "whole events, and no end yet"
+        assert len([e for e in json.loads(text + "]") if e["name"] == "store tree"]) == i
+    assert xgboost_gpu.profile(file).rounds == 2
+    del booster
+    assert {s["args"]["round"] for s in bars(file, 2) if s["name"] == "store tree"} == {0, 1, 2}
+    assert xgboost_gpu.profile(file).rounds == 2
 
 
 def counted_twice(stages: List[Dict[str, Any]], begin: float, end: float) -> float:
@@ -123,14 +137,14 @@ def test_profile_adds_up(traced: xgb.Booster, tmp_path: Path) -> None:
     assert all(name in text for name in OF_TREES | {"store tree", "host overhead"})
 
 
-def test_profile_of_a_known_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["", "\n]\n"])
+def test_profile_of_a_known_file(tmp_path: Path, end: str) -> None:
     """Two rounds of 100 us: 60 in a stage, of which 10 outside of the span that waits, and 5 of tracing."""
     file = tmp_path / "known.json"
-    lines = ['[{"name":"process_name","ph":"M","pid":1,"args":{"name":"x"}},']
+    events: List[Dict[str, Any]] = [{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "x"}}]
 
     def add(name: str, process: int, start: float, duration: float, **facts: int) -> None:
-        bar = {"name": name, "ph": "X", "pid": process, "tid": 0, "ts": start, "dur": duration, "args": facts}
-        lines.append(json.dumps(bar) + ",")
+        events.append({"name": name, "ph": "X", "pid": process, "tid": 0, "ts": start, "dur": duration, "args": facts})
 
     for number in (0, 1):
         start = 100.0 * number
@@ -139,7 +153,7 @@ def test_profile_of_a_known_file(tmp_path: Path) -> None:
         add("tracing", 2, start + 65, 5, round=number)
         add("histograms", 1, start + 5, 60, tree=number, level=0)
     add("evaluate", 2, 190, 10, round=1)
-    file.write_text("\n".join(lines), encoding="utf-8")
+    file.write_text("[" + ",\n".join(map(json.dumps, events)) + end, encoding="utf-8")
     profile = xgboost_gpu.profile(file)
     assert (profile.rounds, profile.round_us, profile.busy_us, profile.host_us) == (2, 100, 60, 35)
     found = {(t.place, t.name): (t.calls, t.total) for t in profile.times}
