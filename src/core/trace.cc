@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <ios>
+#include <map>
+#include <system_error>
 #include <utility>
 
 #include "core/message.h"
@@ -16,6 +19,24 @@ namespace xgbgpu {
 namespace {
 
 std::atomic<int> open_files{0};
+
+/// Who writes a file, by its path: of all that are open the newest.
+struct Writers {
+  std::mutex mutex;  ///< also while somebody writes
+  std::map<std::string, TraceFile const*> by_path;
+};
+
+Writers& AllWriters() {
+  static auto* const kWriters = new Writers;  // never freed: a booster may be gone later than static objects
+  return *kWriters;
+}
+
+/// The same for all names of a file that is there, if the system tells.
+std::string PathOf(std::string const& name) {
+  std::error_code error;
+  auto const path = std::filesystem::canonical(name, error);
+  return error ? name : path.string();
+}
 
 void AppendText(std::string const& name, std::string const& text, std::ios::openmode mode) {
   std::ofstream out{name, mode};
@@ -36,20 +57,34 @@ std::string Thousandths(double value) {
 }  // namespace
 
 TraceFile::TraceFile(std::string name) : name_{std::move(name)}, begun_{Clock::now()} {
+  std::lock_guard<std::mutex> lock{AllWriters().mutex};
   AppendText(name_,
              "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
              "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}}",
              std::ios::trunc);
+  path_ = PathOf(name_);
+  TraceFile const*& writer = AllWriters().by_path[path_];
+  replaces_another_ = writer != nullptr;
+  writer = this;
   ++open_files;
 }
 
 TraceFile::~TraceFile() {
   --open_files;
+  std::lock_guard<std::mutex> lock{AllWriters().mutex};
+  if (!IsWriter()) return;
+  AllWriters().by_path.erase(path_);
   try {
     AppendText(name_, Text() + "\n]\n", std::ios::app);
   } catch (Error const&) {
     // The round before has been told so, or nobody waits for the rest.
   }
+}
+
+bool TraceFile::IsWriter() const {
+  auto const& by_path = AllWriters().by_path;
+  auto const writer = by_path.find(path_);
+  return writer != by_path.end() && writer->second == this;
 }
 
 bool TraceFile::AnyOpen() { return open_files.load(std::memory_order_relaxed) != 0; }
@@ -114,7 +149,11 @@ void TraceFile::Write() {
   double const start = Now();
   std::string const text = Text();
   if (text.empty()) return;
-  AppendText(name_, text, std::ios::app);
+  {
+    std::lock_guard<std::mutex> lock{AllWriters().mutex};
+    if (!IsWriter()) return;
+    AppendText(name_, text, std::ios::app);
+  }
   AddHostSpan("tracing", start);
 }
 

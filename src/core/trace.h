@@ -25,14 +25,14 @@ struct TraceStage {
 
 /// Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2 has
 /// what the host did, nested. The format needs no end, so the file is good after every Write; with its end, `]`, it is
-/// JSON. May be used by many threads.
+/// JSON. Of several of one file only the newest writes; what the others are told is lost. May be used by many threads.
 class TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// Begins the file anew. Throws InvalidArgument if it cannot be written.
   explicit TraceFile(std::string name);
-  /// Writes what is left and the end, if they can be written.
+  /// Writes what is left and the end, if this is the newest and they can be written.
   ~TraceFile();
   TraceFile(TraceFile const&) = delete;
   TraceFile& operator=(TraceFile const&) = delete;
@@ -41,6 +41,8 @@ class TraceFile {
   static bool AnyOpen();
 
   std::string const& name() const { return name_; }
+  /// When this one was made, another wrote the file, which writes no more.
+  bool replaces_another() const { return replaces_another_; }
   double At(Clock::time_point time) const;  ///< microseconds since the file was begun
   double Now() const { return At(Clock::now()); }
 
@@ -59,10 +61,12 @@ class TraceFile {
     std::uint32_t round;
     double start_us, duration_us;
   };
+  bool IsWriter() const;  ///< under the lock that all files share
   std::string Text();
   std::size_t Row(char const* stage, std::string* text);
 
-  std::string name_;
+  std::string name_, path_;
+  bool replaces_another_;
   Clock::time_point begun_;
   std::mutex mutex_;
   std::uint32_t round_{0};

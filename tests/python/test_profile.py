@@ -3,7 +3,9 @@
 import io
 import json
 import sys
+import threading
 import types
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -99,6 +101,56 @@ def test_a_trace_is_good_after_every_round_and_valid_json_at_the_end(matrices: L
     del booster
     assert {s["args"]["round"] for s in bars(file, 2) if s["name"] == "store tree"} == {0, 1, 2}
     assert xgboost_gpu.profile(file).rounds == 2
+
+
+def test_the_newest_booster_has_the_file(matrices: List[xgb.DMatrix], tmp_path: Path, capfd: Any) -> None:
+    file = tmp_path / "trace.json"
+    (tmp_path / "link.json").symlink_to(file)
+    first, second = (xgb.Booster(params(gpu_trace=str(tmp_path / f), max_depth=2), matrices) for f in ("trace.json", "link.json"))
+    first.update(matrices[0], 0)
+    for i in range(3):
+        second.update(matrices[1], i)
+        first.update(matrices[0], i + 1)
+    del second
+    whole = file.read_bytes()
+    assert sorted(s["args"]["round"] for s in bars(file, 2) if s["name"] == "store tree") == [0, 1, 2]
+    first.update(matrices[0], 4)
+    del first
+    assert file.read_bytes() == whole
+    said = capfd.readouterr()
+    warning = f"gpu_trace: '{tmp_path / 'link.json'}' is now written by another booster; the one before it writes no more."
+    assert (said.out + said.err).count(warning) == 1
+    xgb.train(params(gpu_trace=str(file)), matrices[0], 2)  # nobody has it any more
+    said = capfd.readouterr()
+    assert "another booster" not in said.out + said.err
+
+
+def test_a_trace_of_cross_validation_is_that_of_the_last_fold(matrices: List[xgb.DMatrix], tmp_path: Path, capfd: Any) -> None:
+    file = tmp_path / "trace.json"
+    xgb.cv(params(gpu_trace=str(file), objective="binary:logistic"), matrices[0], ROUNDS, nfold=3)
+    assert xgboost_gpu.profile(file).rounds == ROUNDS - 1
+    for name in ("tree", "store tree", "boost"):
+        assert [s["args"]["round"] for s in bars(file, 2) if s["name"] == name] == list(range(ROUNDS)), name
+    times = [s["ts"] for s in bars(file, 2) if s["name"] == "tree"]
+    assert times == sorted(times)
+    said = capfd.readouterr()
+    assert (said.out + said.err).count("is now written by another booster") == 1
+
+
+def test_of_boosters_in_threads_one_has_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    together = threading.Barrier(4, timeout=60)
+
+    def work(_: int) -> None:
+        data = xgb.DMatrix(*make_data(100, 3))
+        booster = xgb.Booster(params(gpu_trace=str(file), nthread=1), [data])
+        for i in range(ROUNDS):
+            together.wait()
+            booster.update(data, i)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert [s["args"]["round"] for s in bars(file, 2) if s["name"] == "tree"] == list(range(ROUNDS))
 
 
 def counted_twice(stages: List[Dict[str, Any]], begin: float, end: float) -> float:
