@@ -8,6 +8,7 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
+#include "core/portable_float.h"
 
 namespace xgbgpu {
 
@@ -217,6 +218,12 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
                   int threads) {
   if (params.kind == Objective::kPseudoHuber && params.huber_slope == 0.0f)
     Throw<InvalidArgument>("huber_slope is 0; allowed: any other number. slope for pseudo huber cannot be 0.");
+  if (params.kind == Objective::kPoisson && !std::isfinite(PortableExpf(params.max_delta_step))) {
+    Throw<InvalidArgument>(
+        "Parameter max_delta_step is ", params.max_delta_step,
+        "; allowed with count:poisson: less than 88.72, since e^max_delta_step is a factor of hessians "
+        "and must be finite");
+  }
   if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs, threads);
   CheckShape(params.kind, targets, rows, outputs);
   if (params.kind == Objective::kCox) CheckTimes(rows, outputs);

@@ -7,6 +7,8 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <sstream>
 
 #include "support/objective_case.h"
 #include "xgbgpu/error.h"
@@ -338,6 +340,23 @@ TEST(CheckTargetsTest, RangesOfLabels) {
     EXPECT_EQ(Complaint(Objective::kSoftmax, {0, label}, 3),
               "Label of row 1 is " + std::to_string(static_cast<int>(label)) +
                   ". SoftmaxMultiClassObj: label must be in [0, num_class). num_class is 3.");
+  }
+}
+
+TEST(CheckTargetsTest, HessiansOfPoissonAreFinite) {
+  ObjectiveParams params = ParamsOf(Objective::kPoisson);
+  for (float const step : {0.0f, 88.72f}) {
+    params.max_delta_step = step;
+    EXPECT_EQ(Complaint(params, {1}, 1, 1), "") << step;
+  }
+  for (float const step : {88.75f, std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    params.max_delta_step = step;
+    std::ostringstream begin;
+    begin << "Parameter max_delta_step is " << step << "; allowed with count:poisson: less than 88.72";
+    EXPECT_EQ(Complaint(params, {1}, 1, 1).substr(0, begin.str().size()), begin.str());
+    params.kind = Objective::kTweedie;  // does not use it
+    EXPECT_EQ(Complaint(params, {1}, 1, 1), "");
+    params.kind = Objective::kPoisson;
   }
 }
 
