@@ -1,5 +1,6 @@
 #include "plugin_params.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -149,6 +150,7 @@ void CheckStockParam(std::string const& name, std::string const& value) {
   Rule const& rule = found->second;
   char* end = nullptr;
   double const number = rule.is_whole ? std::strtol(value.c_str(), &end, 10) : std::strtod(value.c_str(), &end);
+  while (rule.is_whole && end != value.c_str() && std::isspace(static_cast<unsigned char>(*end)) != 0) ++end;
   bool const is_number = end != value.c_str() && *end == '\0';
   if (is_number ? !rule.holds(number) : rule.is_whole)
     NotAllowed(name, value, rule.allowed);  // others: XGBoost says so

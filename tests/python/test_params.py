@@ -289,6 +289,17 @@ def test_num_parallel_tree(data: xgb.DMatrix, count: int) -> None:
     assert len({tree.threshold.tobytes() for tree in sampled_trees}) == count
 
 
+@pytest.mark.parametrize("end", [" ", "\n", "\t "])
+def test_space_after_whole_numbers(data: xgb.DMatrix, end: str) -> None:
+    """As stock takes it."""
+    for name, value in (("num_parallel_tree", 2), ("max_depth", 3), ("nthread", 1)):
+        assert_same_trees(train(data, 2, **{name: f"{value}{end}"}), train(data, 2, **{name: value}))
+    groups = xgb.DMatrix(X, Y > 0, group=[len(Y)])
+    pairs = dict(objective="rank:pairwise", eval_metric="ndcg")
+    spaced, plain = (train(groups, 2, num_pairsample=value, **pairs) for value in (f"3{end}", 3))
+    assert_same_trees(spaced, plain)
+
+
 def test_num_parallel_tree_with_classes(data: xgb.DMatrix) -> None:
     classes = np.digitize(Y, [-0.5, 0.5])
     booster = train(xgb.DMatrix(X, classes), 2, num_parallel_tree=3, num_class=3, objective="multi:softprob")
