@@ -1,9 +1,13 @@
 #include "plugin_params.h"
 
+#include <dmlc/strtonum.h>
+
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "constraint_text.h"
 #include "core/message.h"
@@ -36,16 +40,25 @@ std::set<std::string> NamesOf() {
                     "', which this version of xgboost-gpu does not support; supported: " + allowed};
 }
 
-/// Names the parameter if a fraction is no number at all, which XGBoost's parser does not.
+/// Names the parameter, and what is allowed, of a fraction that XGBoost's parser would refuse without that: it reads no
+/// hexadecimal numbers, and none that are too large or too small for a float.
+void CheckFraction(std::string const& name, std::string const& value) {
+  char const* const text = value.c_str();
+  char* end = nullptr;
+  std::strtod(text, &end);
+  if (end == text || *end != '\0') NotAllowed(name, value, "a number");
+  errno = 0;
+  dmlc::strtof_check_range(text, &end);
+  if (std::exchange(errno, 0) == ERANGE) NotAllowed(name, value, "0 and numbers of a size from 1.18e-38 to 3.4e38");
+  if (*end != '\0') NotAllowed(name, value, "a decimal number");
+}
+
 void CheckFractions(ParamValues const& values) {
   for (char const* name :
        {"learning_rate", "min_split_loss", "min_child_weight", "reg_lambda", "reg_alpha", "max_delta_step", "subsample",
         "colsample_bynode", "colsample_bylevel", "colsample_bytree", "top_rate", "other_rate"}) {
     auto const found = values.find(name);
-    if (found == values.end()) continue;
-    char* end = nullptr;
-    std::strtod(found->second.c_str(), &end);
-    if (end == found->second.c_str() || *end != '\0') NotAllowed(name, found->second, "a number");
+    if (found != values.end()) CheckFraction(name, found->second);
   }
 }
 
@@ -131,7 +144,7 @@ void CheckStockParam(std::string const& name, std::string const& value) {
   };
   static Rule const kShare{[](double x) { return x >= 0 && x <= 1; }, "0 to 1"};
   // Each thread has a stack, which the system runs out of, with the end of the process.
-  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096; 0: as many as there are"};
+  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096; 0: as many as there are", true};
   static std::map<std::string, Rule> const kRules{
       {"num_parallel_tree", {[](double x) { return x >= 1; }, "1 or larger", true}},
       {"nthread", kThreads},
@@ -148,12 +161,12 @@ void CheckStockParam(std::string const& name, std::string const& value) {
   auto const found = kRules.find(name);
   if (found == kRules.end()) return;
   Rule const& rule = found->second;
+  if (!rule.is_whole) CheckFraction(name, value);
   char* end = nullptr;
   double const number = rule.is_whole ? std::strtol(value.c_str(), &end, 10) : std::strtod(value.c_str(), &end);
-  while (rule.is_whole && end != value.c_str() && std::isspace(static_cast<unsigned char>(*end)) != 0) ++end;
-  bool const is_number = end != value.c_str() && *end == '\0';
-  if (is_number ? !rule.holds(number) : rule.is_whole)
-    NotAllowed(name, value, rule.allowed);  // others: XGBoost says so
+  bool const is_number = end != value.c_str();
+  while (is_number && std::isspace(static_cast<unsigned char>(*end)) != 0) ++end;
+  if (!is_number || *end != '\0' || !rule.holds(number)) NotAllowed(name, value, rule.allowed);
 }
 
 TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
