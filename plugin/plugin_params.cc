@@ -191,6 +191,9 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
   param.UpdateAllowUnknown(values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
   if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
+  for (auto const& [name, rate] : {std::pair{"top_rate", param.top_rate}, {"other_rate", param.other_rate}}) {
+    if (!(rate > 0 && rate < 1)) NotAllowed(name, values.at(name), "larger than 0, less than 1");  // as Validate() says
+  }
   return param;
 }
 

@@ -90,8 +90,8 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
     DMLC_DECLARE_FIELD(gpu_id).set_default(-1).set_lower_bound(-1).describe("The first device; -1: any.");
     DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Bytes to use on a device; 0: what is free.");
     DMLC_DECLARE_FIELD(gpu_trace).set_default("").describe("File for a timeline.");
-    DMLC_DECLARE_FIELD(top_rate).set_default(0.2f).set_range(0.0f, 1.0f).describe("goss: rows of large gradients.");
-    DMLC_DECLARE_FIELD(other_rate).set_default(0.1f).set_range(0.0f, 1.0f).describe("goss: share of other rows.");
+    DMLC_DECLARE_FIELD(top_rate).set_default(0.2f).describe("goss: rows of large gradients.");
+    DMLC_DECLARE_FIELD(other_rate).set_default(0.1f).describe("goss: share of other rows.");
   }
 };
 

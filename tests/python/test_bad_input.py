@@ -115,7 +115,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("n_gpus", "two", 1, ["n_gpus", "two"]),
     ("sampling_method", "dice", "uniform", ["dice", "uniform", "gradient_based", "goss"]),
     ("top_rate", 0.4, 0.2, ["top_rate", "0.4", "goss", "uniform"]),
-    ("other_rate", -0.5, 0.1, ["other_rate", "-0.5"]),
+    *((name, x, right, [f"{name} is '{x}'", "larger than 0, less than 1"]) for name, right in (("top_rate", 0.2), ("other_rate", 0.1)) for x in (-1, 0, 1, "nan")),
     ("grow_policy", "symmetric", "depthwise", ["grow_policy|symmetric", "symmetric", "depthwise", "lossguide"]),
     *(
         ("monotone_constraints", wrong, "()", ["monotone_constraints", re.escape(wrong), "-1, 0 or 1"])
