@@ -56,6 +56,13 @@ void CheckOneWorker(char const* tree_method) {
                      " workers; supported: one worker, or tree_method=hist on all of them");
 }
 
+/// XGBoost says so, too, but names the updater, which the user has not chosen.
+void CheckGrows(bool updates, char const* tree_method) {
+  if (!updates) return;
+  Throw<InvalidArgument>("Parameter process_type is 'update', and ", tree_method,
+                         " grows new trees; allowed: default, or update with updater=refresh or prune");
+}
+
 /// XGBoost looks at base_score for logistic objectives; others may begin with its logarithm. `margin`: what they made
 /// of it.
 void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score) {
@@ -130,7 +137,9 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
 }
 
 Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
-  CheckOneWorker(config_.IsExact() ? "gpu_exact" : "gpu_hist");
+  char const* const tree_method = config_.IsExact() ? "gpu_exact" : "gpu_hist";
+  CheckOneWorker(tree_method);
+  CheckGrows(config_.Updates(), tree_method);
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
   int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
   Training& training = trainers_.Get(data, max_bin, place, ctx_->Threads());

@@ -155,6 +155,7 @@ void BoosterConfig::Absorb(Args const& args) {
       updater = &value;
     } else if (name == "process_type") {
       process_type = &value;
+      updates_ = value == "update";
     } else if (name == "predictor") {
       gpu_predictor_ = value == "gpu_predictor";
       cpu_predictor_ = value == "cpu_predictor";

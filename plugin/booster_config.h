@@ -40,6 +40,8 @@ class BoosterConfig {
   bool InCharge() const { return HasOurMethod() || NamesOurs(); }
   /// New trees are grown by our updater.
   bool Trains() const { return updaters_.empty() ? HasOurMethod() : NamesOurs(); }
+  /// The user asked for changes of existing trees only.
+  bool Updates() const { return updates_; }
   /// Trees have exact thresholds: gpu_exact.
   bool IsExact() const { return method_ == Method::kExact; }
   /// Large predictions may be made on a device, if there is one.
@@ -67,6 +69,7 @@ class BoosterConfig {
 
   Method method_{Method::kStock};      ///< tree_method=…
   std::vector<std::string> updaters_;  ///< updater=…, with ours under its public name; empty if tree_method chooses
+  bool updates_{false};                ///< process_type=update
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
   bool cpu_predictor_{false};          ///< predictor=cpu_predictor
   ParamValues tree_values_;
