@@ -333,10 +333,15 @@ void Booster::CopyMargins(Resident const& resident, xgboost::PredictionCacheEntr
 bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out) {
   Training* const training = trainers_.FindMargins(data, Rounds());
   if (training == nullptr || !IsCurrent(training->own)) return false;
-  // After the first round of a forest XGBoost begins with its matrix's margins once more: they may have been set.
-  if (Rounds() == 1 && training->own.of_forest && data->Info().base_margin_.Size() != 0) {
-    training->own.rounds.reset();
-    return false;
+  {
+    // Who predicts first after the first round of a forest begins with its matrix's margins, in XGBoost: they may have
+    // been set.
+    std::lock_guard<std::mutex> lock{margins_mutex_};
+    bool const is_first = std::exchange(training->own.of_forest, false) && Rounds() == 1;
+    if (is_first && data->Info().base_margin_.Size() != 0) {
+      training->own.rounds.reset();
+      return false;
+    }
   }
   ApiCall const call = CurrentApiCall();
   if (call == ApiCall::kEvaluate && knows_objective_) {

@@ -39,8 +39,8 @@ struct Resident {
   std::unique_ptr<ResidentRows> rows;          ///< null until they are needed
   std::unique_ptr<host::LeafColumns> on_host;  ///< of a dart, where there are no `rows`; null until they are needed
   std::optional<std::uint32_t> rounds;  ///< of the model that are in the margins, or columns; nothing: none is known
-  bool of_forest{false};                ///< the last round had several trees of an output
-  std::optional<TargetMark> targets;    ///< of the labels and weights copied last
+  bool of_forest{false};              ///< the last round had several trees of an output, and nobody has predicted since
+  std::optional<TargetMark> targets;  ///< of the labels and weights copied last
 
   BaseMark base;        ///< of a dart: of which the columns know
   bool no_room{false};  ///< for columns of a dart
