@@ -15,8 +15,8 @@ struct QuantilePolicy {
   /// columns at once take about 5 bytes a value.
   double bytes_per_value{3};
   double least_bytes{256 << 20};
-  /// Share of a device's free memory for raw data and scratch at most. The rest: what the driver takes beside, sizes rounded
-  /// up.
+  /// Share of a device's free memory for raw data and scratch at most. The rest: what the driver takes beside, sizes
+  /// rounded up.
   double memory_share{0.85};
 };
 
