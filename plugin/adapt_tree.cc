@@ -85,6 +85,16 @@ bool AdaptLeaves(xgboost::HostDeviceVector<xgboost::bst_node_t> const& positions
   return true;
 }
 
+void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& info) {
+  bool const by_gradient = params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform;
+  if (!by_gradient || info.weights_.Size() == 0) return;
+  bool const goss = params.sampling_method == SamplingMethod::kGoss;
+  throw Unsupported{
+      std::string{"Parameter sampling_method is '"} + (goss ? "goss" : "gradient_based") +
+      "', with which heavy rows are chosen more often, and the leaves of the objective are medians of the "
+      "chosen rows; supported with weights: uniform"};
+}
+
 void CopyPositions(Trainer const& trainer, Span<GradientPair const> gradients,
                    xgboost::HostDeviceVector<xgboost::bst_node_t>* out) {
   auto& positions = out->HostVector();

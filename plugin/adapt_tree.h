@@ -19,6 +19,10 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
 /// What each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.
 std::vector<float> LeafValues(xgboost::RegTree const& tree);
 
+/// Of an objective with adaptive leaves: throws Unsupported if its medians would be those of rows of which the heavy
+/// ones were chosen more often, and counted by their weight once more.
+void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& info);
+
 /// Sets the leaves of `tree` as an objective with adaptive leaves (kAbsoluteError) wants them to be. `positions` as
 /// CopyPositions makes them, `margins` without the tree. False if stock code has to do it: it has other numbers of
 /// margins. Throws InvalidArgument if there is not one label for each row.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "adapt_input.h"
+#include "adapt_tree.h"
 #include "api_call.h"
 #include "boundary.h"
 #include "core/message.h"
@@ -240,6 +241,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
     round.params.feature_weights = FeatureWeights(data->Info());
     round.iteration = Rounds();
     bool const has_adaptive_leaves = objective != nullptr && objective->Task().UpdateTreeLeaf();
+    if (has_adaptive_leaves) CheckAdaptiveLeaves(round.params, data->Info());
     round.wants_positions = has_adaptive_leaves && !on_device;
     round.adapts_leaves = has_adaptive_leaves && on_device;
     wanted_positions_ = round.wants_positions;

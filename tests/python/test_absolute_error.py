@@ -179,3 +179,14 @@ def test_margins_that_are_not_numbers() -> None:
     data = xgb.DMatrix(X, Y, base_margin=np.full(len(X), np.nan))
     with pytest.raises(xgb.core.XGBoostError, match="leaf 0 is NaN; allowed: labels and base_margin that are finite"):
         train(data, 1, objective=OBJECTIVE)
+
+
+@only_ours
+@pytest.mark.parametrize("how", [dict(sampling_method="goss"), dict(sampling_method="gradient_based", subsample=0.3)])
+def test_samples_by_gradient_of_weighted_rows(how: dict) -> None:
+    """Medians of rows that were chosen by their weight, counted by it again, would be those of the heavy rows."""
+    data = xgb.DMatrix(X, Y, weight=np.where(np.arange(len(X)) % 10 == 0, 5.0, 1.0))
+    with pytest.raises(xgb.core.XGBoostError, match=f"sampling_method is '{how['sampling_method']}'.*weights: uniform"):
+        train(data, 1, objective=OBJECTIVE, **how)
+    train(data, 1, objective=OBJECTIVE, subsample=0.3)
+    train(xgb.DMatrix(X, Y), 1, objective=OBJECTIVE, **how)
