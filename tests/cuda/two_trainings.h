@@ -1,0 +1,200 @@
+/// One training in both backends, round by round.
+#ifndef XGBGPU_TESTS_CUDA_TWO_TRAININGS_H_
+#define XGBGPU_TESTS_CUDA_TWO_TRAININGS_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda_tree_builder.h"
+#include "driver/hist.h"
+#include "objective/objective.h"
+#include "rounds/resident_rows.h"
+#include "support/given_trees.h"
+#include "support/grow.h"
+
+namespace xgbgpu {
+namespace testing {
+
+constexpr int kThreads = 4;
+
+/// What it throws, or nothing.
+template <typename F>
+std::string ErrorOf(F&& f) {
+  try {
+    f();
+  } catch (InvalidArgument const& e) {
+    return e.what();
+  }
+  return {};
+}
+
+/// One training in both backends; on the device with rows that stay there.
+class TwoTrainings {
+ public:
+  explicit TwoTrainings(TreeCase const& c, ObjectiveParams const& objective = {Objective::kSquaredError})
+      : objective_{objective},
+        data_{MakeDataset(c)},
+        host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
+        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)},
+        margins_(c.values.rows),
+        gradients_(c.values.rows) {
+    for (GradientPair const& g : c.gradients) {
+      bool const is_number = objective.kind == Objective::kSquaredError;
+      labels_.push_back(is_number ? -g.grad : (g.grad < 0 ? 1.0f : 0.0f));
+      weights_.push_back(g.hess + 0.5f);
+    }
+    targets_.labels = labels_.data();
+    targets_.weights = weights_.data();
+    MakeRowsAgain();
+  }
+
+  /// As they were first.
+  void MakeRowsAgain() {
+    rows_.reset();
+    rows_ = cuda_->MakeResidentRows(1);
+    rows_->SetTargets(targets_);
+    SetMargins(0.25f);
+  }
+
+  void SetMargins(float value) {
+    margins_.assign(margins_.size(), value);
+    rows_->SetMargins(margins_);
+  }
+  void SetLabels(float value) {
+    labels_.assign(labels_.size(), value);
+    rows_->SetTargets(targets_);
+  }
+  void SetMargin(std::size_t row, float value) {
+    margins_[row] = value;
+    rows_->SetMargins(margins_);
+  }
+  /// A tree on the present margins.
+  void Begin(TrainParams const& params) {
+    rows_->ComputeGradients(objective_);
+    BeginAgain(params);
+  }
+  /// The same with the gradients that there are.
+  void BeginAgain(TrainParams const& params) {
+    ComputeOnHost();
+    BeginGiven(params);
+  }
+  void ComputeOnHost() {
+    host::ComputeGradients(objective_, targets_, RowMajor<float const>(margins_.data(), margins_.size(), 1),
+                           RowMajor(gradients_.data(), gradients_.size(), 1), kThreads);
+  }
+  void BeginGiven(TrainParams const& params) {
+    params_ = params;
+    cuda_->Begin(params, rows_.get(), {{0, {round_, 0}}});
+  }
+  void GrowOnHost() { tree_ = GrowHistTree(host_.get(), params_, gradients_, {round_++, 0}); }
+  void Finish() {
+    GrowOnHost();
+    ASSERT_EQ(cuda_->FinishNext(), tree_);
+  }
+  void Add(std::vector<float> const& leaf_values) {
+    host_->AddLeafValues(leaf_values, margins_.data(), 1);
+    cuda_->AddLeafValues(leaf_values, rows_.get(), 0);
+  }
+  void ExpectSameMargins() const {
+    std::vector<float> margins(margins_.size());
+    rows_->CopyMargins(margins);
+    EXPECT_EQ(Bits(margins), Bits(margins_));
+  }
+  void ExpectSameLeaves() const {
+    std::vector<NodeIndex> positions(margins_.size()), host_positions(margins_.size());
+    std::vector<std::uint8_t> out(margins_.size()), host_out(margins_.size());
+    cuda_->LeafPositions(positions, out);
+    host_->LeafPositions(host_positions, host_out);
+    EXPECT_EQ(positions, host_positions);
+    EXPECT_EQ(out, host_out);
+  }
+  void Round(TrainParams const& params) {
+    Begin(params);
+    ASSERT_NO_FATAL_FAILURE(Finish());
+    Add(tree_.leaf_value);
+    ExpectSameMargins();
+  }
+  void Forest(TrainParams const& params, std::uint32_t trees) {
+    rows_->ComputeGradients(objective_);
+    ComputeOnHost();
+    std::vector<RoundTree> all;
+    for (std::uint32_t i = 0; i < trees; ++i) all.push_back({0, {round_, i}});
+    cuda_->Begin(params, rows_.get(), all);
+    for (std::uint32_t i = 0; i < trees; ++i) {
+      tree_ = GrowHistTree(host_.get(), params, gradients_, {round_, i});
+      ASSERT_EQ(cuda_->FinishNext(), tree_);
+      Add(tree_.leaf_value);
+    }
+    ++round_;
+  }
+  CudaTreeBuilder& cuda() { return *cuda_; }
+  ResidentRows& rows() { return *rows_; }
+  Tree const& tree() const { return tree_; }
+
+ private:
+  ObjectiveParams objective_;
+  std::shared_ptr<Dataset const> data_;
+  std::unique_ptr<TreeBuilder> host_;
+  std::unique_ptr<CudaTreeBuilder> cuda_;
+  std::unique_ptr<ResidentRows> rows_;
+  std::vector<float> labels_, weights_, margins_;
+  std::vector<GradientPair> gradients_;
+  TargetView targets_;
+  TrainParams params_;
+  Tree tree_;
+  std::uint32_t round_{0};
+};
+
+inline TrainParams With(std::function<void(TrainParams*)> const& change) {
+  TrainParams params;
+  params.max_depth = 6;
+  params.learning_rate = 0.3f;
+  change(&params);
+  return params;
+}
+
+struct Shape {
+  char const* name;
+  testing::DataShape data;
+  int max_bin;
+  std::size_t levels{0};  ///< of a categorical column
+};
+
+inline TreeCase CaseOf(Shape const& shape) {
+  TreeCase c = RandomCase(shape.data, 41);
+  c.max_bin = shape.max_bin;
+  if (shape.levels != 0) AddCategories(&c, 2, shape.levels);
+  return c;
+}
+
+struct Sampling {
+  char const* name;
+  SamplingMethod method;
+  float share;  ///< of the rows
+};
+
+class UnusualRoundTest : public ::testing::TestWithParam<Sampling> {
+ protected:
+  UnusualRoundTest() { SetShare(GetParam().share); }
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+  void TearDown() override { FailDeviceAllocation(-1); }
+  void SetShare(float share) {
+    params_.sampling_method = GetParam().method;
+    if (GetParam().method == SamplingMethod::kGoss) {
+      params_.top_rate = params_.other_rate = share / 2;
+    } else {
+      params_.subsample = share;
+    }
+  }
+  TrainParams params_ = With([](TrainParams*) {});
+  TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
+};
+
+}  // namespace testing
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TESTS_CUDA_TWO_TRAININGS_H_
