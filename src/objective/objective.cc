@@ -221,7 +221,7 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
   if (params.kind == Objective::kPoisson && !std::isfinite(PortableExpf(params.max_delta_step))) {
     Throw<InvalidArgument>(
         "Parameter max_delta_step is ", params.max_delta_step,
-        "; allowed with count:poisson: less than 88.72, since e^max_delta_step is a factor of hessians "
+        "; allowed with count:poisson: at most 88.72, since e^max_delta_step is a factor of hessians "
         "and must be finite");
   }
   if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs, threads);

@@ -352,7 +352,7 @@ TEST(CheckTargetsTest, HessiansOfPoissonAreFinite) {
   for (float const step : {88.75f, std::numeric_limits<float>::infinity(), std::nanf("")}) {
     params.max_delta_step = step;
     std::ostringstream begin;
-    begin << "Parameter max_delta_step is " << step << "; allowed with count:poisson: less than 88.72";
+    begin << "Parameter max_delta_step is " << step << "; allowed with count:poisson: at most 88.72";
     EXPECT_EQ(Complaint(params, {1}, 1, 1).substr(0, begin.str().size()), begin.str());
     params.kind = Objective::kTweedie;  // does not use it
     EXPECT_EQ(Complaint(params, {1}, 1, 1), "");

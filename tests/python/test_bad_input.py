@@ -301,7 +301,7 @@ def test_fields_of_another_size(data: xgb.DMatrix, field: str, values: np.ndarra
         ({"sampling_method": "gradient_based", "top_rate": 0.5}, ["top_rate is '0.5'", "goss", "gradient_based"]),
         ({"objective": "binary:logistic", "num_class": 3}, ["num_class", "3 outputs", "1 column", "multi:softprob"]),
         ({"objective": "survival:aft"}, ["survival:aft", "label_lower_bound has 0", "one for each of 200 rows"]),
-        *(({"objective": "count:poisson", "max_delta_step": x}, [f"max_delta_step is {x}", "poisson: less than 88.72"]) for x in (89, "inf")),
+        *(({"objective": "count:poisson", "max_delta_step": x}, [f"max_delta_step is {x}", "poisson: at most 88.72"]) for x in (89, "inf")),
         ({"objective": "multi:softmax"}, ["num_class", r"\b0\b", r"\b1\b"]),
         *(({"process_type": "update", "tree_method": m}, ["process_type is 'update'", m, "default, or update with updater=refresh or prune"]) for m in ("gpu_hist", "gpu_exact")),
         ({"updater": "prune,grow_gpu_hist"}, ["prune", "process_type", "update"]),
