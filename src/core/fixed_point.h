@@ -29,7 +29,7 @@ constexpr int kNarrowBits = 14;
 constexpr int kWideBits = 45;
 
 /// One row's gradient in the narrow format: a 32-bit record.
-struct NarrowGradient {
+struct alignas(4) NarrowGradient {
   std::int16_t grad;
   std::int16_t hess;
 };

@@ -21,19 +21,19 @@ constexpr int kCellResident = 2;
 
 /// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers: fetched in pieces
 /// of at most 16 bytes by as many lanes as that takes, handed over through shared memory.
-template <int kWords>
+template <int kWords, int kRecordWords>
 class RecordReader {
  public:
   static constexpr int kPieceWords = kWords < 4 ? kWords : 4;
   static constexpr int kPieces = kWords / kPieceWords;  // per record
   using Load = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, std::uint32_t>>;
 
-  __device__ void Fetch(std::uint8_t const* records, std::uint32_t record_bytes, RowIndex row) {
+  __device__ void Fetch(std::uint8_t const* records, RowIndex row) {
     std::uint32_t const lane = threadIdx.x % 32;
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
       RowIndex const r = __shfl_sync(kAllLanes, row, (p * 32 + lane) / kPieces);
-      loads_[p] = reinterpret_cast<Load const*>(records + std::uint64_t{r} * record_bytes)[lane % kPieces];
+      loads_[p] = reinterpret_cast<Load const*>(records + std::uint64_t{r} * (4 * kRecordWords))[lane % kPieces];
     }
   }
   /// words[i] = word (i xor lane_word) of this lane's record.
@@ -89,26 +89,26 @@ __device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std
 /// Sums the rows of a segment, and hands the sums on: hand_on(whole), by the whole block, after no more rows than the
 /// sums have room for, and whole, if that is all. The rows of the next step are on their way while this one's are
 /// added.
-template <typename Sums, int kSymbolBytes, int kWords, typename Feed, typename HandOn>
+template <typename Sums, int kSymbolBytes, int kWords, int kRecordWords, typename Feed, typename HandOn>
 __device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint8_t const* records, std::uint32_t* sums,
                            std::uint32_t sum_words, std::uint32_t* staging, std::uint32_t* queue, HandOn&& hand_on) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
-  std::uint32_t const record_bytes = tree.matrix.record_bytes(), most_steps = Sums::kMaxRows / StepRows();
+  std::uint32_t const most_steps = Sums::kMaxRows / StepRows();
   typename Tile::Columns const columns{threadIdx.x % 32};
   Feed feed{tree, s, queue};
-  RecordReader<kWords> reader;
+  RecordReader<kWords, kRecordWords> reader;
   Batch batch;
   typename Sums::Value value{};
   bool more = feed.Take(&batch);
   auto const fetch = [&] {
-    reader.Fetch(records, record_bytes, batch.row);
+    reader.Fetch(records, batch.row);
     value = ValueOf<Sums>(feed, batch, tree.gradient);
   };
   if (more) fetch();
   for (bool first = true, any = true; any; first = false) {
     for (std::uint32_t step = 0; more && step < most_steps; ++step) {
       std::uint32_t words[kWords];
-      reader.Hand(staging, columns.word, words);
+      reader.Hand(staging, columns.word(), words);
       typename Sums::Value const own = value;
       bool const in = batch.in;
       std::uint32_t* const to = Feed::kPairs && batch.other ? sums + sum_words : sums;
@@ -157,7 +157,7 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     at += taken;
     if (segment.n == 0) continue;
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
-    SumSegment<Sums, kSymbolBytes, kWords, Feed>(
+    SumSegment<Sums, kSymbolBytes, kWords, kRecordWords, Feed>(
         tree, segment, records, sums, sum_words, staging, queue, [&](bool whole) {
           whole = whole && segment.whole;
           Flush<Sums, kSymbolBytes, kWords>(tree, segment.slot, whole, tile_index, pass, sums);

@@ -69,44 +69,74 @@ struct WideSums {
   }
 };
 
-/// Which column of its row a lane adds at which step. kWords: 32-bit words of the record that the pass covers.
-template <int kSymbolBytes, int kWords>
-struct LaneColumns {
+/// Bytes of a and b, 0 to 3 and 4 to 7, chosen by the digits of `selector`; 8 more stands for eight times its sign.
+__device__ inline std::uint32_t ChooseBytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  std::uint32_t chosen;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(chosen) : "r"(a), "r"(b), "r"(selector));
+  return chosen;
+}
+
+/// Which column of its row a lane adds at which step, and where. kWords: 32-bit words of the record that the pass
+/// covers; kCellBytes: from one symbol to the next.
+///
+/// Addresses are what a sum costs beside its atomics. Where a cell has 256 bytes, a symbol of one byte is the second
+/// byte of its offset, and the column, of four bytes, the first: one instruction.
+template <int kSymbolBytes, int kWords, int kCellBytes>
+class LaneColumns {
+ public:
   static constexpr int kPerWord = 4 / kSymbolBytes;
   static constexpr int kColumns = kWords * kPerWord;
 
-  std::uint32_t word;    ///< steps i visit word i xor this
-  std::uint32_t symbol;  ///< steps k visit symbol k xor this
-  bool swapped;          ///< another half of the warp visits the same columns: planes in the other order
-
   explicit __device__ LaneColumns(std::uint32_t lane)
-      : word{lane / kPerWord % kWords}, symbol{lane % kPerWord}, swapped{lane / kColumns % 2 != 0} {}
+      : word_{lane / kPerWord % kWords}, swapped_{lane / kColumns % 2 != 0} {
+    std::uint32_t const symbol = lane % kPerWord, column = 4 * (word_ * kPerWord + symbol);
+    if (kByteCells) {
+      columns_ = column * kEachByte ^ 0x0C080400U;  // those of steps (0, 0) to (0, 3)
+      selector_ = 0xCC04U | symbol << 4;
+    } else {
+      columns_ = column;
+      selector_ = kSymbolBytes == 1 ? 0x4440U | symbol : 0x4410U | symbol * 0x22U;
+    }
+  }
+  /// Step (i, k) visits word i xor this.
+  __device__ std::uint32_t word() const { return word_; }
+  /// Another half of the warp visits the same columns: planes in the other order.
+  __device__ bool swapped() const { return swapped_; }
+  /// Bytes to the cell of the symbol that step (i, k) visits, in that word of the record.
+  __device__ std::uint32_t CellOf(std::uint32_t record_word, std::uint32_t i, std::uint32_t k) const {
+    if (kByteCells) {
+      return ChooseBytes(record_word, columns_ ^ i * 4 * kPerWord * kEachByte, selector_ ^ k * 0x1111U);
+    }
+    std::uint32_t const symbol = ChooseBytes(record_word, 0, selector_ ^ k * (kSymbolBytes == 1 ? 1 : 0x22U));
+    return symbol * kCellBytes + (columns_ ^ 4 * (i * kPerWord + k));
+  }
 
-  __device__ std::uint32_t Column(int i, int k) const {
-    return (static_cast<std::uint32_t>(i) ^ word) * kPerWord + (static_cast<std::uint32_t>(k) ^ symbol);
-  }
-  __device__ std::uint32_t Symbol(std::uint32_t packed, int k) const {
-    std::uint32_t const shift = (static_cast<std::uint32_t>(k) ^ symbol) * (8 * kSymbolBytes);
-    return (packed >> shift) & (kSymbolBytes == 1 ? 0xFFU : 0xFFFFU);
-  }
+ private:
+  static constexpr bool kByteCells = kSymbolBytes == 1 && kCellBytes == 256;
+  static constexpr std::uint32_t kEachByte = 0x01010101U;
+
+  std::uint32_t word_;
+  bool swapped_;
+  std::uint32_t columns_, selector_;
 };
 
 /// Sums of a tile in shared memory: [symbol][plane][column].
 template <typename Sums, int kSymbolBytes, int kWords>
 struct TileSums {
-  using Columns = LaneColumns<kSymbolBytes, kWords>;
-  static constexpr int kPlane = Columns::kColumns;
-  static constexpr int kCell = Sums::kPlanes * kPlane;  ///< words from one symbol to the next
+  static constexpr int kPlane = kWords * 4 / kSymbolBytes;  ///< columns
+  static constexpr int kCell = Sums::kPlanes * kPlane;      ///< words from one symbol to the next
+  using Columns = LaneColumns<kSymbolBytes, kWords, 4 * kCell>;
 
-  /// Adds one row per lane; words[i] is word (i xor columns.word) of the lane's record.
+  /// Adds one row per lane; words[i] is word (i xor columns.word()) of the lane's record.
   static __device__ void Add(std::uint32_t* sums, Columns const& columns, std::uint32_t const (&words)[kWords],
                              typename Sums::Value value) {
+    auto* const base = reinterpret_cast<std::uint8_t*>(sums);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
 #pragma unroll
       for (int k = 0; k < Columns::kPerWord; ++k) {
-        std::uint32_t* const cell = sums + columns.Symbol(words[i], k) * kCell + columns.Column(i, k);
-        Sums::template Add<kPlane>(cell, value, columns.swapped);
+        auto* const cell = reinterpret_cast<std::uint32_t*>(base + columns.CellOf(words[i], i, k));
+        Sums::template Add<kPlane>(cell, value, columns.swapped());
       }
     }
   }

@@ -50,7 +50,7 @@ struct LevelState {
   std::uint32_t sum_units;
   std::uint32_t finished_blocks;
   std::uint32_t groups;      ///< paths: row groups
-  std::uint32_t path_items;  ///< paths: pieces of kPathItemRows rows of all groups
+  std::uint32_t path_items;  ///< paths: pieces of kPathItemRows rows of all groups; 0: the tree has ended
   std::uint32_t no_room;     ///< paths: see RowPaths::next_wide
   std::uint32_t ordered;     ///< with an order: its nodes
   std::uint32_t free_slots;  ///< with an order

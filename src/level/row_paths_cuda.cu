@@ -106,7 +106,6 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];
   WaitForKernelBefore();
-  if (tree.state->families == 0) return;  // the tree has ended
   RowPaths const& paths = tree.paths;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
   if (!paths.cleared) ClearSlots(tree);
@@ -225,13 +224,12 @@ __global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
   __shared__ ItemOrder order;
   WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
-  if (tree.state->families == 0) {  // the tree has ended
-    if (paths.start != nullptr) WalkFromRoot(tree);
-    return;
-  }
   bool const narrow = tree.gradient->format.narrow;
-  if (!narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) tree.state->no_room = 1;
   std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
+  if (items == 0 && paths.start != nullptr) WalkFromRoot(tree);
+  if (items != 0 && !narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
+    tree.state->no_room = 1;
+  }
   if (!paths.cleared) ClearSlots(tree);
   for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
     if (threadIdx.x < children) counters[threadIdx.x] = 0;
