@@ -52,11 +52,12 @@ class RecordReader {
 };
 
 template <typename Sums, typename Feed>
-__device__ typename Sums::Value ValueOf(Feed const& feed, Batch const& batch, GradientState const* gradient) {
+__device__ typename Sums::Value ValueOf(Feed const& feed, RowIndex row, GradientState const* gradient) {
   if constexpr (Sums::kPlanes == 2) {
-    return {batch.narrow.grad, batch.narrow.hess};
+    NarrowGradient const narrow = feed.Narrow(row);
+    return {narrow.grad, narrow.hess};
   } else {
-    return QuantiseWide(feed.Wide(batch.row), gradient->grad_scale, gradient->hess_scale);
+    return QuantiseWide(feed.Wide(row), gradient->grad_scale, gradient->hess_scale);
   }
 }
 
@@ -101,8 +102,8 @@ __device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint8_
   typename Sums::Value value{};
   bool more = feed.Take(&batch);
   auto const fetch = [&] {
+    value = ValueOf<Sums>(feed, batch.row, tree.gradient);
     reader.Fetch(records, batch.row);
-    value = ValueOf<Sums>(feed, batch, tree.gradient);
   };
   if (more) fetch();
   for (bool first = true, any = true; any; first = false) {
@@ -180,9 +181,10 @@ __device__ void ClearNextSlots(DeviceTree const& tree) {
   }
 }
 
-template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
+template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Rows>
 __global__ void __launch_bounds__(kMostThreads, 1)
     SumTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t sum_words) {
+  using Feed = typename Rows::template Feed<kSymbolBytes, kRecordWords>;
   extern __shared__ __align__(16) std::uint32_t shared[];
   auto* const sums = reinterpret_cast<uint4*>(shared + blockDim.x / 32 * kWarpWords<kRecordWords>);
   constexpr std::uint32_t kSets = Feed::kPairs ? 2 : 1;
@@ -253,9 +255,10 @@ std::size_t TileBytes(DeviceMatrixView const& m, std::uint32_t symbols) {
                                WideTileBytes(symbols, m.tile_columns, m.symbol_bytes));
 }
 
-template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
+template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Rows>
 void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
-  auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Feed>;
+  using Feed = typename Rows::template Feed<kSymbolBytes, kRecordWords>;
+  auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Rows>;
   std::size_t const sums = TileBytes(tree.matrix, symbols);
   auto const bytes_of = [&](unsigned threads) {
     return (Feed::kPairs ? 2 : 1) * sums + threads / 32 * kWarpWords<kRecordWords> * 4;
@@ -274,25 +277,26 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
              static_cast<std::uint32_t>(sums / 4));
 }
 
-template <typename Jobs, typename Feed>
+template <typename Jobs, typename Rows>
 void LaunchSums(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
+  constexpr bool kPairs = Rows::template Feed<1, 8>::kPairs;
   std::uint32_t const words = tree.matrix.record_bytes() / 4;
   auto const launch = [&](auto symbol_bytes) {
     constexpr int kBytes = decltype(symbol_bytes)::value;
     switch (words) {
       case 8:
-        return LaunchTiles<kBytes, 8, Jobs, Feed>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 8, Jobs, Rows>(tree, symbols, limits, stream);
       case 4:
-        return LaunchTiles<kBytes, 4, Jobs, Feed>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 4, Jobs, Rows>(tree, symbols, limits, stream);
       case 2:
-        return LaunchTiles<kBytes, 2, Jobs, Feed>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 2, Jobs, Rows>(tree, symbols, limits, stream);
       default:
-        return LaunchTiles<kBytes, 1, Jobs, Feed>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 1, Jobs, Rows>(tree, symbols, limits, stream);
     }
   };
-  if (Feed::kPairs || tree.matrix.symbol_bytes == 1) {
+  if (kPairs || tree.matrix.symbol_bytes == 1) {
     launch(std::integral_constant<int, 1>{});
-  } else if constexpr (!Feed::kPairs) {  // PairsFitShared
+  } else if constexpr (!kPairs) {  // PairsFitShared
     launch(std::integral_constant<int, 2>{});
   }
 }
@@ -307,7 +311,7 @@ bool SumsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimit
 
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
   if (SumsFitShared(tree.matrix, bounds.symbols, limits)) {
-    LaunchSums<ListJobs, ListFeed>(tree, bounds.symbols, limits, stream);
+    LaunchSums<ListJobs, ListRows>(tree, bounds.symbols, limits, stream);
     return;
   }
   LaunchNext("summing histograms", SumCellsKernel, static_cast<unsigned>(limits.processors * kCellResident),
@@ -323,11 +327,11 @@ void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, PathSums sums, 
               cudaStream_t stream) {
   switch (sums) {
     case PathSums::kTold:
-      return LaunchSums<PathJobs, PathFeed>(tree, bounds.symbols, limits, stream);
+      return LaunchSums<PathJobs, ToldRows>(tree, bounds.symbols, limits, stream);
     case PathSums::kDivide:
-      return LaunchSums<PathJobs, DividingFeed<false>>(tree, bounds.symbols, limits, stream);
+      return LaunchSums<PathJobs, DividedRows<false>>(tree, bounds.symbols, limits, stream);
     case PathSums::kPairs:
-      return LaunchSums<PathJobs, DividingFeed<true>>(tree, bounds.symbols, limits, stream);
+      return LaunchSums<PathJobs, DividedRows<true>>(tree, bounds.symbols, limits, stream);
   }
 }
 

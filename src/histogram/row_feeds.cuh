@@ -106,7 +106,6 @@ struct Batch {
   RowIndex row;  ///< of the records; valid in every lane
   bool in;       ///< this lane's row counts
   bool other;    ///< for the segment's other path
-  NarrowGradient narrow;
 };
 
 /// Hands out the rows of a list. The records of the batch after the next are on their way.
@@ -121,11 +120,14 @@ class ListFeed {
   /// False, in the whole warp, when there are no more.
   __device__ bool Take(Batch* batch) {
     if (at_ >= n_) return false;
-    *batch = {next_.row, at_ + threadIdx.x % 32 < n_, false, next_.gradient};
+    *batch = {next_.row, at_ + threadIdx.x % 32 < n_, false};
+    narrow_ = next_.gradient;
     at_ += StepRows();
     if (at_ < n_) next_ = Load(at_);
     return true;
   }
+  /// Gradient of a row of the batch just taken, in the format of the tree.
+  __device__ NarrowGradient Narrow(RowIndex) const { return narrow_; }
   __device__ GradientPair Wide(RowIndex row) const { return gradients_[row]; }
 
  private:
@@ -135,21 +137,15 @@ class ListFeed {
   GradientPair const* gradients_;
   std::uint32_t n_, at_;
   RowRecord next_;
+  NarrowGradient narrow_;
 };
 
 constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp, with two rows in each (PathFeed)
 
-/// The rows of a store, one by one.
-struct StoredRows {
-  RowStore rows;
-
-  __device__ Batch Give(RowIndex row, bool in, bool other = false) const {
-    return {row, in, other, rows.narrow == nullptr ? NarrowGradient{0, 0} : rows.narrow[row]};
-  }
-  __device__ GradientPair Wide(RowIndex row) const {
-    return rows.wide == nullptr ? GradientPair{0, 0} : rows.wide[row];
-  }
-};
+/// 0 if the store has no room for such gradients: see RowPaths::next_wide.
+__device__ inline GradientPair WideOf(RowStore const& rows, RowIndex row) {
+  return rows.wide == nullptr ? GradientPair{0, 0} : rows.wide[row];
+}
 
 /// Hands out the rows of one path among those of a group, or all of them. A lane looks at 16 paths at once (4 if the
 /// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp. It
@@ -176,7 +172,7 @@ class PathFeed {
     if (paths_ == nullptr) {
       std::uint32_t const row = NextRow() + lane;
       if (row - lane >= end_) return false;
-      *batch = store_.Give(min(row, end_ - 1), row < end_);
+      *batch = {min(row, end_ - 1), row < end_, false};
       place_ += 32;
       return true;
     }
@@ -186,10 +182,11 @@ class PathFeed {
     queued_ -= taken;
     RowIndex const row = RowAt(queue_[queued_ + min(lane, taken - 1)]);
     __syncwarp();  // before the queue is written again
-    *batch = store_.Give(row, lane < taken);
+    *batch = {row, lane < taken, false};
     return true;
   }
-  __device__ GradientPair Wide(RowIndex row) const { return store_.Wide(row); }
+  __device__ NarrowGradient Narrow(RowIndex row) const { return store_.narrow[row]; }
+  __device__ GradientPair Wide(RowIndex row) const { return WideOf(store_, row); }
 
  private:
   __device__ int PieceBits() const { return lane_bits_ + 5; }
@@ -237,7 +234,7 @@ class PathFeed {
     __syncwarp();
   }
 
-  StoredRows store_;
+  RowStore store_;
   std::uint8_t const* paths_;
   std::uint16_t* queue_;  ///< places
   std::uint32_t first_, end_;
@@ -255,7 +252,7 @@ class PathFeed {
 ///
 /// No two levels of a tree have a number in common (PathGrowth), so that rows of a leaf, which nobody tells anything,
 /// are never found again.
-template <bool kWithPairs>
+template <bool kWithPairs, int kSymbolBytes, int kRecordWords>
 class DividingFeed {
  public:
   static constexpr bool kPairs = kWithPairs;
@@ -284,10 +281,11 @@ class DividingFeed {
     queued_ -= taken;
     std::uint32_t const entry = queue_[queued_ + min(lane, taken - 1)];
     __syncwarp();  // before the queue is written again
-    *batch = store_.Give(first_ + (entry & ~kOther), lane < taken, kPairs && (entry & kOther) != 0);
+    *batch = {first_ + (entry & ~kOther), lane < taken, kPairs && (entry & kOther) != 0};
     return true;
   }
-  __device__ GradientPair Wide(RowIndex row) const { return store_.Wide(row); }
+  __device__ NarrowGradient Narrow(RowIndex row) const { return store_.narrow[row]; }
+  __device__ GradientPair Wide(RowIndex row) const { return WideOf(store_, row); }
 
  private:
   /// Of a row from first_ on that is for the other path.
@@ -320,7 +318,7 @@ class DividingFeed {
   }
   __device__ std::uint8_t const* SymbolsOf(FeatureIndex feature) const {
     DeviceMatrixView const& m = tree_.matrix;
-    return store_.rows.records + std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() +
+    return store_.records + std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() +
            feature % m.tile_columns * m.symbol_bytes;
   }
   __device__ Parent MakeParent(PathSplit const& split, std::uint32_t child) const {
@@ -342,7 +340,6 @@ class DividingFeed {
   }
   /// Divides the lane's next rows, and queues those that are summed.
   __device__ void Look() {
-    DeviceMatrixView const& m = tree_.matrix;
     std::uint32_t const row = at_ + threadIdx.x % 32, paths = fetched_;
     at_ += StepRows() * kRounds;
     fetched_ = Fetch();
@@ -356,9 +353,9 @@ class DividingFeed {
       other[i] = kPairs && from_first == 1;
       symbol[i] = 0;
       if (!in[i]) continue;
-      std::uint8_t const* at = symbols_ + std::uint64_t{row + 32 * i} * m.record_bytes();
+      std::uint8_t const* at = symbols_ + std::uint64_t{row + 32 * i} * (4 * kRecordWords);
       if (other[i]) at += static_cast<std::int32_t>(sibling_.symbols);
-      symbol[i] = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
+      symbol[i] = kSymbolBytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < kRounds; ++i) {
@@ -377,7 +374,7 @@ class DividingFeed {
     __syncwarp();
   }
   DeviceTree const& tree_;
-  StoredRows store_;
+  RowStore store_;
   std::uint32_t* queue_;
   std::uint32_t first_, end_, at_;
   std::uint32_t number_;      ///< of the parent's path, or of the first sibling's
@@ -389,6 +386,21 @@ class DividingFeed {
   std::uint8_t const* symbols_;  ///< that divide those of the first, of row 0
   std::uint32_t fetched_;
   std::uint32_t queued_{0};
+};
+
+/// The feeds as the kernel is told them, before it says what records are like.
+struct ListRows {
+  template <int, int>
+  using Feed = ListFeed;
+};
+struct ToldRows {
+  template <int, int>
+  using Feed = PathFeed;
+};
+template <bool kWithPairs>
+struct DividedRows {
+  template <int kSymbolBytes, int kRecordWords>
+  using Feed = DividingFeed<kWithPairs, kSymbolBytes, kRecordWords>;
 };
 
 }  // namespace xgbgpu::cuda

@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "gradient/load_gradients.cuh"
 #include "objective/objective_ops.h"
+#include "sample/key_estimate.cuh"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -29,9 +30,13 @@ struct GivenGradients {
   GradientMaxima const* maxima;
 
   __device__ GradientPair Of(std::uint64_t row, float const*) const { return pairs[row]; }
-  /// Of rows first … first + 3, of those below `rows`. `first` is a multiple of four.
-  __device__ void LoadFour(std::uint64_t first, std::uint64_t rows, float const*, GradientPair (&v)[kWordRows]) const {
-    cuda::LoadFour(pairs, first, rows, v);
+  /// Keys of rows first … first + 3; 0 beyond the last of `rows`. `first` is a multiple of four.
+  __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const*, SamplingMethod method,
+                       std::uint32_t (&key)[kWordRows]) const {
+    GradientPair v[kWordRows];
+    LoadFour(pairs, first, rows, v);
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) key[i] = KeyOf(v[i], method);
   }
   /// Those that are not finite count wherever they are.
   __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
@@ -50,19 +55,24 @@ struct ComputedGradients {
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
     return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
   }
-  __device__ void LoadFour(std::uint64_t first, std::uint64_t rows, float const* margins,
-                           GradientPair (&v)[kWordRows]) const {
+  __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const* margins, SamplingMethod method,
+                       std::uint32_t (&key)[kWordRows]) const {
     if (first + kWordRows <= rows) {
       auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
       float4 const f = load(margins), y = load(labels);
       float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
-      v[0] = loss(f.x, y.x, w.x);
-      v[1] = loss(f.y, y.y, w.y);
-      v[2] = loss(f.z, y.z, w.z);
-      v[3] = loss(f.w, y.w, w.w);
-      return;
+      key[0] = EstimateKey(loss, f.x, y.x, w.x, method);
+      key[1] = EstimateKey(loss, f.y, y.y, w.y, method);
+      key[2] = EstimateKey(loss, f.z, y.z, w.z, method);
+      key[3] = EstimateKey(loss, f.w, y.w, w.w, method);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? kUnsureKey : 0;
     }
-    for (int i = 0; i < kWordRows; ++i) v[i] = first + i < rows ? Of(first + i, margins) : GradientPair{0.0f, 0.0f};
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) {
+      if (key[i] == kUnsureKey) key[i] = KeyOf(Of(first + i, margins), method);
+    }
   }
   __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
 };
@@ -88,15 +98,29 @@ struct NearKeys {
       if (threadIdx.x % 32 == 0) Add(key[0], 32 * kWordRows, first, sample);
       return;
     }
+    bool far = false;
 #pragma unroll
-    for (int i = 0; i < kWordRows; ++i) Add(key[i], 1, first, sample);
+    for (int i = 0; i < kWordRows; ++i) {
+      if (IsNear(key[i], first)) {
+        atomicAdd(counts + (key[i] - first), 1U);
+      } else {
+        far = true;
+      }
+    }
+    if (!far) return;
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) {
+      if (!IsNear(key[i], first)) Add(key[i], 1, first, sample);
+    }
   }
 
  private:
+  __device__ static bool IsNear(std::uint32_t key, std::uint32_t first) { return key - first < kKeys && key != 0; }
   __device__ void Add(std::uint32_t key, std::uint32_t rows, std::uint32_t first, SampleView const& sample) {
-    std::uint32_t const place = key == 0 ? kKeys : key - first;
-    if (key == 0 || place < kKeys) {
-      atomicAdd(counts + place, rows);
+    if (key == 0) {
+      atomicAdd(counts + kKeys, rows);
+    } else if (IsNear(key, first)) {
+      atomicAdd(counts + (key - first), rows);
     } else if (key != kNoKey) {
       atomicAdd(sample.key_counts->of + key, rows);
     }
@@ -182,14 +206,10 @@ __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThrea
   std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
     std::uint64_t const row = base + threadIdx.x * kWordRows;
-    GradientPair v[kWordRows];
-    gradients.LoadFour(row, rows, margins, v);
     std::uint32_t key[kWordRows];
+    gradients.Keys(row, rows, margins, method, key);
 #pragma unroll
-    for (int i = 0; i < kWordRows; ++i) {
-      key[i] = KeyOf(v[i], method);
-      largest = max(largest, key[i]);  // 0 beyond the last row
-    }
+    for (int i = 0; i < kWordRows; ++i) largest = max(largest, key[i]);
     // There is room for whole fours.
     if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {key[0] | key[1] << 16, key[2] | key[3] << 16};
 #pragma unroll
