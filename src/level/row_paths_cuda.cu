@@ -1,9 +1,11 @@
-#include "core/block_totals.cuh"
+#include <cuda_pipeline.h>
+
 #include "core/grid.h"
 #include "core/launch.h"
 #include "level/clear_slots.cuh"
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
+#include "matrix/device_matrix_policy.h"
 
 namespace xgbgpu::cuda {
 
@@ -60,9 +62,10 @@ __device__ void LoadRules(DeviceTree const& tree, Item const& it, Rule* rules) {
   __syncthreads();
 }
 
-__device__ std::uint32_t LoadSymbol(DeviceTree const& tree, std::uint64_t offset, std::uint32_t row) {
-  std::uint8_t const* const at = tree.paths.store.records + offset + std::uint64_t{row} * tree.matrix.record_bytes();
-  return tree.matrix.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
+__device__ std::uint32_t SymbolAt(DeviceMatrixView const& m, std::uint8_t const* records, std::uint64_t offset,
+                                  std::uint32_t row) {
+  std::uint8_t const* const at = records + offset + std::uint64_t{row} * m.record_bytes();
+  return m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
 }
 
 /// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none. Rules are
@@ -81,7 +84,7 @@ __device__ void NextPaths(DeviceTree const& tree, Item const& it, Rule* rules, s
   for (int k = 0; k < kItemSteps; ++k) {
     std::uint32_t const row = it.first + k * kThreads + threadIdx.x;
     bool const live = path[k] < (1U << paths.depth) && rules[path[k]].splits;
-    symbol[k] = live ? LoadSymbol(tree, rules[path[k]].offset, row) : 0;
+    symbol[k] = live ? SymbolAt(tree.matrix, paths.store.records, rules[path[k]].offset, row) : 0;
     if (!live) path[k] = kDeadPath;
   }
 #pragma unroll
@@ -129,19 +132,25 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
   }
 }
 
-/// Rows of one item in the order of their children.
-struct ItemOrder {
-  std::uint32_t row[kPathItemRows];         ///< sorted: row of the item
+/// Rows that a block moves at a time. All that they have is on its way to shared memory while they are told their
+/// paths.
+constexpr std::uint32_t kMovedRows = 1024;
+constexpr int kMoveSteps = kMovedRows / kThreads, kMoveResident = 4;
+static_assert(kPathItemRows % kMovedRows == 0);
+
+/// Rows of a piece of an item in the order of their children.
+struct MovedOrder {
+  std::uint16_t row[kMovedRows];            ///< sorted: row of the piece
+  std::uint8_t child[kMovedRows];           ///< sorted
   std::uint32_t first[2 * kMostPaths + 1];  ///< place of each child's first row in that order
   std::uint32_t shift[2 * kMostPaths];      ///< from that order to the next store
-  std::uint8_t child[kPathItemRows];        ///< sorted
 };
 
-/// Places of the children of an item's paths, in the item and in the next store: a part of each parent's range is taken
-/// by one atomic. Left children fill it from the front, right ones from its end: no order is kept inside a node, and no
-/// sum depends on it.
+/// Places of the children of a piece's paths, in the piece and in the next store: a part of each parent's range is
+/// taken by one atomic. Left children fill it from the front, right ones from its end: no order is kept inside a node,
+/// and no sum depends on it.
 __device__ void PlaceChildren(DeviceTree const& tree, Rule const* rules, std::uint32_t const* counters,
-                              ItemOrder* order) {
+                              MovedOrder* order) {
   std::uint32_t const parents = 1U << tree.paths.depth;
   if (threadIdx.x < 32) {  // prefix sums by one warp
     std::uint32_t before = 0;
@@ -172,40 +181,51 @@ __device__ void PlaceChildren(DeviceTree const& tree, Rule const* rules, std::ui
   __syncthreads();
 }
 
-/// store(place, load(row)) for every piece of the item's sorted rows, each in 1 << shift pieces: loads of several
-/// pieces are on their way before the first is stored.
-template <typename Load, typename Store>
-__device__ void CopyInOrder(ItemOrder const& order, std::uint32_t pieces, std::uint32_t shift, Load&& load,
-                            Store&& store) {
-  constexpr int kInFlight = 8;
-  for (std::uint32_t base = threadIdx.x; base < pieces; base += kInFlight * kThreads) {
-    decltype(load(0U)) v[kInFlight];
-#pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      std::uint32_t const c = base + i * kThreads;
-      if (c < pieces) v[i] = load((order.row[c >> shift] << shift) + (c & shift));
-    }
-#pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      std::uint32_t const c = base + i * kThreads, sorted = c >> shift;
-      if (c < pieces) store((std::uint64_t{sorted + order.shift[order.child[sorted]]} << shift) + (c & shift), v[i]);
-    }
+/// Asks for `n` neighbouring pieces of `from`; they are there after __pipeline_wait_prior(0) and a barrier.
+template <typename Piece>
+__device__ void Stage(Piece const* from, std::uint32_t n, void* to) {
+  for (std::uint32_t i = threadIdx.x; i < n; i += kThreads) {
+    __pipeline_memcpy_async(static_cast<Piece*>(to) + i, from + i, sizeof(Piece));
   }
 }
 
-/// Copies the item's live rows, tile by tile: reads lie close together, writes are runs.
+/// Copies the staged pieces of live rows, 1 << shift of each row, to their places: writes are runs.
 template <typename Piece>
-__device__ void CopyRecords(DeviceTree const& tree, Item const& it, ItemOrder const& order, std::uint32_t live) {
-  RowPaths const& paths = tree.paths;
-  DeviceMatrixView const& m = tree.matrix;
-  std::uint32_t const shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;  // a record is one piece or two
-  for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
-    auto const* const from =
-        reinterpret_cast<Piece const*>(paths.store.records) + ((tile * m.rows + it.first) << shift);
-    auto* const to = reinterpret_cast<Piece*>(paths.next_records) + (tile * m.rows << shift);
-    CopyInOrder(
-        order, live << shift, shift, [&](std::uint32_t row) { return from[row]; },
-        [&](std::uint64_t place, Piece const& v) { to[place] = v; });
+__device__ void CopyInOrder(MovedOrder const& order, std::uint32_t live, std::uint32_t shift, void const* staged,
+                            Piece* to) {
+#pragma unroll 4
+  for (std::uint32_t c = threadIdx.x; c < live << shift; c += kThreads) {
+    std::uint32_t const sorted = c >> shift, place = sorted + order.shift[order.child[sorted]];
+    to[(std::uint64_t{place} << shift) + (c & shift)] =
+        static_cast<Piece const*>(staged)[(order.row[sorted] << shift) + (c & shift)];
+  }
+}
+
+/// What the move of a piece does with its records, a tile at a time.
+template <typename Piece>
+struct MovedTile {
+  Piece const* from;
+  Piece* to;
+  std::uint32_t shift;  ///< a record is one piece or two
+
+  __device__ MovedTile(DeviceTree const& tree, Item const& it, std::uint64_t tile) {
+    DeviceMatrixView const& m = tree.matrix;
+    shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;
+    from = reinterpret_cast<Piece const*>(tree.paths.store.records) + ((tile * m.rows + it.first) << shift);
+    to = reinterpret_cast<Piece*>(tree.paths.next_records) + (tile * m.rows << shift);
+  }
+};
+
+/// f(piece) with a value of the type that records are copied in.
+template <typename F>
+__device__ void WithPiece(std::uint32_t record_bytes, F&& f) {
+  switch (record_bytes) {
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(uint2{});
+    default:
+      return f(uint4{});
   }
 }
 
@@ -217,65 +237,107 @@ __device__ void WalkFromRoot(DeviceTree const& tree) {
   }
 }
 
+/// `staged`: room for the records of a tile, then for gradients.
 template <bool kCategories>
-__global__ void __launch_bounds__(kThreads) MovePathsKernel(DeviceTree tree) {
+__device__ void MovePiece(DeviceTree const& tree, Item const& it, Rule* rules, std::uint32_t* counters,
+                          MovedOrder* order, std::uint8_t* staged) {
+  RowPaths const& paths = tree.paths;
+  DeviceMatrixView const& m = tree.matrix;
+  std::uint32_t const children = 2U << paths.depth, rows = it.end - it.first, record_bytes = m.record_bytes();
+  std::uint8_t* const gradients = staged + kMovedRows * record_bytes;
+  bool const narrow = tree.gradient->format.narrow, wide = !narrow && paths.next_wide != nullptr;
+  auto const stage_tile = [&](std::uint64_t tile) {
+    WithPiece(record_bytes, [&](auto piece) {
+      MovedTile<decltype(piece)> const t{tree, it, tile};
+      Stage(t.from, rows << t.shift, staged);
+    });
+  };
+  stage_tile(0);
+  if (narrow) Stage(reinterpret_cast<std::uint32_t const*>(paths.store.narrow + it.first), rows, gradients);
+  if (wide) Stage(reinterpret_cast<uint2 const*>(paths.store.wide + it.first), rows, gradients);
+  if (threadIdx.x < children) counters[threadIdx.x] = 0;
+  std::uint32_t path[kMoveSteps];
+#pragma unroll
+  for (int k = 0; k < kMoveSteps; ++k) {
+    std::uint32_t const row = k * kThreads + threadIdx.x;
+    path[k] = row < rows ? (paths.path == nullptr ? 0 : paths.path[it.first + row] - paths.first) : kDeadPath;
+  }
+  LoadRules(tree, it, rules);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  std::uint32_t next[kMoveSteps], place[kMoveSteps];
+#pragma unroll
+  for (int k = 0; k < kMoveSteps; ++k) {
+    std::uint32_t const row = k * kThreads + threadIdx.x;
+    bool const live = path[k] < (1U << paths.depth) && rules[path[k]].splits;
+    next[k] = kDeadPath;
+    if (live) {
+      Rule const& rule = rules[path[k]];
+      std::uint32_t const symbol = m.tiles == 1 ? SymbolAt(m, staged, rule.offset, row)
+                                                : SymbolAt(m, paths.store.records, rule.offset, it.first + row);
+      bool const left = GoesLeft(symbol, rule, kCategories && rule.by_categories, tree.categories);
+      next[k] = 2 * path[k] + (left ? 0 : 1);
+    }
+    place[k] = CountRow(counters, next[k]);
+  }
+  __syncthreads();
+  PlaceChildren(tree, rules, counters, order);
+#pragma unroll
+  for (int k = 0; k < kMoveSteps; ++k) {
+    std::uint32_t const row = k * kThreads + threadIdx.x;
+    bool const live = next[k] != kDeadPath;
+    if (live) {
+      std::uint32_t const sorted = order->first[next[k]] + place[k];
+      order->row[sorted] = static_cast<std::uint16_t>(row);
+      order->child[sorted] = static_cast<std::uint8_t>(next[k]);
+    }
+    if (paths.start != nullptr && row < rows) {
+      std::uint32_t const group = live ? 2 * rules[next[k] / 2].family + next[k] % 2 : kDeadPath;
+      paths.start[it.first + row] = static_cast<std::uint8_t>(group);
+    }
+  }
+  __syncthreads();
+  std::uint32_t const live = order->first[children];
+  for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
+    if (tile != 0) {
+      __syncthreads();  // those of the tile before have been copied
+      stage_tile(tile);
+      __pipeline_commit();
+      __pipeline_wait_prior(0);
+      __syncthreads();
+    }
+    WithPiece(record_bytes, [&](auto piece) {
+      MovedTile<decltype(piece)> const t{tree, it, tile};
+      CopyInOrder(*order, live, t.shift, staged, t.to);
+    });
+  }
+  if (narrow) CopyInOrder(*order, live, 0, gradients, reinterpret_cast<std::uint32_t*>(paths.next_narrow));
+  if (wide) CopyInOrder(*order, live, 0, gradients, reinterpret_cast<uint2*>(paths.next_wide));
+  __syncthreads();  // before all this is used again
+}
+
+template <bool kCategories>
+__global__ void __launch_bounds__(kThreads, kMoveResident) MovePathsKernel(DeviceTree tree) {
+  extern __shared__ __align__(16) std::uint8_t staged[];
   __shared__ Rule rules[kMostPaths];
   __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child
-  __shared__ ItemOrder order;
+  __shared__ MovedOrder order;
   WaitForKernelBefore();
   RowPaths const& paths = tree.paths;
-  bool const narrow = tree.gradient->format.narrow;
-  std::uint32_t const items = tree.state->path_items, groups = tree.state->groups, children = 2U << paths.depth;
+  std::uint32_t const items = tree.state->path_items, groups = tree.state->groups;
   if (items == 0 && paths.start != nullptr) WalkFromRoot(tree);
-  if (items != 0 && !narrow && paths.next_wide == nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
+  if (items != 0 && !tree.gradient->format.narrow && paths.next_wide == nullptr && blockIdx.x == 0 &&
+      threadIdx.x == 0) {
     tree.state->no_room = 1;
   }
   if (!paths.cleared) ClearSlots(tree);
-  for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
-    if (threadIdx.x < children) counters[threadIdx.x] = 0;
-    Item const it = LoadItem(tree, groups, item);
-    std::uint32_t next[kItemSteps], place[kItemSteps];
-    NextPaths<kCategories>(tree, it, rules, next);
-#pragma unroll
-    for (int k = 0; k < kItemSteps; ++k) place[k] = CountRow(counters, next[k]);
-    __syncthreads();
-    PlaceChildren(tree, rules, counters, &order);
-#pragma unroll
-    for (int k = 0; k < kItemSteps; ++k) {
-      std::uint32_t const row = k * kThreads + threadIdx.x;
-      bool const live = next[k] != kDeadPath;
-      if (live) {
-        std::uint32_t const sorted = order.first[next[k]] + place[k];
-        order.row[sorted] = row;
-        order.child[sorted] = static_cast<std::uint8_t>(next[k]);
-      }
-      if (paths.start != nullptr && it.first + row < it.end) {
-        std::uint32_t const group = live ? 2 * rules[next[k] / 2].family + next[k] % 2 : kDeadPath;
-        paths.start[it.first + row] = static_cast<std::uint8_t>(group);
-      }
-    }
-    __syncthreads();
-    std::uint32_t const live = order.first[children];
-    switch (tree.matrix.record_bytes()) {
-      case 4:
-        CopyRecords<std::uint32_t>(tree, it, order, live);
-        break;
-      case 8:
-        CopyRecords<uint2>(tree, it, order, live);
-        break;
-      default:
-        CopyRecords<uint4>(tree, it, order, live);
-    }
-    if (narrow) {
-      CopyInOrder(
-          order, live, 0, [&](std::uint32_t row) { return paths.store.narrow[it.first + row]; },
-          [&](std::uint64_t place, NarrowGradient v) { paths.next_narrow[place] = v; });
-    } else if (paths.next_wide != nullptr) {
-      CopyInOrder(
-          order, live, 0, [&](std::uint32_t row) { return paths.store.wide[it.first + row]; },
-          [&](std::uint64_t place, GradientPair v) { paths.next_wide[place] = v; });
-    }
-    __syncthreads();  // before the rules and counters are written again
+  constexpr std::uint32_t kPieces = kPathItemRows / kMovedRows;
+  for (std::uint32_t p = blockIdx.x; p < items * kPieces; p += gridDim.x) {
+    Item it = LoadItem(tree, groups, p / kPieces);
+    it.first += p % kPieces * kMovedRows;
+    it.end = min(it.end, it.first + kMovedRows);
+    if (it.first < it.end) MovePiece<kCategories>(tree, it, rules, counters, &order, staged);
   }
   if (IsLastBlock(&tree.state->finished_blocks, gridDim.x)) PlanGroups(tree);
 }
@@ -286,16 +348,17 @@ __global__ void __launch_bounds__(kThreads) ClearSumsKernel(DeviceTree tree) {
 }
 
 /// Blocks for all rows, and for the slots that are cleared.
-unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits) {
-  std::uint64_t const items = tree.matrix.rows / kPathItemRows + bounds.families;
-  return Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, kResident);
+unsigned PathBlocks(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, int resident,
+                    std::uint32_t rows_at_a_time) {
+  std::uint64_t const items = tree.matrix.rows / rows_at_a_time + bounds.families;
+  return Blocks(std::max(items, ClearPieces(tree, bounds.families)), 1, limits, resident);
 }
 
 }  // namespace
 
 void AdvancePaths(DeviceTree const& tree, LevelBounds const& bounds, PathStep step, DeviceLimits const& limits,
                   cudaStream_t stream) {
-  unsigned const blocks = PathBlocks(tree, bounds, limits);
+  unsigned const blocks = PathBlocks(tree, bounds, limits, kResident, kPathItemRows);
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = step.move ? (categories ? AdvancePathsKernel<true, true> : AdvancePathsKernel<true, false>)
                                  : (categories ? AdvancePathsKernel<false, true> : AdvancePathsKernel<false, false>);
@@ -309,7 +372,13 @@ void ClearSums(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
 
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? MovePathsKernel<true> : MovePathsKernel<false>;
-  LaunchNext("moving rows", kernel, PathBlocks(tree, bounds, limits), kThreads, 0, limits, stream, tree);
+  std::size_t const staged = kMovedRows * (tree.matrix.record_bytes() + sizeof(GradientPair));
+  CheckCuda(
+      cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(kMovedRows * (DeviceMatrixPolicy{}.record_bytes + sizeof(GradientPair)))),
+      "asking for shared memory");
+  LaunchNext("moving rows", kernel, PathBlocks(tree, bounds, limits, kMoveResident, kMovedRows), kThreads, staged,
+             limits, stream, tree);
 }
 
 }  // namespace xgbgpu::cuda

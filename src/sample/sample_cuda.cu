@@ -21,8 +21,8 @@ constexpr int kLaneRows = 16;                     // that a thread draws
 constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the sample together
 
 constexpr int kCountThreads = 1024;
-constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
-constexpr std::uint32_t kNoKey = kKeys;
+constexpr int kCountResident = 2;            // every block hands on its counts: few blocks
+constexpr std::uint32_t kNoKey = 2 * kKeys;  // not kUnsureKey; 16 bits of it are 0
 
 /// Gradients of rows that are there.
 struct GivenGradients {
@@ -30,13 +30,13 @@ struct GivenGradients {
   GradientMaxima const* maxima;
 
   __device__ GradientPair Of(std::uint64_t row, float const*) const { return pairs[row]; }
-  /// Keys of rows first … first + 3; 0 beyond the last of `rows`. `first` is a multiple of four.
-  __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const*, SamplingMethod method,
-                       std::uint32_t (&key)[kWordRows]) const {
+  /// Keys of rows first … first + 3; kNoKey beyond the last of `rows`. `first` is a multiple of four.
+  template <SamplingMethod kMethod>
+  __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const*, std::uint32_t (&key)[kWordRows]) const {
     GradientPair v[kWordRows];
     LoadFour(pairs, first, rows, v);
 #pragma unroll
-    for (int i = 0; i < kWordRows; ++i) key[i] = KeyOf(v[i], method);
+    for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? KeyOf(v[i], kMethod) : kNoKey;
   }
   /// Those that are not finite count wherever they are.
   __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
@@ -55,23 +55,24 @@ struct ComputedGradients {
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
     return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
   }
-  __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const* margins, SamplingMethod method,
+  template <SamplingMethod kMethod>
+  __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const* margins,
                        std::uint32_t (&key)[kWordRows]) const {
     if (first + kWordRows <= rows) {
       auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
       float4 const f = load(margins), y = load(labels);
       float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
-      key[0] = EstimateKey(loss, f.x, y.x, w.x, method);
-      key[1] = EstimateKey(loss, f.y, y.y, w.y, method);
-      key[2] = EstimateKey(loss, f.z, y.z, w.z, method);
-      key[3] = EstimateKey(loss, f.w, y.w, w.w, method);
+      key[0] = EstimateKey(loss, f.x, y.x, w.x, kMethod);
+      key[1] = EstimateKey(loss, f.y, y.y, w.y, kMethod);
+      key[2] = EstimateKey(loss, f.z, y.z, w.z, kMethod);
+      key[3] = EstimateKey(loss, f.w, y.w, w.w, kMethod);
     } else {
 #pragma unroll
-      for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? kUnsureKey : 0;
+      for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? kUnsureKey : kNoKey;
     }
 #pragma unroll
     for (int i = 0; i < kWordRows; ++i) {
-      if (key[i] == kUnsureKey) key[i] = KeyOf(Of(first + i, margins), method);
+      if (key[i] == kUnsureKey) key[i] = KeyOf(Of(first + i, margins), kMethod);
     }
   }
   __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
@@ -81,7 +82,8 @@ struct ComputedGradients {
 /// Others, which are few, are counted in device memory.
 struct NearKeys {
   static constexpr std::uint32_t kOctaves = 32, kHigher = 2, kKeys = kOctaves << kKeyBits;
-  std::uint32_t counts[kKeys + 1];  ///< the last is that of the key 0
+  static constexpr std::uint32_t kFar = kKeys, kZero = kKeys + 1;
+  std::uint32_t counts[kKeys + 2];  ///< then rows that do not count here, and those of the key 0, if it is not near
 
   __device__ static std::uint32_t First(SampleView const& sample) {
     constexpr std::uint32_t kOfOne = 127;  // in the first tree: as if keys were about 1
@@ -89,40 +91,28 @@ struct NearKeys {
     std::uint32_t const top = min((largest == 0 ? kOfOne : largest >> kKeyBits) + kHigher, 255U);
     return max(top, kOctaves - 1) - (kOctaves - 1) << kKeyBits;
   }
-  /// Some rows of every lane; kNoKey is none. Where all have one key, as in the first tree, they do not queue up.
+  /// Additions of 1 to one address by many lanes are one: they need not be told apart where all have one key, as in the
+  /// first tree.
   __device__ void Add(std::uint32_t const (&key)[kWordRows], std::uint32_t first, SampleView const& sample) {
-    bool alike = key[0] == __shfl_sync(kAllLanes, key[0], 0);
-#pragma unroll
-    for (int i = 1; i < kWordRows; ++i) alike = alike && key[i] == key[0];
-    if (__all_sync(kAllLanes, alike) != 0) {
-      if (threadIdx.x % 32 == 0) Add(key[0], 32 * kWordRows, first, sample);
-      return;
-    }
     bool far = false;
 #pragma unroll
     for (int i = 0; i < kWordRows; ++i) {
-      if (IsNear(key[i], first)) {
-        atomicAdd(counts + (key[i] - first), 1U);
-      } else {
-        far = true;
-      }
+      std::uint32_t const place = min(key[i] - first, kFar);
+      atomicAdd(counts + place, 1U);
+      far = far || place >= kKeys;
     }
     if (!far) return;
 #pragma unroll
-    for (int i = 0; i < kWordRows; ++i) {
-      if (!IsNear(key[i], first)) Add(key[i], 1, first, sample);
-    }
+    for (int i = 0; i < kWordRows; ++i) AddFar(key[i], first, sample);
   }
 
  private:
-  __device__ static bool IsNear(std::uint32_t key, std::uint32_t first) { return key - first < kKeys && key != 0; }
-  __device__ void Add(std::uint32_t key, std::uint32_t rows, std::uint32_t first, SampleView const& sample) {
+  __device__ void AddFar(std::uint32_t key, std::uint32_t first, SampleView const& sample) {
+    if (key - first < kKeys || key == kNoKey) return;
     if (key == 0) {
-      atomicAdd(counts + kKeys, rows);
-    } else if (IsNear(key, first)) {
-      atomicAdd(counts + (key - first), rows);
-    } else if (key != kNoKey) {
-      atomicAdd(sample.key_counts->of + key, rows);
+      atomicAdd(counts + kZero, 1U);
+    } else {
+      atomicAdd(sample.key_counts->of + key, 1U);
     }
   }
 };
@@ -189,33 +179,41 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   if (threadIdx.x == 0) sample.state->rule = MakeSampleRule(target, first, bin, threshold);
 }
 
+/// The keys of a block's rows, counted. The largest one of this thread.
+template <SamplingMethod kMethod, typename Gradients>
+__device__ std::uint32_t CountRows(Gradients const& gradients, std::uint64_t rows, float const* margins,
+                                   SampleView const& sample, NearKeys* near) {
+  std::uint32_t const first = NearKeys::First(sample);
+  std::uint32_t largest = 0;  // of two, in halves
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
+    std::uint64_t const row = base + threadIdx.x * kWordRows;
+    std::uint32_t key[kWordRows];
+    gradients.template Keys<kMethod>(row, rows, margins, key);
+    std::uint32_t const low = __byte_perm(key[0], key[1], 0x5410), high = __byte_perm(key[2], key[3], 0x5410);
+    largest = __vmaxu2(largest, __vmaxu2(low, high));
+    // There is room for whole fours.
+    if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {low, high};
+    near->Add(key, first, sample);
+  }
+  return max(largest & 0xFFFFU, largest >> 16);
+}
+
 /// Every row's key, and how many there are of each.
 template <typename Gradients>
 __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThreads)
     CountKeysKernel(Gradients gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
   __shared__ NearKeys near;
   __shared__ std::uint32_t largest_of_block;
-  for (std::uint32_t i = threadIdx.x; i <= NearKeys::kKeys; i += kCountThreads) near.counts[i] = 0;
+  for (std::uint32_t i = threadIdx.x; i <= NearKeys::kZero; i += kCountThreads) near.counts[i] = 0;
   if (threadIdx.x == 0) largest_of_block = 0;
   WaitForKernelBefore();
   __syncthreads();
   std::uint32_t const first = NearKeys::First(sample);
-  SamplingMethod const method = draw->target.method;
   float const* const margins = draw->margins;
-  std::uint32_t largest = 0;
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
-    std::uint64_t const row = base + threadIdx.x * kWordRows;
-    std::uint32_t key[kWordRows];
-    gradients.Keys(row, rows, margins, method, key);
-#pragma unroll
-    for (int i = 0; i < kWordRows; ++i) largest = max(largest, key[i]);
-    // There is room for whole fours.
-    if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {key[0] | key[1] << 16, key[2] | key[3] << 16};
-#pragma unroll
-    for (int i = 0; i < kWordRows; ++i) key[i] = row + i < rows ? key[i] : kNoKey;
-    near.Add(key, first, sample);
-  }
+  std::uint32_t largest = draw->target.method == SamplingMethod::kGoss
+                              ? CountRows<SamplingMethod::kGoss>(gradients, rows, margins, sample, &near)
+                              : CountRows<SamplingMethod::kGradientBased>(gradients, rows, margins, sample, &near);
   largest = WarpMax(largest);
   if (threadIdx.x % 32 == 0) atomicMax(&largest_of_block, largest);
   __syncthreads();
@@ -223,7 +221,7 @@ __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThrea
     if (near.counts[i] != 0) atomicAdd(sample.key_counts->of + first + i, near.counts[i]);
   }
   if (threadIdx.x == 0) {
-    if (near.counts[NearKeys::kKeys] != 0) atomicAdd(sample.key_counts->of, near.counts[NearKeys::kKeys]);
+    if (near.counts[NearKeys::kZero] != 0) atomicAdd(sample.key_counts->of, near.counts[NearKeys::kZero]);
     atomicMax(&sample.state->largest_key, largest_of_block);
   }
 }
