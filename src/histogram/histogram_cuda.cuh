@@ -113,6 +113,7 @@ class LaneColumns {
 
  private:
   static constexpr bool kByteCells = kSymbolBytes == 1 && kCellBytes == 256;
+  static_assert(4 * kColumns <= 128);  // offsets of columns have no sign
   static constexpr std::uint32_t kEachByte = 0x01010101U;
 
   std::uint32_t word_;

@@ -178,7 +178,7 @@ __device__ inline void EndPaths(DeviceTree const& tree, Selection<kOrdered> cons
     tree.state->families = tree.state->sum_jobs = tree.state->sum_units = 0;
     tree.state->level_first = tree.state->nodes;
   }
-  if (families == 0 || families == level.last_rank) tree.state->path_items = 0;  // the tree has ended
+  if (tree.state->families == 0) tree.state->path_items = 0;
 }
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child

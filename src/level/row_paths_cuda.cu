@@ -137,13 +137,18 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(DeviceTree tree) 
 constexpr std::uint32_t kMovedRows = 1024;
 constexpr int kMoveSteps = kMovedRows / kThreads, kMoveResident = 4;
 static_assert(kPathItemRows % kMovedRows == 0);
+/// Paths of one group that are moved: fewer than there may be without a move, so that small multiprocessors hold two
+/// blocks.
+constexpr int kMovedPaths = 64;
+static_assert(1 << (LevelPolicy{}.move_small_every - 1) <= kMovedPaths &&
+              LevelPolicy{}.move_every <= LevelPolicy{}.move_small_every);
 
 /// Rows of a piece of an item in the order of their children.
 struct MovedOrder {
-  std::uint16_t row[kMovedRows];            ///< sorted: row of the piece
-  std::uint8_t child[kMovedRows];           ///< sorted
-  std::uint32_t first[2 * kMostPaths + 1];  ///< place of each child's first row in that order
-  std::uint32_t shift[2 * kMostPaths];      ///< from that order to the next store
+  std::uint16_t row[kMovedRows];             ///< sorted: row of the piece
+  std::uint8_t child[kMovedRows];            ///< sorted
+  std::uint32_t first[2 * kMovedPaths + 1];  ///< place of each child's first row in that order
+  std::uint32_t shift[2 * kMovedPaths];      ///< from that order to the next store
 };
 
 /// Places of the children of a piece's paths, in the piece and in the next store: a part of each parent's range is
@@ -320,8 +325,8 @@ __device__ void MovePiece(DeviceTree const& tree, Item const& it, Rule* rules, s
 template <bool kCategories>
 __global__ void __launch_bounds__(kThreads, kMoveResident) MovePathsKernel(DeviceTree tree) {
   extern __shared__ __align__(16) std::uint8_t staged[];
-  __shared__ Rule rules[kMostPaths];
-  __shared__ std::uint32_t counters[2 * kMostPaths];  // rows of each child
+  __shared__ Rule rules[kMovedPaths];
+  __shared__ std::uint32_t counters[2 * kMovedPaths];  // rows of each child
   __shared__ MovedOrder order;
   WaitForKernelBefore();
   RowPaths const& paths = tree.paths;

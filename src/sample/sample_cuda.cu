@@ -91,8 +91,8 @@ struct NearKeys {
     std::uint32_t const top = min((largest == 0 ? kOfOne : largest >> kKeyBits) + kHigher, 255U);
     return max(top, kOctaves - 1) - (kOctaves - 1) << kKeyBits;
   }
-  /// Additions of 1 to one address by many lanes are one: they need not be told apart where all have one key, as in the
-  /// first tree.
+  /// Some rows of every lane; kNoKey is none. Where many have one key, as in the first tree, they do not queue up:
+  /// shared memory carries out additions of 1 to one address together.
   __device__ void Add(std::uint32_t const (&key)[kWordRows], std::uint32_t first, SampleView const& sample) {
     bool far = false;
 #pragma unroll
@@ -111,8 +111,11 @@ struct NearKeys {
     if (key - first < kKeys || key == kNoKey) return;
     if (key == 0) {
       atomicAdd(counts + kZero, 1U);
-    } else {
-      atomicAdd(sample.key_counts->of + key, 1U);
+      return;
+    }
+    std::uint32_t const alike = __match_any_sync(__activemask(), key);  // device memory does not
+    if (static_cast<int>(threadIdx.x % 32) == __ffs(static_cast<int>(alike)) - 1) {
+      atomicAdd(sample.key_counts->of + key, static_cast<std::uint32_t>(__popc(alike)));
     }
   }
 };
