@@ -1,5 +1,7 @@
 #include "core/trace.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -56,7 +58,7 @@ std::string Thousandths(double value) {
 
 }  // namespace
 
-TraceFile::TraceFile(std::string name) : name_{std::move(name)}, begun_{Clock::now()} {
+TraceFile::TraceFile(std::string name) : name_{std::move(name)}, process_{::getpid()}, begun_{Clock::now()} {
   std::lock_guard<std::mutex> lock{AllWriters().mutex};
   AppendText(name_,
              "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
@@ -84,7 +86,7 @@ TraceFile::~TraceFile() {
 bool TraceFile::IsWriter() const {
   auto const& by_path = AllWriters().by_path;
   auto const writer = by_path.find(path_);
-  return writer != by_path.end() && writer->second == this;
+  return writer != by_path.end() && writer->second == this && process_ == ::getpid();
 }
 
 bool TraceFile::AnyOpen() { return open_files.load(std::memory_order_relaxed) != 0; }

@@ -25,7 +25,8 @@ struct TraceStage {
 
 /// Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2 has
 /// what the host did, nested. The format needs no end, so the file is good after every Write; with its end, `]`, it is
-/// JSON. Of several of one file only the newest writes; what the others are told is lost. May be used by many threads.
+/// JSON. Of several of one file only the newest writes, and only in the process that made it; what the others are told
+/// is lost, and so is what it is told in processes forked from that one. May be used by many threads.
 class TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
@@ -61,12 +62,13 @@ class TraceFile {
     std::uint32_t round;
     double start_us, duration_us;
   };
-  bool IsWriter() const;  ///< under the lock that all files share
+  bool IsWriter() const;  ///< under the lock that all files share, and in that process
   std::string Text();
   std::size_t Row(char const* stage, std::string* text);
 
   std::string name_, path_;
   bool replaces_another_;
+  int process_;  ///< that made it
   Clock::time_point begun_;
   std::mutex mutex_;
   std::uint32_t round_{0};

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 import threading
 import types
@@ -101,6 +102,21 @@ def test_a_trace_is_good_after_every_round_and_valid_json_at_the_end(matrices: L
     del booster
     assert {s["args"]["round"] for s in bars(file, 2) if s["name"] == "store tree"} == {0, 1, 2}
     assert xgboost_gpu.profile(file).rounds == 2
+
+
+@pytest.mark.skipif(BACKEND == "cuda", reason="a process that has used CUDA is not forked")
+def test_a_forked_process_leaves_the_trace_alone(matrices: List[xgb.DMatrix], tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    booster = xgb.Booster(params(gpu_trace=str(file), max_depth=2, nthread=1), [matrices[0]])
+    booster.update(matrices[0], 0)
+    child = os.fork()
+    if child == 0:
+        del booster
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    booster.update(matrices[0], 1)
+    del booster
+    assert {s["args"]["round"] for s in bars(file, 2) if s["name"] == "store tree"} == {0, 1}
 
 
 def test_the_newest_booster_has_the_file(matrices: List[xgb.DMatrix], tmp_path: Path, capfd: Any) -> None:
