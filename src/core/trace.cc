@@ -40,14 +40,6 @@ std::string PathOf(std::string const& name) {
   return error ? name : path.string();
 }
 
-void AppendText(std::string const& name, std::string const& text, std::ios::openmode mode) {
-  std::ofstream out{name, mode};
-  out << text;
-  out.flush();
-  if (!out)
-    Throw<InvalidArgument>("gpu_trace is '", name, "', but that file cannot be written; allowed: a writable file");
-}
-
 /// Three digits after the point, whatever the locale.
 std::string Thousandths(double value) {
   auto const n = static_cast<long long>(value * 1e3 + (value < 0 ? -0.5 : 0.5));
@@ -60,10 +52,10 @@ std::string Thousandths(double value) {
 
 TraceFile::TraceFile(std::string name) : name_{std::move(name)}, process_{::getpid()}, begun_{Clock::now()} {
   std::lock_guard<std::mutex> lock{AllWriters().mutex};
-  AppendText(name_,
-             "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
-             "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}}",
-             std::ios::trunc);
+  out_.open(name_, std::ios::trunc);
+  Append(
+      "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
+      "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}}");
   path_ = PathOf(name_);
   TraceFile const*& writer = AllWriters().by_path[path_];
   replaces_another_ = writer != nullptr;
@@ -77,9 +69,18 @@ TraceFile::~TraceFile() {
   if (!IsWriter()) return;
   AllWriters().by_path.erase(path_);
   try {
-    AppendText(name_, Text() + "\n]\n", std::ios::app);
+    Append(Text() + "\n]\n");
   } catch (Error const&) {
     // The round before has been told so, or nobody waits for the rest.
+  }
+}
+
+void TraceFile::Append(std::string const& text) {
+  if (out_.is_open()) out_.clear();  // there may be room again
+  out_ << text;
+  out_.flush();
+  if (!out_) {
+    Throw<InvalidArgument>("gpu_trace is '", name_, "', but that file cannot be written; allowed: a writable file");
   }
 }
 
@@ -154,7 +155,7 @@ void TraceFile::Write() {
   {
     std::lock_guard<std::mutex> lock{AllWriters().mutex};
     if (!IsWriter()) return;
-    AppendText(name_, text, std::ios::app);
+    Append(text);
   }
   AddHostSpan("tracing", start);
 }

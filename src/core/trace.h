@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -63,10 +64,12 @@ class TraceFile {
     double start_us, duration_us;
   };
   bool IsWriter() const;  ///< under the lock that all files share, and in that process
+  void Append(std::string const& text);
   std::string Text();
   std::size_t Row(char const* stage, std::string* text);
 
   std::string name_, path_;
+  std::ofstream out_;  ///< stays open: the file may be moved meanwhile
   bool replaces_another_;
   int process_;  ///< that made it
   Clock::time_point begun_;

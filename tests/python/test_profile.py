@@ -119,6 +119,16 @@ def test_a_forked_process_leaves_the_trace_alone(matrices: List[xgb.DMatrix], tm
     assert {s["args"]["round"] for s in bars(file, 2) if s["name"] == "store tree"} == {0, 1}
 
 
+def test_a_trace_may_be_moved_while_it_is_written(matrices: List[xgb.DMatrix], tmp_path: Path) -> None:
+    booster = xgb.Booster(params(gpu_trace=str(tmp_path / "trace.json"), max_depth=2), [matrices[0]])
+    booster.update(matrices[0], 0)
+    (tmp_path / "trace.json").rename(tmp_path / "moved.json")
+    booster.update(matrices[0], 1)
+    del booster
+    assert {s["args"]["round"] for s in bars(tmp_path / "moved.json", 2) if s["name"] == "store tree"} == {0, 1}
+    assert not (tmp_path / "trace.json").exists()
+
+
 def test_the_newest_booster_has_the_file(matrices: List[xgb.DMatrix], tmp_path: Path, capfd: Any) -> None:
     file = tmp_path / "trace.json"
     (tmp_path / "link.json").symlink_to(file)
