@@ -73,15 +73,18 @@ void CheckMethod(std::string const& name) {
 }
 
 /// Of a name that it does not know XGBoost does not say which parameter it was; with an empty one alone it would have
-/// no updaters, at which a training crashes.
+/// no updaters, at which a training crashes, and with sync alone, which does nothing here, trees without splits.
 void CheckAreUpdaters(std::string const& sequence) {
   auto const is_updater = [](std::string const& name) {
     return name == kPublicUpdater || dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr;
   };
   auto const names = SplitSequence(sequence);
-  if (std::all_of(names.cbegin(), names.cend(), is_updater)) return;
-  throw InvalidArgument{"Parameter updater is '" + sequence +
-                        "'; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …)"};
+  auto const is_sync = [](std::string const& name) { return name == "sync"; };
+  bool const only_sync = !names.empty() && std::all_of(names.cbegin(), names.cend(), is_sync);
+  if (!only_sync && std::all_of(names.cbegin(), names.cend(), is_updater)) return;
+  throw InvalidArgument{
+      "Parameter updater is '" + sequence +
+      "'; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …), not sync alone"};
 }
 
 /// A second updater that grows finds the tree grown, at which XGBoost fails without a word for it.
