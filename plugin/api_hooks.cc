@@ -4,9 +4,11 @@
 #include <xgboost/data.h>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 
 #include "api_call.h"
+#include "array_rows.h"
 #include "boundary.h"
 #include "core/message.h"
 #include "host_span.h"
@@ -72,7 +74,23 @@ struct Batches {
   DataIterResetCallback* reset;
   XGDMatrixCallbackNext* next;
   DMatrixHandle proxy;
+  std::unique_ptr<AscendingRows> ascending;  ///< of the batch that XGBoost reads now, if the caller's are not
 };
+
+/// What is being made of batches by this thread.
+thread_local Batches* current_batches = nullptr;
+
+/// XGBoost finds the column of a bin by looking onwards from that of the bin before: a QuantileDMatrix of rows whose
+/// columns do not ascend cannot be read again.
+AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
+  if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
+  try {
+    current_batches->ascending = MakeAscendingRows(arrays);
+  } catch (std::exception const&) {  // XGBoost looks at the same arrays next, and says what is wrong with them
+    current_batches->ascending = nullptr;
+  }
+  return current_batches->ascending.get();
+}
 
 /// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
 /// groups it checks; too many weights, too, when it trains.)
@@ -186,8 +204,18 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
   static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  xgbgpu::plugin::Batches batches{iter, reset, next, proxy};
+  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, nullptr};
+  xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
+                                           char const* values, bst_ulong columns) {
+  static auto* const kNext = Next<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
+  bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
+  auto const* const rows = complete ? xgbgpu::plugin::AscendingOf(proxy, {values, indptr, indices, columns}) : nullptr;
+  if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
+  return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
 }
 
 }  // extern "C"

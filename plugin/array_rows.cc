@@ -11,6 +11,7 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
+#include "json_text.h"
 
 namespace xgbgpu::plugin {
 
@@ -220,6 +221,59 @@ std::unique_ptr<RowSource> MakeArrayRows(InPlaceArrays const& arrays, float miss
   if (arrays.columns == 0 || arrays.columns > static_cast<std::uint64_t>(kMostColumns)) return nullptr;
   return std::make_unique<CsrRows>(std::move(*indptr), std::move(*indices), std::move(*values),
                                    static_cast<FeatureIndex>(arrays.columns), missing, threads);
+}
+
+namespace {
+
+template <typename T>
+std::string Interface(std::vector<T> const& array, char const* type) {
+  std::string const address = std::to_string(reinterpret_cast<std::uintptr_t>(array.data()));
+  return Object({{"data", Array({address, "true"})},
+                 {"shape", Array({std::to_string(array.size())})},
+                 {"strides", "null"},
+                 {"typestr", Quote(type)},
+                 {"version", "3"}});
+}
+
+bool Ascend(RowSource const& rows) {
+  bool ascend = true;
+  rows.ForEachBatch([&](RowBatch const& batch) {
+    for (std::size_t row = 0; row + 1 < batch.offsets.size() && ascend; ++row) {
+      auto const before = [](Entry const& a, Entry const& b) { return a.feature < b.feature; };
+      auto const* const values = batch.entries.data();
+      ascend = std::is_sorted(values + batch.offsets[row], values + batch.offsets[row + 1], before);
+    }
+  });
+  return ascend;
+}
+
+}  // namespace
+
+AscendingRows::AscendingRows(RowSource const& rows) {
+  rows.ForEachBatch([&](RowBatch const& batch) {
+    for (std::size_t row = 0; row + 1 < batch.offsets.size(); ++row) {
+      std::vector<Entry> entries(batch.entries.data() + batch.offsets[row],
+                                 batch.entries.data() + batch.offsets[row + 1]);
+      std::stable_sort(entries.begin(), entries.end(),
+                       [](Entry const& a, Entry const& b) { return a.feature < b.feature; });
+      for (Entry const& e : entries) {
+        indices_.push_back(e.feature);
+        values_.push_back(e.value);
+      }
+      indptr_.push_back(indices_.size());
+    }
+  });
+}
+
+std::string AscendingRows::indptr() const { return Interface(indptr_, "<u8"); }
+std::string AscendingRows::indices() const { return Interface(indices_, "<u4"); }
+std::string AscendingRows::values() const { return Interface(values_, "<f4"); }
+
+std::unique_ptr<AscendingRows> MakeAscendingRows(InPlaceArrays const& arrays) {
+  constexpr float kNoMark = std::numeric_limits<float>::quiet_NaN();  // what is missing stays as it is
+  auto const rows = MakeArrayRows(arrays, kNoMark, 1);
+  if (rows == nullptr || Ascend(*rows)) return nullptr;
+  return std::make_unique<AscendingRows>(*rows);
 }
 
 }  // namespace xgbgpu::plugin

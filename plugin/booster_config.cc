@@ -19,6 +19,7 @@ using xgboost::Args;
 using xgboost::Json;
 
 constexpr char kExactMethod[] = "gpu_exact";
+constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
 
 std::vector<std::string> SplitSequence(std::string const& sequence) {
@@ -56,8 +57,14 @@ std::string Text(Json const& object, char const* name) {
   return value == nullptr ? std::string{} : xgboost::get<xgboost::String const>(*value);
 }
 
+/// A parameter of trees as stock code takes it, which knows one way less to sample rows.
+std::string ForStock(std::string const& name, std::string const& value) {
+  return name == kSamplingMethod && value == kGossMethod ? "gradient_based" : value;
+}
+
 /// What an updater saves: the parameters of trees, and its own.
-Json WithTreeParam(TreeParam const& tree, char const* name_of_own, ParamValues const& own) {
+Json WithTreeParam(TreeParam tree, char const* name_of_own, ParamValues const& own) {
+  tree.sampling_method = ForStock(kSamplingMethod, tree.sampling_method);
   Json updater{xgboost::Object{}};
   updater["train_param"] = xgboost::ToJson(tree);
   updater[name_of_own] = ToObject(own);
@@ -133,14 +140,16 @@ Args BoosterConfig::Configure(Args const& args) {
 
   Args out;
   // A stock booster builds new updaters from these arguments alone: give it everything whenever it may build some.
-  if (InCharge() || was_in_charge) out.assign(tree_values_.cbegin(), tree_values_.cend());
+  if (InCharge() || was_in_charge) {
+    for (auto const& [name, value] : tree_values_) out.emplace_back(name, ForStock(name, value));
+  }
   for (auto const& [name, value] : args) {
     if (InCharge()) CheckStockParam(name, value);
     bool const is_updater = name == "updater" || name == "updater_seq";
     if (InCharge() && (is_updater || (HasOurMethod() && name == "tree_method"))) continue;
     if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
     bool const on_gpu = name == "predictor" && value == "gpu_predictor";
-    out.emplace_back(name, on_gpu ? "auto" : value);
+    out.emplace_back(name, on_gpu ? "auto" : InCharge() ? ForStock(name, value) : value);
   }
   if (HasOurMethod()) out.emplace_back("tree_method", "hist");
   if (InCharge()) out.emplace_back("updater", Sequence());
@@ -227,6 +236,7 @@ void BoosterConfig::Save(Json* gbtree) const {
   }
   out[kDeviceSection] = xgboost::ToJson(device_);
   if (IsExact()) out[kDeviceSection]["tree_method"] = xgboost::String{kExactMethod};
+  if (tree_.sampling_method == kGossMethod) out[kDeviceSection][kSamplingMethod] = xgboost::String{kGossMethod};
   for (auto const& [name, value] : dropped_values_) out[kDeviceSection][name] = xgboost::String{value};
 }
 
@@ -243,7 +253,8 @@ void BoosterConfig::Load(Json* gbtree) {
   if (Json const* section = Find(in, kDeviceSection)) {
     for (auto const& [name, value] : ToValues(*section)) {
       if (name == "tree_method") continue;
-      (IsDeviceParam(name) ? device_values_ : dropped_values_)[name] = value;
+      bool const of_trees = name == kSamplingMethod;
+      (of_trees ? tree_values_ : IsDeviceParam(name) ? device_values_ : dropped_values_)[name] = value;
     }
   }
   gpu_predictor_ = Text(train, "predictor") == "gpu_predictor";

@@ -24,6 +24,7 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixSetDenseInfo",
     "XGDMatrixSetGroup",
     "XGQuantileDMatrixCreateFromCallback",
+    "XGProxyDMatrixSetDataCSR",
 )
 HOW_TO_GET_XGBOOST = (
     "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "

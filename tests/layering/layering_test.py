@@ -122,8 +122,8 @@ def functions_in_front(root: Path) -> List[str]:
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
     code = names("plugin/api_hooks.cc", r"^XGBGPU_EXPORT int (XG\w+)\(")
-    others = {"plugin/xgboost_gpu.map": r"^ *(XG(?:Booster|DMatrix|QuantileDMatrix)\w+);",
-              "python/xgboost_gpu/_library.py": r'^    "(XG(?:Booster|DMatrix|QuantileDMatrix)\w+)",'}
+    others = {"plugin/xgboost_gpu.map": r"^ *(XG(?:Booster|DMatrix|QuantileDMatrix|ProxyDMatrix)\w+);",
+              "python/xgboost_gpu/_library.py": r'^    "(XG(?:Booster|DMatrix|QuantileDMatrix|ProxyDMatrix)\w+)",'}
     if not code:
         return ["plugin/api_hooks.cc exports no function"]
     return [f"{file} and plugin/api_hooks.cc do not both have {name}"

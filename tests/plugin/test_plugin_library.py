@@ -61,6 +61,7 @@ def test_only_the_c_interface_is_visible():
         "XGDMatrixSetInfoFromInterface",
         "XGDMatrixSetUIntInfo",
         "XGQuantileDMatrixCreateFromCallback",
+        "XGProxyDMatrixSetDataCSR",
     }
 
 

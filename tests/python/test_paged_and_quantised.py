@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from support import (
     OURS,
@@ -252,6 +253,29 @@ def test_quantile_matrix_from_batches() -> None:
     booster = train(parts, 4, max_depth=4)
     assert_same_trees(booster, train(parts, 4, max_depth=4))
     assert_same_splits(booster[:1], train_stock(parts, 4, max_depth=4)[:1])
+
+
+def test_sparse_rows_in_any_order() -> None:
+    """As scikit-learn's vectorizers make them. XGBoost cannot find the columns of such a QuantileDMatrix's bins again."""
+    rng = np.random.default_rng(8)
+    rows = sparse.random(400, 30, density=0.2, format="csr", random_state=4, dtype=np.float32)
+    y = np.asarray(rows.sum(axis=1)).ravel() + rng.random(400)
+    shuffled = rows[:, rng.permutation(30)]
+    ordered = shuffled.sorted_indices()
+    assert not shuffled.has_sorted_indices
+    whole = train(xgb.QuantileDMatrix(ordered, y), 4, max_depth=4)
+    for matrix in (
+        xgb.QuantileDMatrix(shuffled, y),
+        xgb.QuantileDMatrix(shuffled, y, ref=xgb.QuantileDMatrix(ordered, y)),
+        xgb.QuantileDMatrix(Batches(shuffled, y, [150, 151, 300])),
+        xgb.QuantileDMatrix(shuffled.astype(np.float64), y),
+    ):
+        booster = train(matrix, 4, max_depth=4)
+        assert_equal_if_ours(booster, whole, ordered)
+        if OURS:  # without us XGBoost reads wrong columns here
+            assert np.array_equal(booster.predict(matrix), whole.predict(xgb.DMatrix(ordered)))
+    estimator = xgb.XGBRegressor(n_estimators=4, **params(max_depth=4)).fit(shuffled, y)
+    assert_equal_if_ours(estimator.get_booster(), whole, ordered)
 
 
 def test_a_validation_matrix_with_reference_bins() -> None:
