@@ -146,6 +146,22 @@ class CsrRows final : public RowSource {
 
   std::uint64_t rows() const override { return static_cast<std::uint64_t>(indptr_.shape[0] - 1); }
   FeatureIndex features() const override { return columns_; }
+  /// Do columns ascend in every row, as far as rows are in order? Values are not looked at.
+  bool Ascend() const {
+    bool ascend = true;
+    WithType(indices_.type, [&](auto type) {
+      auto const column = [&](std::uint64_t i) { return indices_.Read<decltype(type)>(At(indices_, i)); };
+      auto const values = static_cast<std::uint64_t>(values_.shape[0]);
+      std::uint64_t begin = Offset(0);
+      for (std::uint64_t row = 0; row < rows() && ascend; ++row) {
+        std::uint64_t const end = Offset(row + 1);
+        if (end > values) return;  // somebody else says so
+        for (std::uint64_t i = begin + 1; i < end && ascend; ++i) ascend = column(i - 1) <= column(i);
+        begin = end;
+      }
+    });
+    return ascend;
+  }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
     std::vector<std::uint64_t> offsets;
     std::vector<Entry> entries;
@@ -206,21 +222,28 @@ class CsrRows final : public RowSource {
 
 }  // namespace
 
-std::unique_ptr<RowSource> MakeArrayRows(InPlaceArrays const& arrays, float missing, int threads) {
-  constexpr std::int64_t kMostColumns = std::numeric_limits<std::int32_t>::max();
-  bool const dense = arrays.indptr == nullptr;
-  auto values = Parse(arrays.values, dense ? 2 : 1);
-  if (!values || !HasKnownType(*values)) return nullptr;
-  if (dense) {
-    if (values->shape[0] == 0 || values->shape[1] == 0 || values->shape[1] > kMostColumns) return nullptr;
-    return std::make_unique<DenseRows>(std::move(*values), missing, threads);
-  }
-  auto indptr = Parse(arrays.indptr, 1), indices = Parse(arrays.indices, 1);
-  if (!indptr || !indices || !HasKnownType(*indptr) || !HasKnownType(*indices)) return nullptr;
+namespace {
+
+constexpr std::int64_t kMostColumns = std::numeric_limits<std::int32_t>::max();
+
+std::unique_ptr<CsrRows> MakeCsrRows(InPlaceArrays const& arrays, float missing, int threads) {
+  auto values = Parse(arrays.values, 1), indptr = Parse(arrays.indptr, 1), indices = Parse(arrays.indices, 1);
+  if (!values || !indptr || !indices) return nullptr;
+  if (!HasKnownType(*values) || !HasKnownType(*indptr) || !HasKnownType(*indices)) return nullptr;
   if (indptr->shape[0] < 2 || indices->shape[0] != values->shape[0]) return nullptr;
   if (arrays.columns == 0 || arrays.columns > static_cast<std::uint64_t>(kMostColumns)) return nullptr;
   return std::make_unique<CsrRows>(std::move(*indptr), std::move(*indices), std::move(*values),
                                    static_cast<FeatureIndex>(arrays.columns), missing, threads);
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> MakeArrayRows(InPlaceArrays const& arrays, float missing, int threads) {
+  if (arrays.indptr != nullptr) return MakeCsrRows(arrays, missing, threads);
+  auto values = Parse(arrays.values, 2);
+  if (!values || !HasKnownType(*values)) return nullptr;
+  if (values->shape[0] == 0 || values->shape[1] == 0 || values->shape[1] > kMostColumns) return nullptr;
+  return std::make_unique<DenseRows>(std::move(*values), missing, threads);
 }
 
 namespace {
@@ -233,18 +256,6 @@ std::string Interface(std::vector<T> const& array, char const* type) {
                  {"strides", "null"},
                  {"typestr", Quote(type)},
                  {"version", "3"}});
-}
-
-bool Ascend(RowSource const& rows) {
-  bool ascend = true;
-  rows.ForEachBatch([&](RowBatch const& batch) {
-    for (std::size_t row = 0; row + 1 < batch.offsets.size() && ascend; ++row) {
-      auto const before = [](Entry const& a, Entry const& b) { return a.feature < b.feature; };
-      auto const* const values = batch.entries.data();
-      ascend = std::is_sorted(values + batch.offsets[row], values + batch.offsets[row + 1], before);
-    }
-  });
-  return ascend;
 }
 
 }  // namespace
@@ -271,8 +282,8 @@ std::string AscendingRows::values() const { return Interface(values_, "<f4"); }
 
 std::unique_ptr<AscendingRows> MakeAscendingRows(InPlaceArrays const& arrays) {
   constexpr float kNoMark = std::numeric_limits<float>::quiet_NaN();  // what is missing stays as it is
-  auto const rows = MakeArrayRows(arrays, kNoMark, 1);
-  if (rows == nullptr || Ascend(*rows)) return nullptr;
+  auto const rows = MakeCsrRows(arrays, kNoMark, 1);
+  if (rows == nullptr || rows->Ascend()) return nullptr;
   return std::make_unique<AscendingRows>(*rows);
 }
 

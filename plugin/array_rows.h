@@ -34,8 +34,8 @@ class AscendingRows {
   std::vector<float> values_;
 };
 
-/// Null if columns ascend already, or the arrays are none that MakeArrayRows takes. Cost  a pass over the values; and
-/// if they do not, another one and 8 bytes a value
+/// Of CSR arrays. Null if columns ascend already, or the arrays are none that MakeArrayRows takes. Cost  a pass over
+/// the indices; and if they do not ascend, one over all and 8 bytes a value
 ///
 /// Throws  InvalidArgument, as MakeArrayRows' rows do
 std::unique_ptr<AscendingRows> MakeAscendingRows(InPlaceArrays const& arrays);
