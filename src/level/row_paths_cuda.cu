@@ -6,6 +6,7 @@
 #include "level/device_tree.h"
 #include "level/plan_paths.cuh"
 #include "matrix/device_matrix_policy.h"
+#include "matrix/record_pieces.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -211,28 +212,15 @@ template <typename Piece>
 struct MovedTile {
   Piece const* from;
   Piece* to;
-  std::uint32_t shift;  ///< a record is one piece or two
+  std::uint32_t shift;
 
   __device__ MovedTile(DeviceTree const& tree, Item const& it, std::uint64_t tile) {
     DeviceMatrixView const& m = tree.matrix;
-    shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;
+    shift = PieceShift<Piece>(m);
     from = reinterpret_cast<Piece const*>(tree.paths.store.records) + ((tile * m.rows + it.first) << shift);
     to = reinterpret_cast<Piece*>(tree.paths.next_records) + (tile * m.rows << shift);
   }
 };
-
-/// f(piece) with a value of the type that records are copied in.
-template <typename F>
-__device__ void WithPiece(std::uint32_t record_bytes, F&& f) {
-  switch (record_bytes) {
-    case 4:
-      return f(std::uint32_t{});
-    case 8:
-      return f(uint2{});
-    default:
-      return f(uint4{});
-  }
-}
 
 /// No row is told another node to walk from.
 __device__ void WalkFromRoot(DeviceTree const& tree) {

@@ -6,6 +6,7 @@
 #include "core/launch.h"
 #include "core/random.h"
 #include "gradient/load_gradients.cuh"
+#include "matrix/record_pieces.cuh"
 #include "objective/objective_ops.h"
 #include "sample/key_estimate.cuh"
 #include "sample/sample_cuda.h"
@@ -304,7 +305,7 @@ struct DrawnRows {
 template <typename Piece>
 __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, SampleView const& sample) {
   constexpr int kInFlight = 4;
-  std::uint32_t const shift = m.record_bytes() == sizeof(Piece) ? 0 : 1;  // a record is one piece or two
+  std::uint32_t const shift = PieceShift<Piece>(m);
   std::uint32_t const pieces = drawn.n << shift;
   for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
     auto const* const from = reinterpret_cast<Piece const*>(m.records) + ((tile * m.rows + drawn.base) << shift);
@@ -369,16 +370,7 @@ __global__ void __launch_bounds__(kThreads)
       if (sample.by_row != nullptr) sample.by_row[row] = v;
     }
     if (sample.records != nullptr) {
-      switch (matrix.record_bytes()) {
-        case 4:
-          CopyRecords<std::uint32_t>(matrix, rows, sample);
-          break;
-        case 8:
-          CopyRecords<uint2>(matrix, rows, sample);
-          break;
-        default:
-          CopyRecords<uint4>(matrix, rows, sample);
-      }
+      WithPiece(matrix.record_bytes(), [&](auto piece) { CopyRecords<decltype(piece)>(matrix, rows, sample); });
     }
     __syncthreads();  // before the shared words are used again
   }

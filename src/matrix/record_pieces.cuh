@@ -1,0 +1,32 @@
+/// Records are copied in pieces of at most 16 bytes: one each, or two.
+#ifndef XGBGPU_MATRIX_RECORD_PIECES_CUH_
+#define XGBGPU_MATRIX_RECORD_PIECES_CUH_
+
+#include <cstdint>
+
+#include "matrix/device_matrix.h"
+
+namespace xgbgpu::cuda {
+
+/// A record has 1 << this pieces.
+template <typename Piece>
+__device__ std::uint32_t PieceShift(DeviceMatrixView const& m) {
+  return m.record_bytes() == sizeof(Piece) ? 0 : 1;
+}
+
+/// f(a piece) of the type that records of that size are copied in.
+template <typename F>
+__device__ void WithPiece(std::uint32_t record_bytes, F&& f) {
+  switch (record_bytes) {
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(uint2{});
+    default:
+      return f(uint4{});
+  }
+}
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_MATRIX_RECORD_PIECES_CUH_
