@@ -29,6 +29,9 @@ void OutputFile::Close() {
 void CheckFolder(std::string const& option, std::string const& path) {
   std::filesystem::path const folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(option + " = '" + path + "' is a folder; allowed: the name of a file to write");
+  }
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
     throw Error(option + ": the folder '" + folder.string() + "' does not exist; create it first");
   }

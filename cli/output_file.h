@@ -22,7 +22,8 @@ class OutputFile {
   std::ostream* stream_;
 };
 
-/// Throws Error, naming `option`, unless the folder in which `path` lies exists: better before training than after.
+/// Throws Error, naming `option`, if `path` is a folder, or the one in which it lies does not exist: better before
+/// training than after.
 void CheckFolder(std::string const& option, std::string const& path);
 
 }  // namespace xgbgpu::cli

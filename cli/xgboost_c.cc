@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <map>
+#include <new>
 #include <regex>
 #include <sstream>
 
 #include "error.h"
 #include "output_file.h"
+#include "text_data.h"
 
 namespace xgbgpu::cli {
 namespace {
@@ -64,6 +66,7 @@ void Check(int status) {
 }
 
 DMatrix::DMatrix(std::string const& option, std::string const& uri) {
+  CheckTextData(option, uri);
   if (XGDMatrixCreateFromFile(uri.c_str(), 0, &handle_) != 0) {
     throw Error("cannot load " + option + " = '" + uri + "':\n" + LastMessage());
   }
@@ -81,7 +84,9 @@ void Booster::SetParameters(std::vector<std::pair<std::string, std::string>> con
 
 void Booster::Load(std::string const& path) {
   if (XGBoosterLoadModel(handle_, path.c_str()) != 0) {
-    throw Error("cannot load model_in = '" + path + "':\n" + LastMessage());
+    std::string const reason = LastMessage();  // of other files XGBoost asks for as many bytes as they seem to say
+    bool const is_other = reason == std::bad_alloc{}.what();
+    throw Error("cannot load model_in = '" + path + "':\n" + (is_other ? "it is not an XGBoost model" : reason));
   }
 }
 

@@ -36,6 +36,19 @@ RowBatch ToBatch(xgboost::SparsePage const& page) {
   return batch;
 }
 
+/// The batch, or one in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least value:
+/// below about -1.7e38 it runs out of floats. No threshold is below the least float either.
+RowBatch WithFiniteEnds(RowBatch batch, std::vector<Entry>* entries) {
+  auto const ran_out = [](Entry const& e) { return e.value == -std::numeric_limits<float>::infinity(); };
+  if (std::none_of(batch.entries.begin(), batch.entries.end(), ran_out)) return batch;
+  entries->assign(batch.entries.begin(), batch.entries.end());
+  for (Entry& e : *entries) {
+    if (ran_out(e)) e.value = std::numeric_limits<float>::lowest();
+  }
+  batch.entries = *entries;
+  return batch;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
@@ -49,7 +62,10 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
 
 void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
   if (IsBinned(*data_)) {
-    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) visit(ToBatch(*page.page));
+    std::vector<Entry> entries;
+    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) {
+      visit(WithFiniteEnds(ToBatch(*page.page), &entries));
+    }
   } else {
     for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
   }
@@ -143,6 +159,12 @@ static void CheckLabels(ObjectiveParams const& objective, xgboost::MetaInfo cons
   if (objective.kind == Objective::kAft && (lower != info.num_row_ || upper != info.num_row_)) {
     Throw<InvalidArgument>("objective is 'survival:aft', and label_lower_bound has ", lower,
                            " values, label_upper_bound ", upper, "; allowed: one for each of ", info.num_row_, " rows");
+  }
+  auto const& weights = info.weights_.ConstHostVector();
+  if (IsRanking(objective.kind) && !weights.empty() &&
+      std::all_of(weights.cbegin(), weights.cend(), [](float w) { return w == 0.0f; })) {
+    Throw<InvalidArgument>("objective is a ranking one (rank:…), and all ", weights.size(),
+                           " weights of groups are 0; allowed: one or more above 0, since their sum divides");
   }
   if (objective.kind != Objective::kSoftmax && outputs > 1 && info.labels.Shape(1) == 1) {
     Throw<InvalidArgument>(

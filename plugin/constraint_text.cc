@@ -25,7 +25,7 @@ bool IsEnclosed(std::string const& text, char open, char close) {
 
 [[noreturn]] void NotDirections(std::string const& text) {
   throw InvalidArgument{"Parameter monotone_constraints is '" + text +
-                        "'; allowed: -1, 0 or 1 for each column, as in (1,0,-1)"};
+                        "'; allowed: -1, 0 or 1 for each column, as in (1,0,-1), or () for none"};
 }
 
 [[noreturn]] void NotSets(std::string const& text, std::string const& why) {
@@ -57,6 +57,7 @@ std::string AsTuple(std::string const& text) {
 
 std::vector<int> ParseMonotoneConstraints(std::string const& text) {
   std::string inside = Trimmed(AsTuple(text));
+  if (inside.empty()) NotDirections(text);
   bool const enclosed = IsEnclosed(inside, '(', ')');
   if (enclosed) inside = Trimmed(inside.substr(1, inside.size() - 2));
   std::vector<int> directions;

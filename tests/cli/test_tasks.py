@@ -157,6 +157,8 @@ def test_bad_feature_map(cli, model, text, message):
         (("model_in=nowhere.model",), "cannot load model_in = 'nowhere.model':"),
         (("model_in=train.conf",), "cannot load model_in = 'train.conf':"),
         (("model_dir=nowhere",), "model_dir: the folder 'nowhere' does not exist"),
+        (("model_in=words.csv",), "cannot load model_in = 'words.csv':\nit is not an XGBoost model"),
+        (("model_out=.",), "model_out = '.' is a folder; allowed: the name of a file to write"),
         (("model_out=nowhere/m.json",), "model_out: the folder 'nowhere' does not exist"),
         (("model_out=m.json", "save_period=2", "model_dir=nowhere"), "model_dir: the folder 'nowhere' does not exist"),
         (("task=pred",), "task = pred needs test:data, which is not set"),
@@ -169,9 +171,39 @@ def test_bad_feature_map(cli, model, text, message):
     ],
 )
 def test_errors(cli, model, arguments, message):
+    cli.configure("some,words\n" * 99, "words.csv")
     before = cli.files()
     assert message in cli.fail("train.conf", *arguments)
     assert cli.files() == before
+
+
+@pytest.mark.parametrize(
+    "name, text, words",
+    [
+        ("a.csv", "1.5,2,3\n0,4,5\n", "its first row is '1.5,2,3'; allowed: label column:value"),
+        ("a.csv#cache", "1.5,2,3\n0,4,5\n", "of a CSV file: a.csv?format=csv&label_column=0"),
+        ("a.txt?format=libsvm", "# comment\n\nsome words # and more\n", "its first row is 'some words '"),
+        ("a.txt", "1 0:2 1:x\n", "its first row is '1 0:2 1:x'"),
+        ("a.txt", "1 qid:x 0:2\n", "its first row is '1 qid:x 0:2'"),
+        ("a.txt", "# only a comment", "its first row is ''"),
+        ("a.txt", "", "the file is empty"),
+    ],
+)
+def test_text_that_is_no_data(cli, name, text, words):
+    """The stock program crashes, or takes what happens to be there."""
+    cli.configure(text, name.split("?")[0].split("#")[0])
+    cli.configure(config(name))
+    message = cli.fail("train.conf")
+    assert f"data = '{name}': " in message and words in message
+
+
+@pytest.mark.parametrize("text", ["1:0.5 0:1 2:3.5e-1\n0\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2"])
+def test_text_that_is_data(cli, text):
+    cli.configure(text, "a.txt")
+    cli.configure(config("a.txt", num_round=1, tree_method="hist"))
+    cli.succeed("train.conf")
+    xgb.DMatrix(f"{cli.folder / 'a.txt'}?format=libsvm").save_binary(cli.folder / "a.bin")
+    cli.succeed("train.conf", "data=a.bin")
 
 
 def test_prediction_errors(cli, model, numbers):

@@ -1,6 +1,7 @@
 """Constraints: the trees of stock hist with the same constraints, and no model that breaks them."""
 
 import json
+import re
 from typing import Callable, Dict, List, Tuple
 
 import numpy as np
@@ -11,7 +12,19 @@ from equal_trees import Comparison, compare, goes_left
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn import datasets
-from support import FLOAT_EPS, OURS, Tree, assert_same_trees, make_data, model_of, params, stock_params, train, trees_of
+from support import (
+    FLOAT_EPS,
+    OURS,
+    Tree,
+    assert_same_trees,
+    make_data,
+    model_of,
+    only_ours,
+    params,
+    stock_params,
+    train,
+    trees_of,
+)
 from test_equals_stock import agaricus, binary_weighted, from_sklearn, pair, with_missing
 
 LOGISTIC, SOFTPROB = dict(objective="binary:logistic"), dict(objective="multi:softprob", num_class=3)
@@ -145,6 +158,14 @@ def test_unusual_directions_mean_what_they_mean_in_stock(directions: str) -> Non
     found = rounds_from_the_same_model(diabetes(), reg_alpha=100.0, monotone_constraints=directions)
     assert not found.wrong, found.wrong[:5]
     assert found.same > 100
+
+
+@only_ours
+@pytest.mark.parametrize("directions", ["", " ", "(2)", "(1", "1,0"])
+def test_directions_that_are_none(directions: str) -> None:
+    words = f"monotone_constraints is '{directions}'; allowed: -1, 0 or 1 for each column"
+    with pytest.raises(xgb.core.XGBoostError, match=re.escape(words)):
+        xgb.train(params(monotone_constraints=directions), xgb.DMatrix(*make_data(50, 3)), 1)
 
 
 def test_quantised_data() -> None:

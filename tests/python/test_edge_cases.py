@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import assert_same_trees, fresh, make_data, train, train_stock, trees_of
+from support import assert_same_trees, fresh, make_data, params, train, train_stock, trees_of
 
 SMALLEST_FLOAT = np.float32(1e-45)
 
@@ -132,6 +132,21 @@ def test_the_largest_floats() -> None:
     y = np.array([1, 2, 3, 4] * 20, dtype=np.float32)
     booster = train(xgb.DMatrix(x, y), 30, eta=0.5, reg_lambda=0.0)
     assert np.allclose(booster.predict(xgb.DMatrix(x)), y, atol=1e-4)
+
+
+@pytest.mark.parametrize("largest", [1.8e38, float(np.finfo(np.float32).max)])
+def test_the_largest_floats_in_bins(largest: float) -> None:
+    """The end that XGBoost gives the first bin is below the least value, and below all floats."""
+    x = np.array([-largest, -largest / 2, 0, largest] * 20, dtype=np.float32)[:, None]
+    y = np.array([1, 2, 3, 4] * 20, dtype=np.float32)
+    settings = {"eta": 0.5, "reg_lambda": 0.0}
+    matrix = xgb.QuantileDMatrix(x, y)
+    booster = train(matrix, 30, **settings)
+    assert np.allclose(booster.predict(xgb.DMatrix(x)), y, atol=1e-4)
+    assert np.array_equal(booster.predict(matrix), booster.predict(xgb.DMatrix(x)))
+    assert_same_trees(booster, train(xgb.QuantileDMatrix(x, y, ref=matrix), 30, **settings))
+    model = xgb.XGBRegressor(**params(**settings), n_estimators=30).fit(x, y)
+    assert np.allclose(model.predict(x), y, atol=1e-4)
 
 
 @pytest.mark.parametrize("scale", [1e-15, 1e-6, 1e6, 1e15])
