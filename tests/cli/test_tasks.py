@@ -171,7 +171,7 @@ def test_bad_feature_map(cli, model, text, message):
     ],
 )
 def test_errors(cli, model, arguments, message):
-    cli.configure("some,words\n" * 99, "words.csv")
+    cli.configure("1.5,2,3\n" * 60, "words.csv")
     before = cli.files()
     assert message in cli.fail("train.conf", *arguments)
     assert cli.files() == before
