@@ -7,6 +7,10 @@
 #include <cstring>
 #include <type_traits>
 
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#endif
+
 #include "core/device.h"
 
 namespace xgbgpu::cuda {
@@ -38,11 +42,10 @@ inline void CheckLaunch(char const* what) { CheckCuda(cudaGetLastError(), what);
 __device__ inline bool IsLastBlock(std::uint32_t* finished, std::uint32_t blocks) {
   __shared__ bool last;
   __syncthreads();
-  if (threadIdx.x == 0) {  // its fences are the block's: what is ordered by the barriers is ordered by them
-    __threadfence();
-    last = atomicAdd(finished, 1U) == blocks - 1;
+  if (threadIdx.x == 0) {  // its order is the block's: what is ordered by the barriers is ordered by it
+    ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device> const count{*finished};
+    last = count.fetch_add(1, ::cuda::memory_order_acq_rel) == blocks - 1;
     if (last) *finished = 0;
-    __threadfence();
   }
   __syncthreads();
   return last;

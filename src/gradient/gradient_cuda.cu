@@ -43,6 +43,11 @@ __global__ void __launch_bounds__(kThreads)
   RaiseToBlockMax<kThreads>(grad, hess, &maxima->grad, &maxima->hess);
 }
 
+__device__ bool NoneTower(CoarseSums sums, std::uint64_t rows) {
+  return NoneTowers(static_cast<std::int64_t>(sums.grad), rows) &&
+         NoneTowers(static_cast<std::int64_t>(sums.hess), rows);
+}
+
 /// Adds up what for_each(f) hands to f, all gradients of `rows` rows; the last block chooses the format.
 template <typename ForEach>
 __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, GradientState* state, ForEach&& for_each) {
@@ -58,15 +63,11 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, Gradient
     ForBlockTotals<kThreads>(
         grad, hess, [](std::int64_t a, std::int64_t b) { return a + b; },
         [&](unsigned which, std::int64_t total) {
-          atomicAdd(which == 0 ? &state->grad_coarse : &state->hess_coarse, static_cast<unsigned long long>(total));
+          atomicAdd(which == 0 ? &state->coarse.grad : &state->coarse.hess, static_cast<unsigned long long>(total));
         });
   }
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
-    auto const none_towers = [&](unsigned long long const* sum) {
-      return NoneTowers(static_cast<std::int64_t>(__ldcg(sum)), rows);
-    };
-    WriteFormat(rows, maxima, may_be_narrow && none_towers(&state->grad_coarse) && none_towers(&state->hess_coarse),
-                state);
+    WriteFormat(rows, maxima, may_be_narrow && NoneTower(LoadFresh(&state->coarse), rows), state);
   }
 }
 
@@ -81,7 +82,14 @@ __global__ void __launch_bounds__(kThreads)
     SampleFormatKernel(SampledGradients gradients, std::uint64_t most, GradientState* state) {
   WaitForKernelBefore();
   std::uint64_t const rows = min(std::uint64_t{*gradients.count}, most);
-  ChooseBySums(rows, state->maxima, state, [&](auto&& f) {
+  GradientMaxima const maxima = state->maxima;
+  if (gradients.coarse != nullptr && AreAlike(*gradients.like, maxima)) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      WriteFormat(rows, maxima, rows >= kNarrowMinRows && NoneTower(*gradients.coarse, rows), state);
+    }
+    return;
+  }
+  ChooseBySums(rows, maxima, state, [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
     for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows; i += step) f(gradients.At(i));
   });

@@ -19,11 +19,15 @@ struct DeviceGradients {
   GradientMaxima const* maxima;
 };
 
+/// Sums of CoarseMagnitude.
+struct CoarseSums {
+  unsigned long long grad, hess;
+};
+
 /// What is known of one tree's gradients; lives on the device. Zero before the first kernel.
 struct GradientState {
   GradientMaxima maxima;
-  unsigned long long grad_coarse;  ///< sums of CoarseMagnitude
-  unsigned long long hess_coarse;
+  CoarseSums coarse;
   std::uint32_t finished_blocks;
   GradientFormat format;  ///< from here on written by the last block
   double grad_scale;      ///< 2^grad_shift
@@ -45,11 +49,15 @@ struct SampledGradients {
   GradientPair const* in_order;  ///< or nullptr
   GradientPair const* by_row;
   std::uint32_t const* count;  ///< of the rows, on the device
+  /// Their sums, by the scales for maxima like these. nullptr: nobody has made any.
+  CoarseSums const* coarse;
+  GradientMaxima const* like;
 
   XGBGPU_HD GradientPair At(std::uint64_t i) const { return in_order != nullptr ? in_order[i] : by_row[rows[i].row]; }
 };
 
 /// As ChooseGradientFormat, for the first min(*count, most) of the rows, whose maxima *state holds already.
+/// Cost  one pass over them, if there are no sums for maxima like theirs
 void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
                         DeviceLimits const& limits, cudaStream_t stream);
 

@@ -60,6 +60,15 @@ XGBGPU_HD bool NoneTowers(std::int64_t coarse_sum, std::uint64_t rows) {
   return coarse_sum >= static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);
 }
 
+/// Are all scales, CoarseScale and those of the narrow format, the same for one as for the other? Maxima that are not
+/// finite, or 0, as those of no tree are, are like no others.
+XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {
+  auto const alike = [](std::uint32_t m, std::uint32_t n) {
+    return m != 0 && m < kNotFiniteBits && n < kNotFiniteBits && ExponentAbove(m) == ExponentAbove(n);
+  };
+  return alike(a.grad, b.grad) && alike(a.hess, b.hess);
+}
+
 /// Factor of CoarseMagnitude for a largest value of these MagnitudeBits.
 XGBGPU_HD FloatScale CoarseScale(std::uint32_t max_bits) { return MakeFloatScale(20 - ExponentAbove(max_bits)); }
 

@@ -148,6 +148,7 @@ enum class LevelKind { kInner, kFinal };
 struct LevelBounds {
   std::uint64_t families;
   std::uint32_t symbols;  ///< of the largest tile
+  bool keeps{true};       ///< a level may follow, whose siblings are told by subtraction from this one's histograms
 };
 
 /// A header of whole 16-byte pieces with nodes after it, and room for one node more than there can be.

@@ -9,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-/// A parent, its two children, and where their histograms go. The root is a family of one.
-struct Family {
+/// A parent, its two children, and where their histograms go. The root is a family of one. Aligned for large pieces.
+struct alignas(16) Family {
   NodeIndex parent;              ///< kNoNode for the root
   NodeIndex left;                ///< first child; the root itself
   std::int32_t built_slot;       ///< histogram of the child that is summed

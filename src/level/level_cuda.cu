@@ -242,14 +242,16 @@ void LevelBuilder::EnqueueStart() {
 /// as the tree has grown.
 void LevelBuilder::EnqueueListLevels(int first, int end) {
   DeviceTree const tree = View();
+  LevelBounds bounds = bounds_;
   for (level_ = first; level_ < end;) {
-    bounds_.families = level_ == 0 ? 1 : shape_.Split(level_ - 1);
-    timer_.Run(kSum, level_, [&] { SumRows(tree, bounds_, limits_, stream_); });
-    timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds_, NextLevel::kLists, {}, limits_, stream_); });
-    bounds_.families = shape_.Split(level_);
+    bounds.families = level_ == 0 ? 1 : shape_.Split(level_ - 1);
+    bounds.keeps = level_ + 1 < shape_.possible_levels;
+    timer_.Run(kSum, level_, [&] { SumRows(tree, bounds, limits_, stream_); });
+    timer_.Run(kSplit, level_, [&] { FindSplits(tree, bounds, NextLevel::kLists, {}, limits_, stream_); });
+    bounds.families = shape_.Split(level_);
     ++level_;
     LevelKind const kind = level_ == shape_.possible_levels ? LevelKind::kFinal : LevelKind::kInner;
-    timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds_, kind, limits_, stream_); });
+    timer_.Run(kMove, level_, [&] { MoveRows(tree, bounds, kind, limits_, stream_); });
   }
   EnqueueUnsampled(tree.nodes);
 }

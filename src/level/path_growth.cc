@@ -161,6 +161,7 @@ void PathGrowth::EnqueueLevels(DeviceTree tree, TreeShape const& shape, int firs
     bool const divide = sums != PathSums::kTold;
     bool const enqueued = level >= first;  // else only the view is moved on
     bounds.families = level == 0 ? 1 : shape.Split(level - 1);
+    bounds.keeps = level + 1 < shape.possible_levels;
     paths.cleared = clears_ahead;
     if (IsMoved(level, shape.levels)) {
       BeginMove(&paths);

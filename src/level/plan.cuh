@@ -227,7 +227,7 @@ __device__ inline void PlanListNode(DeviceTree const& tree, Selection<kOrdered> 
   if (in) tree.move_jobs[n - level.first] = {number, selected ? static_cast<std::int32_t>(rank) : ~number, Low(before)};
   if (!selected) return;
   Family const family = level.MakeFamily(tree, number, node.slot, rank, true);
-  tree.families[rank] = family;
+  StoreWhole(tree.families + rank, family);
   MakeChildren<kMonotone>(tree, number, node.depth, node.split, family.left);
 }
 

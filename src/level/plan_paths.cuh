@@ -142,8 +142,8 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
   Family const family = level.MakeFamily(tree, number, node.slot, rank, left_is_built);
   PathSplit const rule = MakePathSplit(tree.matrix, split, rank);
   paths.splits[entry] = rule;
-  paths.walk[n] = {family.left, rule};
-  tree.families[rank] = family;
+  StoreWhole(paths.walk + n, WalkNode{family.left, rule});
+  StoreWhole(tree.families + rank, family);
   std::int32_t const left_slot = left_is_built ? family.built_slot : node.slot;
   std::int32_t const right_slot = left_is_built ? node.slot : family.built_slot;
   MakeChildren<kMonotone>(tree, number, node.depth, split, family.left, left_slot, right_slot);
@@ -163,22 +163,24 @@ __device__ inline void PlanPathNode(DeviceTree const& tree, Selection<kOrdered> 
       job.other_path = other_path;
       job.other_slot = level.NewSlot(tree, rank + 1);
     }
-    paths.jobs[rank] = job;
+    StoreWhole(paths.jobs + rank, job);
   }
 }
 
 template <bool kOrdered>
 __device__ inline void EndPaths(DeviceTree const& tree, Selection<kOrdered> const& level, unsigned long long all) {
   if (threadIdx.x != 0) return;
+  LevelState& state = *tree.state;
   std::uint32_t const families = min(High(all), level.last_rank);
-  level.Store(tree.state, families);
-  tree.state->sum_jobs = families;
-  tree.state->sum_units = Low(all);
-  if (families == level.last_rank) {  // all leaves that there may be are made: nobody need look at their level
-    tree.state->families = tree.state->sum_jobs = tree.state->sum_units = 0;
-    tree.state->level_first = tree.state->nodes;
+  level.Store(&state, families);
+  bool const is_last = families == level.last_rank;  // all leaves that there may be are made: nobody need look at them
+  state.sum_jobs = is_last ? 0 : families;
+  state.sum_units = is_last ? 0 : Low(all);
+  if (is_last) {
+    state.families = 0;
+    state.level_first = level.end + 2 * families;
   }
-  if (tree.state->families == 0) tree.state->path_items = 0;
+  if (is_last || families == 0) state.path_items = 0;
 }
 
 /// One block makes the children and families of the next level and tells the rows of every path what to do. Which child

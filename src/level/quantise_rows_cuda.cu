@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
+constexpr unsigned kClearingBlocks = 64;
 constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
 
 /// All rows, in their order.
@@ -21,6 +22,9 @@ struct AllRows {
   std::uint64_t n;
 
   __device__ std::uint64_t rows() const { return n; }
+  __device__ bool AreQuantised(GradientState const&) const { return false; }
+  __device__ GradientSum sum() const { return {}; }
+  __device__ void End(GradientMaxima) const {}
   /// Random words of rows first … first + 3.
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
     return stream.Block(static_cast<std::uint32_t>(first / kLaneRows));
@@ -33,6 +37,14 @@ struct SampledRows {
   GradientPair const* gradients;
 
   __device__ std::uint64_t rows() const { return sample.size(); }
+  /// Is the output made?
+  __device__ bool AreQuantised(GradientState const& gradient) const { return sample.IsQuantised(gradient); }
+  /// Over it, if so.
+  __device__ GradientSum sum() const { return sample.state->sum; }
+  /// One thread, when all have asked.
+  __device__ void End(GradientMaxima maxima) const {
+    if (sample.narrow != nullptr) *sample.maxima_before = maxima;
+  }
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
     RowIndex row[kLaneRows];
     if (first + kLaneRows <= sample.size()) {
@@ -61,20 +73,24 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   std::uint64_t const rows = from.rows();
   GradientState const& gradient = *tree.gradient;
   SampleDraw const& draw = tree.settings->draw;
-  bool const narrow = gradient.format.narrow;
+  bool const narrow = gradient.format.narrow, made = from.AreQuantised(gradient);
   NarrowScales const scales = MakeNarrowScales(gradient.format);
   RandomStream const stream{draw.seed, RandomPurpose::kRounding, draw.tree, 0};
   std::uint8_t* const paths = tree.paths.next_path;
   GradientSum sum;
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
+  // Where paths are all there is to do, few blocks do it: each that ends is an addition to one word.
+  unsigned const blocks = made ? min(gridDim.x, kClearingBlocks) : gridDim.x;
+  if (blockIdx.x >= blocks) return;
+  std::uint64_t const step = std::uint64_t{blocks} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
        first += step) {
+    // Paths have room for whole fours, and so has the output.
+    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
+    if (made) continue;
     GradientPair v[kLaneRows];
     LoadFour(from.gradients, first, rows, v);
     RandomBlock rounding;
     if (narrow) rounding = from.Rounding(stream, first);
-    // Paths have room for whole fours, and so has the output.
-    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
     NarrowGradient q[kLaneRows];
 #pragma unroll
     for (int i = 0; i < kLaneRows; ++i) {
@@ -93,10 +109,12 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     memcpy(&packed, q, sizeof(packed));
     *reinterpret_cast<uint4*>(out + first) = packed;
   }
+  if (made && blockIdx.x == 0 && threadIdx.x == 0) sum = from.sum();
   LevelState& state = *tree.state;
   AddBlockSum<kThreads>(sum, &state.sum);
-  if (IsLastBlock(&state.finished_blocks, gridDim.x) && threadIdx.x == 0) {
+  if (IsLastBlock(&state.finished_blocks, blocks) && threadIdx.x == 0) {
     MakePathRoot(tree, static_cast<std::uint32_t>(rows));
+    from.End(gradient.maxima);
   }
 }
 

@@ -45,7 +45,8 @@ struct alignas(16) WalkNode {
 };
 
 /// Rows of one path of one group that are summed; or of two, whose parents are siblings, on one way through the rows.
-struct PathJob {
+/// Aligned for large pieces.
+struct alignas(16) PathJob {
   std::uint32_t first_row;  ///< of the group
   std::uint32_t rows;       ///< of the group
   std::uint32_t path;

@@ -326,8 +326,49 @@ __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, S
   }
 }
 
+/// The gradients of a sample, quantised before it is known whether the format is the right one: SampleView::narrow.
+class EarlyNarrow {
+ public:
+  __device__ EarlyNarrow(SampleDraw const& draw, SampleView const& sample)
+      : to_{sample.narrow}, rounding_{draw.seed, RandomPurpose::kRounding, draw.tree, 0} {
+    if (to_ == nullptr) return;
+    GradientMaxima const like = *sample.maxima_before;
+    scales_ = MakeNarrowScales(MakeGradientFormat(1, like.grad, like.hess, true));
+    coarse_grad_ = CoarseScale(like.grad);
+    coarse_hess_ = CoarseScale(like.hess);
+  }
+  /// Gradient number `place` of the sample, of `row`.
+  __device__ void Add(std::uint32_t place, RowIndex row, GradientPair v) {
+    if (to_ == nullptr) return;
+    NarrowGradient const q = QuantiseNarrow(v, scales_, rounding_.Word(row));
+    to_[place] = q;
+    sum_.grad += q.grad;
+    sum_.hess += q.hess;
+    grad_sum_ += CoarseMagnitude(v.grad, coarse_grad_);
+    hess_sum_ += CoarseMagnitude(v.hess, coarse_hess_);
+  }
+  /// Called by the whole block, once.
+  __device__ void HandOn(SampleState* state) const {
+    if (to_ == nullptr) return;
+    AddBlockSum<kThreads>(sum_, &state->sum);
+    ForBlockTotals<kThreads>(
+        grad_sum_, hess_sum_, [](std::int64_t a, std::int64_t b) { return a + b; },
+        [&](unsigned which, std::int64_t total) {
+          atomicAdd(which == 0 ? &state->coarse.grad : &state->coarse.hess, static_cast<unsigned long long>(total));
+        });
+  }
+
+ private:
+  NarrowGradient* to_;
+  RandomStream rounding_;
+  NarrowScales scales_{};
+  FloatScale coarse_grad_{}, coarse_hess_{};
+  GradientSum sum_;
+  std::int64_t grad_sum_{0}, hess_sum_{0};  ///< of coarse magnitudes
+};
+
 template <typename Chances, typename Gradients>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kResident)
     DrawRowsKernel(Gradients gradients, DeviceMatrixView matrix, SampleDraw const* draw, SampleView sample,
                    GradientState* gradient) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
@@ -340,6 +381,7 @@ __global__ void __launch_bounds__(kThreads)
   Chances const chances{*draw, sample, table};
   float const* const margins = draw->margins;
   std::uint32_t grad_max = 0, hess_max = 0;
+  EarlyNarrow narrow{*draw, sample};
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < matrix.rows;
        base += std::uint64_t{gridDim.x} * kDrawnRows) {
     std::uint64_t const first = base + threadIdx.x * kLaneRows;
@@ -368,6 +410,7 @@ __global__ void __launch_bounds__(kThreads)
       sample.rows[place + i] = {static_cast<RowIndex>(row), {0, 0}};
       if (sample.gradients != nullptr) sample.gradients[place + i] = v;
       if (sample.by_row != nullptr) sample.by_row[row] = v;
+      narrow.Add(place + i, static_cast<RowIndex>(row), v);
     }
     if (sample.records != nullptr) {
       WithPiece(matrix.record_bytes(), [&](auto piece) { CopyRecords<decltype(piece)>(matrix, rows, sample); });
@@ -376,6 +419,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) gradients.Raise(&grad_max, &hess_max);
   RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
+  narrow.HandOn(sample.state);
 }
 
 template <typename Chances, typename Gradients>
@@ -405,8 +449,6 @@ void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDr
 void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,
                 SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
                 cudaStream_t stream) {
-  SampledGradients const sampled{sample.rows, sample.gradients,
-                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows};
   if (losses != nullptr) {
     VisitLoss(losses->objective, [&](auto loss) {
       using Loss = decltype(loss);
@@ -423,6 +465,12 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
     }
     Sample(GivenGradients{gradients.pairs, maxima}, matrix, draw, sample, gradient, limits, stream);
   }
+  SampledGradients const sampled{sample.rows,
+                                 sample.gradients,
+                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs,
+                                 &sample.state->rows,
+                                 sample.narrow != nullptr ? &sample.state->coarse : nullptr,
+                                 sample.maxima_before};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
 }
 

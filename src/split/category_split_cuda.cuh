@@ -21,12 +21,6 @@ struct CategoryShared {
   typename SumScan::TempStorage scan;
 };
 
-/// Of the calling kernel; of no other.
-__device__ inline CategoryShared& SharedCategories() {
-  __shared__ CategoryShared shared;
-  return shared;
-}
-
 /// The sums of one feature's categories in the histogram of a node. Another block may have written them.
 struct CategorySums {
   GradientSum* sums;
@@ -162,17 +156,16 @@ __device__ void TrySorted(DeviceCategories const& categories, CategoryJudge<kMon
 template <bool kMonotone>
 __device__ void BestOfCategories(DeviceTree const& tree, SplitParams const& params, FeatureIndex feature, NodeIndex n,
                                  bool active, bool allowed, GradientSum* own, GradientSum const* built,
-                                 SplitShared* shared, SplitCandidate* split) {
-  CategoryShared& room = SharedCategories();
+                                 SplitShared* shared, CategoryShared* room, SplitCandidate* split) {
   CategorySums const sums{tree.matrix, feature, own};
   BestDivision best;
   if (active && built != nullptr) sums.Subtract(built + tree.matrix.first_cell(feature));
   if (active && allowed) {
     CategoryJudge<kMonotone> const judge{tree, params, feature, n};
     if (SplitsOneByOne(params, sums.n)) {
-      TryOneByOne(judge, sums, &room, &best);
+      TryOneByOne(judge, sums, room, &best);
     } else {
-      TrySorted(tree.categories, judge, sums, &room, &best);
+      TrySorted(tree.categories, judge, sums, room, &best);
     }
   }
   unsigned long long const top = LargestOfBlock(best.key, 0.0f, shared).key;
@@ -181,11 +174,11 @@ __device__ void BestOfCategories(DeviceTree const& tree, SplitParams const& para
 }
 
 /// The whole block: writes the set of node n's best split, if that is by categories.
-__device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& params, NodeIndex n, GradientSum* own) {
+__device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& params, NodeIndex n, GradientSum* own,
+                                    CategoryShared* room) {
   __threadfence();  // other blocks have subtracted
   SplitCandidate const split = LoadFresh(&tree.nodes[n].split);
   if (!split.categorical) return;
-  CategoryShared& room = SharedCategories();
   CategorySums const sums{tree.matrix, split.feature, own};
   std::uint32_t* const set = tree.categories.set(static_cast<std::uint32_t>(n));
   for (std::uint32_t w = threadIdx.x; w < tree.categories.words; w += kSplitThreads) set[w] = 0;
@@ -194,7 +187,7 @@ __device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& p
   if (SplitsOneByOne(params, sums.n)) {
     if (threadIdx.x == 0) add(split.bin);
   } else {
-    std::uint64_t const* const keys = SortCategories(tree.categories, params, sums, &room);
+    std::uint64_t const* const keys = SortCategories(tree.categories, params, sums, room);
     for (BinIndex i = threadIdx.x; i < split.bin; i += kSplitThreads) add(CategoryOf(keys[i]));
     __syncthreads();  // the keys are written again
   }

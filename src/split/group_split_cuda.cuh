@@ -4,6 +4,8 @@
 #ifndef XGBGPU_SPLIT_GROUP_SPLIT_CUDA_CUH_
 #define XGBGPU_SPLIT_GROUP_SPLIT_CUDA_CUH_
 
+#include <cuda_pipeline.h>
+
 #include "level/plan.cuh"
 #include "split/constraint_ops.h"
 #include "split/score_bound_ops.h"
@@ -60,6 +62,13 @@ __device__ inline Segment SegmentOf(DeviceTree const& tree, SplitGroup const& gr
   return s;
 }
 
+/// Bins on their way from device memory to the threads that will look at them, of one item while the block is still
+/// busy with the one before. A thread reads what it has asked for itself.
+struct StagedBins {
+  longlong2 own[kSplitBins][kSplitThreads];
+  longlong2 built[kSplitBins][kSplitThreads];
+};
+
 /// Sums of kSplitBins neighbouring bins in registers: all of them are on their way before the first is used.
 struct BinRun {
   GradientSum sum[kSplitBins];
@@ -70,6 +79,14 @@ struct BinRun {
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
       longlong2 const v = from + i < s.n ? at[i * stride] : longlong2{0, 0};
+      sum[i] = {v.x, v.y};
+    }
+  }
+  /// The same of staged bins.
+  __device__ void Load(Segment const& s, longlong2 const (*staged)[kSplitThreads]) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kSplitBins; ++i) {
+      longlong2 const v = i < s.n ? staged[i][threadIdx.x] : longlong2{0, 0};
       sum[i] = {v.x, v.y};
     }
   }
@@ -192,10 +209,10 @@ struct BestOfRun {
 /// Looks closely at the `wanted` splits. `bin`: the first of the run.
 template <bool kMonotone>
 __device__ BestOfRun LookClosely(DeviceTree const& tree, NodeIndex n, RunSplits const& splits, std::uint32_t wanted,
-                                 int direction, std::uint32_t column, std::uint32_t bin) {
+                                 int direction, std::uint32_t column, std::uint32_t bin, SplitShared const& shared) {
   BestOfRun best;
   if (wanted == 0) return best;
-  SplitParams const params = ParamsOf(tree);
+  SplitParams const params = shared.params;
   GradientSum const total = Opaque(splits.total);
   NodeTerms const node = TermsOf<kMonotone>(params, total, kMonotone ? tree.limits.bounds[n] : WeightBounds{});
 #pragma unroll 1
@@ -228,11 +245,26 @@ __device__ inline bool MayMeetAt(DeviceTree const& tree, NodeIndex n, FeatureInd
 /// What a block has to do for one node and group.
 struct GroupItem {
   NodeIndex node;
+  GradientSum total;             ///< of the node
   GradientSum* own;              ///< the node's histogram
   GradientSum const* built;      ///< its sibling's, to be subtracted from what is `own`, or nullptr
   std::uint32_t const* allowed;  ///< features, or nullptr: all
-  int last_kept;                 ///< depth to which a sibling's histogram is needed after this level
 };
+
+/// Asks for the bins of a thread's segment, if it is one run.
+__device__ inline void StageBins(Segment const& s, std::uint32_t stride, GroupItem const& item, StagedBins* staged) {
+  if (s.runs > 1) return;
+  auto const ask = [&](GradientSum const* sums, longlong2(*to)[kSplitThreads]) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kSplitBins; ++i) {
+      if (i < s.n)
+        __pipeline_memcpy_async(&to[i][threadIdx.x], sums + s.cell + std::uint64_t{i} * stride, sizeof(GradientSum));
+    }
+  };
+  ask(item.own, staged->own);
+  if (item.built != nullptr) ask(item.built, staged->built);
+  __pipeline_commit();
+}
 
 /// The sum of a segment of several runs, in registers none of which is kept. In a sibling a bin is what the parent has
 /// left, and is stored.
@@ -254,17 +286,17 @@ __device__ inline GradientSum SumRuns(Segment const& s, std::uint32_t stride, Gr
 }
 
 /// The sum of this thread's segment, whose bins stay in `run` if that is all of it; in a sibling what the parent has
-/// left, stored if it is needed later.
-__device__ inline GradientSum SumSegment(DeviceTree const& tree, Segment const& s, std::uint32_t stride,
-                                         GroupItem const& item, BinRun* run) {
+/// left, stored if `keeps`.
+__device__ inline GradientSum SumSegment(Segment const& s, std::uint32_t stride, GroupItem const& item, bool keeps,
+                                         StagedBins const& staged, BinRun* run) {
   if (s.runs > 1) return SumRuns(s, stride, item.own, item.built);
-  run->Load(s, stride, 0, item.own);
+  __pipeline_wait_prior(0);
+  run->Load(s, staged.own);
   if (item.built != nullptr) {
     BinRun other;
-    other.Load(s, stride, 0, item.built);
-    bool const kept = tree.nodes[item.node].depth <= item.last_kept;
+    other.Load(s, staged.built);
     run->Subtract(other);
-    if (kept) run->Store(s, stride, 0, item.own);
+    if (keeps) run->Store(s, stride, 0, item.own);
   }
   return run->Total();
 }
@@ -282,7 +314,8 @@ __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, Ru
     splits->total = Opaque(splits->total);
     RunBounds<kMonotone> const bounds{shared->filter, *splits, direction};
     if (wanted < 0.0f) wanted = LargestOfBlock(scanned ? bounds.likely : 0.0f, shared) * kNearBound;
-    *mine = LookClosely<kMonotone>(tree, n, *splits, scanned ? bounds.Reaching(wanted) : 0, direction, column, bin);
+    *mine = LookClosely<kMonotone>(tree, n, *splits, scanned ? bounds.Reaching(wanted) : 0, direction, column, bin,
+                                   *shared);
     FoundByWarp const found = LargestOfBlock(mine->key, mine->least, shared);
     if (found.least >= wanted) return found.key;
     wanted = found.least;
@@ -290,17 +323,19 @@ __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, Ru
   }
 }
 
-/// Best split of a node over the features of one group: written by the one thread that finds it.
-template <bool kMonotone>
-__device__ void BestOfGroup(DeviceTree const& tree, Segment const& s, GroupItem const& item, SplitShared* shared,
-                            SplitCandidate* best) {
+/// Best split of a node over the features of one group: written by the one thread that finds it. ask_ahead() asks for
+/// the bins of the next item.
+template <bool kMonotone, typename AskAhead>
+__device__ void BestOfGroup(DeviceTree const& tree, Segment const& s, GroupItem const& item, bool keeps,
+                            StagedBins const& staged, SplitShared* shared, SplitCandidate* best, AskAhead&& ask_ahead) {
   auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
   RunSplits splits;
-  GradientSum const sum = SumSegment(tree, s, stride, item, &splits.run);
-  splits.total = tree.nodes[item.node].sum;
+  splits.total = item.total;
+  GradientSum const sum = SumSegment(s, stride, item, keeps, staged, &splits.run);
   bool const scanned = s.n != 0 && IsIn(item.allowed, s.feature) && MayMeetAt(tree, item.node, s.feature);
   int const direction = kMonotone && scanned ? tree.limits.directions[s.feature] : 0;
   SumBelow(s, sum, shared, &splits.below, &splits.present);
+  ask_ahead();
   unsigned long long top = 0;  // of the runs so far
   for (std::uint32_t from = 0; from < s.runs * kSplitBins; from += kSplitBins) {
     if (s.runs > 1) {

@@ -25,6 +25,7 @@ struct alignas(16) SplitCandidate {
 
 /// What the formulas need, in double precision, and the unit of the integer sums.
 struct SplitParams {
+  SplitParams() = default;  ///< without values, as shared memory is
   SplitParams(TrainParams const& p, GradientFormat format);
 
   double reg_lambda;

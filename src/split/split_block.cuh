@@ -27,6 +27,7 @@ struct FoundByWarp {
 
 /// What the threads of one item share.
 struct SplitShared {
+  SplitParams params;  ///< in the units of the tree
   SplitFilter filter;
   longlong2 part[kSplitThreads];
   float warp_bound[kSplitThreads / 32];

@@ -1,5 +1,3 @@
-#include <climits>
-
 #include "core/grid.h"
 #include "core/launch.h"
 #include "level/device_tree.h"
@@ -13,22 +11,6 @@ namespace {
 
 constexpr int kThreads = kSplitThreads;
 static_assert(kThreads == kPlanThreads);  // its last block plans
-
-/// Best split of a node over the features of one group: written by the thread that finds it.
-template <bool kMonotone, bool kCategories>
-__device__ void BestOf(DeviceTree const& tree, SplitGroup const& group, Segment const& s, GroupItem const& item,
-                       SplitShared* shared, SplitCandidate* best) {
-  if constexpr (kCategories) {
-    FeatureIndex const f = group.first;
-    if (group.categorical) {
-      BestOfCategories<kMonotone>(tree, ParamsOf(tree), f, item.node, IsIn(tree.features_of_tree, f),
-                                  IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f), item.own, item.built, shared,
-                                  best);
-      return;
-    }
-  }
-  BestOfGroup<kMonotone>(tree, s, item, shared, best);
-}
 
 /// Best split of a node over all groups: found by one warp, written to the node.
 __device__ void BestOfNode(DeviceTree const& tree, SplitCandidate const* candidates, Node* node) {
@@ -73,69 +55,116 @@ struct ItemPlace {
   }
 };
 
-/// The block was the last of those that looked at the groups of node n: writes the node's best split.
+/// The block was the last of those that looked at the groups of a node: writes the node's best split.
 template <bool kCategories>
-__device__ void FinishNode(DeviceTree const& tree, SplitCandidate const* candidates, NodeIndex n, GradientSum* own) {
+__device__ void FinishNode(DeviceTree const& tree, SplitCandidate const* candidates, GroupItem const& item,
+                           SplitShared const& shared, CategoryShared* room) {
   if (threadIdx.x < 32) {
     __threadfence();
-    BestOfNode(tree, candidates, tree.nodes + n);
+    BestOfNode(tree, candidates, tree.nodes + item.node);
   }
   if constexpr (kCategories) {
     __syncthreads();
-    WriteNodeSet(tree, ParamsOf(tree), n, own);
+    WriteNodeSet(tree, shared.params, item.node, item.own, room);
   }
 }
 
-/// kMonotone: there are monotone constraints. kCategories: some features are categorical.
-template <bool kMonotone, bool kCategories>
-__global__ void __launch_bounds__(kThreads, kSplitResident)
-    FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step) {
-  __shared__ SplitShared shared;
-  __shared__ bool last_group;
-  __shared__ Selection<false> level;  // for the last block
-  std::uint32_t const groups = tree.group_count;
-  // What no kernel of the tree writes can be read early. Items of a block seldom have another group than its first one.
-  ItemPlace place{groups};
-  std::uint32_t g = place.group;
-  SplitGroup group = tree.groups[g];
-  Segment segment = SegmentOf(tree, group);
-  WaitForKernelBefore();
-  if (threadIdx.x == 0) {
-    level = MakeSelection<false>(tree);
-    shared.filter = FilterOf(ParamsOf(tree));
-  }
-  // Loaded before it is known how many there are: there is room for those of all blocks.
-  Family family = tree.families[place.child / 2];
-  // Children at the greatest depth are not evaluated: nothing is subtracted from the histograms of their parents.
-  int const last_kept = next == NextLevel::kByHost ? INT_MAX : tree.settings->max_depth - 2;
-  bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
-  std::uint32_t const children = tree.state->families * (root ? 1 : 2);
-  for (bool first = true; place.child < children; place.Next(groups), first = false) {
-    std::uint32_t const f = place.child / 2, child = place.child % 2;  // 0 and 0 for the root
-    if (!first) family = tree.families[f];
-    if (place.group != g) {
-      g = place.group;
-      group = tree.groups[g];
-      segment = SegmentOf(tree, group);
-    }
+/// What a block does, item after item.
+struct Item {
+  ItemPlace place;
+  Family family;
+  GroupItem node;
+
+  __device__ std::uint32_t number() const { return place.child / 2; }  ///< of the family
+  __device__ bool second() const { return place.child % 2 != 0; }      ///< not of the root
+  __device__ bool right() const { return node.node != family.left; }
+  /// What is known by the family.
+  __device__ void Describe(DeviceTree const& tree) {
     auto const sums = [&](std::int32_t slot) {
       return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
     };
-    bool const subtract = child == 1 && family.subtract != 0;
-    NodeIndex const n = child == 0 ? family.built() : family.sibling();
-    SplitCandidate* const candidates = tree.candidates + (std::uint64_t{2 * f} + (n == family.left ? 0 : 1)) * groups;
-    GradientSum* const own = sums(child == 0 ? family.built_slot : family.sibling_slot);
-    GroupItem const item{n, own, subtract ? sums(family.built_slot) : nullptr, SetOf(tree, f, n != family.left),
-                         last_kept};
-    BestOf<kMonotone, kCategories>(tree, group, segment, item, &shared, candidates + g);
-    if (SelectionReduces(tree, next)) continue;
-    __threadfence();
-    __syncthreads();
-    std::uint32_t* const finished = child == 0 ? &tree.families[f].finished_built : &tree.families[f].finished_sibling;
-    if (threadIdx.x == 0) last_group = atomicAdd(finished, 1U) == groups - 1;
-    __syncthreads();
-    if (last_group) FinishNode<kCategories>(tree, candidates, n, own);
-    __syncthreads();  // last_group is used again
+    node.node = second() ? family.sibling() : family.built();
+    node.total = tree.nodes[node.node].sum;
+    node.own = sums(second() ? family.sibling_slot : family.built_slot);
+    node.built = second() && family.subtract != 0 ? sums(family.built_slot) : nullptr;
+    node.allowed = SetOf(tree, number(), right());
+  }
+};
+
+/// kMonotone: there are monotone constraints. kCategories: some features are categorical. keeps: see LevelBounds.
+template <bool kMonotone, bool kCategories>
+__global__ void __launch_bounds__(kThreads, kSplitResident)
+    FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step, bool keeps) {
+  __shared__ SplitShared shared;
+  __shared__ StagedBins staged;  // or room for categories, not at the same time
+  static_assert(sizeof(CategoryShared) <= sizeof(StagedBins) && alignof(CategoryShared) <= alignof(StagedBins));
+  auto* const room = reinterpret_cast<CategoryShared*>(&staged);
+  __shared__ bool last_group;
+  __shared__ Selection<false> level;  // for the last block
+  std::uint32_t const groups = tree.group_count;
+  auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
+  // What no kernel of the tree writes can be read early. Items of a block seldom have another group than its first one.
+  Item item{ItemPlace{groups}, {}, {}};
+  std::uint32_t g = item.place.group;
+  SplitGroup group = tree.groups[g];
+  WaitForKernelBefore();
+  // All of this on its way together. There is a family for the first item of every block, even if it is not in use.
+  item.family = tree.families[item.number()];
+  bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
+  std::uint32_t const children = tree.state->families * (root ? 1 : 2);
+  if (threadIdx.x == 0) {
+    level = MakeSelection<false>(tree);
+    shared.params = ParamsOf(tree);
+    shared.filter = FilterOf(shared.params);
+  }
+  Segment segment = SegmentOf(tree, group);
+  if (item.place.child < children) {
+    item.Describe(tree);
+    StageBins(segment, stride, item.node, &staged);
+  }
+  if (kCategories) __syncthreads();
+  while (item.place.child < children) {
+    Item ahead = item;
+    ahead.place.Next(groups);
+    bool const is_more = ahead.place.child < children;
+    if (is_more) ahead.family = tree.families[ahead.number()];
+    SplitGroup const next_group = tree.groups[ahead.place.group];
+    Segment next_segment = segment;
+    auto const ask_ahead = [&] {
+      if (!is_more) return;
+      ahead.Describe(tree);
+      if (ahead.place.group != g) next_segment = SegmentOf(tree, next_group);
+      StageBins(next_segment, stride, ahead.node, &staged);
+    };
+    NodeIndex const n = item.node.node;
+    SplitCandidate* const candidates =
+        tree.candidates + (std::uint64_t{2 * item.number()} + (item.right() ? 1 : 0)) * groups;
+    if (kCategories && group.categorical) {
+      FeatureIndex const f = group.first;
+      BestOfCategories<kMonotone>(tree, shared.params, f, n, IsIn(tree.features_of_tree, f),
+                                  IsIn(item.node.allowed, f) && MayMeetAt(tree, n, f), item.node.own, item.node.built,
+                                  &shared, room, candidates + g);
+    } else {
+      BestOfGroup<kMonotone>(tree, segment, item.node, keeps, staged, &shared, candidates + g, [&] {
+        if (!kCategories) ask_ahead();
+      });
+    }
+    if (!SelectionReduces(tree, next)) {
+      __threadfence();
+      __syncthreads();
+      Family* const counted = tree.families + item.number();
+      if (threadIdx.x == 0) {
+        last_group = atomicAdd(item.second() ? &counted->finished_sibling : &counted->finished_built, 1U) == groups - 1;
+      }
+      __syncthreads();
+      if (last_group) FinishNode<kCategories>(tree, candidates, item.node, shared, room);
+      __syncthreads();  // last_group is used again
+    }
+    if (kCategories) ask_ahead();
+    item = ahead;
+    g = item.place.group;
+    group = next_group;
+    segment = next_segment;
   }
   if (next == NextLevel::kByHost || tree.order.nodes != nullptr) return;
   if (!IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
@@ -160,7 +189,7 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
   // Blocks that come early crowd on the multiprocessors that are the first to be done with their sums.
   DeviceLimits own = limits;
   own.starts_early = own.starts_early && tree.matrix.rows <= kMostEarlyRows;
-  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, own, stream, tree, next, step);
+  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, own, stream, tree, next, step, bounds.keeps);
   if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, limits, stream);
 }
 

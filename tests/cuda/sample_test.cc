@@ -321,6 +321,34 @@ TEST(SampleKeyTest, OfAnyMagnitude) {
   }
 }
 
+// Gradients are quantised as they are drawn, as if their maxima were like those of the tree before: they are, or they
+// are not, one of them, or the format is the other one.
+TEST(SampleFormatTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase c = testing::RandomCase({150000, 6, 0.1}, 40);
+  auto const gradients = c.gradients;
+  Pair pair{c};
+  struct Step {
+    float grad, hess;
+    bool towers;
+  };
+  std::uint32_t iteration = 0;
+  for (auto method : {SamplingMethod::kUniform, SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
+    c.params = Params(method, 0.7f);
+    if (method == SamplingMethod::kGoss) c.params.top_rate = 0.5f, c.params.other_rate = 0.2f;
+    for (Step const step :
+         {Step{1, 1, false}, Step{1, 1, false}, Step{4, 1, false}, Step{4, 0.25f, false}, Step{4, 0.25f, true},
+          Step{4, 0.25f, true}, Step{1e-30f, 1e-30f, false}, Step{0, 1, false}, Step{0, 1, false}, Step{1, 1, false}}) {
+      SCOPED_TRACE("tree " + std::to_string(iteration));
+      for (std::size_t row = 0; row < gradients.size(); ++row) {
+        c.gradients[row] = {gradients[row].grad * step.grad, gradients[row].hess * step.hess};
+        if (step.towers && row % 5000 == 0) c.gradients[row].grad *= 1e3f;
+      }
+      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
+    }
+  }
+}
+
 TEST(SampleRoomTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({5000, 5}, 33);
