@@ -249,6 +249,7 @@ struct GroupItem {
   GradientSum* own;              ///< the node's histogram
   GradientSum const* built;      ///< its sibling's, to be subtracted from what is `own`, or nullptr
   std::uint32_t const* allowed;  ///< features, or nullptr: all
+  SplitCandidate* candidates;    ///< [groups] what is found
 };
 
 /// Asks for the bins of a thread's segment, if it is one run.

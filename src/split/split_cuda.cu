@@ -57,11 +57,11 @@ struct ItemPlace {
 
 /// The block was the last of those that looked at the groups of a node: writes the node's best split.
 template <bool kCategories>
-__device__ void FinishNode(DeviceTree const& tree, SplitCandidate const* candidates, GroupItem const& item,
-                           SplitShared const& shared, CategoryShared* room) {
+__device__ void FinishNode(DeviceTree const& tree, GroupItem const& item, SplitShared const& shared,
+                           CategoryShared* room) {
   if (threadIdx.x < 32) {
     __threadfence();
-    BestOfNode(tree, candidates, tree.nodes + item.node);
+    BestOfNode(tree, item.candidates, tree.nodes + item.node);
   }
   if constexpr (kCategories) {
     __syncthreads();
@@ -69,27 +69,22 @@ __device__ void FinishNode(DeviceTree const& tree, SplitCandidate const* candida
   }
 }
 
-/// What a block does, item after item.
-struct Item {
-  ItemPlace place;
-  Family family;
-  GroupItem node;
-
-  __device__ std::uint32_t number() const { return place.child / 2; }  ///< of the family
-  __device__ bool second() const { return place.child % 2 != 0; }      ///< not of the root
-  __device__ bool right() const { return node.node != family.left; }
-  /// What is known by the family.
-  __device__ void Describe(DeviceTree const& tree) {
-    auto const sums = [&](std::int32_t slot) {
-      return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
-    };
-    node.node = second() ? family.sibling() : family.built();
-    node.total = tree.nodes[node.node].sum;
-    node.own = sums(second() ? family.sibling_slot : family.built_slot);
-    node.built = second() && family.subtract != 0 ? sums(family.built_slot) : nullptr;
-    node.allowed = SetOf(tree, number(), right());
-  }
-};
+/// What there is to do for the child `child` of all families, which is one of `family`.
+__device__ GroupItem ItemOf(DeviceTree const& tree, std::uint32_t child, Family const& family) {
+  auto const sums = [&](std::int32_t slot) {
+    return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
+  };
+  bool const second = child % 2 != 0;  // not of the root
+  GroupItem item;
+  item.node = second ? family.sibling() : family.built();
+  bool const right = item.node != family.left;
+  item.candidates = tree.candidates + (std::uint64_t{child / 2 * 2} + (right ? 1 : 0)) * tree.group_count;
+  item.total = tree.nodes[item.node].sum;
+  item.own = sums(second ? family.sibling_slot : family.built_slot);
+  item.built = second && family.subtract != 0 ? sums(family.built_slot) : nullptr;
+  item.allowed = SetOf(tree, child / 2, right);
+  return item;
+}
 
 /// kMonotone: there are monotone constraints. kCategories: some features are categorical. keeps: see LevelBounds.
 template <bool kMonotone, bool kCategories>
@@ -103,13 +98,11 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
   __shared__ Selection<false> level;  // for the last block
   std::uint32_t const groups = tree.group_count;
   auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
-  // What no kernel of the tree writes can be read early. Items of a block seldom have another group than its first one.
-  Item item{ItemPlace{groups}, {}, {}};
-  std::uint32_t g = item.place.group;
-  SplitGroup group = tree.groups[g];
+  ItemPlace place{groups};
+  SplitGroup group = tree.groups[place.group];  // what no kernel of the tree writes can be read early
   WaitForKernelBefore();
   // All of this on its way together. There is a family for the first item of every block, even if it is not in use.
-  item.family = tree.families[item.number()];
+  Family family = tree.families[place.child / 2];
   bool const root = tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
   std::uint32_t const children = tree.state->families * (root ? 1 : 2);
   if (threadIdx.x == 0) {
@@ -118,53 +111,52 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     shared.filter = FilterOf(shared.params);
   }
   Segment segment = SegmentOf(tree, group);
-  if (item.place.child < children) {
-    item.Describe(tree);
-    StageBins(segment, stride, item.node, &staged);
+  GroupItem item{};
+  if (place.child < children) {
+    item = ItemOf(tree, place.child, family);
+    StageBins(segment, stride, item, &staged);
   }
   if (kCategories) __syncthreads();
-  while (item.place.child < children) {
-    Item ahead = item;
-    ahead.place.Next(groups);
-    bool const is_more = ahead.place.child < children;
-    if (is_more) ahead.family = tree.families[ahead.number()];
-    SplitGroup const next_group = tree.groups[ahead.place.group];
-    Segment next_segment = segment;
+  while (place.child < children) {
+    ItemPlace ahead = place;
+    ahead.Next(groups);
+    bool const is_more = ahead.child < children;
+    if (is_more) family = tree.families[ahead.child / 2];
+    bool const same_group = ahead.group == place.group;  // nearly always
+    GroupItem next_item = item;
     auto const ask_ahead = [&] {
       if (!is_more) return;
-      ahead.Describe(tree);
-      if (ahead.place.group != g) next_segment = SegmentOf(tree, next_group);
-      StageBins(next_segment, stride, ahead.node, &staged);
+      next_item = ItemOf(tree, ahead.child, family);
+      StageBins(same_group ? segment : SegmentOf(tree, tree.groups[ahead.group]), stride, next_item, &staged);
     };
-    NodeIndex const n = item.node.node;
-    SplitCandidate* const candidates =
-        tree.candidates + (std::uint64_t{2 * item.number()} + (item.right() ? 1 : 0)) * groups;
     if (kCategories && group.categorical) {
       FeatureIndex const f = group.first;
-      BestOfCategories<kMonotone>(tree, shared.params, f, n, IsIn(tree.features_of_tree, f),
-                                  IsIn(item.node.allowed, f) && MayMeetAt(tree, n, f), item.node.own, item.node.built,
-                                  &shared, room, candidates + g);
+      BestOfCategories<kMonotone>(tree, shared.params, f, item.node, IsIn(tree.features_of_tree, f),
+                                  IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f), item.own, item.built, &shared,
+                                  room, item.candidates + place.group);
     } else {
-      BestOfGroup<kMonotone>(tree, segment, item.node, keeps, staged, &shared, candidates + g, [&] {
+      BestOfGroup<kMonotone>(tree, segment, item, keeps, staged, &shared, item.candidates + place.group, [&] {
         if (!kCategories) ask_ahead();
       });
     }
     if (!SelectionReduces(tree, next)) {
       __threadfence();
       __syncthreads();
-      Family* const counted = tree.families + item.number();
+      Family* const counted = tree.families + place.child / 2;
       if (threadIdx.x == 0) {
-        last_group = atomicAdd(item.second() ? &counted->finished_sibling : &counted->finished_built, 1U) == groups - 1;
+        last_group =
+            atomicAdd(place.child % 2 != 0 ? &counted->finished_sibling : &counted->finished_built, 1U) == groups - 1;
       }
       __syncthreads();
-      if (last_group) FinishNode<kCategories>(tree, candidates, item.node, shared, room);
+      if (last_group) FinishNode<kCategories>(tree, item, shared, room);
       __syncthreads();  // last_group is used again
     }
     if (kCategories) ask_ahead();
-    item = ahead;
-    g = item.place.group;
-    group = next_group;
-    segment = next_segment;
+    place = ahead;
+    item = next_item;
+    if (same_group) continue;
+    group = tree.groups[place.group];
+    segment = SegmentOf(tree, group);
   }
   if (next == NextLevel::kByHost || tree.order.nodes != nullptr) return;
   if (!IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
