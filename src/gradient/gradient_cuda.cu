@@ -12,7 +12,6 @@ constexpr int kThreads = 256;
 constexpr int kResident = 8;  // blocks per multiprocessor: all the threads it holds
 
 __device__ void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bool narrow, GradientState* state) {
-  state->maxima = maxima;
   state->format = MakeGradientFormat(rows, maxima.grad, maxima.hess, narrow);
   state->grad_scale = ScaleByPowerOfTwo(1.0, state->format.grad_shift);
   state->hess_scale = ScaleByPowerOfTwo(1.0, state->format.hess_shift);
@@ -67,6 +66,7 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, Gradient
         });
   }
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
+    state->maxima = maxima;
     WriteFormat(rows, maxima, may_be_narrow && NoneTower(LoadFresh(&state->coarse), rows), state);
   }
 }
@@ -86,6 +86,7 @@ __global__ void __launch_bounds__(kThreads)
   if (gradients.coarse != nullptr && AreAlike(*gradients.like, maxima)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       WriteFormat(rows, maxima, rows >= kNarrowMinRows && NoneTower(*gradients.coarse, rows), state);
+      state->foreseen = true;
     }
     return;
   }

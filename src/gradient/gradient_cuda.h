@@ -32,6 +32,7 @@ struct GradientState {
   GradientFormat format;  ///< from here on written by the last block
   double grad_scale;      ///< 2^grad_shift
   double hess_scale;
+  bool foreseen;  ///< of a sample: sums by the scales for SampledGradients::like told the format
 };
 
 /// Fills *state from the gradients of `rows` rows. The same choice as host::ChooseGradientFormat.

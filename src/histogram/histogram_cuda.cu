@@ -172,6 +172,7 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     if (segment.n == 0) continue;
     // Here when the sums are handed on.
     if (threadIdx.x == 0) __pipeline_memcpy_async(tile, m.tile + tile_index, sizeof(DeviceTile));
+    __pipeline_commit();
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
     SumSegment<Sums, kSymbolBytes, kWords, kRecordWords, Feed>(
         tree, segment, records, sums, sum_words, staging, queue, [&](bool whole) {

@@ -229,7 +229,7 @@ class LevelBuilder {
   std::uint32_t sample_room_{0};                 ///< by paths: rows of the sample at most
   DeviceBuffer<RowRecord> sample_rows_;          ///< by paths
   DeviceBuffer<GradientPair> sample_gradients_;  ///< by paths of these rows, else by row, if they are divided
-  DeviceBuffer<GradientMaxima> maxima_before_;   ///< the same: of the sample of the tree before
+  DeviceBuffer<GradientMaxima> maxima_before_;   ///< by paths: of the sample of the tree before
   DeviceBuffer<KeyCounts> key_counts_;
   DeviceBuffer<std::uint16_t> keys_;
   DeviceBuffer<NodeIndex> positions_;

@@ -24,7 +24,7 @@ struct AllRows {
   __device__ std::uint64_t rows() const { return n; }
   __device__ bool AreQuantised(GradientState const&) const { return false; }
   __device__ GradientSum sum() const { return {}; }
-  __device__ void End(GradientMaxima) const {}
+  __device__ void Remember(GradientMaxima) const {}
   /// Random words of rows first … first + 3.
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
     return stream.Block(static_cast<std::uint32_t>(first / kLaneRows));
@@ -41,8 +41,8 @@ struct SampledRows {
   __device__ bool AreQuantised(GradientState const& gradient) const { return sample.IsQuantised(gradient); }
   /// Over it, if so.
   __device__ GradientSum sum() const { return sample.state->sum; }
-  /// One thread, when all have asked.
-  __device__ void End(GradientMaxima maxima) const {
+  /// One thread, for the next tree.
+  __device__ void Remember(GradientMaxima maxima) const {
     if (sample.narrow != nullptr) *sample.maxima_before = maxima;
   }
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
   AddBlockSum<kThreads>(sum, &state.sum);
   if (IsLastBlock(&state.finished_blocks, blocks) && threadIdx.x == 0) {
     MakePathRoot(tree, static_cast<std::uint32_t>(rows));
-    from.End(gradient.maxima);
+    from.Remember(gradient.maxima);
   }
 }
 

@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kCountThreads, 1)
     own[i] = rows_of(first_bin + i);
     count += own[i];
   }
-  unsigned long long before_count, before_sum, all;
+  unsigned long long before_count, before_sum = 0, all;
   Scan(storage).ExclusiveSum(count, before_count, all);
   __syncthreads();                              // the storage is used again, and counts have been read
   unsigned long long const below = rows - all;  // with smaller keys than are told apart
@@ -157,9 +157,11 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   } else {
     before_count += below;
   }
+  if (target.method == SamplingMethod::kGradientBased) {  // else values do not count
 #pragma unroll
-  for (std::uint32_t i = 0; i < kOwnBins; ++i) sum += own[i] * KeyValue(first_bin + i);
-  Scan(storage).ExclusiveSum(sum, before_sum);
+    for (std::uint32_t i = 0; i < kOwnBins; ++i) sum += own[i] * KeyValue(first_bin + i);
+    Scan(storage).ExclusiveSum(sum, before_sum);
+  }
   __syncthreads();
   auto const for_own_bins = [&](auto&& f) {
     unsigned long long up_to = before_count, up_to_sum = before_sum;
@@ -326,7 +328,8 @@ __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, S
   }
 }
 
-/// The gradients of a sample, quantised before it is known whether the format is the right one: SampleView::narrow.
+/// The gradients of a sample, quantised before it is known whether the format is the right one: SampleView::narrow. If
+/// it is not, gradients may be larger than the format's: then conversions saturate, and nobody uses what comes of them.
 class EarlyNarrow {
  public:
   __device__ EarlyNarrow(SampleDraw const& draw, SampleView const& sample)

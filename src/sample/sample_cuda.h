@@ -19,8 +19,8 @@ struct SampleState {
   GradientMaxima maxima;      ///< over all rows, if nobody else has found them
   std::uint32_t largest_key;  ///< of all rows, if gradients decide
   SampleRule rule;            ///< the same
-  GradientSum sum;            ///< over SampleView::narrow
-  CoarseSums coarse;          ///< of the same rows
+  GradientSum sum;            ///< over SampleView::narrow, …
+  CoarseSums coarse;          ///< … and of the same gradients by the scales for maxima_before
 };
 
 /// Rows by their keys; lives on the device. Zero before the first kernel.
@@ -39,14 +39,15 @@ struct SampleView {
   KeyCounts* key_counts;    ///< if gradients decide; else nullptr
   std::uint16_t* keys;      ///< [RoomForKeys] of all rows, if gradients decide
   SampleState* state;
-  /// The gradients in the narrow format that they have if their maxima are like those of the tree before, which seldom
-  /// are not: see AreAlike. [capacity] in the order of `rows`; or nullptr: rows are not copied, or few.
+  /// [capacity] in the order of `rows`: the gradients in the narrow format that they would have with the maxima of the
+  /// tree before. nullptr: rows are not copied, or few. Anything if the format turns out to be another one, which is
+  /// seldom: see AreAlike, IsQuantised.
   NarrowGradient* narrow;
   GradientMaxima* maxima_before;
 
-  /// Is that so? The maxima of this tree are known.
+  /// Is `narrow` made? The format of this tree is known.
   XGBGPU_HD bool IsQuantised(GradientState const& gradient) const {
-    return narrow != nullptr && gradient.format.narrow && AreAlike(*maxima_before, gradient.maxima);
+    return narrow != nullptr && gradient.format.narrow && gradient.foreseen;
   }
   /// Rows that are there.
   XGBGPU_HD std::uint32_t size() const { return state->rows < capacity ? state->rows : capacity; }

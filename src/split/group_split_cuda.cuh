@@ -34,7 +34,8 @@ __device__ inline GradientSum Opaque(GradientSum sum) {
   return {grad, hess};
 }
 
-/// The bins that one thread looks at: `n` of them, from `first` on; none of a feature outside the sample of the tree.
+/// The bins that one thread looks at: `n` of them, from `first` on; none of categories, which others look at, and of a
+/// feature outside the sample of the tree.
 struct Segment {
   FeatureIndex feature;
   std::uint32_t columns;   ///< of the group, as many as threads are dealt to: a power of two
@@ -54,7 +55,7 @@ __device__ inline Segment SegmentOf(DeviceTree const& tree, SplitGroup const& gr
   s.feature = group.first + s.column();
   s.runs =
       max((per_part(group.first) + kSplitBins - 1) / kSplitBins, 1U);  // of more than one only a single feature has
-  if (s.column() >= group.features || !IsIn(tree.features_of_tree, s.feature)) return s;
+  if (group.categorical || s.column() >= group.features || !IsIn(tree.features_of_tree, s.feature)) return s;
   std::uint32_t const bins = tree.matrix.bins(s.feature);
   s.first = min((threadIdx.x >> column_bits) * per_part(s.feature), bins);
   s.n = min(per_part(s.feature), bins - s.first);
@@ -336,7 +337,7 @@ __device__ void BestOfGroup(DeviceTree const& tree, Segment const& s, GroupItem 
   bool const scanned = s.n != 0 && IsIn(item.allowed, s.feature) && MayMeetAt(tree, item.node, s.feature);
   int const direction = kMonotone && scanned ? tree.limits.directions[s.feature] : 0;
   SumBelow(s, sum, shared, &splits.below, &splits.present);
-  ask_ahead();
+  ask_ahead();                 // after the barrier: all threads have read what they had asked for
   unsigned long long top = 0;  // of the runs so far
   for (std::uint32_t from = 0; from < s.runs * kSplitBins; from += kSplitBins) {
     if (s.runs > 1) {

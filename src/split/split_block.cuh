@@ -25,7 +25,7 @@ struct FoundByWarp {
   float least;
 };
 
-/// What the threads of one item share.
+/// What the threads of a block share: for all of its items, then for one.
 struct SplitShared {
   SplitParams params;  ///< in the units of the tree
   SplitFilter filter;

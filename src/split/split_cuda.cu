@@ -69,7 +69,7 @@ __device__ void FinishNode(DeviceTree const& tree, GroupItem const& item, SplitS
   }
 }
 
-/// What there is to do for the child `child` of all families, which is one of `family`.
+/// What there is to do for a child, counted over all families; `family` is its own.
 __device__ GroupItem ItemOf(DeviceTree const& tree, std::uint32_t child, Family const& family) {
   auto const sums = [&](std::int32_t slot) {
     return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
@@ -91,7 +91,7 @@ template <bool kMonotone, bool kCategories>
 __global__ void __launch_bounds__(kThreads, kSplitResident)
     FindSplitsKernel(DeviceTree tree, NextLevel next, PathStep step, bool keeps) {
   __shared__ SplitShared shared;
-  __shared__ StagedBins staged;  // or room for categories, not at the same time
+  __shared__ StagedBins staged;  // or room for categories, for which no bins are asked
   static_assert(sizeof(CategoryShared) <= sizeof(StagedBins) && alignof(CategoryShared) <= alignof(StagedBins));
   auto* const room = reinterpret_cast<CategoryShared*>(&staged);
   __shared__ bool last_group;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
       if (last_group) FinishNode<kCategories>(tree, item, shared, room);
       __syncthreads();  // last_group is used again
     }
-    if (kCategories) ask_ahead();
+    if (kCategories) ask_ahead();  // till here the room was in use
     place = ahead;
     item = next_item;
     if (same_group) continue;

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"ManyTiles", {4000, 300, 0.1}, 64}, Shape{"Sparse", {20000, 20, 0.9}, 64},
                       Shape{"ThreeRows", {3, 4}, 256}, Shape{"Categories", {70001, 13, 0.1, 40}, 64, 50},
                       Shape{"ManyCategories", {20000, 10, 0.1}, 64, 700},
+                      Shape{"FourCategories", {70001, 13, 0.1, 40}, 64, 4},
                       Shape{"CategoriesOfTwoTiles", {30000, 50, 0.1, 100}, 128, 100},
                       Shape{"SparseCategories", {20000, 20, 0.9}, 64, 30}),
     [](auto const& c) { return std::string{c.param.name}; });

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gradient/gradient_ops.h"
 #include "reference/gradient.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
@@ -108,6 +109,30 @@ TEST(GradientFormatTest, ALargestValueThatTowersNeedsTheWideFormat) {
 
 TEST(GradientFormatTest, FewRowsNeedTheWideFormat) {
   EXPECT_FALSE(host::ChooseGradientFormat(Uniform(kNarrowMinRows - 1, 1.0f, 21), 2).narrow);
+}
+
+TEST(GradientFormatTest, MaximaAreAlikeWhoseScalesAre) {
+  auto const bits = [](float v) { return MagnitudeBits(v); };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> const largest{
+      0.0f, 1e-45f, 3e-45f, 1.1e-38f, 1.2e-38f, 0.5f,      0.75f,        std::nextafter(1.0f, 0.0f),
+      1.0f, 1.5f,   2.0f,   1e38f,    3e38f,    kInfinity, std::nanf("")};
+  int alike = 0;
+  for (float a : largest) {
+    for (float b : largest) {
+      bool const expected =
+          std::isfinite(a) && std::isfinite(b) && a != 0.0f && b != 0.0f && std::ilogb(a) == std::ilogb(b);
+      EXPECT_EQ(AreAlike({bits(a), bits(1.0f)}, {bits(b), bits(1.9f)}), expected) << a << ", " << b;
+      EXPECT_EQ(AreAlike({bits(1.0f), bits(a)}, {bits(1.0f), bits(b)}), expected) << a << ", " << b;
+      if (!expected) continue;
+      ++alike;
+      GradientFormat const one = MakeGradientFormat(70000, bits(a), bits(1.0f), true);
+      GradientFormat const other = MakeGradientFormat(90000, bits(b), bits(1.9f), true);
+      EXPECT_EQ(one.grad_shift, other.grad_shift);
+      EXPECT_EQ(one.hess_shift, other.hess_shift);
+    }
+  }
+  EXPECT_EQ(alike, 20);  // twelve with themselves; three from 0.5 to 1, two from 1 to 2
 }
 
 TEST(GradientFormatTest, ZerosAndExtremes) {

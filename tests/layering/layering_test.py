@@ -136,6 +136,15 @@ def long_files(root: Path) -> List[str]:
     return [f"{p.relative_to(root)} has {n} lines; at most {MAX_LINES}" for p, n in lengths if n > MAX_LINES]
 
 
+def copies_that_nobody_waits_for(root: Path) -> List[str]:
+    """Waiting for asynchronous copies means those that were committed; without a commit a wait returns at once."""
+    def lacks(path: Path) -> bool:
+        text = path.read_text(encoding="utf-8")
+        return "__pipeline_memcpy_async(" in text and not ("__pipeline_commit(" in text and "__pipeline_wait_prior(" in text)
+
+    return [f"{p.relative_to(root)} copies asynchronously without both commit and wait" for p in files(root, "src") if lacks(p)]
+
+
 # Rule → a tree that breaks it, and what the complaints must say.
 BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "host_headers": (
@@ -163,6 +172,9 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
         ["xgboost_gpu.map and plugin/api_hooks.cc do not both have XGDMatrixB",
          "_library.py and plugin/api_hooks.cc do not both have XGBoosterC"]),
+    "copies_that_nobody_waits_for": (
+        {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
+        ["src/split/a.cu copies asynchronously without both commit and wait"]),
     "long_files": (
         {"plugin/long.cc": "\n" * (MAX_LINES + 1)},
         ["plugin/long.cc has 501 lines"]),
@@ -197,7 +209,7 @@ def add_tests(rule) -> None:
 
 
 for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, dead_links,
-              documented_parameters, functions_in_front, long_files):
+              documented_parameters, functions_in_front, copies_that_nobody_waits_for, long_files):
     add_tests(rule_)
 
 if __name__ == "__main__":
