@@ -1,5 +1,3 @@
-#include <cuda_pipeline.h>
-
 #include <type_traits>
 
 #include "core/grid.h"
@@ -66,10 +64,11 @@ __device__ typename Sums::Value ValueOf(Feed const& feed, RowIndex row, Gradient
 /// Adds the shared sums to the histogram in `slot` and clears them; whole: nobody else adds any. Neighbouring lanes
 /// take the two sums of a cell: the additions of a warp fill whole sectors, and device memory counts sectors.
 template <typename Sums, int kSymbolBytes, int kWords>
-__device__ void Flush(DeviceTree const& tree, DeviceTile const& tile, std::int32_t slot, bool whole,
-                      std::uint32_t tile_index, std::uint32_t pass, std::uint32_t* sums) {
+__device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std::uint32_t tile_index,
+                      std::uint32_t pass, std::uint32_t* sums) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   DeviceMatrixView const& m = tree.matrix;
+  DeviceTile const tile = m.tile[tile_index];
   // A thread has always the same of the two sums, of the same column.
   constexpr std::uint32_t kOfBin = 2 * Tile::kPlane;
   static_assert(kLeastThreads % kOfBin == 0 && sizeof(GradientSum) == 2 * sizeof(std::int64_t));
@@ -128,7 +127,6 @@ __device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint8_
       if (more) fetch();
       if (in) Tile::Add(to, columns, words, own);
     }
-    if (first) __pipeline_wait_prior(0);  // what the caller has asked for
     any = __syncthreads_or(more) != 0;
     hand_on(first && !any);
     __syncthreads();
@@ -152,7 +150,6 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
   std::uint32_t* const staging = shared + threadIdx.x / 32 * kWarpWords<kRecordWords>;
   std::uint32_t* const queue = staging + 32 * kRecordWords;
   std::uint32_t* const sums = shared + blockDim.x / 32 * kWarpWords<kRecordWords>;
-  auto* const tile = reinterpret_cast<DeviceTile*>(sums + (Feed::kPairs ? 2 : 1) * sum_words);
 
   std::uint64_t const units = jobs.all_units;
   std::uint64_t const work = units * m.tiles * kPasses;
@@ -170,17 +167,13 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     segment.tells = tile_pass == 0;
     at += taken;
     if (segment.n == 0) continue;
-    // Here when the sums are handed on.
-    if (threadIdx.x == 0) __pipeline_memcpy_async(tile, m.tile + tile_index, sizeof(DeviceTile));
-    __pipeline_commit();
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
     SumSegment<Sums, kSymbolBytes, kWords, kRecordWords, Feed>(
         tree, segment, records, sums, sum_words, staging, queue, [&](bool whole) {
           whole = whole && segment.whole;
-          Flush<Sums, kSymbolBytes, kWords>(tree, *tile, segment.slot, whole, tile_index, pass, sums);
+          Flush<Sums, kSymbolBytes, kWords>(tree, segment.slot, whole, tile_index, pass, sums);
           if (Feed::kPairs && segment.other_slot != kNoSlot) {
-            Flush<Sums, kSymbolBytes, kWords>(tree, *tile, segment.other_slot, whole, tile_index, pass,
-                                              sums + sum_words);
+            Flush<Sums, kSymbolBytes, kWords>(tree, segment.other_slot, whole, tile_index, pass, sums + sum_words);
           }
         });
     near = Jobs::LoadNear(tree);
@@ -278,7 +271,7 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Rows>;
   std::size_t const sums = TileBytes(tree.matrix, symbols);
   auto const bytes_of = [&](unsigned threads) {
-    return (Feed::kPairs ? 2 : 1) * sums + threads / 32 * kWarpWords<kRecordWords> * 4 + sizeof(DeviceTile);
+    return (Feed::kPairs ? 2 : 1) * sums + threads / 32 * kWarpWords<kRecordWords> * 4;
   };
   bool const alone = !limits.shared && bytes_of(kMostThreads) <= limits.block_bytes;
   unsigned const threads = alone ? kMostThreads : kLeastThreads;
@@ -336,8 +329,8 @@ void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits con
 }
 
 bool PairsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimits const& limits) {
-  std::size_t const others = kMostThreads / 32 * kWarpWords<8> * sizeof(std::uint32_t) + sizeof(DeviceTile);
-  return m.symbol_bytes == 1 && !limits.shared && 2 * TileBytes(m, symbols) + others <= limits.block_bytes;
+  std::size_t const of_warps = kMostThreads / 32 * kWarpWords<8> * sizeof(std::uint32_t);
+  return m.symbol_bytes == 1 && !limits.shared && 2 * TileBytes(m, symbols) + of_warps <= limits.block_bytes;
 }
 
 void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits,

@@ -19,8 +19,10 @@ struct DeviceMatrixPolicy {
   /// Shared memory for the sums of one tile: 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly. A block of 16
   /// warps then fits a multiprocessor of architectures 80 to 89 and 120, one of 32 those of 80, 90 and 100.
   std::size_t tile_bytes{64 << 10};
-  /// Beside the sums: staging and queues of 16 warps, 32 records of 32 bytes and 1,088 bytes each; and a DeviceTile.
-  std::size_t other_bytes{(33 << 10) + 16};
+  /// Staging and queues of 16 warps beside the sums: 32 records of 32 bytes and 1,088 bytes each. With the 1 KB that
+  /// the system takes two such blocks fill 196 KB: 16 bytes more, and architecture 90 sets 228 KB of the first-level
+  /// cache aside for them instead of 196, which made trees in lanes 7 % slower.
+  std::size_t other_bytes{33 << 10};
 };
 
 /// Bytes of shared sums that a pass over `columns` columns of `symbols` symbols takes in the wide format, which has
