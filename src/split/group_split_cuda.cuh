@@ -259,8 +259,8 @@ __device__ inline void StageBins(Segment const& s, std::uint32_t stride, GroupIt
   auto const ask = [&](GradientSum const* sums, longlong2(*to)[kSplitThreads]) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
-      if (i < s.n)
-        __pipeline_memcpy_async(&to[i][threadIdx.x], sums + s.cell + std::uint64_t{i} * stride, sizeof(GradientSum));
+      if (i >= s.n) continue;
+      __pipeline_memcpy_async(&to[i][threadIdx.x], sums + s.cell + std::uint64_t{i} * stride, sizeof(GradientSum));
     }
   };
   ask(item.own, staged->own);
