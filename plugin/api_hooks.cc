@@ -2,9 +2,12 @@
 #include <dlfcn.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
+#include <xgboost/json.h>
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 
 #include "api_call.h"
@@ -74,6 +77,7 @@ struct Batches {
   DataIterResetCallback* reset;
   XGDMatrixCallbackNext* next;
   DMatrixHandle proxy;
+  char const* config;                        ///< of the matrix
   std::unique_ptr<AscendingRows> ascending;  ///< of the batch that XGBoost reads now, if the caller's are not
 };
 
@@ -101,6 +105,18 @@ void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
                          " weights; allowed: one weight for each row, or none");
 }
 
+/// Stock code asks for as many bytes as follow from it, and what it says then does not name it.
+void CheckMaxBin(char const* config) {
+  if (config == nullptr) return;
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
+  auto const& fields = xgboost::get<xgboost::Object const>(json);
+  auto const found = fields.find("max_bin");
+  if (found == fields.cend() || !xgboost::IsA<xgboost::Integer>(found->second)) return;
+  std::int64_t const bins = xgboost::get<xgboost::Integer const>(found->second);
+  if (bins >= 1 && bins <= std::numeric_limits<std::int32_t>::max()) return;
+  Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
+}
+
 extern "C" void ResetBatches(DataIterHandle handle) {
   auto const& batches = *static_cast<Batches const*>(handle);
   batches.reset(batches.caller);
@@ -109,6 +125,7 @@ extern "C" void ResetBatches(DataIterHandle handle) {
 /// Called by XGBoost, whose C function reports what is thrown here.
 extern "C" int NextBatch(DataIterHandle handle) {
   auto const& batches = *static_cast<Batches const*>(handle);
+  AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
   int const more = batches.next(batches.caller);
   if (more != 0 && batches.proxy != nullptr) {
     auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);
@@ -204,7 +221,7 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
   static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, nullptr};
+  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, config, nullptr};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
 }

@@ -311,6 +311,16 @@ def test_quantile_matrix_with_another_number_of_bins_is_an_error_or_obeys_the_ma
         assert len(used) <= 16
 
 
+@only_ours
+@pytest.mark.parametrize("bins", [-(2**31), -1, 0, 2**31])
+def test_a_number_of_bins_that_cannot_be(bins: int) -> None:
+    words = f"Parameter max_bin is {bins}; allowed: 2 or more, for gpu_hist up to 65535"
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        xgb.QuantileDMatrix(X, Y, max_bin=bins)
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        xgb.XGBRegressor(**params(max_bin=bins), n_estimators=1).fit(X, Y)
+
+
 def test_quantile_matrix_cannot_serve_exact_in_stock() -> None:
     with pytest.raises(xgb.core.XGBoostError, match="QuantileDMatrix"):
         xgb.train({"tree_method": "exact"}, xgb.QuantileDMatrix(X, Y), 1)
