@@ -9,7 +9,7 @@
 namespace xgbgpu::cuda {
 
 /// use(which, total) in one thread for each of two totals: combine() over all threads' values. Called by the whole
-/// block, once in a kernel. combine is associative and commutative.
+/// block, once in a kernel for each type of `use`. combine is associative and commutative.
 template <int kBlockThreads, typename T, typename Combine, typename Use>
 __device__ void ForBlockTotals(T first, T second, Combine&& combine, Use&& use) {
   __shared__ T totals[kBlockThreads / 32][2];
@@ -28,8 +28,8 @@ __device__ void ForBlockTotals(T first, T second, Combine&& combine, Use&& use) 
   use(threadIdx.x, total);
 }
 
-/// Adds the block's sums to *to.
-template <int kBlockThreads>
+/// Adds the block's sums to *to. kUse: another number for each use in a kernel, which has shared memory of its own.
+template <int kBlockThreads, int kUse = 0>
 __device__ void AddBlockSum(GradientSum own, GradientSum* to) {
   ForBlockTotals<kBlockThreads>(
       own.grad, own.hess, [](std::int64_t a, std::int64_t b) { return a + b; },

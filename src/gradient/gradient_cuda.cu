@@ -42,9 +42,8 @@ __global__ void __launch_bounds__(kThreads)
   RaiseToBlockMax<kThreads>(grad, hess, &maxima->grad, &maxima->hess);
 }
 
-__device__ bool NoneTower(CoarseSums sums, std::uint64_t rows) {
-  return NoneTowers(static_cast<std::int64_t>(sums.grad), rows) &&
-         NoneTowers(static_cast<std::int64_t>(sums.hess), rows);
+__device__ bool NeitherTowers(GradientSum coarse, std::uint64_t rows) {
+  return NoneTowers(coarse.grad, rows) && NoneTowers(coarse.hess, rows);
 }
 
 /// Adds up what for_each(f) hands to f, all gradients of `rows` rows; the last block chooses the format.
@@ -59,15 +58,11 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, Gradient
       grad += CoarseMagnitude(v.grad, grad_scale);
       hess += CoarseMagnitude(v.hess, hess_scale);
     });
-    ForBlockTotals<kThreads>(
-        grad, hess, [](std::int64_t a, std::int64_t b) { return a + b; },
-        [&](unsigned which, std::int64_t total) {
-          atomicAdd(which == 0 ? &state->coarse.grad : &state->coarse.hess, static_cast<unsigned long long>(total));
-        });
+    AddBlockSum<kThreads>({grad, hess}, &state->coarse);
   }
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     state->maxima = maxima;
-    WriteFormat(rows, maxima, may_be_narrow && NoneTower(LoadFresh(&state->coarse), rows), state);
+    WriteFormat(rows, maxima, may_be_narrow && NeitherTowers(LoadFresh(&state->coarse), rows), state);
   }
 }
 
@@ -85,7 +80,7 @@ __global__ void __launch_bounds__(kThreads)
   GradientMaxima const maxima = state->maxima;
   if (gradients.coarse != nullptr && AreAlike(*gradients.like, maxima)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-      WriteFormat(rows, maxima, rows >= kNarrowMinRows && NoneTower(*gradients.coarse, rows), state);
+      WriteFormat(rows, maxima, rows >= kNarrowMinRows && NeitherTowers(*gradients.coarse, rows), state);
       state->foreseen = true;
     }
     return;

@@ -19,17 +19,12 @@ struct DeviceGradients {
   GradientMaxima const* maxima;
 };
 
-/// Sums of CoarseMagnitude.
-struct CoarseSums {
-  unsigned long long grad, hess;
-};
-
 /// What is known of one tree's gradients; lives on the device. Zero before the first kernel.
 struct GradientState {
   GradientMaxima maxima;
-  CoarseSums coarse;
+  GradientSum coarse;  ///< sums of CoarseMagnitude
   std::uint32_t finished_blocks;
-  GradientFormat format;  ///< from here on written by the last block
+  GradientFormat format;  ///< from here on written by one block
   double grad_scale;      ///< 2^grad_shift
   double hess_scale;
   bool foreseen;  ///< of a sample: sums by the scales for SampledGradients::like told the format
@@ -50,8 +45,8 @@ struct SampledGradients {
   GradientPair const* in_order;  ///< or nullptr
   GradientPair const* by_row;
   std::uint32_t const* count;  ///< of the rows, on the device
-  /// Their sums, by the scales for maxima like these. nullptr: nobody has made any.
-  CoarseSums const* coarse;
+  /// Their sums of CoarseMagnitude, by the scales for maxima like these. nullptr: nobody has made any.
+  GradientSum const* coarse;
   GradientMaxima const* like;
 
   XGBGPU_HD GradientPair At(std::uint64_t i) const { return in_order != nullptr ? in_order[i] : by_row[rows[i].row]; }

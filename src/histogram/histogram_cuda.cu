@@ -77,10 +77,9 @@ __device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std
   std::uint32_t const of_tile = pass * Tile::kPlane + column;
   std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
   std::uint32_t const end = of_tile < columns ? tile.bins : 0;  // of bins that are added
-  std::int64_t* to = &tree.histograms[static_cast<std::uint64_t>(slot) * m.cells + tile.first_cell +
-                                      std::uint64_t{first_bin} * m.tile_columns + of_tile]
-                          .grad +
-                     which;
+  auto* to = reinterpret_cast<std::int64_t*>(tree.histograms + static_cast<std::uint64_t>(slot) * m.cells +
+                                             tile.first_cell + std::uint64_t{first_bin} * m.tile_columns + of_tile) +
+             which;
   std::uint32_t* cell = sums + first_bin * Tile::kCell + column;
 #pragma unroll 4
   for (std::uint32_t bin = first_bin; bin < tile.symbols; bin += bins_apart) {

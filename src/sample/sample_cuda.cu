@@ -347,18 +347,14 @@ class EarlyNarrow {
     to_[place] = q;
     sum_.grad += q.grad;
     sum_.hess += q.hess;
-    grad_sum_ += CoarseMagnitude(v.grad, coarse_grad_);
-    hess_sum_ += CoarseMagnitude(v.hess, coarse_hess_);
+    coarse_.grad += CoarseMagnitude(v.grad, coarse_grad_);
+    coarse_.hess += CoarseMagnitude(v.hess, coarse_hess_);
   }
   /// Called by the whole block, once.
   __device__ void HandOn(SampleState* state) const {
     if (to_ == nullptr) return;
     AddBlockSum<kThreads>(sum_, &state->sum);
-    ForBlockTotals<kThreads>(
-        grad_sum_, hess_sum_, [](std::int64_t a, std::int64_t b) { return a + b; },
-        [&](unsigned which, std::int64_t total) {
-          atomicAdd(which == 0 ? &state->coarse.grad : &state->coarse.hess, static_cast<unsigned long long>(total));
-        });
+    AddBlockSum<kThreads, 1>(coarse_, &state->coarse);
   }
 
  private:
@@ -366,8 +362,7 @@ class EarlyNarrow {
   RandomStream rounding_;
   NarrowScales scales_{};
   FloatScale coarse_grad_{}, coarse_hess_{};
-  GradientSum sum_;
-  std::int64_t grad_sum_{0}, hess_sum_{0};  ///< of coarse magnitudes
+  GradientSum sum_, coarse_;
 };
 
 template <typename Chances, typename Gradients>

@@ -20,7 +20,7 @@ struct SampleState {
   std::uint32_t largest_key;  ///< of all rows, if gradients decide
   SampleRule rule;            ///< the same
   GradientSum sum;            ///< over SampleView::narrow, …
-  CoarseSums coarse;          ///< … and of the same gradients by the scales for maxima_before
+  GradientSum coarse;         ///< … and of the same gradients by the scales for maxima_before
 };
 
 /// Rows by their keys; lives on the device. Zero before the first kernel.
