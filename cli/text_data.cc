@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -37,22 +36,22 @@ bool IsLibsvmRow(std::string const& line) {
   return true;
 }
 
-/// The first row that is not empty, without its comment, at most so many characters of it.
+/// The first row that is not empty, without comments, at most so many characters of it.
 std::string FirstRow(std::istream& file) {
   constexpr std::size_t kMost = 1 << 16;
   std::string row;
+  bool comment = false;
   for (char c = 0; row.size() < kMost && file.get(c);) {
     if (c == '\n' || c == '\r') {
-      row = row.substr(0, row.find('#'));
       if (row.find_first_not_of(" \t") != std::string::npos) return row;
       row.clear();
+      comment = false;
     } else {
-      row += c;
+      comment = comment || c == '#';
+      if (!comment) row += c;
     }
   }
-  row = row.substr(0, row.find('#'));
-  if (row.size() == kMost) row = row.substr(0, row.find_last_of(" \t"));  // the last token may be cut
-  return row;
+  return row.size() < kMost ? row : row.substr(0, row.find_last_of(" \t"));  // the last token may be cut
 }
 
 bool IsDMatrixFile(std::istream& file) {
@@ -78,8 +77,8 @@ void CheckTextData(std::string const& option, std::string const& uri) {
   if (!file || IsDMatrixFile(file)) return;
   std::string const what = option + " = '" + uri + "'";
   if (file.peek() == std::ifstream::traits_type::eof()) throw Error(what + ": the file is empty");
-  std::size_t const format = arguments.find("&format=");
-  if (format != std::string::npos && arguments.compare(format, 14, "&format=libsvm") != 0) return;
+  bool const is_libsvm = (arguments + '&').find("&format=libsvm&") != std::string::npos;
+  if (!is_libsvm && arguments.find("&format=") != std::string::npos) return;
   std::string const row = FirstRow(file);
   if (IsLibsvmRow(row)) return;
   constexpr std::size_t kShown = 60;

@@ -117,15 +117,16 @@ void CheckMaxBin(char const* config) {
   Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
 }
 
+/// XGBoost calls it first.
 extern "C" void ResetBatches(DataIterHandle handle) {
   auto const& batches = *static_cast<Batches const*>(handle);
+  AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
   batches.reset(batches.caller);
 }
 
 /// Called by XGBoost, whose C function reports what is thrown here.
 extern "C" int NextBatch(DataIterHandle handle) {
   auto const& batches = *static_cast<Batches const*>(handle);
-  AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
   int const more = batches.next(batches.caller);
   if (more != 0 && batches.proxy != nullptr) {
     auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);

@@ -20,8 +20,8 @@ struct DeviceMatrixPolicy {
   /// warps then fits a multiprocessor of architectures 80 to 89 and 120, one of 32 those of 80, 90 and 100.
   std::size_t tile_bytes{64 << 10};
   /// Staging and queues of 16 warps beside the sums: 32 records of 32 bytes and 1,088 bytes each. With the 1 KB that
-  /// the system takes two such blocks fill 196 KB: 16 bytes more, and architecture 90 sets 228 KB of the first-level
-  /// cache aside for them instead of 196, which made trees in lanes 7 % slower.
+  /// the system takes two such blocks fill 196 KB, one of the sizes that architecture 90 sets aside for shared memory;
+  /// the next is 228. With 16 bytes more trees in lanes were 7 % slower (docs/adr/0006-cuda-kernels.md).
   std::size_t other_bytes{33 << 10};
 };
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import Rules, check_tree, route
 from sklearn import datasets
-from support import BACKEND, FLOAT_EPS, binary_labels, data_folder, fresh, make_data, only_ours, raw, train, trees_of
+from support import BACKEND, FLOAT_EPS, binary_labels, data_folder, fresh, make_data, only_ours, params, raw, train, trees_of
 
 pytestmark = only_ours
 Error = xgb.core.XGBoostError
@@ -256,6 +256,18 @@ def test_what_was_trained_is_what_is_predicted(how: dict) -> None:
     told = again.eval(data).split(f"{metric}:")[1] if "dart" not in str(how) else None
     if told is not None:
         assert float(told) == pytest.approx(losses[-1], rel=1e-5)  # printed with six digits
+
+
+def test_rows_of_negative_hessians_count_as_with_hist_and_unlike_stock_exact() -> None:
+    x = np.arange(40, dtype=np.float32)[:, None]
+    grad, hess = np.where(x[:, 0] < 20, 1.0, -1.0), np.ones(40)
+    hess[::10] = -0.5
+    cover = {}
+    for settings in (exact(), params(), {"tree_method": "hist"}, stock()):
+        booster = xgb.Booster({**settings, "max_depth": 1}, [data := xgb.DMatrix(x, grad)])
+        booster.boost(data, grad.tolist(), hess.tolist())
+        cover[settings["tree_method"]] = float(trees_of(booster)[0].hess[0])
+    assert cover == {"gpu_exact": 34.0, "gpu_hist": 34.0, "hist": 34.0, "exact": 36.0}
 
 
 def test_sparse_matrices_and_early_stopping() -> None:
