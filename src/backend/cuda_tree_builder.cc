@@ -185,7 +185,7 @@ void CudaTreeBuilder::BeginTree() {
   cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
   lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
   bool const alone = round_.trees.size() == 1 && lane.level().ComputesGradients(train_);
-  if (auto const losses = alone ? rows.losses() : std::nullopt; losses) {
+  if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {
     lane.Begin(
         train_, *losses, [&rows] { return rows.gradients(0); }, TreeNumber(tree.key), ahead);
   } else {

@@ -28,7 +28,7 @@ class TreeLane {
   /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::LevelBuilder).
   void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
              cuda::MarginsAhead const& ahead = {});
-  /// On gradients that the tree computes for its sample; gradients().pairs is nullptr then.
+  /// On gradients that the tree computes itself; gradients().pairs is nullptr then.
   void Begin(TrainParams const& params, cuda::RowLosses const& losses, std::function<cuda::DeviceGradients()> all,
              std::uint32_t tree_number, cuda::MarginsAhead const& ahead);
   /// Every level of it.

@@ -19,15 +19,34 @@ struct DeviceGradients {
   GradientMaxima const* maxima;
 };
 
+/// Gradients quantised before the format is known, as if it were that of maxima like those of the tree before
+/// (early_narrow.cuh). On the device.
+struct EarlyGradients {
+  NarrowGradient* narrow;         ///< means something if GradientState::foreseen; nullptr: there are none
+  GradientMaxima* maxima_before;  ///< 0: there was no tree before, or its format was not narrow
+
+  /// Are there any? The same answer in all kernels of a tree but the last that looks at gradients.
+  XGBGPU_HD bool ForeseeNarrow() const {
+    return narrow != nullptr && maxima_before->grad != 0 && maxima_before->hess != 0;
+  }
+};
+
+/// Over them.
+struct EarlySums {
+  GradientSum narrow;
+  GradientSum magnitudes;  ///< of each
+};
+
 /// What is known of one tree's gradients; lives on the device. Zero before the first kernel.
 struct GradientState {
   GradientMaxima maxima;
   GradientSum coarse;  ///< sums of CoarseMagnitude
+  EarlySums early;
   std::uint32_t finished_blocks;
   GradientFormat format;  ///< from here on written by one block
   double grad_scale;      ///< 2^grad_shift
   double hess_scale;
-  bool foreseen;  ///< of a sample: sums by the scales for SampledGradients::like told the format
+  bool foreseen;  ///< it is that of the early gradients, and narrow
 };
 
 /// Fills *state from the gradients of `rows` rows. The same choice as host::ChooseGradientFormat.
@@ -45,15 +64,13 @@ struct SampledGradients {
   GradientPair const* in_order;  ///< or nullptr
   GradientPair const* by_row;
   std::uint32_t const* count;  ///< of the rows, on the device
-  /// Their sums of CoarseMagnitude, by the scales for maxima like these. nullptr: nobody has made any.
-  GradientSum const* coarse;
-  GradientMaxima const* like;
+  EarlyGradients early;
 
   XGBGPU_HD GradientPair At(std::uint64_t i) const { return in_order != nullptr ? in_order[i] : by_row[rows[i].row]; }
 };
 
 /// As ChooseGradientFormat, for the first min(*count, most) of the rows, whose maxima *state holds already.
-/// Cost  one pass over them, if there are no sums for maxima like theirs
+/// Cost  one pass over them, if the format is not foreseen
 void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
                         DeviceLimits const& limits, cudaStream_t stream);
 

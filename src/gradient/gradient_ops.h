@@ -60,6 +60,13 @@ XGBGPU_HD bool NoneTowers(std::int64_t coarse_sum, std::uint64_t rows) {
   return coarse_sum >= static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);
 }
 
+/// Is NoneTowers true for sure, given the sum of the magnitudes of these gradients in the narrow format that their
+/// maximum asks for? Nearly always if it is: one of |q| is more than |q| - 1 units of 2^(exponent - kNarrowBits), hence
+/// has a CoarseMagnitude of at least (|q| - 1) 2^(20 - kNarrowBits).
+XGBGPU_HD bool SurelyNoneTowers(std::int64_t narrow_sum, std::uint64_t rows) {
+  return NoneTowers((narrow_sum - static_cast<std::int64_t>(rows)) * (1 << (20 - kNarrowBits)), rows);
+}
+
 /// Are all scales, CoarseScale and those of the narrow format, the same for one as for the other? Maxima that are not
 /// finite, or 0, as those of no tree are, are like no others.
 XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {

@@ -12,6 +12,7 @@
 #include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
+#include "objective/objective_cuda.h"
 #include "sample/feature_ops.h"
 #include "sample/sample_cuda.h"
 #include "split/category_sets.h"
@@ -204,9 +205,16 @@ void SelectOrdered(DeviceTree const& tree, NextLevel next, PathStep step, Device
 
 // The same by paths.
 
-/// Gradients in the order of rows, to `narrow` if that is the format; their sum, the root, its group and sum job;
-/// RowPaths::next_path is cleared, if there is one. (level/quantise_rows_cuda.cu)
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+/// Gradients of all rows, of which there are kNarrowMinRows at least, from losses whose room is tree.gradients: early
+/// ones and their format, or, if that was not foreseen, pairs. RowPaths::next_path is cleared, if there is one.
+/// (level/quantise_losses_cuda.cu)
+void QuantiseLosses(DeviceTree const& tree, RowLosses const& losses, EarlyGradients const& early,
+                    DeviceLimits const& limits, cudaStream_t stream);
+/// Gradients in the order of rows, to `narrow` if that is the format, unless they are there; their sum, the root, its
+/// group and sum job; the maxima, for the next tree; RowPaths::next_path is cleared, if there is one.
+/// (level/quantise_rows_cuda.cu)
+void StartPaths(DeviceTree const& tree, EarlyGradients const& early, NarrowGradient* narrow, DeviceLimits const& limits,
+                cudaStream_t stream);
 /// The same for a sample, in its order. (level/quantise_rows_cuda.cu)
 void StartSampledPaths(DeviceTree const& tree, SampleView const& sample, NarrowGradient* narrow,
                        DeviceLimits const& limits, cudaStream_t stream);

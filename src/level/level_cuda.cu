@@ -62,15 +62,16 @@ bool LevelBuilder::CanUsePaths() const {
 }
 
 bool LevelBuilder::ComputesGradients(TrainParams const& params) const {
-  // Open trees may have to be grown again, attended. Stages are timed one by one.
-  return params.SamplesRows() && !ShapeOf(params, matrix_.view.rows).open && CanRunUnattended(params) &&
-         CanUsePaths() && !has_timeline();
+  // Stages are timed one by one.
+  return (params.SamplesRows() || matrix_.view.rows >= kNarrowMinRows) && CanRunUnattended(params) && CanUsePaths() &&
+         !has_timeline();
 }
 
 void LevelBuilder::ReserveUnattended() {
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   used_slots_ = static_cast<std::uint32_t>(widest);
   Grow(&tree_memory_, "nodes", TreeBytes(nodes));
+  Grow(&maxima_before_, "state", 1);
   if (categories_.Reserve(nodes, 0, stream_)) DropGraph();
   if (shape_.cut) ReserveCut(nodes);
   Grow(&families_, "nodes", widest);
@@ -227,11 +228,17 @@ void LevelBuilder::EnqueueStart() {
     EnqueueSample();
     return;
   }
-  timer_.Run(kGradients, level_,
-             [&] { ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_); });
+  EarlyGradients const early = losses_ ? EarlyGradients{paths_.narrow(), maxima_before_.data()} : EarlyGradients{};
+  timer_.Run(kGradients, level_, [&] {
+    if (losses_) {
+      QuantiseLosses(tree, *losses_, early, limits_, stream_);
+    } else {
+      ChooseGradientFormat(gradients_, matrix_.view.rows, tree.gradient, limits_, stream_);
+    }
+  });
   timer_.Run(kRoot, level_, [&] {
     if (by_paths_) {
-      StartPaths(tree, paths_.narrow(), limits_, stream_);
+      StartPaths(tree, early, paths_.narrow(), limits_, stream_);
     } else {
       ListRootRows(tree, limits_, stream_);
     }
@@ -345,8 +352,8 @@ void LevelBuilder::LaunchTree() {
                      used_slots_,
                      gradients_.pairs,
                      gradients_.maxima,
-                     losses_ ? losses_->objective.kind : Objective{},
-                     losses_ ? losses_->objective.scale_pos_weight : 0.0f,
+                     losses_.has_value(),
+                     losses_ ? losses_->objective : ObjectiveParams{},
                      losses_ ? losses_->labels : nullptr,
                      losses_ ? losses_->weights : nullptr,
                      limits_.processors,
@@ -354,7 +361,7 @@ void LevelBuilder::LaunchTree() {
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths, k.walks_ahead,
                     k.tree_set, k.node_sets, k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima,
-                    k.objective, k.scale_pos_weight, k.labels, k.weights, k.processors, k.limits);
+                    k.computes, k.objective, k.labels, k.weights, k.processors, k.limits);
   };
   if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
     RecordGraph();
@@ -400,14 +407,18 @@ bool LevelBuilder::MakeRoomForTree() {
   return true;
 }
 
+/// The tree is grown again: from now on on gradients of all rows.
+void LevelBuilder::UseAllGradients() {
+  if (!losses_) return;
+  gradients_ = all_gradients_();
+  losses_.reset();
+}
+
 /// Unattended: waits for what is enqueued; if it lacked memory, for the tree from its start.
 void LevelBuilder::WaitForTree() {
   returned_.Wait("growing a tree");
   while (by_paths_ && MakeRoomForTree()) {
-    if (losses_) {
-      gradients_ = all_gradients_();
-      losses_.reset();
-    }
+    UseAllGradients();
     RunUnattended();
     returned_.Wait("growing a tree");
   }

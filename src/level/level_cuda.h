@@ -14,6 +14,7 @@
 #include "level/device_tree.h"
 #include "level/path_growth.h"
 #include "level/tree_shape.h"
+#include "objective/objective_cuda.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample.h"
 #include "split/constraints_cuda.h"
@@ -41,14 +42,15 @@ class LevelBuilder {
     losses_.reset();
     BeginWith(params, std::move(features), gradients, tree_number, ahead);
   }
-  /// The same without gradients, if ComputesGradients(params); all of them would be finite. Margins, labels and weights
-  /// stay where they are until Finish or Discard. all(): the gradients of all rows, of the same margins, labels and
-  /// weights even if these have changed; asked for in Finish, if the tree must be grown again.
+  /// The same without gradients, if ComputesGradients(params): from losses, with room exactly if rows are not sampled,
+  /// and, if they are, such that all gradients would be finite. Margins, labels and weights stay where they are until
+  /// Finish or Discard. all(): the gradients of all rows, of the same margins, labels and weights even if these have
+  /// changed; asked for in Finish, if the tree must be grown again.
   void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
              std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead) {
     losses_ = losses;
     all_gradients_ = std::move(all);
-    BeginWith(params, std::move(features), {}, tree_number, ahead);
+    BeginWith(params, std::move(features), {losses.room}, tree_number, ahead);
   }
   /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
   void Discard() {
@@ -58,7 +60,7 @@ class LevelBuilder {
       stream_.Wait("giving up a tree");
     }
   }
-  /// May a tree of these parameters be grown on gradients of its sample alone?
+  /// May a tree of these parameters compute its gradients itself?
   bool ComputesGradients(TrainParams const& params) const;
   void BuildRoot();
   bool SelectNodes();
@@ -126,6 +128,7 @@ class LevelBuilder {
   void EnqueueStart();
   void EnqueueSample();
   bool MakeRoomForTree();
+  void UseAllGradients();
   void EnqueueTree();
   void EnqueueLevels(int first, int end);
   void EnqueueListLevels(int first, int end);
@@ -199,8 +202,8 @@ class LevelBuilder {
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     GradientMaxima const* maxima;
-    Objective objective;  ///< with losses; all of these are 0 else
-    float scale_pos_weight;
+    bool computes;  ///< gradients, with what follows
+    ObjectiveParams objective;
     float const *labels, *weights;
     int processors;
     NodeLimitsView limits;
@@ -229,7 +232,7 @@ class LevelBuilder {
   std::uint32_t sample_room_{0};                 ///< by paths: rows of the sample at most
   DeviceBuffer<RowRecord> sample_rows_;          ///< by paths
   DeviceBuffer<GradientPair> sample_gradients_;  ///< by paths of these rows, else by row, if they are divided
-  DeviceBuffer<GradientMaxima> maxima_before_;   ///< by paths: of the sample of the tree before
+  DeviceBuffer<GradientMaxima> maxima_before_;   ///< EarlyGradients::maxima_before
   DeviceBuffer<KeyCounts> key_counts_;
   DeviceBuffer<std::uint16_t> keys_;
   DeviceBuffer<NodeIndex> positions_;

@@ -44,6 +44,7 @@ bool LevelBuilder::GrowOn() {
 void LevelBuilder::GrowAttended() {
   stream_.Wait("growing a tree");  // rows have looked for leaves in vain
   too_deep_ = true;
+  UseAllGradients();
   StartTree(constraints());
   BuildRoot();
   while (SelectNodes()) ExpandNodes();

@@ -93,7 +93,7 @@ bool PathGrowth::Reserve(TreeShape const& shape, std::uint32_t sample, cudaStrea
 RowPaths PathGrowth::View(GradientPair const* gradients) const {
   RowPaths paths{};
   paths.store = {matrix_.records, narrow_[0].data(), gradients};
-  if (divides_) paths.next_path = path_[1].data();  // the one that is not written from end to end
+  paths.next_path = next_path();
   paths.groups = groups_[0].data();
   paths.splits = splits_.data();
   paths.counts = counts_.data();

@@ -23,6 +23,8 @@ class PathGrowth {
   /// From the next Reserve on: is there room for moved gradients of the wide format?
   void SetMoveWide(bool room) { move_wide_ = room; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
+  /// RowPaths::next_path of the root's level, which must be clear, since not all of it is written; or nullptr.
+  std::uint8_t* next_path() const { return divides_ ? path_[1].data() : nullptr; }
   /// The matrix that trees are grown on: the whole, or `sampled_records` with room for the largest sample.
   DeviceMatrixView const& matrix() const { return matrix_; }
   std::uint8_t* sampled_records() const { return sampled_records_.data(); }

@@ -1,4 +1,4 @@
-/// The first kernel of a tree whose rows go by paths: gradients in fixed point, the root.
+/// Where the rows of a tree go by paths: gradients in fixed point, the root.
 #include "core/block_totals.cuh"
 #include "core/grid.h"
 #include "core/launch.h"
@@ -13,18 +13,15 @@ namespace {
 
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
-constexpr unsigned kClearingBlocks = 64;
 constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
 
 /// All rows, in their order.
 struct AllRows {
   GradientPair const* gradients;
+  EarlyGradients early;
   std::uint64_t n;
 
   __device__ std::uint64_t rows() const { return n; }
-  __device__ bool AreQuantised(GradientState const&) const { return false; }
-  __device__ GradientSum sum() const { return {}; }
-  __device__ void Remember(GradientMaxima) const {}
   /// Random words of rows first … first + 3.
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
     return stream.Block(static_cast<std::uint32_t>(first / kLaneRows));
@@ -33,18 +30,11 @@ struct AllRows {
 
 /// Those of a sample, in its order.
 struct SampledRows {
-  SampleView sample;
   GradientPair const* gradients;
+  EarlyGradients early;
+  SampleView sample;
 
   __device__ std::uint64_t rows() const { return sample.size(); }
-  /// Is the output made?
-  __device__ bool AreQuantised(GradientState const& gradient) const { return sample.IsQuantised(gradient); }
-  /// Over it, if so.
-  __device__ GradientSum sum() const { return sample.state->sum; }
-  /// One thread, for the next tree.
-  __device__ void Remember(GradientMaxima maxima) const {
-    if (sample.narrow != nullptr) *sample.maxima_before = maxima;
-  }
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
     RowIndex row[kLaneRows];
     if (first + kLaneRows <= sample.size()) {
@@ -66,27 +56,22 @@ struct SampledRows {
   }
 };
 
-/// The last block makes the root.
+/// Gradients of rows in fixed point, and their sum over the thread's; paths are cleared.
 template <typename Rows>
-__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, Rows from, NarrowGradient* out) {
-  WaitForKernelBefore();
+__device__ GradientSum QuantiseRows(DeviceTree const& tree, Rows const& from, NarrowGradient* out) {
   std::uint64_t const rows = from.rows();
   GradientState const& gradient = *tree.gradient;
   SampleDraw const& draw = tree.settings->draw;
-  bool const narrow = gradient.format.narrow, made = from.AreQuantised(gradient);
+  bool const narrow = gradient.format.narrow;
   NarrowScales const scales = MakeNarrowScales(gradient.format);
   RandomStream const stream{draw.seed, RandomPurpose::kRounding, draw.tree, 0};
   std::uint8_t* const paths = tree.paths.next_path;
   GradientSum sum;
-  // Where paths are all there is to do, few blocks do it: each that ends is an addition to one word.
-  unsigned const blocks = made ? min(gridDim.x, kClearingBlocks) : gridDim.x;
-  if (blockIdx.x >= blocks) return;
-  std::uint64_t const step = std::uint64_t{blocks} * kThreads * kLaneRows;
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
        first += step) {
     // Paths have room for whole fours, and so has the output.
     if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
-    if (made) continue;
     GradientPair v[kLaneRows];
     LoadFour(from.gradients, first, rows, v);
     RandomBlock rounding;
@@ -109,12 +94,27 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, 
     memcpy(&packed, q, sizeof(packed));
     *reinterpret_cast<uint4*>(out + first) = packed;
   }
-  if (made && blockIdx.x == 0 && threadIdx.x == 0) sum = from.sum();
+  return sum;
+}
+
+/// The last block makes the root. Where gradients were quantised early one block does, which has nothing else to do.
+template <typename Rows>
+__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(DeviceTree tree, Rows from, NarrowGradient* out) {
+  WaitForKernelBefore();
+  GradientState const& gradient = *tree.gradient;
   LevelState& state = *tree.state;
-  AddBlockSum<kThreads>(sum, &state.sum);
+  unsigned const blocks = gradient.foreseen ? 1 : gridDim.x;
+  if (blockIdx.x >= blocks) return;
+  if (!gradient.foreseen) {
+    AddBlockSum<kThreads>(QuantiseRows(tree, from, out), &state.sum);
+  } else if (threadIdx.x == 0) {
+    state.sum = gradient.early.narrow;
+  }
   if (IsLastBlock(&state.finished_blocks, blocks) && threadIdx.x == 0) {
-    MakePathRoot(tree, static_cast<std::uint32_t>(rows));
-    from.Remember(gradient.maxima);
+    MakePathRoot(tree, static_cast<std::uint32_t>(from.rows()));
+    if (from.early.narrow != nullptr) {  // for the next tree
+      *from.early.maxima_before = gradient.format.narrow ? gradient.maxima : GradientMaxima{0, 0};
+    }
   }
 }
 
@@ -128,13 +128,14 @@ void Start(DeviceTree const& tree, Rows const& from, NarrowGradient* narrow, Dev
 
 }  // namespace
 
-void StartPaths(DeviceTree const& tree, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
-  Start(tree, AllRows{tree.gradients, tree.matrix.rows}, narrow, limits, stream);
+void StartPaths(DeviceTree const& tree, EarlyGradients const& early, NarrowGradient* narrow, DeviceLimits const& limits,
+                cudaStream_t stream) {
+  Start(tree, AllRows{tree.gradients, early, tree.matrix.rows}, narrow, limits, stream);
 }
 
 void StartSampledPaths(DeviceTree const& tree, SampleView const& sample, NarrowGradient* narrow,
                        DeviceLimits const& limits, cudaStream_t stream) {
-  Start(tree, SampledRows{sample, sample.gradients}, narrow, limits, stream);
+  Start(tree, SampledRows{sample.gradients, sample.early, sample}, narrow, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

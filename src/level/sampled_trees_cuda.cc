@@ -11,7 +11,6 @@ void LevelBuilder::ReserveSample(std::uint32_t room) {
   if (CopiesSample()) {
     Grow(&sample_rows_, "sampled rows", room);
     Grow(&sample_gradients_, "sampled gradients", room);
-    Grow(&maxima_before_, "state", 1);
   } else if (Weighted()) {
     Grow(&sample_gradients_, "sampled gradients", matrix_.view.rows);
   }
@@ -32,8 +31,8 @@ SampleView LevelBuilder::Sample() const {
     sample.rows = sample_rows_.data();
     sample.gradients = sample_gradients_.data();
     sample.records = paths_.sampled_records();
-    sample.narrow = paths_.narrow();
-    sample.maxima_before = maxima_before_.data();
+    sample.early = {paths_.narrow(), maxima_before_.data()};
+    sample.paths = paths_.next_path();
   } else {
     sample.capacity = static_cast<std::uint32_t>(matrix_.view.rows);
     sample.rows = lists_[0].data();

@@ -8,6 +8,7 @@
 #include "objective/aft_ops.h"
 #include "objective/objective_cuda.h"
 #include "objective/objective_ops.h"
+#include "objective/row_gradients.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -28,8 +29,8 @@ __device__ float WeightOf(TargetView const& targets, std::uint64_t row) {
 /// One output, arrays without gaps at multiples of 16 bytes. Finds the maxima on the way, unless `found` is nullptr.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
-    GradientRunKernel(Loss loss, float const* margins, float const* labels, float const* weights, std::uint64_t rows,
-                      GradientPair* gradients, FoundMaxima* found) {
+    GradientRunKernel(RowGradients<Loss> losses, float const* margins, std::uint64_t rows, GradientPair* gradients,
+                      FoundMaxima* found) {
   WaitForKernelBefore();
   std::uint64_t const first = FirstIndex(), step = IndexStep();
   GradientMaxima largest{0, 0};
@@ -38,19 +39,15 @@ __global__ void __launch_bounds__(kThreads)
     largest.hess = max(largest.hess, MagnitudeBits(v.hess));
   };
   for (std::uint64_t i = first; i < rows / kRunRows; i += step) {
-    float4 const f = reinterpret_cast<float4 const*>(margins)[i];
-    float4 const y = reinterpret_cast<float4 const*>(labels)[i];
-    float4 const w =
-        weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : reinterpret_cast<float4 const*>(weights)[i];
-    GradientPair const a = loss(f.x, y.x, w.x), b = loss(f.y, y.y, w.y);
-    GradientPair const c = loss(f.z, y.z, w.z), d = loss(f.w, y.w, w.w);
+    GradientPair v[kRunRows];
+    losses.Four(i * kRunRows, margins, v);
     auto* const out = reinterpret_cast<float4*>(gradients) + 2 * i;
-    out[0] = make_float4(a.grad, a.hess, b.grad, b.hess);
-    out[1] = make_float4(c.grad, c.hess, d.grad, d.hess);
-    for (GradientPair const& v : {a, b, c, d}) raise(v);
+    out[0] = make_float4(v[0].grad, v[0].hess, v[1].grad, v[1].hess);
+    out[1] = make_float4(v[2].grad, v[2].hess, v[3].grad, v[3].hess);
+    for (GradientPair const& one : v) raise(one);
   }
   if (std::uint64_t const row = rows - rows % kRunRows + first; row < rows) {
-    gradients[row] = loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
+    gradients[row] = losses.Of(row, margins);
     raise(gradients[row]);
   }
   if (found == nullptr) return;
@@ -150,8 +147,10 @@ GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView
     FoundMaxima* const found = scratch == nullptr ? nullptr : RoomForMaxima(scratch, stream);
     if (found != nullptr) maxima = &found->of_all;
     VisitLoss(params, [&](auto loss) {
-      LaunchNext("computing gradients", GradientRunKernel<decltype(loss)>, blocks, kThreads, 0, limits, stream, loss,
-                 margins.data, targets.labels, targets.weights, margins.rows, gradients.data, found);
+      using Loss = decltype(loss);
+      LaunchNext("computing gradients", GradientRunKernel<Loss>, blocks, kThreads, 0, limits, stream,
+                 RowGradients<Loss>{loss, targets.labels, targets.weights}, margins.data, margins.rows, gradients.data,
+                 found);
     });
   } else {
     VisitLoss(params, [&](auto loss) {

@@ -27,12 +27,14 @@ struct ObjectiveScratch {
   CoxScratch cox;
 };
 
-/// Gradients of one output that nobody has computed: what is needed for those of some rows. On the device, [rows].
+/// Gradients of one output that nobody has computed: what they are computed with. On the device, [rows].
 struct RowLosses {
-  ObjectiveParams objective;  ///< kSquaredError, kLogistic or kLogitRaw
+  /// That has a loss (VisitLoss). Rounds of the model and seed are 0: a tree that is recorded with them serves again.
+  ObjectiveParams objective;
   float const* margins;
   float const* labels;
   float const* weights;  ///< or nullptr
+  GradientPair* room;    ///< for all of them, should they be needed; nullptr: those of some rows will do
 };
 
 /// As host::ComputeGradients; every array is on the device. Only enqueues.

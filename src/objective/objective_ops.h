@@ -15,11 +15,12 @@ namespace xgbgpu {
 /// The larger one; `least` if value is NaN.
 XGBGPU_HD float AtLeast(float value, float least) { return value > least ? value : least; }
 
-/// 1 / (1 + e^-x). At 88.7 e^x is still finite, hence the result above 0.
-XGBGPU_HD float Sigmoid(float x) {
+/// 1 + e^-x, without a branch. At 88.7 e^x is still finite, hence 1 / (1 + e^-x) above 0.
+XGBGPU_HD float OnePlusExp(float x) {
   float const negative = -x > 88.7f ? 88.7f : -x;
-  return 1.0f / (PortableExpf(negative) + 1.0f);
+  return PortableExpf(negative) + 1.0f;
 }
+XGBGPU_HD float Sigmoid(float x) { return 1.0f / OnePlusExp(x); }
 
 // Losses of one output: (margin, label, weight) → gradient and hessian, times the weight.
 
@@ -55,10 +56,15 @@ struct SquaredLogErrorLoss {
 struct LogisticLoss {
   float scale_pos_weight;
 
-  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+  /// Given OnePlusExp(margin): a device makes that of several rows at a time faster, but not divisions, which have a
+  /// branch.
+  XGBGPU_HD GradientPair OfDenominator(float one_plus_exp, float label, float weight) const {
     float const w = ScaledWeight(label, weight, scale_pos_weight);
-    float const p = Sigmoid(margin);
+    float const p = 1.0f / one_plus_exp;
     return {(p - label) * w, AtLeast(p * (1.0f - p), 1e-16f) * w};
+  }
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    return OfDenominator(OnePlusExp(margin), label, weight);
   }
 };
 

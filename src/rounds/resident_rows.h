@@ -30,8 +30,8 @@ class ResidentRows : public LeafColumns {
   virtual void SetTargets(TargetView const& targets) = 0;
 
   /// Gradients from margins and targets. Needs both. For the trees that are begun next: they serve until margins or
-  /// targets change, and for all trees that were begun together. (A tree on a sample may compute those of its own rows
-  /// alone; nobody can have the others afterwards.)
+  /// targets change, and for all trees that were begun together. (A tree may compute them itself; nobody can have them
+  /// when margins or targets have changed since.)
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
 
   /// Rows made with their values: adds the leaves of trees first … last - 1 of those that the DeviceRounds keeps.

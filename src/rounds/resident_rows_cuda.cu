@@ -8,6 +8,7 @@
 #include "core/message.h"
 #include "gradient/gradient_ops.h"
 #include "level/stages.h"
+#include "objective/objective_ops.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -218,26 +219,43 @@ void ResidentRows::ForgetMargins() {
 }
 
 bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
-  bool const has_loss = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
-                        objective.kind == Objective::kLogitRaw;
-  if (!has_loss || outputs_ != 1 || columns_ || timer_->timeline() != nullptr) return false;
-  // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
-  constexpr double kMost = 1e37;
-  return (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
-             std::max(1.0, Largest({&objective.scale_pos_weight, 1})) <=
-         kMost;
+  bool has_loss = false;
+  VisitLoss(objective, [&](auto) { has_loss = true; });
+  // Adaptive leaves want residuals.
+  return has_loss && objective.kind != Objective::kAbsoluteError && outputs_ == 1 && !columns_ &&
+         timer_->timeline() == nullptr;
 }
 
-std::optional<RowLosses> ResidentRows::losses() {
+bool ResidentRows::AreFinite(ObjectiveParams const& objective) const {
+  bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
+                          objective.kind == Objective::kLogitRaw;
+  // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
+  constexpr double kMost = 1e37;
+  return is_bounded && (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
+                               std::max(1.0, Largest({&objective.scale_pos_weight, 1})) <=
+                           kMost;
+}
+
+std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
+  if (of_sample && !AreFinite(deferred_)) return std::nullopt;
+  if (!of_sample) ReserveGradients();
   state_ = Gradients::kLent;
-  return RowLosses{deferred_, margins_.data(), targets_.labels, targets_.weights};
+  ObjectiveParams objective = deferred_;
+  objective.iteration = 0;
+  objective.seed = 0;
+  return RowLosses{objective, margins_.data(), targets_.labels, targets_.weights,
+                   of_sample ? nullptr : gradients_.data()};
+}
+
+void ResidentRows::ReserveGradients() {
+  if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
 }
 
 DeviceGradients ResidentRows::gradients(std::uint32_t output) {
   if (state_ == Gradients::kGone) {
     Throw<InvalidArgument>(
-        "Gradients: margins or labels have changed since a tree was grown on some of them; compute them again");
+        "Gradients: margins or labels have changed since a tree was grown on them; compute them again");
   }
   if (state_ != Gradients::kComputed) ComputeAll(deferred_);
   return {gradients_.data() + output * stride(), maxima_};
@@ -253,7 +271,7 @@ void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
 void ResidentRows::ComputeAll(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
   if (objective.kind == Objective::kCox) SortByTime();
-  if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
+  ReserveGradients();
   timer_->Run(kObjective, kNoLevel, [&] {
     maxima_ = cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()),
                                      limits_, stream_, &scratch_);

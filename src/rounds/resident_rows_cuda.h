@@ -79,9 +79,10 @@ class ResidentRows : public xgbgpu::ResidentRows {
   /// Of one output, as of the last ComputeGradients. Throws InvalidArgument if a tree has done with losses(), and
   /// margins or targets have changed since.
   DeviceGradients gradients(std::uint32_t output);
-  /// What a tree computes the gradients of some rows with, until EndLosses; nothing if those of all rows are there. If
-  /// margins or targets change before, gradients() will still be theirs.
-  std::optional<RowLosses> losses();
+  /// What a tree computes gradients with, until EndLosses; nothing if those of all rows are there, or must be, since
+  /// the tree would compute those of a sample only. If margins or targets change before, gradients() will still be
+  /// theirs.
+  std::optional<RowLosses> losses(bool of_sample);
   /// The tree will not ask for more.
   void EndLosses() {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
@@ -103,7 +104,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   enum class Gradients {
     kComputed,  ///< those of all rows
     kDeferred,  ///< nobody has needed them yet
-    kLent,      ///< a tree computes those of its sample, and may still want the others
+    kLent,      ///< a tree computes those that it needs, and may still want the others
     kSpent,     ///< it has done so
     kGone       ///< and margins or targets have changed since
   };
@@ -112,8 +113,11 @@ class ResidentRows : public xgbgpu::ResidentRows {
   void KeepGradients();
   /// The same for margins.
   void ForgetMargins();
-  /// May gradients be left to those who need few of them? They must be finite in all rows: nobody looks at the others.
+  /// May gradients be left to trees?
   bool CanDefer(ObjectiveParams const& objective) const;
+  /// Are they finite in all rows for sure? Where a tree needs few of them, nobody looks at the others.
+  bool AreFinite(ObjectiveParams const& objective) const;
+  void ReserveGradients();
   void ComputeAll(ObjectiveParams const& objective);
 
   std::uint64_t rows_;

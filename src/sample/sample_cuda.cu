@@ -5,9 +5,10 @@
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/random.h"
+#include "gradient/early_narrow.cuh"
 #include "gradient/load_gradients.cuh"
 #include "matrix/record_pieces.cuh"
-#include "objective/objective_ops.h"
+#include "objective/row_gradients.cuh"
 #include "sample/key_estimate.cuh"
 #include "sample/sample_cuda.h"
 
@@ -49,24 +50,16 @@ struct GivenGradients {
 /// The same, computed from margins on the way.
 template <typename Loss>
 struct ComputedGradients {
-  Loss loss;
-  float const* labels;
-  float const* weights;
+  RowGradients<Loss> losses;
 
-  __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
-    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
-  }
+  __device__ GradientPair Of(std::uint64_t row, float const* margins) const { return losses.Of(row, margins); }
+
   template <SamplingMethod kMethod>
   __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const* margins,
                        std::uint32_t (&key)[kWordRows]) const {
     if (first + kWordRows <= rows) {
-      auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
-      float4 const f = load(margins), y = load(labels);
-      float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
-      key[0] = EstimateKey(loss, f.x, y.x, w.x, kMethod);
-      key[1] = EstimateKey(loss, f.y, y.y, w.y, kMethod);
-      key[2] = EstimateKey(loss, f.z, y.z, w.z, kMethod);
-      key[3] = EstimateKey(loss, f.w, y.w, w.w, kMethod);
+      losses.ForFour(first, margins,
+                     [&](int i, float f, float y, float w) { key[i] = EstimateKey(losses.loss, f, y, w, kMethod); });
     } else {
 #pragma unroll
       for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? kUnsureKey : kNoKey;
@@ -328,43 +321,6 @@ __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, S
   }
 }
 
-/// The gradients of a sample, quantised before it is known whether the format is the right one: SampleView::narrow. If
-/// it is not, gradients may be larger than the format's: then conversions saturate, and nobody uses what comes of them.
-class EarlyNarrow {
- public:
-  __device__ EarlyNarrow(SampleDraw const& draw, SampleView const& sample)
-      : to_{sample.narrow}, rounding_{draw.seed, RandomPurpose::kRounding, draw.tree, 0} {
-    if (to_ == nullptr) return;
-    GradientMaxima const like = *sample.maxima_before;
-    scales_ = MakeNarrowScales(MakeGradientFormat(1, like.grad, like.hess, true));
-    coarse_grad_ = CoarseScale(like.grad);
-    coarse_hess_ = CoarseScale(like.hess);
-  }
-  /// Gradient number `place` of the sample, of `row`.
-  __device__ void Add(std::uint32_t place, RowIndex row, GradientPair v) {
-    if (to_ == nullptr) return;
-    NarrowGradient const q = QuantiseNarrow(v, scales_, rounding_.Word(row));
-    to_[place] = q;
-    sum_.grad += q.grad;
-    sum_.hess += q.hess;
-    coarse_.grad += CoarseMagnitude(v.grad, coarse_grad_);
-    coarse_.hess += CoarseMagnitude(v.hess, coarse_hess_);
-  }
-  /// Called by the whole block, once.
-  __device__ void HandOn(SampleState* state) const {
-    if (to_ == nullptr) return;
-    AddBlockSum<kThreads>(sum_, &state->sum);
-    AddBlockSum<kThreads, 1>(coarse_, &state->coarse);
-  }
-
- private:
-  NarrowGradient* to_;
-  RandomStream rounding_;
-  NarrowScales scales_{};
-  FloatScale coarse_grad_{}, coarse_hess_{};
-  GradientSum sum_, coarse_;
-};
-
 template <typename Chances, typename Gradients>
 __global__ void __launch_bounds__(kThreads, kResident)
     DrawRowsKernel(Gradients gradients, DeviceMatrixView matrix, SampleDraw const* draw, SampleView sample,
@@ -379,7 +335,8 @@ __global__ void __launch_bounds__(kThreads, kResident)
   Chances const chances{*draw, sample, table};
   float const* const margins = draw->margins;
   std::uint32_t grad_max = 0, hess_max = 0;
-  EarlyNarrow narrow{*draw, sample};
+  RandomStream const rounding{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
+  EarlyNarrow narrow{sample.early};
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kDrawnRows; base < matrix.rows;
        base += std::uint64_t{gridDim.x} * kDrawnRows) {
     std::uint64_t const first = base + threadIdx.x * kLaneRows;
@@ -408,7 +365,11 @@ __global__ void __launch_bounds__(kThreads, kResident)
       sample.rows[place + i] = {static_cast<RowIndex>(row), {0, 0}};
       if (sample.gradients != nullptr) sample.gradients[place + i] = v;
       if (sample.by_row != nullptr) sample.by_row[row] = v;
-      narrow.Add(place + i, static_cast<RowIndex>(row), v);
+      if (sample.paths != nullptr) sample.paths[place + i] = 0;
+      if (!narrow.on()) continue;
+      NarrowGradient q[1];
+      narrow.Add<1>({v}, {rounding.Word(static_cast<RowIndex>(row))}, q);
+      sample.early.narrow[place + i] = q[0];
     }
     if (sample.records != nullptr) {
       WithPiece(matrix.record_bytes(), [&](auto piece) { CopyRecords<decltype(piece)>(matrix, rows, sample); });
@@ -417,7 +378,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) gradients.Raise(&grad_max, &hess_max);
   RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
-  narrow.HandOn(sample.state);
+  narrow.HandOn<kThreads>(&gradient->early);
 }
 
 template <typename Chances, typename Gradients>
@@ -451,7 +412,7 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
     VisitLoss(losses->objective, [&](auto loss) {
       using Loss = decltype(loss);
       if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) {
-        Sample(ComputedGradients<Loss>{loss, losses->labels, losses->weights}, matrix, draw, sample, gradient, limits,
+        Sample(ComputedGradients<Loss>{{loss, losses->labels, losses->weights}}, matrix, draw, sample, gradient, limits,
                stream);
       }
     });
@@ -463,12 +424,9 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
     }
     Sample(GivenGradients{gradients.pairs, maxima}, matrix, draw, sample, gradient, limits, stream);
   }
-  SampledGradients const sampled{sample.rows,
-                                 sample.gradients,
-                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs,
-                                 &sample.state->rows,
-                                 sample.narrow != nullptr ? &sample.state->coarse : nullptr,
-                                 sample.maxima_before};
+  SampledGradients const sampled{sample.rows, sample.gradients,
+                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows,
+                                 sample.early};
   ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
 }
 

@@ -19,8 +19,6 @@ struct SampleState {
   GradientMaxima maxima;      ///< over all rows, if nobody else has found them
   std::uint32_t largest_key;  ///< of all rows, if gradients decide
   SampleRule rule;            ///< the same
-  GradientSum sum;            ///< over SampleView::narrow, …
-  GradientSum coarse;         ///< … and of the same gradients by the scales for maxima_before
 };
 
 /// Rows by their keys; lives on the device. Zero before the first kernel.
@@ -39,16 +37,9 @@ struct SampleView {
   KeyCounts* key_counts;    ///< if gradients decide; else nullptr
   std::uint16_t* keys;      ///< [RoomForKeys] of all rows, if gradients decide
   SampleState* state;
-  /// [capacity] in the order of `rows`: the gradients in the narrow format that they would have with the maxima of the
-  /// tree before. nullptr: rows are not copied, or few. Anything if the format turns out to be another one, which is
-  /// seldom: see AreAlike, IsQuantised.
-  NarrowGradient* narrow;
-  GradientMaxima* maxima_before;
+  EarlyGradients early;  ///< [capacity] in the order of `rows`; none, if rows are not copied, or few
+  std::uint8_t* paths;   ///< [capacity] those of sampled rows are cleared; or nullptr
 
-  /// Is `narrow` made? The format of this tree is known.
-  XGBGPU_HD bool IsQuantised(GradientState const& gradient) const {
-    return narrow != nullptr && gradient.format.narrow && gradient.foreseen;
-  }
   /// Rows that are there.
   XGBGPU_HD std::uint32_t size() const { return state->rows < capacity ? state->rows : capacity; }
 };

@@ -219,7 +219,7 @@ TEST_P(UnusualRoundTest, EveryAllocationMayFail) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, UnusualRoundTest,
-                         ::testing::Values(Sampling{"AllRows", SamplingMethod::kUniform, 1.0f},
+                         ::testing::Values(Sampling{"AllRows", SamplingMethod::kUniform, 1.0f}, kAllOfManyRows,
                                            Sampling{"Uniform", SamplingMethod::kUniform, 0.3f},
                                            Sampling{"GradientBased", SamplingMethod::kGradientBased, 0.3f},
                                            Sampling{"Goss", SamplingMethod::kGoss, 0.3f}),

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,9 +43,11 @@ class TwoTrainings {
         cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)},
         margins_(c.values.rows),
         gradients_(c.values.rows) {
+    bool const of_two = objective.kind == Objective::kLogistic || objective.kind == Objective::kLogitRaw ||
+                        objective.kind == Objective::kHinge;
+    bool const positive = !of_two && objective.kind != Objective::kSquaredError;
     for (GradientPair const& g : c.gradients) {
-      bool const is_number = objective.kind == Objective::kSquaredError;
-      labels_.push_back(is_number ? -g.grad : (g.grad < 0 ? 1.0f : 0.0f));
+      labels_.push_back(of_two ? (g.grad < 0 ? 1.0f : 0.0f) : (positive ? std::abs(g.grad) + 0.5f : -g.grad));
       weights_.push_back(g.hess + 0.5f);
     }
     targets_.labels = labels_.data();
@@ -68,12 +71,15 @@ class TwoTrainings {
     labels_.assign(labels_.size(), value);
     rows_->SetTargets(targets_);
   }
+  /// From the next tree on.
+  void SetObjective(ObjectiveParams const& objective) { objective_ = objective; }
   void SetMargin(std::size_t row, float value) {
     margins_[row] = value;
     rows_->SetMargins(margins_);
   }
   /// A tree on the present margins.
   void Begin(TrainParams const& params) {
+    objective_.iteration = round_;  // as XGBoost's rounds tell it
     rows_->ComputeGradients(objective_);
     BeginAgain(params);
   }
@@ -174,8 +180,12 @@ inline TreeCase CaseOf(Shape const& shape) {
 struct Sampling {
   char const* name;
   SamplingMethod method;
-  float share;  ///< of the rows
+  float share;            ///< of the rows
+  bool only_this{false};  ///< whatever share a test asks for
+  std::size_t rows{20003};
 };
+/// So many that gradients may have the narrow format, and trees compute them.
+constexpr Sampling kAllOfManyRows{"AllOfManyRows", SamplingMethod::kUniform, 1.0f, true, 70003};
 
 class UnusualRoundTest : public ::testing::TestWithParam<Sampling> {
  protected:
@@ -183,6 +193,7 @@ class UnusualRoundTest : public ::testing::TestWithParam<Sampling> {
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
   void TearDown() override { FailDeviceAllocation(-1); }
   void SetShare(float share) {
+    if (GetParam().only_this) share = GetParam().share;
     params_.sampling_method = GetParam().method;
     if (GetParam().method == SamplingMethod::kGoss) {
       params_.top_rate = params_.other_rate = share / 2;
@@ -191,7 +202,7 @@ class UnusualRoundTest : public ::testing::TestWithParam<Sampling> {
     }
   }
   TrainParams params_ = With([](TrainParams*) {});
-  TreeCase case_ = CaseOf({"", {20003, 13, 0.1}, 64});
+  TreeCase case_ = CaseOf({"", {GetParam().rows, 13, 0.1}, 64});
 };
 
 }  // namespace testing

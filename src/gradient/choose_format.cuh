@@ -1,0 +1,62 @@
+/// The choice of a format by the kernels that go through gradients.
+#ifndef XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_
+#define XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_
+
+#include "core/block_totals.cuh"
+#include "core/grid.h"
+#include "gradient/gradient_cuda.h"
+#include "gradient/gradient_ops.h"
+
+namespace xgbgpu::cuda {
+
+/// One thread, in the end.
+__device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bool narrow, GradientState* state) {
+  state->format = MakeGradientFormat(rows, maxima.grad, maxima.hess, narrow);
+  state->grad_scale = ScaleByPowerOfTwo(1.0, state->format.grad_shift);
+  state->hess_scale = ScaleByPowerOfTwo(1.0, state->format.hess_shift);
+}
+
+__device__ inline bool NeitherTowers(GradientSum coarse, std::uint64_t rows) {
+  return NoneTowers(coarse.grad, rows) && NoneTowers(coarse.hess, rows);
+}
+
+/// Is the format of `rows` early gradients the one that was foreseen? Then it is written. Else, and if that is not
+/// sure, somebody must look at the gradients. All threads of all blocks get the same answer.
+__device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, GradientState* state) {
+  GradientMaxima const maxima = state->maxima;
+  GradientSum const magnitudes = state->early.magnitudes;
+  if (!early.ForeseeNarrow() || rows < kNarrowMinRows || !AreAlike(*early.maxima_before, maxima) ||
+      !SurelyNoneTowers(magnitudes.grad, rows) || !SurelyNoneTowers(magnitudes.hess, rows)) {
+    return false;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    WriteFormat(rows, maxima, true, state);
+    state->foreseen = true;
+  }
+  return true;
+}
+
+/// Adds up what for_each(f) hands to f, all gradients of `rows` rows; the last block chooses the format. Called by all
+/// threads of all blocks.
+template <int kBlockThreads, typename ForEach>
+__device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, GradientState* state, ForEach&& for_each) {
+  // Values that are not finite are reported by the caller; until then they must only do no harm.
+  bool const may_be_narrow = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
+  if (may_be_narrow) {
+    FloatScale const grad_scale = CoarseScale(maxima.grad), hess_scale = CoarseScale(maxima.hess);
+    std::int64_t grad = 0, hess = 0;
+    for_each([&](GradientPair v) {
+      grad += CoarseMagnitude(v.grad, grad_scale);
+      hess += CoarseMagnitude(v.hess, hess_scale);
+    });
+    AddBlockSum<kBlockThreads>({grad, hess}, &state->coarse);
+  }
+  if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
+    state->maxima = maxima;
+    WriteFormat(rows, maxima, may_be_narrow && NeitherTowers(LoadFresh(&state->coarse), rows), state);
+  }
+}
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_

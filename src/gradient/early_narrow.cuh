@@ -1,0 +1,60 @@
+/// Gradients that are quantised by the kernel that computes them, before the format of their tree is known: in the
+/// narrow one that they would have if their maxima were like those of the tree before. docs/adr/0012-samples.md
+#ifndef XGBGPU_GRADIENT_EARLY_NARROW_CUH_
+#define XGBGPU_GRADIENT_EARLY_NARROW_CUH_
+
+#include "core/block_totals.cuh"
+#include "gradient/gradient_cuda.h"
+#include "gradient/gradient_ops.h"
+
+namespace xgbgpu::cuda {
+
+/// If the format turns out to be another one, gradients may be larger than this one's: then conversions saturate, and
+/// nobody uses what comes of them.
+class EarlyNarrow {
+ public:
+  explicit __device__ EarlyNarrow(EarlyGradients const& early) : on_{early.ForeseeNarrow()} {
+    if (!on_) return;
+    GradientMaxima const like = *early.maxima_before;
+    scales_ = MakeNarrowScales(MakeGradientFormat(1, like.grad, like.hess, true));
+  }
+  /// Else there are no early gradients.
+  __device__ bool on() const { return on_; }
+  /// Gradients, each with its random word, which count in the sums from now on; zeros do not.
+  template <int kRows>
+  __device__ void Add(GradientPair const (&v)[kRows], std::uint32_t const (&random)[kRows],
+                      NarrowGradient (&narrow)[kRows]) {
+    // Each is at most 2^15: so few fit 32 bits, which takes half as many additions.
+    static_assert(kRows < 1 << 16);
+    std::int32_t grad = 0, hess = 0, of_grad = 0, of_hess = 0;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      NarrowGradient const q = QuantiseNarrow(v[i], scales_, random[i]);
+      narrow[i] = q;
+      grad += q.grad;
+      hess += q.hess;
+      of_grad += abs(q.grad);
+      of_hess += abs(q.hess);
+    }
+    sum_.grad += grad;
+    sum_.hess += hess;
+    magnitudes_.grad += of_grad;
+    magnitudes_.hess += of_hess;
+  }
+  /// Called by the whole block, once.
+  template <int kBlockThreads>
+  __device__ void HandOn(EarlySums* to) const {
+    if (!on_) return;
+    AddBlockSum<kBlockThreads>(sum_, &to->narrow);
+    AddBlockSum<kBlockThreads, 1>(magnitudes_, &to->magnitudes);
+  }
+
+ private:
+  bool on_;
+  NarrowScales scales_{};
+  GradientSum sum_, magnitudes_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_GRADIENT_EARLY_NARROW_CUH_

@@ -1,0 +1,183 @@
+// Gradients that trees compute themselves, of a sample alone or of all rows: those that there are not are computed when
+// somebody asks for them, also if margins or labels have changed meanwhile.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "core/spoilt_recording.h"
+#include "two_trainings.h"
+
+namespace xgbgpu {
+namespace testing {
+namespace {
+
+using ComputedGradientsTest = UnusualRoundTest;
+
+TEST_P(ComputedGradientsTest, AreThoseOfEveryObjective) {
+  for (Objective kind :
+       {Objective::kSquaredError, Objective::kSquaredLogError, Objective::kLogistic, Objective::kLogitRaw,
+        Objective::kHinge, Objective::kPoisson, Objective::kGamma, Objective::kTweedie, Objective::kPseudoHuber}) {
+    for (float scale : {1.0f, 3.0f}) {
+      SCOPED_TRACE(static_cast<int>(kind));
+      ObjectiveParams objective{kind};
+      objective.scale_pos_weight = scale;
+      TwoTrainings both{case_, objective};
+      for (float subsample : {0.1f, 0.5f, 0.1f}) {
+        SetShare(subsample);
+        ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      }
+    }
+  }
+}
+
+// A recorded tree is recorded again.
+TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
+  TwoTrainings both{case_, {Objective::kPoisson}};
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  for (float step : {0.1f, 2.0f}) {
+    ObjectiveParams objective{Objective::kPoisson};
+    objective.max_delta_step = step;
+    both.SetObjective(objective);
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+  both.SetObjective({Objective::kPseudoHuber});
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+// A tree is recorded once, and what changes from round to round is told to it.
+TEST_P(ComputedGradientsTest, OfManyRoundsByOneRecording) {
+  TwoTrainings both{case_, {Objective::kLogistic}};
+  for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  SpoilRecordings(1000);
+  for (int round = 0; round < 4; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  EXPECT_EQ(SpoilRecordings(0), 0);
+}
+
+// Gradients are quantised as they are computed, as if their maxima were like those of the tree before: they are, or
+// they are not, or the format is the other one.
+TEST_P(ComputedGradientsTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
+  case_ = CaseOf({"", {150003, 6, 0.1}, 64});
+  TwoTrainings both{case_};
+  for (float label : {0.3f, 0.3f, 40.0f, 40.0f, 1e-20f, 1e30f}) {
+    SCOPED_TRACE(label);
+    both.SetLabels(label);
+    both.SetMargins(0);
+    for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+  both.SetLabels(1);
+  both.SetMargins(0);
+  for (std::size_t row = 0; row < case_.values.rows; row += 5000) both.SetMargin(row, 1e6f);  // they tower
+  for (int repeat = 0; repeat < 3; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(ComputedGradientsTest, AreGoneWhenMarginsHaveChanged) {
+  TwoTrainings both{case_};
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  for (int change = 0; change < 3; ++change) {
+    SCOPED_TRACE(change);
+    EXPECT_NE(ErrorOf([&] { both.BeginGiven(params_); }).find("margins or labels have changed"), std::string::npos);
+    if (change == 0) both.SetMargins(1);
+    if (change == 1) both.SetLabels(0.5f);
+  }
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(ComputedGradientsTest, AreKeptWhenMarginsOrLabelsAreSetBeforeTheTree) {
+  for (bool labels : {false, true}) {
+    TwoTrainings both{case_};
+    both.rows().ComputeGradients({Objective::kSquaredError});
+    both.ComputeOnHost();
+    labels ? both.SetLabels(5) : both.SetMargins(5);
+    both.BeginGiven(params_);
+    ASSERT_NO_FATAL_FAILURE(both.Finish());
+    both.Add(both.tree().leaf_value);
+    both.ExpectSameMargins();
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+// The first tree of the wide format on moved rows finds no room for its gradients, and is grown again: on the same
+// ones.
+TEST_P(ComputedGradientsTest, OfATreeThatIsGrownAgain) {
+  TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
+  for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;  // weights
+  SetShare(0.5f);
+  params_.max_depth = 8;
+  enum { kNothing, kMargins, kLabels, kAbandon, kAll };
+  for (int change = kNothing; change < kAll; ++change) {
+    SCOPED_TRACE(change);
+    TwoTrainings both{c};
+    both.Begin(params_);
+    if (change == kMargins) both.SetMargins(5);
+    if (change == kLabels) both.SetLabels(5);
+    if (change == kAbandon) {
+      both.cuda().Abandon();
+    } else {
+      ASSERT_NO_FATAL_FAILURE(both.Finish());
+      both.Add(both.tree().leaf_value);
+      both.ExpectSameMargins();
+    }
+    for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+TEST_P(ComputedGradientsTest, OfATreeThatIsGrownAgainWhereMemoryIsShort) {
+  TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
+  for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;
+  SetShare(0.5f);
+  params_.max_depth = 8;
+  for (std::int64_t n = 0; n < 3; ++n) {
+    SCOPED_TRACE(n);
+    TwoTrainings both{c};
+    both.Begin(params_);
+    FailDeviceAllocation(n);
+    ASSERT_NO_FATAL_FAILURE(both.Finish());
+    FailDeviceAllocation(-1);
+    both.Add(both.tree().leaf_value);
+    both.ExpectSameMargins();
+  }
+}
+
+// Rows of as many kinds as columns: trees are chains, too deep to be grown unattended, and are grown again.
+TEST_P(ComputedGradientsTest, OfATreeThatIsTooDeep) {
+  constexpr std::size_t kRows = 70003, kKinds = 62;
+  TreeCase c = CaseOf({"", {kRows, kKinds}, 64});
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t f = 0; f < kKinds; ++f) c.values(row, f) = f == row % kKinds ? 1.0f : 0.0f;
+    c.gradients[row] = {-std::pow(1.1f, static_cast<float>(row % kKinds)), 0.5f};
+  }
+  SetShare(0.9f);
+  params_.max_depth = 0;
+  params_.max_leaves = 100;
+  for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
+    params_.grow_policy = policy;
+    TwoTrainings both{c};
+    for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    EXPECT_GT(both.tree().size(), 120U);  // a chain of 61 splits
+  }
+}
+
+TEST_P(ComputedGradientsTest, RowsMayGoBeforeTheirTree) {
+  TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
+  for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;
+  for (float subsample : {0.5f, 1.0f}) {
+    SetShare(subsample);
+    params_.max_depth = 8;
+    TwoTrainings both{c};
+    both.Begin(params_);
+    both.MakeRowsAgain();
+    for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, ComputedGradientsTest,
+                         ::testing::Values(kAllOfManyRows, Sampling{"Uniform", SamplingMethod::kUniform, 0.2f},
+                                           Sampling{"GradientBased", SamplingMethod::kGradientBased, 0.2f},
+                                           Sampling{"Goss", SamplingMethod::kGoss, 0.2f}),
+                         [](auto const& c) { return std::string{c.param.name}; });
+
+}  // namespace
+}  // namespace testing
+}  // namespace xgbgpu

@@ -1,0 +1,141 @@
+// Gradients that are quantised before their format is known: where the format turns out to be the one foreseen they are
+// used, and where it does not they are not. Trees are the same either way, so that only a look at the kernels tells.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "level/device_tree.h"
+#include "objective/objective.h"
+#include "support/data.h"
+#include "support/grow.h"
+
+namespace xgbgpu {
+namespace testing {
+namespace {
+
+constexpr int kThreads = 2;
+constexpr std::size_t kRows = 70001;  // no multiple of four
+
+class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
+ protected:
+  EarlyGradientsTest() {
+    Random random{3};
+    for (std::size_t row = 0; row < kRows; ++row) {
+      margins_.push_back(random.Between(-3, 3));
+      labels_.push_back(row % 3 == 0 ? 1.0f : 0.0f);
+      if (GetParam()) weights_.push_back(random.Between(0.1f, 2.0f));
+    }
+  }
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  std::vector<GradientPair> Gradients() const {
+    TargetView targets{};
+    targets.labels = labels_.data();
+    targets.weights = weights_.empty() ? nullptr : weights_.data();
+    std::vector<GradientPair> gradients(kRows);
+    host::ComputeGradients(kObjective, targets, RowMajor<float const>(margins_.data(), kRows, 1),
+                           RowMajor(gradients.data(), kRows, 1), kThreads);
+    return gradients;
+  }
+  GradientMaxima Maxima() const { return host::LargestGradients(Gradients(), kThreads); }
+
+  /// Looks at what the kernels make of the gradients after a tree with these maxima.
+  void ExpectAfter(GradientMaxima const& before, bool foreseen) {
+    auto const expected = Gradients();
+    GradientFormat const format = host::ChooseGradientFormat(expected, kThreads);
+    std::vector<NarrowGradient> narrow(kRows), out(kRows);
+    if (format.narrow) {
+      host::QuantiseGradients(expected, format, {5, RandomPurpose::kRounding, 9, 0}, narrow, {}, kThreads);
+    }
+
+    auto const margins = Upload(&arena_, "margins", margins_.data(), kRows);
+    auto const labels = Upload(&arena_, "labels", labels_.data(), kRows);
+    DeviceBuffer<float> weights;
+    if (!weights_.empty()) weights = Upload(&arena_, "weights", weights_.data(), kRows);
+    DeviceBuffer<GradientPair> const room{&arena_, "gradients", kRows};
+    DeviceBuffer<NarrowGradient> const narrow_room{&arena_, "gradients", kRows + 3};
+    DeviceBuffer<std::uint8_t> const paths{&arena_, "paths", kRows + 3};
+    FillBytes(room.data(), 0xFF, kRows, stream_, "filling");
+    FillBytes(paths.data(), 0xFF, kRows + 3, stream_, "filling");
+    cuda::GradientState state{};
+    auto const device_state = Upload(&arena_, "state", &state, 1);
+    auto const device_before = Upload(&arena_, "state", &before, 1);
+    cuda::TreeSettings settings{};
+    settings.draw.seed = 5;
+    settings.draw.tree = 9;
+    settings.draw.margins = margins.data();
+    auto const device_settings = Upload(&arena_, "state", &settings, 1);
+    cuda::DeviceTree tree{};
+    tree.matrix.rows = kRows;
+    tree.settings = device_settings.data();
+    tree.gradient = device_state.data();
+    tree.paths.next_path = paths.data();
+
+    cuda::QuantiseLosses(tree, {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
+                         {narrow_room.data(), device_before.data()}, CurrentDeviceLimits(), stream_);
+
+    std::vector<GradientPair> pairs(kRows);
+    std::vector<std::uint8_t> cleared(kRows);
+    CopyToHost(&state, device_state.data(), 1, stream_, "reading");
+    CopyToHost(pairs.data(), room.data(), kRows, stream_, "reading");
+    CopyToHost(out.data(), narrow_room.data(), kRows, stream_, "reading");
+    CopyToHost(cleared.data(), paths.data(), kRows, stream_, "reading");
+    stream_.Wait("reading");
+    EXPECT_EQ(cleared, std::vector<std::uint8_t>(kRows));
+    GradientMaxima const maxima = Maxima();
+    EXPECT_EQ(state.maxima.grad, maxima.grad);
+    EXPECT_EQ(state.maxima.hess, maxima.hess);
+    EXPECT_EQ(state.format.narrow, format.narrow);
+    EXPECT_EQ(state.format.grad_shift, format.grad_shift);
+    EXPECT_EQ(state.format.hess_shift, format.hess_shift);
+    ASSERT_EQ(state.foreseen, foreseen);
+    if (!foreseen) {
+      EXPECT_EQ(std::memcmp(pairs.data(), expected.data(), kRows * sizeof(GradientPair)), 0);
+      return;
+    }
+    EXPECT_TRUE(std::isnan(pairs[0].grad)) << "nobody needs them";
+    EXPECT_EQ(std::memcmp(out.data(), narrow.data(), kRows * sizeof(NarrowGradient)), 0);
+    GradientSum sum;
+    for (NarrowGradient const& q : narrow) {
+      sum.grad += q.grad;
+      sum.hess += q.hess;
+    }
+    EXPECT_EQ(state.early.narrow, sum);
+  }
+
+  static constexpr ObjectiveParams kObjective{Objective::kLogistic};
+  DeviceArena arena_{"The test"};
+  Stream stream_;
+  std::vector<float> margins_, labels_, weights_;
+};
+
+TEST_P(EarlyGradientsTest, AreUsedIfMaximaHaveTheExponentsOfThoseBefore) {
+  constexpr std::uint32_t kHalf = 0x00400000U, kExponent = 0x00800000U;  // of a float's significand; one more
+  GradientMaxima const same = Maxima();
+  ExpectAfter(same, true);
+  ExpectAfter({same.grad ^ kHalf, same.hess ^ kHalf}, true);
+  ExpectAfter({same.grad + kExponent, same.hess}, false);
+  ExpectAfter({same.grad, same.hess - kExponent}, false);
+  ExpectAfter({same.grad - 90 * kExponent, same.hess + 90 * kExponent}, false);
+}
+
+TEST_P(EarlyGradientsTest, AreNotMadeAfterNoTreeOrOneOfTheWideFormat) {
+  ExpectAfter({0, 0}, false);
+  ExpectAfter({Maxima().grad, 0}, false);
+}
+
+TEST_P(EarlyGradientsTest, AreNotUsedWhereOneTowers) {
+  weights_.assign(kRows, 1.0f);
+  weights_[77] = 1e4f;
+  margins_[77] = 1.0f;
+  ExpectAfter(Maxima(), false);
+}
+
+INSTANTIATE_TEST_SUITE_P(Weights, EarlyGradientsTest, ::testing::Bool(),
+                         [](auto const& c) { return c.param ? "Some" : "None"; });
+
+}  // namespace
+}  // namespace testing
+}  // namespace xgbgpu
