@@ -16,17 +16,12 @@ __device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bo
   state->hess_scale = ScaleByPowerOfTwo(1.0, state->format.hess_shift);
 }
 
-__device__ inline bool NeitherTowers(GradientSum coarse, std::uint64_t rows) {
-  return NoneTowers(coarse.grad, rows) && NoneTowers(coarse.hess, rows);
-}
-
 /// Is the format of `rows` early gradients the one that was foreseen? Then it is written. Else, and if that is not
 /// sure, somebody must look at the gradients. All threads of all blocks get the same answer.
 __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, GradientState* state) {
   GradientMaxima const maxima = state->maxima;
-  GradientSum const magnitudes = state->early.magnitudes;
   if (!early.ForeseeNarrow() || rows < kNarrowMinRows || !AreAlike(*early.maxima_before, maxima) ||
-      !SurelyNoneTowers(magnitudes.grad, rows) || !SurelyNoneTowers(magnitudes.hess, rows)) {
+      !MustBeNarrow(state->early.magnitudes, rows)) {
     return false;
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -41,8 +36,8 @@ __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& e
 template <int kBlockThreads, typename ForEach>
 __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, GradientState* state, ForEach&& for_each) {
   // Values that are not finite are reported by the caller; until then they must only do no harm.
-  bool const may_be_narrow = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
-  if (may_be_narrow) {
+  bool const looked = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
+  if (looked) {
     FloatScale const grad_scale = CoarseScale(maxima.grad), hess_scale = CoarseScale(maxima.hess);
     std::int64_t grad = 0, hess = 0;
     for_each([&](GradientPair v) {
@@ -53,7 +48,7 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, Gradient
   }
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     state->maxima = maxima;
-    WriteFormat(rows, maxima, may_be_narrow && NeitherTowers(LoadFresh(&state->coarse), rows), state);
+    WriteFormat(rows, maxima, looked && MayBeNarrow(LoadFresh(&state->coarse), rows), state);
   }
 }
 

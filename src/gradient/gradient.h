@@ -18,13 +18,18 @@ struct GradientView {
   GradientSum const* wide{nullptr};       ///< [rows]
 };
 
-/// The narrow format serves where many rows share the work and none towers above the rest.
+/// The narrow format serves where many rows share the work, and few large gradients or hessians do not drown the rest.
 ///
-/// Its unit is at most max|v| / 2^13, its rounding noise per row has a standard deviation of at most half a unit. With
-/// mean|v| >= max|v| / kNarrowPeak the noise is below kNarrowPeak / 2^14 = 0.4 % of the mean gradient, and adds less
-/// than 1.6e-5 to the relative variance that a sum of gradients has anyway from the rows it happens to hold.
+/// Its unit is 2^-14 of the power of two above the largest magnitude; the rounding noise of a row has a standard
+/// deviation of at most half a unit. A mean of at least 1 / kNarrowPeak of that power is 16 units: the noise is at most
+/// 1/32 of it, and adds less than 0.001 to the relative variance that a sum has anyway from the rows it happens to
+/// hold. Rows far below the mean are rounded to nothing or to much. That does no harm where gradients are small because
+/// hessians are, as with rare labels or large weights: min_child_weight and lambda count in hessians. It does where
+/// gradients of equal hessians lie decades apart: hence the means of both must lie within a factor of kNarrowApart of
+/// each other, each counted from its own largest.
 constexpr std::uint64_t kNarrowMinRows = 1 << 16;
-constexpr int kNarrowPeak = 64;
+constexpr int kNarrowPeak = 1024;
+constexpr int kNarrowApart = 64;
 
 /// Largest magnitudes of gradients and hessians, as MagnitudeBits (gradient_ops.h).
 struct alignas(8) GradientMaxima {

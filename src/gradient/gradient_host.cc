@@ -58,7 +58,7 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
                          "are the usual causes");
 }
 
-bool NoneTowers(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {
+bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {
   FloatScale const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -66,7 +66,7 @@ bool NoneTowers(Span<GradientPair const> gradients, std::size_t rows, GradientMa
     grad_sum += sum.grad;
     hess_sum += sum.hess;
   });
-  return xgbgpu::NoneTowers(grad_sum, rows) && xgbgpu::NoneTowers(hess_sum, rows);
+  return xgbgpu::MayBeNarrow({grad_sum, hess_sum}, rows);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads)
 
 GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads) {
   GradientMaxima const most = LargestGradients(gradients, threads);
-  bool const narrow = rows >= kNarrowMinRows && NoneTowers(gradients, rows, most, threads);
+  bool const narrow = rows >= kNarrowMinRows && MayBeNarrow(gradients, rows, most, threads);
   return MakeGradientFormat(rows, most.grad, most.hess, narrow);
 }
 

@@ -55,16 +55,22 @@ XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hes
   return {RoundToNearest(v.grad, grad_scale), RoundToNearest(v.hess, hess_scale)};
 }
 
-/// True if mean|v| >= max|v| / kNarrowPeak, given the sum of CoarseMagnitude over `rows` rows.
-XGBGPU_HD bool NoneTowers(std::int64_t coarse_sum, std::uint64_t rows) {
-  return coarse_sum >= static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);
+/// Do sums of CoarseMagnitude over `rows` rows allow the narrow format?
+XGBGPU_HD bool MayBeNarrow(GradientSum coarse, std::uint64_t rows) {
+  std::int64_t const least = static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);
+  return coarse.grad >= least && coarse.hess >= least && coarse.grad >= coarse.hess / kNarrowApart &&
+         coarse.hess >= coarse.grad / kNarrowApart;
 }
 
-/// Is NoneTowers true for sure, given the sum of the magnitudes of these gradients in the narrow format that their
-/// maximum asks for? Nearly always if it is: one of |q| is more than |q| - 1 units of 2^(exponent - kNarrowBits), hence
-/// has a CoarseMagnitude of at least (|q| - 1) 2^(20 - kNarrowBits).
-XGBGPU_HD bool SurelyNoneTowers(std::int64_t narrow_sum, std::uint64_t rows) {
-  return NoneTowers((narrow_sum - static_cast<std::int64_t>(rows)) * (1 << (20 - kNarrowBits)), rows);
+/// Is MayBeNarrow true for sure, given the sums of the magnitudes of these gradients in the narrow format that their
+/// maxima ask for? Nearly always if it is: one of |q| is more than |q| - 1 and less than |q| + 1 units of
+/// 2^(exponent - kNarrowBits), and a unit has a CoarseMagnitude of 2^(20 - kNarrowBits).
+XGBGPU_HD bool MustBeNarrow(GradientSum magnitudes, std::uint64_t rows) {
+  constexpr std::int64_t kUnit = 1 << (20 - kNarrowBits);
+  auto const n = static_cast<std::int64_t>(rows);
+  GradientSum const low{(magnitudes.grad - n) * kUnit, (magnitudes.hess - n) * kUnit};
+  GradientSum const high{(magnitudes.grad + n) * kUnit, (magnitudes.hess + n) * kUnit};
+  return MayBeNarrow({low.grad, high.hess}, rows) && MayBeNarrow({high.grad, low.hess}, rows);
 }
 
 /// Are all scales, CoarseScale and those of the narrow format, the same for one as for the other? Maxima that are not
@@ -79,7 +85,7 @@ XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {
 /// Factor of CoarseMagnitude for a largest value of these MagnitudeBits.
 XGBGPU_HD FloatScale CoarseScale(std::uint32_t max_bits) { return MakeFloatScale(20 - ExponentAbove(max_bits)); }
 
-/// Format for `rows` gradients with these largest MagnitudeBits; `narrow` if none towers above the rest.
+/// Format for `rows` gradients with these largest MagnitudeBits; `narrow` if it may be.
 XGBGPU_HD GradientFormat MakeGradientFormat(std::uint64_t rows, std::uint32_t grad_max, std::uint32_t hess_max,
                                             bool narrow) {
   int const wide = 62 - CeilLog2(rows);

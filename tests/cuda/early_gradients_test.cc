@@ -58,6 +58,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     DeviceBuffer<NarrowGradient> const narrow_room{&arena_, "gradients", kRows + 3};
     DeviceBuffer<std::uint8_t> const paths{&arena_, "paths", kRows + 3};
     FillBytes(room.data(), 0xFF, kRows, stream_, "filling");
+    FillBytes(narrow_room.data(), 0xFF, kRows + 3, stream_, "filling");
     FillBytes(paths.data(), 0xFF, kRows + 3, stream_, "filling");
     cuda::GradientState state{};
     auto const device_state = Upload(&arena_, "state", &state, 1);

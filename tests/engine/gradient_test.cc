@@ -136,33 +136,43 @@ TEST(GradientFormatTest, MaximaAreAlikeWhoseScalesAre) {
   EXPECT_EQ(alike, 20);  // twelve with themselves; three from 0.5 to 1, two from 1 to 2
 }
 
-// What early gradients tell of a format is what a look at the gradients would tell.
-TEST(GradientFormatTest, MagnitudesOfNarrowGradientsTellThatNoneTowers) {
+// What early gradients tell of a format is what a look at the gradients would tell: with means near the least that may
+// be, and near the least beside the other.
+TEST(GradientFormatTest, MagnitudesOfNarrowGradientsTellWhatMustBeNarrow) {
   constexpr std::size_t kRows = 70000;
-  int sure = 0, none = 0;
+  int sure = 0, narrow = 0;
   for (float largest : {1.0f, 1.99f, 3e-40f, 2e38f}) {
     std::uint32_t const bits = MagnitudeBits(largest);
     NarrowScales const scales = MakeNarrowScales(MakeGradientFormat(kRows, bits, bits, true));
     FloatScale const coarse_scale = CoarseScale(bits);
     double const above = std::ldexp(1.0, ExponentAbove(bits));
-    for (int percent = 80; percent < 120; ++percent) {  // of the mean at which none towers
-      std::int64_t coarse = 0, magnitudes = 0;
-      for (std::size_t r = 0; r < kRows; ++r) {
-        double const part = 2.0 * static_cast<double>(r) / kRows * percent / 100 / kNarrowPeak;
-        float const v = r == 0 ? largest : static_cast<float>((r % 2 == 0 ? -part : part) * above);
-        auto const word = RandomStream{7, RandomPurpose::kRounding, 0, 0}.Word(static_cast<std::uint32_t>(r));
-        coarse += CoarseMagnitude(v, coarse_scale);
-        magnitudes += std::abs(int{QuantiseNarrow({v, v}, scales, word).grad});
+    for (int peak : {kNarrowPeak, kNarrowApart}) {
+      for (int percent = 80; percent < 120; ++percent) {  // of the mean from which on they may be narrow
+        for (bool swapped : {false, true}) {
+          GradientSum coarse, magnitudes;
+          for (std::size_t r = 0; r < kRows; ++r) {
+            double const part = 2.0 * static_cast<double>(r) / kRows * percent / 100 / peak;
+            float const small = r == 0 ? largest : static_cast<float>((r % 2 == 0 ? -part : part) * above);
+            float const other = peak == kNarrowPeak ? small : static_cast<float>(0.999 * above);
+            GradientPair const v = swapped ? GradientPair{other, small} : GradientPair{small, other};
+            auto const word = RandomStream{7, RandomPurpose::kRounding, 0, 0}.Word(static_cast<std::uint32_t>(r));
+            NarrowGradient const q = QuantiseNarrow(v, scales, word);
+            coarse.grad += CoarseMagnitude(v.grad, coarse_scale);
+            coarse.hess += CoarseMagnitude(v.hess, coarse_scale);
+            magnitudes.grad += std::abs(int{q.grad});
+            magnitudes.hess += std::abs(int{q.hess});
+          }
+          bool const must = MustBeNarrow(magnitudes, kRows), may = MayBeNarrow(coarse, kRows);
+          EXPECT_LE(must, may) << largest << ", " << peak << ", " << percent;
+          sure += must ? 1 : 0;
+          narrow += may ? 1 : 0;
+        }
       }
-      bool const is_sure = SurelyNoneTowers(magnitudes, kRows), is_so = NoneTowers(coarse, kRows);
-      EXPECT_LE(is_sure, is_so) << largest << ", " << percent;
-      sure += is_sure ? 1 : 0;
-      none += is_so ? 1 : 0;
     }
   }
-  EXPECT_GE(none, 4 * 19);  // half of 160
-  EXPECT_LE(none, 4 * 21);
-  EXPECT_GE(sure, none - 4);  // one percent off, for each of the largest
+  EXPECT_GE(narrow, 16 * 18);  // half of 640
+  EXPECT_LE(narrow, 16 * 22);
+  EXPECT_GE(sure, narrow - 8 * 8);  // a unit in 16 off, and one in 256
 }
 
 TEST(GradientFormatTest, ZerosAndExtremes) {

@@ -101,7 +101,7 @@ TEST_P(PrecisionTest, NarrowFormatWithLogisticGradients) {
   auto c = testing::RandomCase({kNarrowMinRows, 4}, 155);
   testing::Random random{156};
   for (std::size_t r = 0; r < c.gradients.size(); ++r) {
-    float const p = c.values(r, 0) > 3.8f ? 0.5f : 0.02f;
+    float const p = c.values(r, 0) > 3.8f ? 0.5f : 0.002f;
     bool const y = random.Uniform() < (c.values(r, 1) > 0 ? 1.8f : 0.2f) * p;
     c.gradients[r] = {p - (y ? 1.0f : 0.0f), p * (1 - p)};
   }

@@ -29,7 +29,8 @@ struct Magnitudes {
     std::frexp(largest, &e);
     return e;
   }
-  bool MeanIsNearMaximum(std::size_t n) const { return largest > 0 && sum / static_cast<double>(n) >= largest / 64; }
+  /// Of the largest.
+  double Mean(std::size_t n) const { return largest > 0 ? sum / static_cast<double>(n) / largest : 0; }
 };
 
 std::int64_t Nearest(float v, int shift) { return std::llrint(std::ldexp(static_cast<long double>(v), shift)); }
@@ -61,8 +62,9 @@ FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t coun
     hess.Add(g.hess);
   }
   FixedPoint fixed;
+  double const g = grad.Mean(counted), h = hess.Mean(counted);
   fixed.narrow =
-      counted >= (std::size_t{1} << 16) && grad.MeanIsNearMaximum(counted) && hess.MeanIsNearMaximum(counted);
+      counted >= (std::size_t{1} << 16) && std::min(g, h) >= 1.0 / 1024 && std::min(g, h) >= std::max(g, h) / 64;
   int const log_rows = counted == 0 ? 0 : static_cast<int>(std::ceil(std::log2(counted)));
   int const bits = fixed.narrow ? 14 : std::min(45, 62 - log_rows);
   fixed.grad_shift = bits - grad.Exponent();
