@@ -50,24 +50,26 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
       host::QuantiseGradients(expected, format, {5, RandomPurpose::kRounding, 9, 0}, narrow, {}, kThreads);
     }
 
-    auto const margins = Upload(&arena_, "margins", margins_.data(), kRows);
-    auto const labels = Upload(&arena_, "labels", labels_.data(), kRows);
+    DeviceArena arena{"The test"};
+    Stream const stream;
+    auto const margins = Upload(&arena, "margins", margins_.data(), kRows);
+    auto const labels = Upload(&arena, "labels", labels_.data(), kRows);
     DeviceBuffer<float> weights;
-    if (!weights_.empty()) weights = Upload(&arena_, "weights", weights_.data(), kRows);
-    DeviceBuffer<GradientPair> const room{&arena_, "gradients", kRows};
-    DeviceBuffer<NarrowGradient> const narrow_room{&arena_, "gradients", kRows + 3};
-    DeviceBuffer<std::uint8_t> const paths{&arena_, "paths", kRows + 3};
-    FillBytes(room.data(), 0xFF, kRows, stream_, "filling");
-    FillBytes(narrow_room.data(), 0xFF, kRows + 3, stream_, "filling");
-    FillBytes(paths.data(), 0xFF, kRows + 3, stream_, "filling");
+    if (!weights_.empty()) weights = Upload(&arena, "weights", weights_.data(), kRows);
+    DeviceBuffer<GradientPair> const room{&arena, "gradients", kRows};
+    DeviceBuffer<NarrowGradient> const narrow_room{&arena, "gradients", kRows + 3};
+    DeviceBuffer<std::uint8_t> const paths{&arena, "paths", kRows + 3};
+    FillBytes(room.data(), 0xFF, kRows, stream, "filling");
+    FillBytes(narrow_room.data(), 0xFF, kRows + 3, stream, "filling");
+    FillBytes(paths.data(), 0xFF, kRows + 3, stream, "filling");
     cuda::GradientState state{};
-    auto const device_state = Upload(&arena_, "state", &state, 1);
-    auto const device_before = Upload(&arena_, "state", &before, 1);
+    auto const device_state = Upload(&arena, "state", &state, 1);
+    auto const device_before = Upload(&arena, "state", &before, 1);
     cuda::TreeSettings settings{};
     settings.draw.seed = 5;
     settings.draw.tree = 9;
     settings.draw.margins = margins.data();
-    auto const device_settings = Upload(&arena_, "state", &settings, 1);
+    auto const device_settings = Upload(&arena, "state", &settings, 1);
     cuda::DeviceTree tree{};
     tree.matrix.rows = kRows;
     tree.settings = device_settings.data();
@@ -75,15 +77,15 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     tree.paths.next_path = paths.data();
 
     cuda::QuantiseLosses(tree, {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
-                         {narrow_room.data(), device_before.data()}, CurrentDeviceLimits(), stream_);
+                         {narrow_room.data(), device_before.data()}, CurrentDeviceLimits(), stream);
 
     std::vector<GradientPair> pairs(kRows);
     std::vector<std::uint8_t> cleared(kRows);
-    CopyToHost(&state, device_state.data(), 1, stream_, "reading");
-    CopyToHost(pairs.data(), room.data(), kRows, stream_, "reading");
-    CopyToHost(out.data(), narrow_room.data(), kRows, stream_, "reading");
-    CopyToHost(cleared.data(), paths.data(), kRows, stream_, "reading");
-    stream_.Wait("reading");
+    CopyToHost(&state, device_state.data(), 1, stream, "reading");
+    CopyToHost(pairs.data(), room.data(), kRows, stream, "reading");
+    CopyToHost(out.data(), narrow_room.data(), kRows, stream, "reading");
+    CopyToHost(cleared.data(), paths.data(), kRows, stream, "reading");
+    stream.Wait("reading");
     EXPECT_EQ(cleared, std::vector<std::uint8_t>(kRows));
     GradientMaxima const maxima = Maxima();
     EXPECT_EQ(state.maxima.grad, maxima.grad);
@@ -107,8 +109,6 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
   }
 
   static constexpr ObjectiveParams kObjective{Objective::kLogistic};
-  DeviceArena arena_{"The test"};
-  Stream stream_;
   std::vector<float> margins_, labels_, weights_;
 };
 
