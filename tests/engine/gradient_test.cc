@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "gradient/gradient_ops.h"
 #include "reference/gradient.h"
@@ -134,6 +135,53 @@ TEST(GradientFormatTest, MaximaAreAlikeWhoseScalesAre) {
     }
   }
   EXPECT_EQ(alike, 20);  // twelve with themselves; three from 0.5 to 1, two from 1 to 2
+}
+
+// Rare labels and large weights do not ask for the wide format; gradients decades apart beside equal hessians do.
+TEST(GradientFormatTest, SmallGradientsServeInTheNarrowFormatWhereHessiansAreSmallToo) {
+  struct Case {
+    GradientPair most;  ///< of nearly all rows
+    std::size_t large;  ///< rows of 1.9: the power above is 2
+    bool narrow;
+  };
+  // Means: 0.003 and more than 1 / 1024; 0.0004 and less; 0.003 beside 0.95; 0.02 beside 0.95, a 45th; 0.01, 0.0004.
+  for (Case const& c :
+       {Case{{0.004f, 0.004f}, 70, true}, Case{{1e-5f, 1e-5f}, 30, false}, Case{{0.004f, 1.9f}, 70, false},
+        Case{{0.04f, 1.9f}, 70, true}, Case{{0.02f, 1e-5f}, 30, false}}) {
+    for (bool swapped : {false, true}) {
+      std::vector<GradientPair> gradients(70000, c.most);
+      for (std::size_t i = 0; i < c.large; ++i) gradients[i * 1000] = {i % 2 == 0 ? 1.9f : -1.9f, 1.9f};
+      if (swapped) {
+        for (GradientPair& v : gradients) std::swap(v.grad, v.hess);
+      }
+      EXPECT_EQ(host::ChooseGradientFormat(gradients, 2).narrow, c.narrow) << c.most.grad << ", " << c.most.hess;
+      EXPECT_EQ(reference::Quantise(gradients, gradients.size(), 1, 1).narrow, c.narrow);
+    }
+  }
+}
+
+// All rows are rounded up by nearly a unit: their integers say more than there is.
+TEST(GradientFormatTest, RoundingDoesNotTellThatTheFormatMustBeNarrow) {
+  constexpr std::size_t kRows = 70000;
+  constexpr float kUnit = 0x1p-13f;  // of a largest gradient of 1
+  constexpr std::uint32_t kBits = 0x3F800000U;
+  NarrowScales const scales = MakeNarrowScales(MakeGradientFormat(kRows, kBits, kBits, true));
+  FloatScale const coarse_scale = CoarseScale(kBits);
+  for (GradientPair const most : {GradientPair{15.1f * kUnit, 15.1f * kUnit}, GradientPair{127.1f * kUnit, 1.0f},
+                                  GradientPair{1.0f, 127.1f * kUnit}}) {
+    GradientSum coarse, magnitudes;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      GradientPair const v = r == 0 ? GradientPair{1, 1} : most;
+      NarrowGradient const q = QuantiseNarrow(v, scales, 0xFFFFFFFFU);
+      coarse.grad += CoarseMagnitude(v.grad, coarse_scale);
+      coarse.hess += CoarseMagnitude(v.hess, coarse_scale);
+      magnitudes.grad += q.grad;
+      magnitudes.hess += q.hess;
+    }
+    EXPECT_FALSE(MayBeNarrow(coarse, kRows));
+    EXPECT_TRUE(MayBeNarrow({magnitudes.grad * 64, magnitudes.hess * 64}, kRows)) << "or the case is none";
+    EXPECT_FALSE(MustBeNarrow(magnitudes, kRows));
+  }
 }
 
 // What early gradients tell of a format is what a look at the gradients would tell: with means near the least that may

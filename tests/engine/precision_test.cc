@@ -97,7 +97,7 @@ TEST_P(PrecisionTest, NarrowFormat) {
 }
 
 TEST_P(PrecisionTest, NarrowFormatWithLogisticGradients) {
-  // grad = p - y, hess = p (1 - p), a rare class: hessians far below the largest, as far as the format allows.
+  // grad = p - y, hess = p (1 - p), a rare class: hessians far below the largest.
   auto c = testing::RandomCase({kNarrowMinRows, 4}, 155);
   testing::Random random{156};
   for (std::size_t r = 0; r < c.gradients.size(); ++r) {

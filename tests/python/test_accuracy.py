@@ -105,6 +105,16 @@ def own(change: Callable = lambda y: y, **how) -> Task:
     return rows_task(x, change(y))
 
 
+def many(label: Callable, weight: Callable = lambda x: None) -> Task:
+    """So many rows that gradients may be narrow integers (docs/determinism.md)."""
+    x, y = make_data(100_000, 8, seed=22)
+    return rows_task(x, label(y), weight=weight(x))
+
+
+def rare(y: np.ndarray) -> np.ndarray:
+    return (y > np.quantile(y, 0.998)).astype(np.float32)
+
+
 TASKS: Dict[str, tuple] = {
     "diabetes": (lambda: from_sklearn("diabetes"), "rmse", dict(eta=0.1)),
     "diabetes absolute": (lambda: from_sklearn("diabetes"), "mae", dict(eta=0.1, objective="reg:absoluteerror")),
@@ -142,6 +152,12 @@ TASKS: Dict[str, tuple] = {
     "own": (own, "rmse", {}),
     "own missing": (lambda: own(missing=0.5), "rmse", {}),
     "own money": (lambda: own(lambda y: np.exp(4 * y)), "mae", dict(eta=0.1)),
+    "rare labels": (lambda: many(rare), "logloss", dict(objective="binary:logistic", eta=0.1)),
+    "large weights": (
+        lambda: many(lambda y: (y > 0).astype(np.float32), lambda x: np.exp(2 * x[:, 4])),
+        "logloss",
+        dict(objective="binary:logistic", eta=0.1),
+    ),
     "own forest": (own, "rmse", dict(num_parallel_tree=5, subsample=0.6, colsample_bynode=0.6)),
 }
 ROUNDS = {"rank ndcg": 10, "rank pairwise": 10, "binary lossguide": 10, "digits": 8, "own forest": 6, "binary dart": 15}
