@@ -303,33 +303,41 @@ __device__ inline GradientSum SumSegment(Segment const& s, std::uint32_t stride,
   return run->Total();
 }
 
-/// The largest key of the block's runs, and in `mine` that of this thread's. `bin`: its first one.
+/// The largest key of the block's runs, and in `mine` that of this thread's. `bin`: its first one. *least: bound that a
+/// better split of the node must have, as far as it is known; 0 at first.
 ///
 /// The candidates with the largest bound, or one hardly smaller, are looked at first. No other can be better in most
 /// cases; where the bound is far above the gain (of penalties, limits or directions), those that may be follow.
 template <bool kMonotone>
 __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, RunSplits* splits, bool scanned,
                                          int direction, std::uint32_t column, std::uint32_t bin, SplitShared* shared,
-                                         BestOfRun* mine) {
+                                         float* least, BestOfRun* mine) {
   float wanted = -1.0f;
   while (true) {
     splits->total = Opaque(splits->total);
     RunBounds<kMonotone> const bounds{shared->filter, *splits, direction};
-    if (wanted < 0.0f) wanted = LargestOfBlock(scanned ? bounds.likely : 0.0f, shared) * kNearBound;
+    if (wanted < 0.0f) {
+      float const largest = LargestOfBlock(scanned ? bounds.likely : 0.0f, shared);
+      // With directions there may be a larger one.
+      if (!kMonotone && largest < *least) return 0;
+      wanted = largest * kNearBound;
+    }
     *mine = LookClosely<kMonotone>(tree, n, *splits, scanned ? bounds.Reaching(wanted) : 0, direction, column, bin,
                                    *shared);
     FoundByWarp const found = LargestOfBlock(mine->key, mine->least, shared);
+    *least = fmaxf(*least, found.least);
     if (found.least >= wanted) return found.key;
     wanted = found.least;
     __syncthreads();  // the shared words are used again
   }
 }
 
-/// Best split of a node over the features of one group: written by the one thread that finds it. ask_ahead() asks for
-/// the bins of the next item.
+/// Best split of a node over the features of one group, unless it has a better one: written by the one thread that
+/// finds it. `least` as of SearchRuns. ask_ahead() asks for the bins of the next item.
 template <bool kMonotone, typename AskAhead>
 __device__ void BestOfGroup(DeviceTree const& tree, Segment const& s, GroupItem const& item, bool keeps,
-                            StagedBins const& staged, SplitShared* shared, SplitCandidate* best, AskAhead&& ask_ahead) {
+                            StagedBins const& staged, SplitShared* shared, float* least, SplitCandidate* best,
+                            AskAhead&& ask_ahead) {
   auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
   RunSplits splits;
   splits.total = item.total;
@@ -345,8 +353,8 @@ __device__ void BestOfGroup(DeviceTree const& tree, Segment const& s, GroupItem 
       splits.run.Load(s, stride, from, item.own);
     }
     BestOfRun mine;
-    unsigned long long const key =
-        SearchRuns<kMonotone>(tree, item.node, &splits, scanned, direction, s.column(), s.first + from, shared, &mine);
+    unsigned long long const key = SearchRuns<kMonotone>(tree, item.node, &splits, scanned, direction, s.column(),
+                                                         s.first + from, shared, least, &mine);
     if (key > top && key == mine.key) {
       GradientSum const left = splits.Left(mine.number);
       std::uint32_t const bin = s.first + from + (static_cast<std::uint32_t>(mine.number) + 1) / 2;

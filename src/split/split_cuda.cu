@@ -35,18 +35,14 @@ __device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t fami
   return tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
 }
 
-/// Where a block is: items are groups of features of one child, then those of the next.
+/// Where a block is among its items; an item is a group of features of one child, then come those of the next child.
 struct ItemPlace {
   std::uint32_t child, group;
   std::uint32_t children_apart, groups_apart;  ///< of two items that follow each other in a block
-
-  __device__ explicit ItemPlace(std::uint32_t groups)
-      : child{blockIdx.x / groups},
-        group{blockIdx.x - child * groups},
-        children_apart{gridDim.x / groups},
-        groups_apart{gridDim.x - children_apart * groups} {}
+  std::uint32_t left;                          ///< items of the block from here on
 
   __device__ void Next(std::uint32_t groups) {
+    --left;
     child += children_apart;
     group += groups_apart;
     if (group < groups) return;
@@ -54,6 +50,19 @@ struct ItemPlace {
     ++child;
   }
 };
+
+/// The first item of a block whose items are as far apart as there are blocks, so that it keeps its group if it can.
+__device__ inline ItemPlace FirstOfAll(std::uint32_t groups) {
+  std::uint32_t const child = blockIdx.x / groups, apart = gridDim.x / groups;
+  return {child, blockIdx.x - child * groups, apart, gridDim.x - apart * groups, 0};
+}
+/// The first of a run of items, of few children.
+__device__ inline ItemPlace FirstOfRun(std::uint32_t groups, std::uint32_t children) {
+  std::uint64_t const items = std::uint64_t{children} * groups;
+  auto const begin = static_cast<std::uint32_t>(items * blockIdx.x / gridDim.x);
+  auto const end = static_cast<std::uint32_t>(items * (blockIdx.x + 1) / gridDim.x);
+  return {begin / groups, begin % groups, 0, 1, end - begin};
+}
 
 /// The block was the last of those that looked at the groups of a node: writes the node's best split.
 template <bool kCategories>
@@ -98,7 +107,9 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
   __shared__ Selection<false> level;  // for the last block
   std::uint32_t const groups = tree.group_count;
   auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
-  ItemPlace place{groups};
+  // Where each node has its last block, the fewer blocks a node has the better.
+  bool const in_runs = !SelectionReduces(tree, next);
+  ItemPlace place = FirstOfAll(groups);
   SplitGroup group = tree.groups[place.group];  // what no kernel of the tree writes can be read early
   WaitForKernelBefore();
   // All of this on its way together. There is a family for the first item of every block, even if it is not in use.
@@ -110,24 +121,40 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     shared.params = ParamsOf(tree);
     shared.filter = FilterOf(shared.params);
   }
+  if (in_runs) {
+    place = FirstOfRun(groups, children);
+    if (place.left != 0) {
+      family = tree.families[place.child / 2];
+      group = tree.groups[place.group];
+    }
+  } else {
+    std::uint32_t const items = children * groups;
+    place.left = (items + gridDim.x - 1 - min(blockIdx.x, items)) / gridDim.x;
+  }
   Segment segment = SegmentOf(tree, group);
   GroupItem item{};
-  if (place.child < children) {
+  if (place.left != 0) {
     item = ItemOf(tree, place.child, family);
     StageBins(segment, stride, item, &staged);
   }
+  std::uint32_t groups_done = 0;  // of the child, in a run
+  float least = 0.0f;             // bound that a better split of the child must have
   if (kCategories) __syncthreads();
-  while (place.child < children) {
+  while (place.left != 0) {
     ItemPlace ahead = place;
     ahead.Next(groups);
-    bool const is_more = ahead.child < children;
-    if (is_more) family = tree.families[ahead.child / 2];
-    bool const same_group = ahead.group == place.group;  // nearly always
+    bool const is_more = ahead.left != 0;
+    bool const same_group = ahead.group == place.group, same_child = ahead.child == place.child;
     GroupItem next_item = item;
+    SplitGroup next_group = group;
+    Segment next_segment = segment;
+    if (is_more && !same_child) family = tree.families[ahead.child / 2];
+    if (is_more && !same_group) next_group = tree.groups[ahead.group];
     auto const ask_ahead = [&] {
       if (!is_more) return;
-      next_item = ItemOf(tree, ahead.child, family);
-      StageBins(same_group ? segment : SegmentOf(tree, tree.groups[ahead.group]), stride, next_item, &staged);
+      if (!same_child) next_item = ItemOf(tree, ahead.child, family);
+      if (!same_group) next_segment = SegmentOf(tree, next_group);
+      StageBins(next_segment, stride, next_item, &staged);
     };
     if (kCategories && group.categorical) {
       FeatureIndex const f = group.first;
@@ -135,28 +162,32 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
                                   IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f), item.own, item.built, &shared,
                                   room, item.candidates + place.group);
     } else {
-      BestOfGroup<kMonotone>(tree, segment, item, keeps, staged, &shared, item.candidates + place.group, [&] {
+      BestOfGroup<kMonotone>(tree, segment, item, keeps, staged, &shared, &least, item.candidates + place.group, [&] {
         if (!kCategories) ask_ahead();
       });
     }
-    if (!SelectionReduces(tree, next)) {
-      __threadfence();
-      __syncthreads();
-      Family* const counted = tree.families + place.child / 2;
-      if (threadIdx.x == 0) {
-        last_group =
-            atomicAdd(place.child % 2 != 0 ? &counted->finished_sibling : &counted->finished_built, 1U) == groups - 1;
+    ++groups_done;
+    if (!is_more || !same_child) {
+      if (in_runs) {
+        __threadfence();
+        __syncthreads();
+        Family* const counted = tree.families + place.child / 2;
+        if (threadIdx.x == 0) {
+          std::uint32_t* const finished = place.child % 2 != 0 ? &counted->finished_sibling : &counted->finished_built;
+          last_group = atomicAdd(finished, groups_done) + groups_done == groups;
+        }
+        __syncthreads();
+        if (last_group) FinishNode<kCategories>(tree, item, shared, room);
+        __syncthreads();  // last_group is used again
       }
-      __syncthreads();
-      if (last_group) FinishNode<kCategories>(tree, item, shared, room);
-      __syncthreads();  // last_group is used again
+      groups_done = 0;
+      least = 0.0f;
     }
     if (kCategories) ask_ahead();  // till here the room was in use
     place = ahead;
     item = next_item;
-    if (same_group) continue;
-    group = tree.groups[place.group];
-    segment = SegmentOf(tree, group);
+    group = next_group;
+    segment = next_segment;
   }
   if (next == NextLevel::kByHost || tree.order.nodes != nullptr) return;
   if (!IsLastBlock(&tree.state->finished_blocks, gridDim.x)) return;
