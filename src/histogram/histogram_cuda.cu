@@ -6,6 +6,7 @@
 #include "histogram/histogram_cuda.cuh"
 #include "histogram/histogram_policy.h"
 #include "histogram/row_feeds.cuh"
+#include "histogram/sparse_tiles_cuda.h"
 #include "level/device_tree.h"
 #include "matrix/device_matrix_policy.h"
 
@@ -211,7 +212,8 @@ __global__ void __launch_bounds__(kMostThreads, 1)
   }
 }
 
-/// f(cell) for every value that one of eight neighbouring lanes finds in a row; missing values are left out.
+/// f(cell) for every value that one of eight neighbouring lanes finds in a row of a dense matrix, or of CSR; missing
+/// values are left out.
 template <typename F>
 __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32_t lane8, F&& f) {
   if (!m.dense) {
@@ -319,6 +321,10 @@ bool SumsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimit
 }
 
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
+  if (tree.matrix.sparse_in_tiles()) {
+    SumSparseTiles(tree, bounds, limits, stream);
+    return;
+  }
   if (SumsFitShared(tree.matrix, bounds.symbols, limits)) {
     LaunchSums<ListJobs, ListRows>(tree, bounds.symbols, limits, stream);
     return;

@@ -38,8 +38,16 @@ struct NarrowSums {
   }
 };
 
-/// Two 64-bit sums per cell, each in two words: the addition to the low one tells the carry of the high one. Exact for
-/// any number of rows; twice the atomics.
+/// Adds to a 64-bit sum in two words: the addition to the low one tells the carry of the high one.
+__device__ inline void AddInWords(std::uint32_t* low, std::uint32_t* high, std::int64_t v) {
+  auto const low_part = static_cast<std::uint32_t>(v);
+  std::uint32_t const before = atomicAdd(low, low_part);
+  std::uint32_t const carry = before + low_part < low_part ? 1 : 0;
+  std::uint32_t const high_part = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v) >> 32) + carry;
+  if (high_part != 0) atomicAdd(high, high_part);
+}
+
+/// Two 64-bit sums per cell, each in two words. Exact for any number of rows; twice the atomics.
 struct WideSums {
   static constexpr std::uint32_t kMaxRows = ~0U;
   static constexpr int kPlanes = 4;  ///< low words of gradient and hessian, high words of gradient and hessian
@@ -47,8 +55,9 @@ struct WideSums {
 
   template <int kPlane>
   static __device__ void Add(std::uint32_t* cell, Value v, bool swapped) {
-    AddWord<kPlane>(cell + (swapped ? kPlane : 0), swapped ? v.hess : v.grad);
-    AddWord<kPlane>(cell + (swapped ? 0 : kPlane), swapped ? v.grad : v.hess);
+    std::uint32_t *const first = cell + (swapped ? kPlane : 0), *const second = cell + (swapped ? 0 : kPlane);
+    AddInWords(first, first + 2 * kPlane, swapped ? v.hess : v.grad);
+    AddInWords(second, second + 2 * kPlane, swapped ? v.grad : v.hess);
   }
   template <int kPlane>
   static __device__ std::int64_t Take(std::uint32_t* cell, std::uint32_t which) {
@@ -56,16 +65,6 @@ struct WideSums {
     std::uint64_t const sum = std::uint64_t{*high} << 32 | *low;
     *low = *high = 0;
     return static_cast<std::int64_t>(sum);
-  }
-
- private:
-  template <int kPlane>
-  static __device__ void AddWord(std::uint32_t* low, std::int64_t v) {
-    auto const low_part = static_cast<std::uint32_t>(v);
-    std::uint32_t const before = atomicAdd(low, low_part);
-    std::uint32_t const carry = before + low_part < low_part ? 1 : 0;
-    std::uint32_t const high_part = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v) >> 32) + carry;
-    if (high_part != 0) atomicAdd(low + 2 * kPlane, high_part);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "matrix/device_matrix_policy.h"
 #include "matrix/matrix.h"
+#include "matrix/matrix_cuda.h"
 
 namespace xgbgpu {
 
@@ -25,6 +26,41 @@ std::uint32_t TileColumns(std::uint32_t symbol_bytes, std::uint32_t symbols, Fea
   return WideTileBytes(symbols, fitting, symbol_bytes) > tile_bytes ? columns : fitting;
 }
 
+/// Neighbouring features whose cells fit `most`, as evenly as may be; nothing if those of one do not.
+std::vector<DeviceTile> SparseTiles(Cuts const& cuts, std::uint32_t most) {
+  std::uint64_t const cells = cuts.bins();
+  if (most == 0) return {};
+  std::uint64_t const wanted = (cells + most - 1) / most, even = (cells + wanted - 1) / wanted;
+  std::vector<DeviceTile> tiles{{0, 0, 0}};
+  for (FeatureIndex f = 0; f < cuts.features(); ++f) {
+    BinIndex const bins = cuts.bins(f);
+    if (bins > most) return {};
+    DeviceTile* tile = &tiles.back();
+    if (tile->bins >= even || tile->bins + bins > most) {
+      tiles.push_back({tile->first_cell + tile->bins, 0, 0});
+      tile = &tiles.back();
+    }
+    tile->symbols = tile->bins += bins;
+  }
+  return tiles;
+}
+
+void ChooseSparseLayout(DeviceMatrix* matrix) {
+  DeviceMatrixPolicy const policy;
+  DeviceMatrixView& view = matrix->view;
+  view.symbol_bytes = 4;
+  view.tile_columns = 1;
+  view.tiles = 1;
+  view.cells = matrix->cuts.bins();
+  if (view.cells == 0 || matrix->stored >= std::uint64_t{1} << 32) return;  // places are 32-bit numbers
+  std::vector<DeviceTile> tiles = SparseTiles(matrix->cuts, MostSparseCells(CurrentDeviceLimits().block_bytes));
+  double const row_tiles = static_cast<double>(view.rows) * static_cast<double>(tiles.size());
+  if (tiles.empty() || static_cast<double>(matrix->stored) < policy.least_row_cells * row_tiles) return;
+  view.symbol_bytes = 2;
+  view.tiles = static_cast<std::uint32_t>(tiles.size());
+  matrix->tiles = std::move(tiles);
+}
+
 }  // namespace
 
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
@@ -41,10 +77,7 @@ void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t 
   matrix->stored = stored;
   view.dense = static_cast<double>(stored) >= policy.dense_from * static_cast<double>(rows) * features;
   if (!view.dense) {
-    view.symbol_bytes = 4;
-    view.tile_columns = 1;
-    view.tiles = 1;
-    view.cells = matrix->cuts.bins();
+    ChooseSparseLayout(matrix);
     return;
   }
   std::uint32_t symbols = 0;
@@ -139,10 +172,10 @@ std::unique_ptr<DeviceMatrix> UploadMatrix(QuantisedMatrix const& matrix, int de
                         : reinterpret_cast<std::uint32_t const*>(matrix.data.data())[i];
     }
   });
-  result->row_cells = Upload(&result->arena, "bins", cells.data(), cells.size());
-  result->row_ptr = Upload(&result->arena, "rows", matrix.row_ptr.data(), matrix.rows + 1);
-  view.row_cells = result->row_cells.data();
-  view.row_ptr = result->row_ptr.data();
+  DeviceArena arena{"Copying the matrix to the GPU"};
+  DeviceArena* const of_rows = view.sparse_in_tiles() ? &arena : &result->arena;
+  KeepSparseRows(result.get(), Upload(of_rows, "bins", cells.data(), cells.size()),
+                 Upload(of_rows, "rows", matrix.row_ptr.data(), matrix.rows + 1), &arena);
   return result;
 }
 

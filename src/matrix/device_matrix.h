@@ -23,27 +23,34 @@ class QuantisedMatrix;
 ///         tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond
 ///         the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns
 ///         touch neighbouring words.
-/// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
+/// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin. Where rows have many
+/// cells
+///         for every so many of a histogram, *in tiles*: neighbouring features whose sums fit shared memory make a
+///         tile, and each tile has a CSR of its own, of cells counted from its first.
 struct DeviceTile {
   std::uint64_t first_cell;  ///< of this tile in a histogram
-  std::uint32_t bins;        ///< of its largest feature
-  std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`
+  std::uint32_t bins;        ///< of its largest feature; sparse: cells
+  std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`; sparse: cells
 };
 
 struct DeviceMatrixView {
   std::uint64_t rows;
   FeatureIndex features;
   bool dense;
-  std::uint8_t symbol_bytes;       ///< dense: 1 or 2
+  std::uint8_t symbol_bytes;       ///< dense: 1 or 2; sparse: 4, in tiles 2
   std::uint32_t tile_columns;      ///< dense
-  std::uint32_t tiles;             ///< dense; 1 for sparse
+  std::uint32_t tiles;             ///< 1 for CSR
   std::uint64_t cells;             ///< of one histogram
   std::uint8_t const* records;     ///< dense: [tiles, rows, tile_columns · symbol_bytes]
-  DeviceTile const* tile;          ///< dense: [tiles]
-  std::uint64_t const* row_ptr;    ///< sparse: [rows + 1]
-  std::uint32_t const* row_cells;  ///< sparse: [stored values]
-  BinIndex const* cut_ptr;         ///< [features + 1]
+  DeviceTile const* tile;          ///< dense, and sparse in tiles: [tiles]
+  std::uint64_t const* row_ptr;    ///< CSR: [rows + 1]
+  std::uint32_t const* row_cells;  ///< CSR: [stored values]
+  /// Sparse in tiles: [tiles, rows], and one more: where the cells of a tile and row begin.
+  std::uint32_t const* tile_ptr;
+  std::uint16_t const* tile_cells;  ///< sparse in tiles: [stored values]
+  BinIndex const* cut_ptr;          ///< [features + 1]
 
+  XGBGPU_HD bool sparse_in_tiles() const { return !dense && symbol_bytes == 2; }
   XGBGPU_HD std::uint32_t record_bytes() const { return tile_columns * symbol_bytes; }
   XGBGPU_HD BinIndex bins(FeatureIndex f) const { return cut_ptr[f + 1] - cut_ptr[f]; }
   /// First cell of a feature; its next bin is cell_stride() cells further.
@@ -69,6 +76,8 @@ class DeviceMatrix {
   DeviceBuffer<DeviceTile> tile_array;
   DeviceBuffer<std::uint64_t> row_ptr;
   DeviceBuffer<std::uint32_t> row_cells;
+  DeviceBuffer<std::uint32_t> tile_ptr;
+  DeviceBuffer<std::uint16_t> tile_cells;
   DeviceBuffer<BinIndex> cut_ptr;
 };
 

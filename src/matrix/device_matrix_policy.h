@@ -12,6 +12,9 @@ struct DeviceMatrixPolicy {
   std::uint64_t most_rows{(std::uint64_t{1} << 32) - (1 << 15)};
   /// Dense from this share of stored values on, as on the host: a sparse value costs four bytes and an atomic in L2.
   double dense_from{0.5};
+  /// Sparse in tiles from so many values of a row in each tile on: a value costs an addition in L2 otherwise, which are
+  /// slow where they meet in few cells; a row and tile two sectors, where its cells begin and the cells.
+  double least_row_cells{2};
   /// A record of a tile: one sector, what the memory system fetches at least.
   std::uint32_t record_bytes{32};
   /// Columns of a tile at least, so that narrow data do not waste the sector.
@@ -30,6 +33,16 @@ struct DeviceMatrixPolicy {
 constexpr std::size_t WideTileBytes(std::uint32_t symbols, std::uint32_t columns, std::uint32_t symbol_bytes) {
   std::uint32_t const half = columns * symbol_bytes > 4 ? columns / 2 : columns;
   return std::size_t{symbols} * half * 16;
+}
+
+/// Words from the sums of gradients of a sparse tile to those of hessians: neighbouring lanes that read a cell's two
+/// sums hit different banks.
+constexpr std::uint32_t SparsePlane(std::uint32_t cells) { return (cells + 15) / 32 * 32 + 16; }
+
+/// Cells of a sparse tile at most, with `bytes` of shared memory for two words each; they are numbered by 16 bits.
+constexpr std::uint32_t MostSparseCells(std::size_t bytes) {
+  auto const whole = static_cast<std::uint32_t>(bytes / (32 * 2 * sizeof(std::uint32_t)) * 32);
+  return whole < 32 ? 0 : whole - 16 < (1U << 16) ? whole - 16 : 1U << 16;
 }
 
 }  // namespace xgbgpu

@@ -33,7 +33,7 @@ class Builder {
 
  private:
   void AllocateRecords();
-  void BinPieces(host::RowSizes const& sizes, std::uint64_t most, PieceStream* pieces);
+  void BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::uint32_t* cells, PieceStream* pieces);
 
   RowSource const& source_;
   int threads_;
@@ -101,7 +101,7 @@ void PackSparseRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n,
   });
 }
 
-void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, PieceStream* pieces) {
+void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::uint32_t* cells, PieceStream* pieces) {
   constexpr char const* kWhat = "copying values to the device";
   std::uint64_t const* const row_ptr = sizes.row_ptr.data();
   DeviceBuffer<Entry> device{arena_, "values on their way", most};
@@ -109,7 +109,7 @@ void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, PieceSt
   auto const flush = [&](Entry const* piece) {
     CopyToDevice(device.data(), piece, n, pieces->stream(), kWhat);
     pieces->Close();
-    BinEntries(result_->view, cut_values_.data(), device.data(), n, result_->row_cells.data() + base, pieces->stream());
+    BinEntries(result_->view, cut_values_.data(), device.data(), n, cells + base, pieces->stream());
     base += n;
     n = 0;
   };
@@ -133,15 +133,17 @@ void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, PieceSt
 
 void Builder::BinSparse(host::RowSizes const& sizes) {
   std::uint64_t const rows = result_->view.rows;
-  result_->row_cells = {&result_->arena, "bins", sizes.stored};
-  result_->row_ptr = Upload(&result_->arena, "rows", sizes.row_ptr.data(), rows + 1);
-  result_->view.row_cells = result_->row_cells.data();
-  result_->view.row_ptr = result_->row_ptr.data();
+  DeviceArena* const of_rows = result_->view.sparse_in_tiles() ? arena_ : &result_->arena;
+  DeviceBuffer<std::uint32_t> cells{of_rows, "bins", sizes.stored};
+  DeviceBuffer<std::uint64_t> row_ptr = Upload(of_rows, "rows", sizes.row_ptr.data(), rows + 1);
   std::uint64_t longest = 0;
   for (std::uint64_t r = 0; r < rows; ++r) longest = std::max(longest, sizes.row_ptr[r + 1] - sizes.row_ptr[r]);
   std::uint64_t const most = std::max<std::uint64_t>(kPieceBytes / sizeof(Entry), longest);
-  PieceStream pieces{most * sizeof(Entry)};
-  BinPieces(sizes, most, &pieces);
+  {
+    PieceStream pieces{most * sizeof(Entry)};
+    BinPieces(sizes, most, cells.data(), &pieces);
+  }
+  KeepSparseRows(result_.get(), std::move(cells), std::move(row_ptr), arena_);
 }
 
 }  // namespace

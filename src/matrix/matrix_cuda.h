@@ -29,6 +29,11 @@ void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::ui
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
                 std::uint32_t* cells, cudaStream_t stream);
 
+/// Gives a sparse matrix its rows: keeps them, which then are of the matrix's own memory; or, if its layout is in
+/// tiles, deals them to these and lets them go. `arena` has the scratch. (matrix/sparse_tiles_cuda.cu)
+void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr,
+                    DeviceArena* arena);
+
 }  // namespace xgbgpu::cuda
 
 #endif  // XGBGPU_MATRIX_MATRIX_CUDA_H_

@@ -40,24 +40,29 @@ XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const
   return SymbolGoesLeft(view.column(split.feature)[row], split);
 }
 
-/// Binary search for the feature's cell among the row's ascending cells.
+/// The same for the ascending cells of a sparse row, among which those of the feature begin at `first_cell`: by
+/// bisection.
 template <typename Cell, typename Split>
-XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
-  BinIndex const first_cell = view.cell_ptr[split.feature];
-  std::uint64_t low = view.row_ptr[row];
-  std::uint64_t const end = view.row_ptr[row + std::uint64_t{1}];
-  std::uint64_t count = end - low;
+XGBGPU_HD bool CellsGoLeft(Cell const* cells, std::uint64_t count, BinIndex first_cell, Split const& split) {
+  Cell const* const end = cells + count;
   while (count > 0) {
     std::uint64_t const half = count / 2;
-    if (view.cells[low + half] < first_cell) {
-      low += half + 1;
+    if (cells[half] < first_cell) {
+      cells += half + 1;
       count -= half + 1;
     } else {
       count = half;
     }
   }
-  if (low == end || view.cells[low] >= first_cell + split.bins) return split.default_left;
-  return SymbolGoesLeft(view.cells[low] - first_cell, split);
+  if (cells == end || *cells >= first_cell + split.bins) return split.default_left;
+  return SymbolGoesLeft(*cells - first_cell, split);
+}
+
+template <typename Cell, typename Split>
+XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
+  std::uint64_t const begin = view.row_ptr[row];
+  return CellsGoLeft(view.cells + begin, view.row_ptr[row + std::uint64_t{1}] - begin, view.cell_ptr[split.feature],
+                     split);
 }
 
 }  // namespace xgbgpu

@@ -38,9 +38,12 @@ std::string Difference(DeviceMatrix const& a, DeviceMatrix const& b) {
   if (Bytes(a.tile_array) != Bytes(b.tile_array)) return "tiles on the device";
   if (Bytes(a.row_ptr) != Bytes(b.row_ptr)) return "row_ptr";
   if (Bytes(a.row_cells) != Bytes(b.row_cells)) return "row_cells";
+  if (Bytes(a.tile_ptr) != Bytes(b.tile_ptr)) return "tile_ptr";
+  if (Bytes(a.tile_cells) != Bytes(b.tile_cells)) return "tile_cells";
   if (Bytes(a.cut_ptr) != Bytes(b.cut_ptr)) return "cut_ptr";
   if (v.records != a.records.data() || v.tile != a.tile_array.data() || v.row_ptr != a.row_ptr.data() ||
-      v.row_cells != a.row_cells.data() || v.cut_ptr != a.cut_ptr.data()) {
+      v.row_cells != a.row_cells.data() || v.tile_ptr != a.tile_ptr.data() || v.tile_cells != a.tile_cells.data() ||
+      v.cut_ptr != a.cut_ptr.data()) {
     return "pointers of the view";
   }
   return {};

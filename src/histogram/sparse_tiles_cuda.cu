@@ -1,0 +1,196 @@
+#include "core/launch.h"
+#include "gradient/gradient_ops.h"
+#include "histogram/histogram_policy.h"
+#include "histogram/row_feeds.cuh"
+#include "histogram/sparse_tiles_cuda.h"
+#include "matrix/device_matrix_policy.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr unsigned kThreads = 1024;
+constexpr std::uint32_t kLanes = 8;          ///< that share the cells of a row
+constexpr std::uint32_t kRowSteps = kLanes;  ///< 32 rows of a warp, four at a time
+constexpr std::uint32_t kNoCell = 0xFFFFFFFFU;
+
+/// The narrow format: both sums of a cell in one pass, 32 bits each, a plane of gradients and one of hessians.
+struct NarrowCells {
+  static constexpr std::uint32_t kPasses = 1;
+  static constexpr std::uint32_t kMostRows = NarrowSums::kMaxRows;
+  using Value = std::uint32_t;  ///< a NarrowGradient
+
+  static __device__ Value Of(DeviceTree const&, RowRecord const& record, std::uint32_t) {
+    return __builtin_bit_cast(std::uint32_t, record.gradient);
+  }
+  static __device__ void Add(std::uint32_t* cell, std::uint32_t plane, Value value) {
+    auto const gradient = __builtin_bit_cast(NarrowGradient, value);
+    atomicAdd(cell, static_cast<std::uint32_t>(static_cast<std::int32_t>(gradient.grad)));
+    atomicAdd(cell + plane, static_cast<std::uint32_t>(static_cast<std::int32_t>(gradient.hess)));
+  }
+  /// Word i of both planes, cell by cell, is cleared and added to where it belongs, by add(cell, which sum, value).
+  template <typename AddTo>
+  static __device__ void Take(std::uint32_t* sums, std::uint32_t plane, std::uint32_t cells, std::uint32_t,
+                              AddTo&& add) {
+    for (std::uint32_t i = threadIdx.x; i < 2 * cells; i += kThreads) {
+      std::uint32_t* const word = sums + i % 2 * plane + i / 2;
+      auto const sum = static_cast<std::int32_t>(*word);
+      *word = 0;
+      if (sum != 0) add(i / 2, i % 2, sum);
+    }
+  }
+};
+
+/// The wide one: a pass for gradients and one for hessians, a plane of low words and one of high words.
+struct WideCells {
+  static constexpr std::uint32_t kPasses = 2;
+  static constexpr std::uint32_t kMostRows = WideSums::kMaxRows;
+  using Value = std::int64_t;
+
+  static __device__ Value Of(DeviceTree const& tree, RowRecord const& record, std::uint32_t pass) {
+    GradientSum const own =
+        QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale, tree.gradient->hess_scale);
+    return pass == 0 ? own.grad : own.hess;
+  }
+  static __device__ void Add(std::uint32_t* cell, std::uint32_t plane, Value value) {
+    AddInWords(cell, cell + plane, value);
+  }
+  template <typename AddTo>
+  static __device__ void Take(std::uint32_t* sums, std::uint32_t plane, std::uint32_t cells, std::uint32_t pass,
+                              AddTo&& add) {
+    for (std::uint32_t cell = threadIdx.x; cell < cells; cell += kThreads) {
+      std::uint32_t *const low = sums + cell, *const high = low + plane;
+      std::uint64_t const sum = std::uint64_t{*high} << 32 | *low;
+      *low = *high = 0;
+      if (sum != 0) add(cell, pass, static_cast<std::int64_t>(sum));
+    }
+  }
+};
+
+/// A row of a list, and where its cells of a tile are.
+struct TileRow {
+  RowRecord record;
+  std::uint32_t begin, end;
+
+  __device__ void FindCells(std::uint32_t const* tile_ptr) {
+    begin = tile_ptr[record.row];
+    end = tile_ptr[record.row + std::uint64_t{1}];
+  }
+};
+
+/// Adds the cells of 32 rows, one a lane: eight lanes share those of a row, and the next cells of all rows are on their
+/// way together. Rows that do not count have no cells.
+template <typename Cells>
+__device__ void AddRows(DeviceMatrixView const& m, TileRow const& row, typename Cells::Value value, std::uint32_t* sums,
+                        std::uint32_t plane) {
+  std::uint32_t const lane = threadIdx.x % 32;
+  std::uint32_t at[kRowSteps], end[kRowSteps];
+  typename Cells::Value values[kRowSteps];
+#pragma unroll
+  for (std::uint32_t k = 0; k < kRowSteps; ++k) {
+    std::uint32_t const source = k * (32 / kRowSteps) + lane / kLanes;
+    at[k] = __shfl_sync(kAllLanes, row.begin, source) + lane % kLanes;
+    end[k] = __shfl_sync(kAllLanes, row.end, source);
+    values[k] = __shfl_sync(kAllLanes, value, source);
+  }
+  bool more = true;
+  while (__any_sync(kAllLanes, more)) {
+    more = false;
+    std::uint32_t cell[kRowSteps];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRowSteps; ++k) cell[k] = at[k] < end[k] ? m.tile_cells[at[k]] : kNoCell;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRowSteps; ++k) {
+      if (cell[k] != kNoCell) Cells::Add(sums + cell[k], plane, values[k]);
+      at[k] += kLanes;
+      more |= at[k] < end[k];
+    }
+  }
+}
+
+/// Sums the rows of a segment in one tile and hands the sums on, after no more rows than they have room for. Of the
+/// rows that a warp adds next, the places of their cells are on their way, and of those after them the records.
+template <typename Cells>
+__device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint32_t tile_index, std::uint32_t pass,
+                           std::uint32_t plane, std::uint32_t* sums) {
+  DeviceMatrixView const& m = tree.matrix;
+  DeviceTile const tile = m.tile[tile_index];
+  RowRecord const* const rows = tree.lists[s.list] + s.first;
+  std::uint32_t const* const tile_ptr = m.tile_ptr + tile_index * m.rows;
+  GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell;
+  auto const record_at = [&](std::uint32_t i) { return rows[min(i, s.n - 1)]; };
+  for (std::uint32_t first = 0, n; first < s.n; first += n) {
+    n = min(s.n - first, Cells::kMostRows);
+    std::uint32_t const last = first + n;
+    std::uint32_t i = first + threadIdx.x;
+    TileRow row{record_at(i), 0, 0}, next{record_at(i + kThreads), 0, 0};
+    row.FindCells(tile_ptr);
+    for (; i - threadIdx.x % 32 < last; i += kThreads) {
+      next.FindCells(tile_ptr);
+      RowRecord const after = record_at(i + 2 * kThreads);
+      if (i >= last) row.end = row.begin;
+      AddRows<Cells>(m, row, Cells::Of(tree, row.record, pass), sums, plane);
+      row = next;
+      next.record = after;
+    }
+    __syncthreads();
+    bool const whole = s.whole && n == s.n;
+    Cells::Take(sums, plane, tile.bins, pass, [&](std::uint32_t cell, std::uint32_t which, std::int64_t sum) {
+      std::int64_t* const to = which == 0 ? &histogram[cell].grad : &histogram[cell].hess;
+      if (whole) {
+        *to = sum;
+      } else {
+        AtomicAdd(to, sum);
+      }
+    });
+    __syncthreads();
+  }
+}
+
+/// One format: every block takes an equal run of units, tile by tile. The sums are zero, and again when this returns.
+template <typename Cells>
+__device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std::uint32_t plane, std::uint32_t* sums) {
+  ListJobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};
+  std::uint64_t const units = jobs.all_units, work = units * tree.matrix.tiles * Cells::kPasses;
+  std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
+  if (blockIdx.x >= blocks) return;
+  std::uint64_t at = work * blockIdx.x / blocks;
+  std::uint64_t const end = work * (blockIdx.x + 1) / blocks;
+  while (at < end) {
+    auto const tile_pass = static_cast<std::uint32_t>(at / units);
+    std::uint64_t const begin = tile_pass * units;  // of the tile and pass
+    std::uint32_t taken = 0;
+    Segment const s = jobs.At(0, static_cast<std::uint32_t>(at - begin),
+                              static_cast<std::uint32_t>(min(end - begin, units)), kMostSegmentRows, &taken);
+    at += taken;
+    if (s.n != 0) SumSegment<Cells>(tree, s, tile_pass / Cells::kPasses, tile_pass % Cells::kPasses, plane, sums);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads, 1)
+    SumSparseTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t plane) {
+  extern __shared__ std::uint32_t sparse_sums[];
+  for (std::uint32_t i = threadIdx.x; i < 2 * plane; i += kThreads) sparse_sums[i] = 0;
+  WaitForKernelBefore();
+  __syncthreads();
+  if (tree.gradient->format.narrow) {
+    SumTiles<NarrowCells>(tree, least_units, plane, sparse_sums);
+  } else {
+    SumTiles<WideCells>(tree, least_units, plane, sparse_sums);
+  }
+}
+
+}  // namespace
+
+void SumSparseTiles(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits,
+                    cudaStream_t stream) {
+  std::uint32_t const plane = SparsePlane(bounds.symbols);
+  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(SumSparseTilesKernel),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(limits.block_bytes)),
+            "asking for shared memory");
+  LaunchNext("summing histograms", SumSparseTilesKernel, static_cast<unsigned>(limits.processors), kThreads,
+             2 * std::size_t{plane} * sizeof(std::uint32_t), limits, stream, tree, DeviceHistogramPolicy{}.least_units,
+             plane);
+}
+
+}  // namespace xgbgpu::cuda
