@@ -1,5 +1,6 @@
-"""One library on one set in one process: worker.py LIBRARY FOLDER TASK ROUNDS DEPTH THREADS BACKEND -> one line of JSON.
+"""One library on one set in one process: worker.py LIBRARY FOLDER CLASSES ROUNDS DEPTH THREADS BACKEND -> one line of JSON.
 
+FOLDER has what data.py makes. Where there are queries, they are ranked; else CLASSES 0 is a binary set.
 A library that cannot be imported, or is too old, says {"missing": why}.
 """
 
@@ -14,7 +15,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 import numpy as np
 
 ETA, MAX_BIN = 0.1, 256
-Arrays = Dict[str, np.ndarray]
+Arrays = Dict[str, Any]  # of numpy; X of scipy where it is sparse
 
 
 class Missing(Exception):
@@ -25,11 +26,18 @@ class Case(NamedTuple):
     """What to train."""
 
     arrays: Arrays
-    classes: int  #: 0: binary
+    classes: int  #: 0: binary, or queries
     rounds: int
     depth: int
     threads: int
     backend: str  #: of ours; the others' devices: cuda, or cpu for "host"
+
+    def head(self, rows: int) -> "Case":
+        """Of a few rows, to warm up."""
+        return self._replace(arrays={name: self.arrays[name][:rows] for name in ("X", "y", "q") if name in self.arrays})
+
+    def objective(self, binary: str, classes: str, ranking: str) -> str:
+        return ranking if "q" in self.arrays else classes if self.classes else binary
 
 
 class DeviceMemory(threading.Thread):
@@ -66,12 +74,11 @@ def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Ca
 
     if not ours and int(xgb.__version__.split(".")[0]) < 2:
         raise Missing(f"xgboost is {xgb.__version__}; needed: 2 or later")
-    a = case.arrays
     device = {"tree_method": "gpu_hist", "gpu_backend": case.backend}
     if not ours:
         device = {"tree_method": "hist", "device": "cpu" if case.backend == "host" else "cuda"}
     params: Dict[str, Any] = {"max_depth": case.depth, "eta": ETA, "max_bin": MAX_BIN, "nthread": case.threads, **device}
-    params["objective"] = "multi:softprob" if case.classes else "binary:logistic"
+    params["objective"] = case.objective("binary:logistic", "multi:softprob", "rank:ndcg")
     if case.classes:
         params["num_class"] = case.classes
 
@@ -80,11 +87,14 @@ def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Ca
             marks.append(time.perf_counter())
             return False
 
-    xgb.train(params, xgb.DMatrix(a["X"][:500], a["y"][:500]), 2)  # starts the driver
-    data = xgb.DMatrix(a["X"], a["y"]) if ours else xgb.QuantileDMatrix(a["X"], a["y"], max_bin=MAX_BIN)
+    def matrix(of: Arrays, kind: Callable[..., xgb.DMatrix] = xgb.DMatrix, **options: Any) -> xgb.DMatrix:
+        return kind(of["X"], of["y"], qid=of.get("q"), **options)
+
+    xgb.train(params, matrix(case.head(500).arrays), 2)  # starts the driver
+    data = matrix(case.arrays) if ours else matrix(case.arrays, xgb.QuantileDMatrix, max_bin=MAX_BIN)
     begin = time.perf_counter()
     booster = xgb.train(params, data, case.rounds, callbacks=[Clock()])
-    return begin, lambda: booster.predict(xgb.DMatrix(a["Xt"]))
+    return begin, lambda: booster.predict(xgb.DMatrix(case.arrays["Xt"]))
 
 
 def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
@@ -92,36 +102,43 @@ def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float,
         import falcata as lgb
     else:
         import lightgbm as lgb
-    a = case.arrays
     params: Dict[str, Any] = {
         "device_type": "cpu" if case.backend == "host" else "cuda", "num_leaves": 2**case.depth - 1, "max_depth": case.depth,
         "learning_rate": ETA, "max_bin": MAX_BIN - 1, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1, "lambda_l2": 1,
         "verbosity": -1, "metric": "none", "num_threads": case.threads,
-        "objective": "multiclass" if case.classes else "binary",
+        "objective": case.objective("binary", "multiclass", "lambdarank"),
     }
     if case.classes:
         params["num_class"] = case.classes
     if library == "falcata":
         params.update(cuda_plan="auto", quant_mode="stochastic", cuda_precision="fp32")
-    lgb.train(params, lgb.Dataset(a["X"][:2400], a["y"][:2400], params=params), 2)
-    data = lgb.Dataset(a["X"], a["y"], params=params, free_raw_data=False).construct()
+
+    def dataset(of: Arrays) -> Any:
+        group = sizes(of["q"]) if "q" in of else None
+        return lgb.Dataset(of["X"], of["y"], group=group, params=params, free_raw_data=False)
+
+    lgb.train(params, dataset(case.head(2400).arrays), 2)
+    data = dataset(case.arrays).construct()
     begin = time.perf_counter()
     booster = lgb.train(params, data, case.rounds, callbacks=[lambda env: marks.append(time.perf_counter())])
-    return begin, lambda: booster.predict(a["Xt"])
+    return begin, lambda: booster.predict(case.arrays["Xt"])
 
 
 def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
     import catboost
 
-    a = case.arrays
     params: Dict[str, Any] = {
-        "loss_function": "MultiClass" if case.classes else "Logloss", "depth": case.depth, "learning_rate": ETA,
+        "loss_function": case.objective("Logloss", "MultiClass", "YetiRank"), "depth": case.depth, "learning_rate": ETA,
         "task_type": "CPU" if case.backend == "host" else "GPU", "border_count": MAX_BIN - 2, "boosting_type": "Plain",
         "l2_leaf_reg": 1, "bootstrap_type": "No", "verbose": False, "metric_period": 10**6, "allow_writing_files": False,
         "thread_count": case.threads,
     }
-    catboost.CatBoost({**params, "iterations": 2}).fit(catboost.Pool(a["X"][:2400], a["y"][:2400]))
-    data = catboost.Pool(a["X"], a["y"])
+
+    def pool(of: Arrays) -> Any:
+        return catboost.Pool(of["X"], of["y"], group_id=of.get("q"))
+
+    catboost.CatBoost({**params, "iterations": 2}).fit(pool(case.head(2400).arrays))
+    data = pool(case.arrays)
     data.quantize(border_count=MAX_BIN - 2)
     quarter = catboost.CatBoost({**params, "iterations": max(1, case.rounds // 4)})
     start = time.perf_counter()
@@ -132,7 +149,7 @@ def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], 
     booster.fit(data)
     end = time.perf_counter()
     marks.extend(np.linspace(begin + quarter_s, end, case.rounds - max(1, case.rounds // 4) + 1))
-    return begin, lambda: booster.predict(a["Xt"])
+    return begin, lambda: booster.predict(case.arrays["Xt"])
 
 
 def area(prediction: np.ndarray, label: np.ndarray) -> float:
@@ -144,6 +161,26 @@ def area(prediction: np.ndarray, label: np.ndarray) -> float:
     positive = label == 1
     n = positive.sum()
     return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(label) - n)))
+
+
+def sizes(queries: np.ndarray) -> np.ndarray:
+    """How many rows each query has."""
+    return np.unique(queries, return_counts=True)[1]
+
+
+def ndcg(prediction: np.ndarray, label: np.ndarray, queries: np.ndarray, top: int = 10) -> float:
+    """Mean over the queries, numbered from 0 in order; one without anything relevant counts 1, as in XGBoost and LightGBM."""
+    count = sizes(queries)
+    rank = np.arange(len(label)) - np.repeat(np.cumsum(count) - count, count)
+    discounts = np.where(rank < top, 1 / np.log2(rank + 2), 0)
+
+    def gain(by: np.ndarray) -> np.ndarray:
+        """Of each query, its rows by falling `by`."""
+        order = np.lexsort((-by, queries))
+        return np.bincount(queries, weights=discounts * (np.exp2(label[order]) - 1))
+
+    best, found = gain(label), gain(prediction)
+    return float(np.where(best > 0, found / np.where(best > 0, best, 1), 1).mean())
 
 
 def measure(library: str, case: Case) -> Dict[str, Any]:
@@ -164,7 +201,9 @@ def measure(library: str, case: Case) -> Dict[str, Any]:
     if library != "catboost":
         found["first_s"] = marks[0] - begin
     prediction, label = np.asarray(predict(), np.float64), case.arrays["yt"]
-    if case.classes:
+    if "q" in case.arrays:
+        found["accuracy"] = ndcg(prediction.reshape(-1), label, case.arrays["qt"])
+    elif case.classes:
         found["accuracy"] = float((prediction.reshape(len(label), -1).argmax(axis=1) != label).mean())
     else:
         found["accuracy"] = area(prediction.reshape(-1), label)
@@ -174,9 +213,31 @@ def measure(library: str, case: Case) -> Dict[str, Any]:
     return found
 
 
+def load(folder: Path) -> Arrays:
+    """A set; queries numbered anew, from 0 in order: XGBoost wants them in order."""
+
+    def array(name: str) -> np.ndarray:
+        return np.load(folder / f"{name}.npy")
+
+    def rows(name: str) -> Any:
+        if (folder / f"{name}.npy").is_file():
+            return array(name)
+        import scipy.sparse
+
+        data, indices, indptr, shape = (array(f"{name}.{part}") for part in ("data", "indices", "indptr", "shape"))
+        return scipy.sparse.csr_matrix((data, indices, indptr), shape=tuple(shape))
+
+    arrays = {"X": rows("X"), "y": array("y"), "Xt": rows("Xt"), "yt": array("yt")}
+    for name in ("q", "qt"):
+        if (folder / f"{name}.npy").is_file():
+            queries = array(name)
+            arrays[name] = np.cumsum(np.diff(queries, prepend=queries[:1]) != 0)
+    return arrays
+
+
 def main() -> None:
     library, folder, classes, rounds, depth, threads, backend = sys.argv[1:]
-    arrays = {name: np.load(Path(folder) / f"{name}.npy") for name in ("X", "y", "Xt", "yt")}
+    arrays = load(Path(folder))
     try:
         found = measure(library, Case(arrays, int(classes), int(rounds), int(depth), int(threads), backend))
     except (ImportError, Missing) as error:
