@@ -93,6 +93,8 @@ struct DeviceTree {
   GradientSum* histograms;   ///< [slots, cells]
   SplitGroup const* groups;  ///< [group_count]
   std::uint32_t group_count;
+  WarpGroup const* warp_groups;  ///< [warp_group_count] in place of groups, if there are any
+  std::uint32_t warp_group_count;
   SplitCandidate* candidates;             ///< [children of the families, group_count]
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
   /// [2 · families, feature_words], set 2 · family + (1 for the right child); or nullptr: as of the tree.

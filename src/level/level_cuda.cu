@@ -33,6 +33,9 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
   positions_ = {arena, "positions", rows};
   group_array_ = {arena, "state", groups_.size()};
   CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
+  if (!matrix.view.dense && groups_.size() > kMostReducedGroups) warp_groups_ = MakeWarpGroups(matrix.cuts);
+  warp_group_array_ = {arena, "state", warp_groups_.size()};
+  CopyToDevice(warp_group_array_.data(), warp_groups_.data(), warp_groups_.size(), stream_, "describing the features");
 }
 
 LevelBuilder::~LevelBuilder() {
@@ -127,6 +130,8 @@ DeviceTree LevelBuilder::View() const {
   tree.histograms = histograms_.data();
   tree.groups = group_array_.data();
   tree.group_count = static_cast<std::uint32_t>(groups_.size());
+  tree.warp_groups = warp_group_array_.data();
+  tree.warp_group_count = static_cast<std::uint32_t>(warp_groups_.size());
   tree.candidates = candidates_.data();
   tree.features_of_tree = has_tree_set_ ? tree_set_.data() : nullptr;
   tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;

@@ -165,6 +165,7 @@ class LevelBuilder {
   DeviceLimits limits_;
   int processors_;  ///< of the whole device
   std::vector<SplitGroup> groups_;
+  std::vector<WarpGroup> warp_groups_;
   LevelBounds bounds_{1, 1};
 
   TrainParams params_;
@@ -239,6 +240,7 @@ class LevelBuilder {
   DeviceBuffer<float> leaf_values_;  ///< if the tree walks ahead
   DeviceBuffer<GradientSum> histograms_;
   DeviceBuffer<SplitGroup> group_array_;
+  DeviceBuffer<WarpGroup> warp_group_array_;
   DeviceBuffer<SplitCandidate> candidates_;
   DeviceBuffer<std::uint32_t> tree_set_;
   DeviceBuffer<std::uint32_t> node_sets_;

@@ -63,7 +63,8 @@ XGBGPU_HD float FastQuotient(float a, float b) {
 }
 
 /// Both hessians must be positive; `lambda` as of ScoreUnits.
-XGBGPU_HD float ScoreBound(float lambda, GradientSum left, GradientSum right) {
+template <typename Sum>
+XGBGPU_HD float ScoreBound(float lambda, Sum left, Sum right) {
   auto const lg = static_cast<float>(left.grad), rg = static_cast<float>(right.grad);
   float const lh = static_cast<float>(left.hess) + lambda, rh = static_cast<float>(right.hess) + lambda;
   return FastQuotient(lg * lg, lh) + FastQuotient(rg * rg, rh);

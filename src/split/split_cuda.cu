@@ -4,6 +4,8 @@
 #include "level/plan_paths.cuh"
 #include "split/category_split_cuda.cuh"
 #include "split/group_split_cuda.cuh"
+#include "split/node_split.cuh"
+#include "split/warp_splits_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -11,29 +13,6 @@ namespace {
 
 constexpr int kThreads = kSplitThreads;
 static_assert(kThreads == kPlanThreads);  // its last block plans
-
-/// Best split of a node over all groups: found by one warp, written to the node.
-__device__ void BestOfNode(DeviceTree const& tree, SplitCandidate const* candidates, Node* node) {
-  std::uint32_t const lane = threadIdx.x % 32;
-  unsigned long long best = 0;
-  std::uint32_t place = 0;
-  for (std::uint32_t g = lane; g < tree.group_count; g += 32) {
-    float const gain = __ldcg(&candidates[g].gain);
-    // Groups are in the order of their features: of equal gains the first group wins.
-    unsigned long long const key = CandidateKey(gain, g);
-    if (key > best) {
-      best = key;
-      place = g;
-    }
-  }
-  unsigned long long const top = WarpMax(best);
-  if (top == 0 ? lane == 0 : best == top) node->split = LoadFresh(candidates + place);
-}
-
-__device__ std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t family, bool right) {
-  if (tree.features_of_node == nullptr) return nullptr;
-  return tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
-}
 
 /// Where a block is among its items; an item is a group of features of one child, then come those of the next child.
 struct ItemPlace {
@@ -70,29 +49,12 @@ __device__ void FinishNode(DeviceTree const& tree, GroupItem const& item, SplitS
                            CategoryShared* room) {
   if (threadIdx.x < 32) {
     __threadfence();
-    BestOfNode(tree, item.candidates, tree.nodes + item.node);
+    BestOfNode(item.candidates, tree.group_count, tree.nodes + item.node);
   }
   if constexpr (kCategories) {
     __syncthreads();
     WriteNodeSet(tree, shared.params, item.node, item.own, room);
   }
-}
-
-/// What there is to do for a child, counted over all families; `family` is its own.
-__device__ GroupItem ItemOf(DeviceTree const& tree, std::uint32_t child, Family const& family) {
-  auto const sums = [&](std::int32_t slot) {
-    return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
-  };
-  bool const second = child % 2 != 0;  // not of the root
-  GroupItem item;
-  item.node = second ? family.sibling() : family.built();
-  bool const right = item.node != family.left;
-  item.candidates = tree.candidates + (std::uint64_t{child / 2 * 2} + (right ? 1 : 0)) * tree.group_count;
-  item.total = tree.nodes[item.node].sum;
-  item.own = sums(second ? family.sibling_slot : family.built_slot);
-  item.built = second && family.subtract != 0 ? sums(family.built_slot) : nullptr;
-  item.allowed = SetOf(tree, child / 2, right);
-  return item;
 }
 
 /// kMonotone: there are monotone constraints. kCategories: some features are categorical. keeps: see LevelBounds.
@@ -203,16 +165,18 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
   if (tree.features_of_node != nullptr) ChooseFeatures(tree, bounds, limits, stream);
+  if (tree.warp_group_count != 0) {
+    FindSplitsByWarps(tree, bounds, next, limits, stream);
+    return;
+  }
   unsigned blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
   if (blocks > tree.group_count) blocks -= blocks % tree.group_count;  // a block keeps its group
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = tree.limits.directions != nullptr
                            ? (categories ? FindSplitsKernel<true, true> : FindSplitsKernel<true, false>)
                            : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
-  // Blocks that come early crowd on the multiprocessors that are the first to be done with their sums.
-  DeviceLimits own = limits;
-  own.starts_early = own.starts_early && tree.matrix.rows <= kMostEarlyRows;
-  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, own, stream, tree, next, step, bounds.keeps);
+  LaunchNext("looking for splits", kernel, blocks, kThreads, 0, LimitsOfSplits(tree, limits), stream, tree, next, step,
+             bounds.keeps);
   if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, limits, stream);
 }
 

@@ -39,4 +39,33 @@ std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
   return groups;
 }
 
+namespace {
+
+/// log2 of the lanes that share `bins` bins.
+int SegmentBits(BinIndex bins) {
+  int bits = 0;
+  while ((BinIndex{kWarpSplitBins} << bits) < bins) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts) {
+  if (!cuts.categorical.empty()) return {};
+  std::vector<WarpGroup> groups;
+  for (FeatureIndex first = 0, end; first < cuts.features(); first = end) {
+    int const bits = SegmentBits(cuts.bins(first));
+    if (bits > 5) return {};  // 32 lanes
+    auto const limit = std::min<FeatureIndex>(cuts.features(), first + (kWarpSplitRounds * 32 >> bits));
+    for (end = first + 1; end < limit; ++end) {
+      // Nor with many fewer bins: lanes would have nothing to do.
+      int const fewer = bits - SegmentBits(cuts.bins(end));
+      if (fewer < 0 || fewer > 2) break;
+    }
+    groups.push_back({cuts.ptr[first], first, static_cast<std::uint16_t>(end - first),
+                      static_cast<std::uint16_t>(cuts.ptr[end] - cuts.ptr[first]), static_cast<std::uint8_t>(bits)});
+  }
+  return groups;
+}
+
 }  // namespace xgbgpu::cuda

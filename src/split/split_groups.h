@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "xgbgpu/cuts.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -30,6 +31,26 @@ struct SplitGroup {
 
 /// Groups of neighbouring features, ascending, never of two tiles.
 std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix);
+
+/// Groups up to which the block that chooses the next level finds the best of each node's.
+constexpr std::uint32_t kMostReducedGroups = 16;
+
+// Where there are more, in sparse matrices, a warp looks at a few features at a time, and waits for no other.
+
+constexpr int kWarpSplitBins = 8;    ///< neighbouring bins of a feature that one lane looks at
+constexpr int kWarpSplitRounds = 2;  ///< of 32 lanes, whose bins a warp loads together
+
+/// Neighbouring features of a sparse matrix that a warp looks at together, those of a round and then those of the next.
+struct alignas(16) WarpGroup {
+  BinIndex cell;  ///< first one in a histogram
+  FeatureIndex first;
+  std::uint16_t features;
+  std::uint16_t cells;
+  std::uint8_t segment_bits;  ///< log2 of the lanes that share the bins of a feature
+};
+
+/// All features, ascending. None if one is categorical, or has more bins than a warp can look at.
+std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts);
 
 }  // namespace xgbgpu::cuda
 

@@ -1,0 +1,63 @@
+/// What the kernels that look for splits have in common: what there is to do for a child, and the best that was found.
+#ifndef XGBGPU_SPLIT_NODE_SPLIT_CUH_
+#define XGBGPU_SPLIT_NODE_SPLIT_CUH_
+
+#include "core/grid.h"
+#include "level/device_tree.h"
+#include "split/group_split_cuda.cuh"
+#include "split/split_block.cuh"
+#include "split/split_groups.h"
+
+namespace xgbgpu::cuda {
+
+/// Best split of a node among `n` candidates of ascending features: found by one warp, written to the node.
+__device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_t n, Node* node) {
+  std::uint32_t const lane = threadIdx.x % 32;
+  unsigned long long best = 0;
+  std::uint32_t place = 0;
+  for (std::uint32_t g = lane; g < n; g += 32) {
+    float const gain = __ldcg(&candidates[g].gain);
+    // Of equal gains the first wins.
+    unsigned long long const key = CandidateKey(gain, g);
+    if (key > best) {
+      best = key;
+      place = g;
+    }
+  }
+  unsigned long long const top = WarpMax(best);
+  if (top == 0 ? lane == 0 : best == top) node->split = LoadFresh(candidates + place);
+}
+
+/// The features that a child may be split by, or nullptr: all.
+__device__ inline std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t family, bool right) {
+  if (tree.features_of_node == nullptr) return nullptr;
+  return tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
+}
+
+/// What there is to do for a child, counted over all families; `family` is its own.
+__device__ inline GroupItem ItemOf(DeviceTree const& tree, std::uint32_t child, Family const& family) {
+  auto const sums = [&](std::int32_t slot) {
+    return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
+  };
+  bool const second = child % 2 != 0;  // not of the root
+  GroupItem item;
+  item.node = second ? family.sibling() : family.built();
+  bool const right = item.node != family.left;
+  item.candidates = tree.candidates + (std::uint64_t{child / 2 * 2} + (right ? 1 : 0)) * tree.group_count;
+  item.total = tree.nodes[item.node].sum;
+  item.own = sums(second ? family.sibling_slot : family.built_slot);
+  item.built = second && family.subtract != 0 ? sums(family.built_slot) : nullptr;
+  item.allowed = SetOf(tree, child / 2, right);
+  return item;
+}
+
+/// How a kernel that looks for splits is launched. Blocks that come early crowd on the multiprocessors that are the
+/// first to be done with their sums.
+inline DeviceLimits LimitsOfSplits(DeviceTree const& tree, DeviceLimits limits) {
+  limits.starts_early = limits.starts_early && tree.matrix.rows <= kMostEarlyRows;
+  return limits;
+}
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_NODE_SPLIT_CUH_

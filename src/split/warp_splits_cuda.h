@@ -1,0 +1,17 @@
+/// Splits of trees on many features of sparse matrices.
+#ifndef XGBGPU_SPLIT_WARP_SPLITS_CUDA_H_
+#define XGBGPU_SPLIT_WARP_SPLITS_CUDA_H_
+
+#include <cuda_runtime_api.h>
+
+#include "level/device_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// FindSplits of a tree that has DeviceTree::warp_groups, hence is grown from lists.
+void FindSplitsByWarps(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, DeviceLimits const& limits,
+                       cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_WARP_SPLITS_CUDA_H_
