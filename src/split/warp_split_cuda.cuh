@@ -218,6 +218,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   std::uint32_t const winner = __ffs(static_cast<int>(__ballot_sync(kAllLanes, mine.key == top))) - 1;
   best->gain = GainOf(top);
   best->feature = __shfl_sync(kAllLanes, f, winner);
+  __syncwarp();  // another lane may have written last
   if (lane == winner) {
     std::uint32_t const bin = first_bin + (static_cast<std::uint32_t>(mine.number) + 1) / 2;
     *found = {best->gain, f, bin, mine.number % 2 == 0, false, left, Minus(item.total, left)};
