@@ -13,6 +13,7 @@
 #include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
+#include "split/warp_splits_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -33,7 +34,9 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
   positions_ = {arena, "positions", rows};
   group_array_ = {arena, "state", groups_.size()};
   CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
-  if (!matrix.view.dense && groups_.size() > kMostReducedGroups) warp_groups_ = MakeWarpGroups(matrix.cuts);
+  if (!matrix.view.dense && groups_.size() > kMostReducedGroups && WarpSplitsFit(limits_)) {
+    warp_groups_ = MakeWarpGroups(matrix.cuts);
+  }
   warp_group_array_ = {arena, "state", warp_groups_.size()};
   CopyToDevice(warp_group_array_.data(), warp_groups_.data(), warp_groups_.size(), stream_, "describing the features");
 }

@@ -14,6 +14,7 @@ constexpr int kThreads = kPlanThreads;  // its last block plans
 constexpr std::uint32_t kWarps = kThreads / 32;
 constexpr int kResident = 2;
 constexpr std::size_t kSharedBytes = kWarps * kWarpCellBytes;
+constexpr std::size_t kStaticBytes = 8 << 10;  ///< room for what blocks share beside the cells: a bound
 
 struct BlockShared {
   SplitRules rules;
@@ -22,6 +23,8 @@ struct BlockShared {
   GroupItem item;
   bool last;
 };
+
+static_assert(sizeof(BlockShared) + sizeof(PlanScan::TempStorage) + sizeof(Selection<false>) <= kStaticBytes);
 
 /// Groups of all children, in order, dealt to blocks in runs of kWarps or more.
 struct GroupRuns {
@@ -117,6 +120,8 @@ __global__ void __launch_bounds__(kThreads, kResident)
 }
 
 }  // namespace
+
+bool WarpSplitsFit(DeviceLimits const& limits) { return kSharedBytes + kStaticBytes <= limits.block_bytes; }
 
 void FindSplitsByWarps(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, DeviceLimits const& limits,
                        cudaStream_t stream) {

@@ -8,6 +8,9 @@
 
 namespace xgbgpu::cuda {
 
+/// Does the device have the shared memory that its blocks need? Not before compute capability 8.0.
+bool WarpSplitsFit(DeviceLimits const& limits);
+
 /// FindSplits of a tree that has DeviceTree::warp_groups, hence is grown from lists.
 void FindSplitsByWarps(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, DeviceLimits const& limits,
                        cudaStream_t stream);

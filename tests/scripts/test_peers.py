@@ -1,20 +1,21 @@
-"""The sets of data.py, what worker.py makes of them, and table.py on the host backend.
-
-    XGBGPU_LIBRARY=build/host/lib/libxgboost_gpu.so PYTHONPATH=python /usr/bin/python3 -m pytest scripts/peers
-"""
+"""scripts/peers: the sets of data.py, what worker.py makes of them, and table.py on the host backend."""
 
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
-import data
 import numpy as np
 import pytest
-import worker
+
+PEERS = Path(__file__).resolve().parents[2] / "scripts" / "peers"
+sys.path.insert(0, str(PEERS))
+
+import data  # noqa: E402
+import worker  # noqa: E402
 
 NEW = ("epsilon", "bosch", "text", "onehot", "mslr")
-TABLE = Path(__file__).with_name("table.py")
+TABLE = PEERS / "table.py"
 
 
 @pytest.fixture(scope="module")
