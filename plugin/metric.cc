@@ -50,6 +50,18 @@ void CheckWeightsForStock(MetricParams const& metric, xgboost::MetaInfo const& i
                          targets.groups, " ranking groups; allowed: no weights, or metrics of rankings");
 }
 
+/// Stock code reads these by the number of the row alone, and ends the process where rows have several labels.
+void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& info) {
+  std::string name = metric.substr(0, metric.find('@'));
+  if (!name.empty() && name.back() == '-') name.pop_back();
+  std::uint32_t const columns = ViewTargets(info).label_columns;
+  if (columns <= 1) return;
+  for (char const* const of_one : {"ndcg", "map", "pre", "ams", "cox-nloglik"}) {
+    if (name == of_one)
+      Throw<InvalidArgument>("Metric ", metric, ": the data have ", columns, " labels a row; allowed: 1");
+  }
+}
+
 }  // namespace
 
 xgboost::Metric* DecoratedMetric::inner() const {
@@ -86,6 +98,7 @@ double DecoratedMetric::Eval(xgboost::HostDeviceVector<float> const& predictions
       }
       CheckWeightsForStock(*params(), info);
     }
+    CheckLabelsForStock(inner()->Name(), info);
     booster->FillPredictions(predictions);
     return {};
   });

@@ -93,7 +93,7 @@ struct DeviceTree {
   GradientSum* histograms;   ///< [slots, cells]
   SplitGroup const* groups;  ///< [group_count]
   std::uint32_t group_count;
-  WarpGroup const* warp_groups;  ///< [warp_group_count] in place of groups, if there are any
+  WarpGroup const* warp_groups;  ///< [warp_group_count] looked at instead of groups, if there are any
   std::uint32_t warp_group_count;
   SplitCandidate* candidates;             ///< [children of the families, group_count]
   std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all

@@ -17,7 +17,7 @@ struct alignas(16) Family {
   std::int32_t sibling_slot;     ///< of the other child; -1: there is none
   std::uint8_t subtract;         ///< sibling_slot holds the parent's histogram: what is left of it is the sibling's
   std::uint8_t left_is_built;    ///< with lists: known once the rows are divided
-  std::uint32_t finished_built;  ///< groups that the split kernel has looked at, of either child
+  std::uint32_t finished_built;  ///< groups, or blocks, that have looked at either child
   std::uint32_t finished_sibling;
   unsigned long long moved;  ///< rows that went left (low half) and right (high half) so far
 

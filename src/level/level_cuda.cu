@@ -35,7 +35,7 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
   group_array_ = {arena, "state", groups_.size()};
   CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
   if (!matrix.view.dense && groups_.size() > kMostReducedGroups && WarpSplitsFit(limits_)) {
-    warp_groups_ = MakeWarpGroups(matrix.cuts);
+    warp_groups_ = MakeWarpGroups(matrix.cuts, groups_.size());
   }
   warp_group_array_ = {arena, "state", warp_groups_.size()};
   CopyToDevice(warp_group_array_.data(), warp_groups_.data(), warp_groups_.size(), stream_, "describing the features");

@@ -99,7 +99,7 @@ __device__ inline void MakeChildren(DeviceTree const& tree, NodeIndex parent, in
 
 /// With few groups of features the block that chooses the next level reduces over them itself; else, where the host
 /// chooses, and where sets of categories are to be written, the last block of each node does.
-__device__ inline bool SelectionReduces(DeviceTree const& tree, NextLevel next) {
+XGBGPU_HD bool SelectionReduces(DeviceTree const& tree, NextLevel next) {
   return next != NextLevel::kByHost && tree.group_count <= kMostReducedGroups && tree.categories.sets == nullptr;
 }
 

@@ -12,8 +12,10 @@ void LevelBuilder::ReportBytes(Span<Node const> nodes) {
   Timeline& timeline = *timer_.timeline();
   double const all_rows = static_cast<double>(matrix_.view.rows);
   double const rows = CopiesSample() ? nodes[0].rows : all_rows;  // of the matrix that the tree is grown on
-  double const record = matrix_.view.dense ? matrix_.view.tiles * matrix_.view.record_bytes()
-                                           : static_cast<double>(matrix_.stored) * matrix_.view.symbol_bytes / all_rows;
+  DeviceMatrixView const& m = matrix_.view;
+  double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);  // of a row
+  double const record =
+      m.dense ? m.tiles * m.record_bytes() : static_cast<double>(matrix_.stored) * m.symbol_bytes / all_rows + places;
   double const sector = std::min(32.0, record);  // that holds a row's symbol
   double const gradient = by_paths_ ? sizeof(NarrowGradient) : sizeof(RowRecord);
   auto const histogram = static_cast<double>(HistogramBytes());

@@ -52,7 +52,8 @@ void ChooseSparseLayout(DeviceMatrix* matrix) {
   view.tile_columns = 1;
   view.tiles = 1;
   view.cells = matrix->cuts.bins();
-  if (view.cells == 0 || matrix->stored >= std::uint64_t{1} << 32) return;  // places are 32-bit numbers
+  // Places are 32-bit numbers, and lanes look a little beyond the last.
+  if (view.cells == 0 || matrix->stored >= (std::uint64_t{1} << 32) - 32) return;
   std::vector<DeviceTile> tiles = SparseTiles(matrix->cuts, MostSparseCells(CurrentDeviceLimits().block_bytes));
   double const row_tiles = static_cast<double>(view.rows) * static_cast<double>(tiles.size());
   if (tiles.empty() || static_cast<double>(matrix->stored) < policy.least_row_cells * row_tiles) return;
@@ -172,10 +173,8 @@ std::unique_ptr<DeviceMatrix> UploadMatrix(QuantisedMatrix const& matrix, int de
                         : reinterpret_cast<std::uint32_t const*>(matrix.data.data())[i];
     }
   });
-  DeviceArena arena{"Copying the matrix to the GPU"};
-  DeviceArena* const of_rows = view.sparse_in_tiles() ? &arena : &result->arena;
-  KeepSparseRows(result.get(), Upload(of_rows, "bins", cells.data(), cells.size()),
-                 Upload(of_rows, "rows", matrix.row_ptr.data(), matrix.rows + 1), &arena);
+  KeepSparseRows(result.get(), Upload(&result->arena, "bins", cells.data(), cells.size()),
+                 Upload(&result->arena, "rows", matrix.row_ptr.data(), matrix.rows + 1));
   return result;
 }
 

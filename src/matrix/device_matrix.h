@@ -23,10 +23,9 @@ class QuantisedMatrix;
 ///         tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond
 ///         the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns
 ///         touch neighbouring words.
-/// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin. Where rows have many
-/// cells
-///         for every so many of a histogram, *in tiles*: neighbouring features whose sums fit shared memory make a
-///         tile, and each tile has a CSR of its own, of cells counted from its first.
+/// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
+///         Or *in tiles*, where rows have many cells in each: neighbouring features whose sums fit shared memory make
+///         a tile, and each tile has a CSR of its own, of cells counted from its first.
 struct DeviceTile {
   std::uint64_t first_cell;  ///< of this tile in a histogram
   std::uint32_t bins;        ///< of its largest feature; sparse: cells

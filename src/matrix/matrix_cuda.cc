@@ -133,9 +133,8 @@ void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::ui
 
 void Builder::BinSparse(host::RowSizes const& sizes) {
   std::uint64_t const rows = result_->view.rows;
-  DeviceArena* const of_rows = result_->view.sparse_in_tiles() ? arena_ : &result_->arena;
-  DeviceBuffer<std::uint32_t> cells{of_rows, "bins", sizes.stored};
-  DeviceBuffer<std::uint64_t> row_ptr = Upload(of_rows, "rows", sizes.row_ptr.data(), rows + 1);
+  DeviceBuffer<std::uint32_t> cells{&result_->arena, "bins", sizes.stored};
+  DeviceBuffer<std::uint64_t> row_ptr = Upload(&result_->arena, "rows", sizes.row_ptr.data(), rows + 1);
   std::uint64_t longest = 0;
   for (std::uint64_t r = 0; r < rows; ++r) longest = std::max(longest, sizes.row_ptr[r + 1] - sizes.row_ptr[r]);
   std::uint64_t const most = std::max<std::uint64_t>(kPieceBytes / sizeof(Entry), longest);
@@ -143,7 +142,7 @@ void Builder::BinSparse(host::RowSizes const& sizes) {
     PieceStream pieces{most * sizeof(Entry)};
     BinPieces(sizes, most, cells.data(), &pieces);
   }
-  KeepSparseRows(result_.get(), std::move(cells), std::move(row_ptr), arena_);
+  KeepSparseRows(result_.get(), std::move(cells), std::move(row_ptr));
 }
 
 }  // namespace

@@ -29,10 +29,9 @@ void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::ui
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
                 std::uint32_t* cells, cudaStream_t stream);
 
-/// Gives a sparse matrix its rows: keeps them, which then are of the matrix's own memory; or, if its layout is in
-/// tiles, deals them to these and lets them go. `arena` has the scratch. (matrix/sparse_tiles_cuda.cu)
-void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr,
-                    DeviceArena* arena);
+/// Gives a sparse matrix its rows, of the matrix's own memory. If its layout is in tiles, they are dealt to these and
+/// go; but if memory is short for that, the layout becomes CSR. (matrix/sparse_tiles_cuda.cu)
+void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr);
 
 }  // namespace xgbgpu::cuda
 

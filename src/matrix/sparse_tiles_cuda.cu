@@ -52,30 +52,20 @@ __global__ void __launch_bounds__(kThreads) DealCellsKernel(DeviceMatrixView m, 
   }
 }
 
-}  // namespace
+constexpr char const* kWhat = "dealing cells to tiles";
 
-void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr,
-                    DeviceArena* arena) {
-  constexpr char const* kWhat = "dealing cells to tiles";
+void DealToTiles(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> const& cells,
+                 DeviceBuffer<std::uint64_t> const& row_ptr) {
   DeviceMatrixView& view = matrix->view;
-  if (!view.sparse_in_tiles()) {
-    matrix->row_cells = std::move(cells);
-    matrix->row_ptr = std::move(row_ptr);
-    view.row_cells = matrix->row_cells.data();
-    view.row_ptr = matrix->row_ptr.data();
-    return;
-  }
+  DeviceArena* const arena = &matrix->arena;
   Stream const stream;
   std::uint64_t const places = view.tiles * view.rows + 1;
-  matrix->tile_array = Upload(&matrix->arena, "tiles", matrix->tiles.data(), matrix->tiles.size());
-  matrix->tile_ptr = {&matrix->arena, "rows", places};
-  matrix->tile_cells = {&matrix->arena, "bins", cells.size()};
+  matrix->tile_array = Upload(arena, "tiles", matrix->tiles.data(), matrix->tiles.size());
+  matrix->tile_ptr = {arena, "rows", places};
+  matrix->tile_cells = {arena, "bins", cells.size()};
   view.tile = matrix->tile_array.data();
   view.tile_ptr = matrix->tile_ptr.data();
   view.tile_cells = matrix->tile_cells.data();
-  unsigned const blocks = Blocks(view.rows, kThreads, CurrentDeviceLimits(), kResident);
-  CountCellsKernel<<<blocks, kThreads, 0, stream>>>(view, cells.data(), row_ptr.data(), matrix->tile_ptr.data());
-  CheckLaunch(kWhat);
   std::size_t bytes = 0;
   auto const sum = [&](void* scratch) {
     return cub::DeviceScan::ExclusiveSum(scratch, bytes, matrix->tile_ptr.data(), places,
@@ -83,10 +73,43 @@ void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, Dev
   };
   CheckCuda(sum(nullptr), kWhat);
   DeviceBuffer<std::uint8_t> const scratch{arena, "sums of rows", bytes};
+  unsigned const blocks = Blocks(view.rows, kThreads, CurrentDeviceLimits(), kResident);
+  CountCellsKernel<<<blocks, kThreads, 0, stream>>>(view, cells.data(), row_ptr.data(), matrix->tile_ptr.data());
+  CheckLaunch(kWhat);
   CheckCuda(sum(scratch.data()), kWhat);
   DealCellsKernel<<<blocks, kThreads, 0, stream>>>(view, cells.data(), row_ptr.data(), matrix->tile_cells.data());
   CheckLaunch(kWhat);
   stream.Wait(kWhat);
+}
+
+void BecomeCsr(DeviceMatrix* matrix) {
+  DeviceMatrixView& view = matrix->view;
+  view.symbol_bytes = 4;
+  view.tiles = 1;
+  view.tile = nullptr;
+  view.tile_ptr = nullptr;
+  view.tile_cells = nullptr;
+  matrix->tiles.clear();
+  matrix->tile_array = {};
+  matrix->tile_ptr = {};
+  matrix->tile_cells = {};
+}
+
+}  // namespace
+
+void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr) {
+  if (matrix->view.sparse_in_tiles()) {
+    try {
+      DealToTiles(matrix, cells, row_ptr);
+      return;
+    } catch (OutOfDeviceMemory const&) {  // before any kernel
+      BecomeCsr(matrix);
+    }
+  }
+  matrix->row_cells = std::move(cells);
+  matrix->row_ptr = std::move(row_ptr);
+  matrix->view.row_cells = matrix->row_cells.data();
+  matrix->view.row_ptr = matrix->row_ptr.data();
 }
 
 }  // namespace xgbgpu::cuda

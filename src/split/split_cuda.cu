@@ -170,7 +170,8 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
     return;
   }
   unsigned blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
-  if (blocks > tree.group_count) blocks -= blocks % tree.group_count;  // a block keeps its group
+  if (SelectionReduces(tree, next) && blocks > tree.group_count)
+    blocks -= blocks % tree.group_count;  // it keeps its group
   bool const categories = tree.categories.sets != nullptr;
   auto* const kernel = tree.limits.directions != nullptr
                            ? (categories ? FindSplitsKernel<true, true> : FindSplitsKernel<true, false>)

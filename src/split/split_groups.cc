@@ -50,7 +50,7 @@ int SegmentBits(BinIndex bins) {
 
 }  // namespace
 
-std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts) {
+std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts, std::size_t places) {
   if (!cuts.categorical.empty()) return {};
   std::vector<WarpGroup> groups;
   for (FeatureIndex first = 0, end; first < cuts.features(); first = end) {
@@ -65,6 +65,8 @@ std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts) {
     groups.push_back({cuts.ptr[first], first, static_cast<std::uint16_t>(end - first),
                       static_cast<std::uint16_t>(cuts.ptr[end] - cuts.ptr[first]), static_cast<std::uint8_t>(bits)});
   }
+  // Blocks of a child: runs of kWarpRun or more but for the first, of which it may have the end only.
+  if (groups.size() + kWarpRun - 2 >= places * kWarpRun) return {};
   return groups;
 }
 

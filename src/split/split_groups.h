@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/hd.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/types.h"
 
@@ -49,8 +50,32 @@ struct alignas(16) WarpGroup {
   std::uint8_t segment_bits;  ///< log2 of the lanes that share the bins of a feature
 };
 
-/// All features, ascending. None if one is categorical, or has more bins than a warp can look at.
-std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts);
+constexpr std::uint32_t kWarpRun = 8;  ///< groups of a block at least, one for each of its warps
+
+/// Groups of all children, in order, dealt to blocks in runs. The groups of a child are looked at by blocks that follow
+/// one another.
+struct WarpGroupRuns {
+  std::uint32_t groups;  ///< of a child
+  std::uint32_t all;
+  std::uint32_t blocks;
+
+  XGBGPU_HD WarpGroupRuns(std::uint32_t groups_of_child, std::uint32_t children, std::uint32_t most_blocks)
+      : groups{groups_of_child}, all{groups * children}, blocks{all / kWarpRun} {
+    if (blocks > most_blocks) blocks = most_blocks;
+    if (blocks == 0) blocks = 1;
+  }
+  XGBGPU_HD std::uint32_t Begin(std::uint32_t block) const {
+    return static_cast<std::uint32_t>(std::uint64_t{all} * block / blocks);
+  }
+  /// The last block that begins at `at` or before.
+  XGBGPU_HD std::uint32_t BlockOf(std::uint32_t at) const {
+    return static_cast<std::uint32_t>(((std::uint64_t{at} + 1) * blocks - 1) / all);
+  }
+};
+
+/// All features, ascending. None if one is categorical, or has more bins than a warp can look at; nor if so many blocks
+/// may look at a child that their candidates need more than `places`.
+std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts, std::size_t places);
 
 }  // namespace xgbgpu::cuda
 

@@ -91,8 +91,8 @@ struct LaneSplits {
   Sum total, present;  ///< of the node; of its rows that have the feature
   Sum below;           ///< of its values below these bins
 
-  /// visit(number, left, empty) for the splits on either side of the bins: 2 i + 1, after bin i, missing values go
-  /// right; then, where there are any, 2 i, before bin i, they go left. `empty`: the bin is.
+  /// visit(left, empty) for the splits on either side of the bins, with the sum of what goes left: after each bin,
+  /// where missing values go right, then, if there are any, before each, where they go left. `empty`: the bin is.
   template <typename Visit>
   __device__ void ForEach(bool some_missing, Visit&& visit) const {
     Sum left = below;
@@ -113,7 +113,7 @@ struct LaneSplits {
 
 /// Prefix sums over the lanes of a feature.
 template <typename Sum>
-__device__ void SumBelow(int segment_bits, LaneSplits<Sum>* splits) {
+__device__ void SumBelowLanes(int segment_bits, LaneSplits<Sum>* splits) {
   Sum mine;
 #pragma unroll
   for (std::uint32_t i = 0; i < kLaneBins; ++i) mine = Plus(mine, splits->sum[i]);
@@ -133,11 +133,11 @@ __device__ void SumBelow(int segment_bits, LaneSplits<Sum>* splits) {
 
 /// Looks closely at the splits on either side of `n` bins whose bound is `wanted` or more. `below`: the sum of what
 /// lies below the first bin, number `bin` of the feature; `missing`: of rows without the feature; `left_of_best`: of
-/// what the best one leaves on the left. Not inline: what it needs would be in the way of all that do not come here.
+/// what the best one leaves on the left.
 template <bool kMonotone, typename Sum>
-__device__ BestOfRun LookClosely(SplitRules const& rules, WeightBounds limits, int direction, GradientSum total,
-                                 Sum const* cells, std::uint32_t first_cell, std::uint32_t n, Sum below, Sum missing,
-                                 float wanted, std::uint32_t column, std::uint32_t bin, GradientSum* left_of_best) {
+__device__ BestOfRun LookAtLane(SplitRules const& rules, WeightBounds limits, int direction, GradientSum total,
+                                Sum const* cells, std::uint32_t first_cell, std::uint32_t n, Sum below, Sum missing,
+                                float wanted, std::uint32_t column, std::uint32_t bin, GradientSum* left_of_best) {
   SplitParams const params = rules.params;
   NodeTerms const node = TermsOf<kMonotone>(params, total, limits);
   BestOfRun best;
@@ -185,7 +185,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   for (std::uint32_t i = 0; i < kLaneBins; ++i) {
     splits.sum[i] = i < n ? cells[PlaceOf(first_cell + i)] : Sum{};
   }
-  SumBelow(group.segment_bits, &splits);
+  SumBelowLanes(group.segment_bits, &splits);
   scanned = scanned && IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f);
   Sum const missing = Minus(splits.total, splits.present);
   bool const some_missing = __any_sync(kAllLanes, scanned && (missing.grad | missing.hess) != 0);
@@ -205,9 +205,9 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
     mine = {};
     // Without missing values a feature has each split twice; the first comes first.
     if (bound >= wanted) {
-      mine = LookClosely<kMonotone>(rules, kMonotone ? tree.limits.bounds[item.node] : WeightBounds{}, direction,
-                                    item.total, cells, first_cell, min(n, kLaneBins), splits.below, missing, wanted,
-                                    column, first_bin, &left);
+      mine = LookAtLane<kMonotone>(rules, kMonotone ? tree.limits.bounds[item.node] : WeightBounds{}, direction,
+                                   item.total, cells, first_cell, min(n, kLaneBins), splits.below, missing, wanted,
+                                   column, first_bin, &left);
     }
     best->least = fmaxf(best->least, WarpMax(mine.least));
     if (best->least >= wanted) break;

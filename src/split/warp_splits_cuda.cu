@@ -1,6 +1,7 @@
 #include "core/fixed_point.h"
 #include "core/launch.h"
 #include "histogram/histogram_cuda.cuh"
+#include "histogram/histogram_policy.h"
 #include "level/plan.cuh"
 #include "split/node_split.cuh"
 #include "split/warp_split_cuda.cuh"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kThreads = kPlanThreads;  // its last block plans
 constexpr std::uint32_t kWarps = kThreads / 32;
+static_assert(kWarps == kWarpRun);
 constexpr int kResident = 2;
 constexpr std::size_t kSharedBytes = kWarps * kWarpCellBytes;
 constexpr std::size_t kStaticBytes = 8 << 10;  ///< room for what blocks share beside the cells: a bound
@@ -25,23 +27,6 @@ struct BlockShared {
 };
 
 static_assert(sizeof(BlockShared) + sizeof(PlanScan::TempStorage) + sizeof(Selection<false>) <= kStaticBytes);
-
-/// Groups of all children, in order, dealt to blocks in runs of kWarps or more.
-struct GroupRuns {
-  std::uint32_t groups;  ///< of a child
-  std::uint32_t all;
-  std::uint32_t blocks;
-
-  __device__ GroupRuns(std::uint32_t groups_of_child, std::uint32_t children)
-      : groups{groups_of_child}, all{groups * children}, blocks{max(1U, min(gridDim.x, all / kWarps))} {}
-  __device__ std::uint32_t Begin(std::uint32_t block) const {
-    return static_cast<std::uint32_t>(std::uint64_t{all} * block / blocks);
-  }
-  /// The last block that begins at `at` or before.
-  __device__ std::uint32_t BlockOf(std::uint32_t at) const {
-    return static_cast<std::uint32_t>(((std::uint64_t{at} + 1) * blocks - 1) / all);
-  }
-};
 
 /// What a warp finds in groups [begin, end) of a child, of which the block's warps look at one each.
 template <bool kMonotone>
@@ -69,8 +54,8 @@ __device__ BestOfWarp LookAtChild(DeviceTree const& tree, std::uint32_t child, s
 
 /// The best of what the block's warps have found for a child goes to its place among those of the blocks that looked at
 /// the child, and, if this was the last of them, the best of these to the node.
-__device__ void FinishChild(DeviceTree const& tree, GroupRuns const& runs, std::uint32_t child, BestOfWarp const& best,
-                            BlockShared* shared) {
+__device__ void FinishChild(DeviceTree const& tree, WarpGroupRuns const& runs, std::uint32_t child,
+                            BestOfWarp const& best, BlockShared* shared) {
   GroupItem const& item = shared->item;
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const first = runs.BlockOf(child * runs.groups), last = runs.BlockOf((child + 1) * runs.groups - 1);
@@ -106,7 +91,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     shared.rules.filter = FilterOf(shared.rules.params);
   }
   __syncthreads();
-  GroupRuns const runs{tree.warp_group_count, children};
+  WarpGroupRuns const runs{tree.warp_group_count, children, gridDim.x};
   std::uint32_t at = runs.Begin(min(blockIdx.x, runs.blocks));
   std::uint32_t const end = runs.Begin(min(blockIdx.x + 1, runs.blocks));
   while (at < end) {
@@ -132,7 +117,9 @@ void FindSplitsByWarps(DeviceTree const& tree, LevelBounds const& bounds, NextLe
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(kSharedBytes)),
             "asking for shared memory");
-  LaunchNext("looking for splits", kernel, Blocks(groups, kWarps, limits, kResident), kThreads, kSharedBytes,
+  std::size_t const of_block = kSharedBytes + kStaticBytes + DeviceHistogramPolicy{}.block_overhead;
+  auto const resident = static_cast<int>(std::clamp<std::size_t>(limits.processor_bytes / of_block, 1, kResident));
+  LaunchNext("looking for splits", kernel, Blocks(groups, kWarps, limits, resident), kThreads, kSharedBytes,
              LimitsOfSplits(tree, limits), stream, tree, next, bounds.keeps);
   if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, {}, limits, stream);
 }

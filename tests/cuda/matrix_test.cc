@@ -225,13 +225,25 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
     Dataset::Build(source, weights, 32, 2, kDevice);
     std::int64_t const allocations = FailDeviceAllocation(-1);
     EXPECT_GE(allocations, 8);
+    int without_tiles = 0;
     for (std::int64_t n = 0; n < allocations; ++n) {
       FailDeviceAllocation(n);
-      EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { Dataset::Build(source, weights, 32, 2, kDevice); },
-                                               {"bytes of GPU memory for", "are free", "gpu_backend=host"}),
-                "")
-          << "allocation " << n;
+      std::shared_ptr<Dataset const> data;
+      std::string const wrong =
+          WhatIsWrong<OutOfDeviceMemory>([&] { data = Dataset::Build(source, weights, 32, 2, kDevice); },
+                                         {"bytes of GPU memory for", "are free", "gpu_backend=host"});
+      if (data == nullptr) {
+        EXPECT_EQ(wrong, "") << "allocation " << n;
+        continue;
+      }
+      // Tiles of sparse rows are for speed alone.
+      DeviceMatrix const& matrix = *data->device_matrix();
+      EXPECT_FALSE(matrix.view.dense || matrix.view.sparse_in_tiles()) << "allocation " << n;
+      EXPECT_EQ(matrix.row_cells.size(), matrix.stored);
+      EXPECT_EQ(matrix.tile_ptr.size() + matrix.tile_cells.size() + matrix.tiles.size(), 0U);
+      ++without_tiles;
     }
+    EXPECT_EQ(without_tiles, missing == 0.0 ? 0 : 4);
     FailDeviceAllocation(-1);
     EXPECT_EQ(FreeMemory(), before);
     EXPECT_EQ(Dataset::Build(source, weights, 32, 2, kDevice)->cuts(), host::ComputeCuts(source, weights, 32, 2));

@@ -205,6 +205,21 @@ def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
 
 
 @only_ours
+@pytest.mark.parametrize("metric", ["ndcg", "ndcg@5-", "map", "map@2", "pre", "pre@2-", "ams@0.15", "cox-nloglik"])
+def test_metrics_of_one_label_a_row(metric: str) -> None:
+    """Stock code ends the process."""
+    labels = np.stack([LABEL, 1 - LABEL], axis=1)
+    matrix = xgb.DMatrix(X, labels)
+    words = f"Metric {metric}: the data have 2 labels a row; allowed: 1"
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        xgb.train(params(objective="binary:logistic", eval_metric=metric), matrix, 2, evals=[(matrix, "t")], verbose_eval=False)
+    booster = xgb.train(params(objective="binary:logistic"), matrix, 1)
+    booster.set_param("eval_metric", metric)
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        booster.eval(xgb.DMatrix(V, np.stack([VLABEL, VLABEL], axis=1)))
+
+
+@only_ours
 def test_weights_of_groups_of_one_row_are_those_of_rows() -> None:
     weight = np.linspace(0.5, 2, len(LABEL)).astype(np.float32)
     booster = xgb.train(params(eval_metric="rmse"), data(LABEL, weight=weight), 1)
