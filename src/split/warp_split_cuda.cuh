@@ -26,6 +26,7 @@ template <typename Sum>
 __device__ Sum Shortened(longlong2 sum) {
   return {static_cast<decltype(Sum::grad)>(sum.x), static_cast<decltype(Sum::hess)>(sum.y)};
 }
+
 /// By what splits are judged; shared by a block.
 struct SplitRules {
   SplitParams params;  ///< in the units of the tree

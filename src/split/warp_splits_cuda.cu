@@ -1,4 +1,5 @@
-#include "core/fixed_point.h"
+#include <algorithm>
+
 #include "core/launch.h"
 #include "histogram/histogram_cuda.cuh"
 #include "histogram/histogram_policy.h"
@@ -16,8 +17,9 @@ constexpr std::uint32_t kWarps = kThreads / 32;
 static_assert(kWarps == kWarpRun);
 constexpr int kResident = 2;
 constexpr std::size_t kSharedBytes = kWarps * kWarpCellBytes;
-constexpr std::size_t kStaticBytes = 8 << 10;  ///< room for what blocks share beside the cells: a bound
+constexpr std::size_t kStaticBytes = 8 << 10;  ///< at most, beside the cells
 
+/// Beside the cells of its warps.
 struct BlockShared {
   SplitRules rules;
   SplitCandidate found[kWarps];
@@ -25,7 +27,6 @@ struct BlockShared {
   GroupItem item;
   bool last;
 };
-
 static_assert(sizeof(BlockShared) + sizeof(PlanScan::TempStorage) + sizeof(Selection<false>) <= kStaticBytes);
 
 /// What a warp finds in groups [begin, end) of a child, of which the block's warps look at one each.
