@@ -172,7 +172,8 @@ std::string DescribeOptions() {
     text += std::string{"\n        "} + spec.help + "\n";
   }
   return text +
-         "    eval[NAME]\n        data whose metrics are printed after each round, under NAME; may be repeated\n";
+         "    eval[NAME]\n        data whose metrics are printed after each round, under NAME; may be repeated\n" +
+         "        with other names (the last of one name counts)\n";
 }
 
 }  // namespace xgbgpu::cli
