@@ -153,10 +153,8 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
 
   std::uint64_t const units = jobs.all_units;
   std::uint64_t const work = units * m.tiles * kPasses;
-  std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
-  if (blockIdx.x >= blocks) return;
-  std::uint64_t at = work * blockIdx.x / blocks;
-  std::uint64_t const end = work * (blockIdx.x + 1) / blocks;
+  std::uint64_t at, end;
+  if (!FindRun(work, least_units, &at, &end)) return;
   while (at < end) {
     auto const tile_pass = static_cast<std::uint32_t>(at / units);
     std::uint32_t const tile_index = tile_pass / kPasses, pass = tile_pass % kPasses;

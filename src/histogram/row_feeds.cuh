@@ -101,6 +101,17 @@ struct PathJobs {
   }
 };
 
+/// The block's run of `work` units, of which each block has as many, but no fewer than `least_units`. False: it has
+/// none.
+__device__ inline bool FindRun(std::uint64_t work, std::uint32_t least_units, std::uint64_t* begin,
+                               std::uint64_t* end) {
+  std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
+  if (blockIdx.x >= blocks) return false;
+  *begin = work * blockIdx.x / blocks;
+  *end = work * (blockIdx.x + 1) / blocks;
+  return true;
+}
+
 /// Up to 32 rows on their way to a warp, one per lane.
 struct Batch {
   RowIndex row;  ///< of the records; valid in every lane

@@ -152,10 +152,8 @@ template <typename Cells>
 __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std::uint32_t plane, std::uint32_t* sums) {
   ListJobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};
   std::uint64_t const units = jobs.all_units, work = units * tree.matrix.tiles * Cells::kPasses;
-  std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
-  if (blockIdx.x >= blocks) return;
-  std::uint64_t at = work * blockIdx.x / blocks;
-  std::uint64_t const end = work * (blockIdx.x + 1) / blocks;
+  std::uint64_t at, end;
+  if (!FindRun(work, least_units, &at, &end)) return;
   while (at < end) {
     auto const tile_pass = static_cast<std::uint32_t>(at / units);
     std::uint64_t const begin = tile_pass * units;  // of the tile and pass
