@@ -216,8 +216,13 @@ TEST(DeviceLayout, RefusesMoreRowsThanKernelsCount) {
 }
 
 TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
-  for (double const missing : {0.0, 0.8}) {
-    MemorySource const source{RandomValues({500, 6, missing}, 86)};
+  struct Layout {
+    std::size_t columns;
+    double missing;
+    bool in_tiles;
+  };
+  for (Layout const layout : {Layout{6, 0.0, false}, {6, 0.8, false}, {30, 0.8, true}}) {
+    MemorySource const source{RandomValues({500, layout.columns, layout.missing}, 86)};
     std::vector<float> const weights(500, 1.0f);
     Dataset::Build(source, weights, 32, 2, kDevice);  // what the driver takes at first use is taken
     std::size_t const before = FreeMemory();
@@ -243,10 +248,13 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
       EXPECT_EQ(matrix.tile_ptr.size() + matrix.tile_cells.size() + matrix.tiles.size(), 0U);
       ++without_tiles;
     }
-    EXPECT_EQ(without_tiles, missing == 0.0 ? 0 : 4);
+    EXPECT_EQ(without_tiles, layout.in_tiles ? 4 : 0);
     FailDeviceAllocation(-1);
     EXPECT_EQ(FreeMemory(), before);
-    EXPECT_EQ(Dataset::Build(source, weights, 32, 2, kDevice)->cuts(), host::ComputeCuts(source, weights, 32, 2));
+    auto const data = Dataset::Build(source, weights, 32, 2, kDevice);
+    EXPECT_EQ(data->cuts(), host::ComputeCuts(source, weights, 32, 2));
+    EXPECT_EQ(data->device_matrix()->view.dense, layout.missing == 0.0);
+    EXPECT_EQ(data->device_matrix()->view.sparse_in_tiles(), layout.in_tiles);
   }
 }
 
