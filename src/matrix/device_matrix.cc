@@ -1,6 +1,7 @@
 #include "matrix/device_matrix.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/buffer.h"
 #include "core/message.h"
@@ -45,62 +46,90 @@ std::vector<DeviceTile> SparseTiles(Cuts const& cuts, std::uint32_t most) {
   return tiles;
 }
 
-void ChooseSparseLayout(DeviceMatrix* matrix) {
-  DeviceMatrixPolicy const policy;
+/// CSR, or tiles, if rows have `least_row_cells` values for each.
+void ChooseSparseLayout(DeviceMatrix* matrix, double least_row_cells) {
   DeviceMatrixView& view = matrix->view;
   view.symbol_bytes = 4;
   view.tile_columns = 1;
   view.tiles = 1;
   view.cells = matrix->cuts.bins();
-  // Places are 32-bit numbers, and lanes look a little beyond the last.
-  if (view.cells == 0 || matrix->stored >= (std::uint64_t{1} << 32) - 32) return;
+  // Places are 32-bit numbers, and lanes look beyond the end of a row until the longest of their warp's has ended.
+  constexpr std::uint64_t kMostRowTiles =
+      (std::uint64_t{1} << 31) - 2;  // CUB before 2.6 counts what it adds up in an int
+  constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - 2 * kMostTileCells;
+  if (view.cells == 0 || matrix->stored >= kMostPlaces) return;
   std::vector<DeviceTile> tiles = SparseTiles(matrix->cuts, MostSparseCells(CurrentDeviceLimits().block_bytes));
+  if (tiles.empty() || view.rows > kMostRowTiles / tiles.size()) return;
   double const row_tiles = static_cast<double>(view.rows) * static_cast<double>(tiles.size());
-  if (tiles.empty() || static_cast<double>(matrix->stored) < policy.least_row_cells * row_tiles) return;
+  if (static_cast<double>(matrix->stored) < least_row_cells * row_tiles) return;
   view.symbol_bytes = 2;
   view.tiles = static_cast<std::uint32_t>(tiles.size());
   matrix->tiles = std::move(tiles);
 }
 
+/// Symbols that a tile may have: bins, and one for "missing".
+std::uint32_t MostSymbols(Cuts const& cuts, std::vector<std::uint8_t> const& missing) {
+  std::uint32_t symbols = 0;
+  for (FeatureIndex f = 0; f < cuts.features(); ++f) symbols = std::max(symbols, cuts.bins(f));
+  return symbols +
+         (std::count(missing.begin(), missing.end(), 0) == static_cast<std::ptrdiff_t>(cuts.features()) ? 0 : 1);
+}
+
+/// Records of `tile_columns` symbols.
+void DealColumns(DeviceMatrix* matrix, std::uint32_t tile_columns, std::vector<std::uint8_t> const& missing) {
+  DeviceMatrixView& view = matrix->view;
+  view.tile_columns = tile_columns;
+  view.tiles = (view.features + tile_columns - 1) / tile_columns;
+  view.cells = 0;
+  for (std::uint32_t t = 0; t < view.tiles; ++t) {
+    DeviceTile tile{view.cells, 0, 0};
+    bool any_missing = false;
+    FeatureIndex const end = std::min(view.features, (t + 1) * tile_columns);
+    for (FeatureIndex f = t * tile_columns; f < end; ++f) {
+      tile.bins = std::max(tile.bins, matrix->cuts.bins(f));
+      any_missing |= missing[f] != 0;
+    }
+    tile.symbols = tile.bins + (any_missing ? 1 : 0);
+    view.cells += std::uint64_t{tile.bins} * tile_columns;
+    matrix->tiles.push_back(tile);
+  }
+}
+
 }  // namespace
 
+bool DeviceMatrix::mostly_stored() const {
+  return static_cast<double>(stored) >=
+         DeviceMatrixPolicy{}.dense_from * static_cast<double>(view.rows) * view.features;
+}
+
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
-                        std::vector<std::uint8_t> const& missing) {
+                        std::vector<std::uint8_t> const& missing, bool has_room) {
   DeviceMatrixPolicy const policy;
   if (rows > policy.most_rows) {
     Throw<InvalidArgument>("The training data have ", rows, " rows; allowed on a CUDA device: 1 to ", policy.most_rows,
                            "; gpu_backend=host takes more");
   }
   DeviceMatrixView& view = matrix->view;
-  FeatureIndex const features = matrix->cuts.features();
   view.rows = rows;
-  view.features = features;
+  view.features = matrix->cuts.features();
   matrix->stored = stored;
-  view.dense = static_cast<double>(stored) >= policy.dense_from * static_cast<double>(rows) * features;
-  if (!view.dense) {
-    ChooseSparseLayout(matrix);
+  matrix->tiles.clear();
+  view.dense = false;
+  if (!matrix->mostly_stored()) {
+    ChooseSparseLayout(matrix, policy.least_row_cells);
     return;
   }
-  std::uint32_t symbols = 0;
-  for (FeatureIndex f = 0; f < features; ++f) symbols = std::max(symbols, matrix->cuts.bins(f));
-  if (std::count(missing.begin(), missing.end(), 0) != static_cast<std::ptrdiff_t>(features)) ++symbols;
+  std::uint32_t const symbols = MostSymbols(matrix->cuts, missing);
+  std::uint32_t const symbol_bytes = symbols <= 256 ? 1 : 2;
   std::size_t const tile_bytes = std::min(policy.tile_bytes, CurrentDeviceLimits().block_bytes - policy.other_bytes);
-  view.symbol_bytes = symbols <= 256 ? 1 : 2;
-  view.tile_columns = TileColumns(view.symbol_bytes, symbols, features, tile_bytes);
-  view.tiles = (features + view.tile_columns - 1) / view.tile_columns;
-  view.cells = 0;
-  for (std::uint32_t t = 0; t < view.tiles; ++t) {
-    DeviceTile tile{view.cells, 0, 0};
-    bool any_missing = false;
-    FeatureIndex const end = std::min(features, (t + 1) * view.tile_columns);
-    for (FeatureIndex f = t * view.tile_columns; f < end; ++f) {
-      tile.bins = std::max(tile.bins, matrix->cuts.bins(f));
-      any_missing |= missing[f] != 0;
-    }
-    tile.symbols = tile.bins + (any_missing ? 1 : 0);
-    view.cells += std::uint64_t{tile.bins} * view.tile_columns;
-    matrix->tiles.push_back(tile);
+  std::uint32_t const columns = TileColumns(symbol_bytes, symbols, view.features, tile_bytes);
+  if (WideTileBytes(symbols, columns, symbol_bytes) > tile_bytes && has_room) {
+    ChooseSparseLayout(matrix, policy.least_dense_row_cells);
+    if (view.sparse_in_tiles()) return;
   }
+  view.dense = true;
+  view.symbol_bytes = static_cast<std::uint8_t>(symbol_bytes);
+  DealColumns(matrix, columns, missing);
 }
 
 namespace cuda {
@@ -127,6 +156,45 @@ void PackRecords(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix, D
       }
     }
   });
+}
+
+/// CSR, of the cells of a device's histogram.
+struct SparseRows {
+  Buffer<std::uint32_t> cells;
+  std::vector<std::uint64_t> row_ptr;
+};
+
+template <typename Cell>
+SparseRows CellsOf(SparseView<Cell> const& rows, QuantisedMatrix const& matrix, int threads) {
+  SparseRows result{Buffer<std::uint32_t>{matrix.stored}, {rows.row_ptr, rows.row_ptr + matrix.rows + 1}};
+  ParallelChunks(threads, matrix.stored, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::copy(rows.cells + begin, rows.cells + end, result.cells.data() + begin);
+  });
+  return result;
+}
+
+template <typename Symbol>
+SparseRows CellsOf(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix, int threads) {
+  FeatureIndex const features = matrix.features();
+  Cuts const& cuts = matrix.cuts;
+  SparseRows result{Buffer<std::uint32_t>{matrix.stored}, std::vector<std::uint64_t>(matrix.rows + 1)};
+  auto const for_stored = [&](std::size_t r, auto&& use) {
+    for (FeatureIndex f = 0; f < features; ++f) {
+      std::uint32_t const bin = rows.row(static_cast<RowIndex>(r))[f];
+      if (bin != cuts.bins(f)) use(cuts.ptr[f] + bin);
+    }
+  };
+  ParallelChunks(threads, matrix.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) for_stored(r, [&](std::uint32_t) { ++result.row_ptr[r + 1]; });
+  });
+  std::partial_sum(result.row_ptr.begin(), result.row_ptr.end(), result.row_ptr.begin());
+  ParallelChunks(threads, matrix.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      std::uint32_t* to = result.cells.data() + result.row_ptr[r];
+      for_stored(r, [&](std::uint32_t cell) { *to++ = cell; });
+    }
+  });
+  return result;
 }
 
 }  // namespace
@@ -165,16 +233,9 @@ std::unique_ptr<DeviceMatrix> UploadMatrix(QuantisedMatrix const& matrix, int de
     view.tile = result->tile_array.data();
     return result;
   }
-  Buffer<std::uint32_t> cells{matrix.row_ptr[matrix.rows]};
-  bool const narrow = matrix.layout == MatrixLayout::kSparse16;
-  ParallelChunks(threads, cells.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      cells[i] = narrow ? reinterpret_cast<std::uint16_t const*>(matrix.data.data())[i]
-                        : reinterpret_cast<std::uint32_t const*>(matrix.data.data())[i];
-    }
-  });
-  KeepSparseRows(result.get(), Upload(&result->arena, "bins", cells.data(), cells.size()),
-                 Upload(&result->arena, "rows", matrix.row_ptr.data(), matrix.rows + 1));
+  SparseRows const rows = matrix.Visit([&](auto const& of_host) { return CellsOf(of_host, matrix, threads); });
+  KeepSparseRows(result.get(), Upload(&result->arena, "bins", rows.cells.data(), rows.cells.size()),
+                 Upload(&result->arena, "rows", rows.row_ptr.data(), rows.row_ptr.size()));
   return result;
 }
 

@@ -23,6 +23,7 @@ class QuantisedMatrix;
 ///         tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond
 ///         the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns
 ///         touch neighbouring words.
+///         Where sums of columns with so many bins do not fit shared memory, dense data are sparse in tiles, too.
 /// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
 ///         Or *in tiles*, where rows have many cells in each: neighbouring features whose sums fit shared memory make
 ///         a tile, and each tile has a CSR of its own, of cells counted from its first.
@@ -64,6 +65,9 @@ class DeviceMatrix {
  public:
   explicit DeviceMatrix(int device_ordinal) : device{device_ordinal} {}
 
+  /// Are so many values there that a sparse layout is not chosen for its size?
+  bool mostly_stored() const;
+
   int device;
   DeviceArena arena{"The quantised matrix"};
   Cuts cuts;                      ///< on the host, too
@@ -81,9 +85,9 @@ class DeviceMatrix {
 };
 
 /// The shape that the policy (device_matrix_policy.h) gives to data: fills the view's numbers and `tiles`, no pointers.
-/// `missing` [features]: does the feature miss values?
+/// `missing` [features]: does the feature miss values? has_room: for more than the least memory, if that is faster.
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
-                        std::vector<std::uint8_t> const& missing);
+                        std::vector<std::uint8_t> const& missing, bool has_room = true);
 
 namespace cuda {
 

@@ -16,6 +16,9 @@ struct DeviceMatrixPolicy {
   /// Sparse in tiles from so many values of a row in each tile on: a value costs an addition in L2 otherwise, which are
   /// slow where they meet in few cells; a row and tile two sectors, where its cells begin and the cells.
   double least_row_cells{2};
+  /// The same where dense data are stored so because their bins are too many: the additions in L2 are as many, and it
+  /// is fewer than half of the time even for one value.
+  double least_dense_row_cells{1};
   /// A record of a tile: one sector, what the memory system fetches at least.
   std::uint32_t record_bytes{32};
   /// Columns of a tile at least, so that narrow data do not waste the sector.
@@ -40,10 +43,12 @@ constexpr std::size_t WideTileBytes(std::uint32_t symbols, std::uint32_t columns
 /// sums hit different banks.
 constexpr std::uint32_t SparsePlane(std::uint32_t cells) { return (cells + 15) / 32 * 32 + 16; }
 
-/// Cells of a sparse tile at most, with `bytes` of shared memory for two words each; they are numbered by 16 bits.
+constexpr std::uint32_t kMostTileCells = 1U << 16;  ///< of a sparse tile: they are numbered by 16 bits
+
+/// Cells of a sparse tile at most, with `bytes` of shared memory for two words each.
 constexpr std::uint32_t MostSparseCells(std::size_t bytes) {
   auto const whole = static_cast<std::uint32_t>(bytes / (32 * 2 * sizeof(std::uint32_t)) * 32);
-  return whole < 32 ? 0 : whole - 16 < (1U << 16) ? whole - 16 : 1U << 16;
+  return whole < 32 ? 0 : whole - 16 < kMostTileCells ? whole - 16 : kMostTileCells;
 }
 
 }  // namespace xgbgpu

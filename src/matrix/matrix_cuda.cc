@@ -27,30 +27,33 @@ class Builder {
 
   void BinDense(KeyColumns const& columns);
   void BinDense();
-  void BinSparse(host::RowSizes const& sizes);
+  /// False if memory is short: dense data that would have been faster in tiles are to be binned as such.
+  bool BinSparse(host::RowSizes const& sizes);
 
   std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }
 
  private:
   void AllocateRecords();
+  void BinRows(host::RowSizes const& sizes);
   void BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::uint32_t* cells, PieceStream* pieces);
 
   RowSource const& source_;
   int threads_;
   DeviceArena* arena_;
   DeviceBuffer<float> cut_values_;
+  std::vector<std::uint8_t> missing_;  ///< [features] does the feature miss values?
   std::unique_ptr<DeviceMatrix> result_;
 };
 
 void Builder::ChooseLayout(std::vector<std::uint64_t> const& present) {
   std::uint64_t const rows = source_.rows();
   std::uint64_t stored = 0;
-  std::vector<std::uint8_t> missing;
+  missing_.clear();
   for (std::uint64_t const values : present) {
     stored += values;
-    missing.push_back(values != rows ? 1 : 0);
+    missing_.push_back(values != rows ? 1 : 0);
   }
-  ChooseDeviceLayout(result_.get(), rows, stored, missing);
+  ChooseDeviceLayout(result_.get(), rows, stored, missing_);
   Cuts const& cuts = result_->cuts;
   cut_values_ = Upload(arena_, "cuts", cuts.values.data(), cuts.values.size());
   result_->cut_ptr = Upload(&result_->arena, "cuts", cuts.ptr.data(), cuts.ptr.size());
@@ -131,7 +134,7 @@ void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::ui
   pieces->Wait(kWhat);
 }
 
-void Builder::BinSparse(host::RowSizes const& sizes) {
+void Builder::BinRows(host::RowSizes const& sizes) {
   std::uint64_t const rows = result_->view.rows;
   DeviceBuffer<std::uint32_t> cells{&result_->arena, "bins", sizes.stored};
   DeviceBuffer<std::uint64_t> row_ptr = Upload(&result_->arena, "rows", sizes.row_ptr.data(), rows + 1);
@@ -145,6 +148,17 @@ void Builder::BinSparse(host::RowSizes const& sizes) {
   KeepSparseRows(result_.get(), std::move(cells), std::move(row_ptr));
 }
 
+bool Builder::BinSparse(host::RowSizes const& sizes) {
+  try {
+    BinRows(sizes);
+    return true;
+  } catch (OutOfDeviceMemory const&) {
+    if (!result_->mostly_stored()) throw;
+  }
+  ChooseDeviceLayout(result_.get(), result_->view.rows, result_->stored, missing_, false);
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options) {
@@ -153,11 +167,7 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts,
   DeviceArena arena{"Quantising the matrix on the GPU"};
   Builder builder{source, std::move(cuts), options, &arena};
   builder.ChooseLayout(sizes.column);
-  if (builder.dense()) {
-    builder.BinDense();
-  } else {
-    builder.BinSparse(sizes);
-  }
+  if (builder.dense() || !builder.BinSparse(sizes)) builder.BinDense();
   return builder.Finish();
 }
 
@@ -174,15 +184,12 @@ std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted co
   host::CheckShape(source);
   Builder builder{source, std::move(quantiles.cuts), options, &arena};
   builder.ChooseLayout(quantiles.present);
-  if (!builder.dense()) {
-    quantiles.columns.reset();
-    builder.BinSparse(host::MeasureRows(source, options.threads));
-  } else if (quantiles.columns && builder.record_bytes() + arena.bytes() <= budget) {
+  if (builder.dense() && quantiles.columns && builder.record_bytes() + arena.bytes() <= budget) {
     builder.BinDense(*quantiles.columns);
-  } else {
-    quantiles.columns.reset();
-    builder.BinDense();
+    return builder.Finish();
   }
+  quantiles.columns.reset();
+  if (builder.dense() || !builder.BinSparse(host::MeasureRows(source, options.threads))) builder.BinDense();
   return builder.Finish();
 }
 

@@ -30,7 +30,9 @@ void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry c
                 std::uint32_t* cells, cudaStream_t stream);
 
 /// Gives a sparse matrix its rows, of the matrix's own memory. If its layout is in tiles, they are dealt to these and
-/// go; but if memory is short for that, the layout becomes CSR. (matrix/sparse_tiles_cuda.cu)
+/// go; but if memory is short for that, the layout becomes CSR.
+/// Throws  OutOfDeviceMemory, also for tiles of data that were mostly stored: records take less than CSR
+/// (matrix/sparse_tiles_cuda.cu)
 void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr);
 
 }  // namespace xgbgpu::cuda

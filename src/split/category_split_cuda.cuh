@@ -16,8 +16,23 @@ struct AddSums {
 
 using SumScan = cub::BlockScan<longlong2, kSplitThreads>;
 
+/// Where one end of the categories' order begins: the key of a rank, as far as it is known.
+struct KeyLimit {
+  std::uint64_t key;   ///< its upper bytes; when it is found, the others as if they were outermost
+  std::uint32_t rank;  ///< from 1, among the keys with these bytes
+  bool found;
+};
+
+constexpr std::uint32_t kSortedWhole = 512;   ///< categories at most, of which all are sorted
+constexpr std::uint32_t kMostSelected = 128;  ///< categories at one end of many that are sorted, at most
+constexpr std::uint32_t kDigits = 256;        ///< of a byte of a key
+
 struct CategoryShared {
   std::uint64_t keys[kSharedCategories];
+  std::uint64_t ends[2 * kMostSelected];
+  std::uint32_t digits[2][kDigits];
+  KeyLimit limits[2];
+  std::uint32_t selected;
   typename SumScan::TempStorage scan;
 };
 
@@ -47,17 +62,11 @@ struct CategorySums {
   }
 };
 
-/// The categories' keys (category_ops.h), ascending: a bitonic sort by the whole block.
-__device__ inline std::uint64_t const* SortCategories(DeviceCategories const& categories, SplitParams const& params,
-                                                      CategorySums const& sums, CategoryShared* shared) {
-  bool const fits = sums.n <= kSharedCategories;
-  std::uint64_t* const keys =
-      fits ? shared->keys : categories.sort_room + std::uint64_t{blockIdx.x} * categories.sort_items;
+/// keys[0 … n) ascending: a bitonic sort by the whole block. There is room for a power of two.
+__device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
   std::uint32_t size = 1;
-  while (size < sums.n) size *= 2;
-  for (std::uint32_t i = threadIdx.x; i < size; i += kSplitThreads) {
-    keys[i] = i < sums.n ? CategoryKey(params, sums.at(i), i) : ~std::uint64_t{0};  // above the key of any category
-  }
+  while (size < n) size *= 2;
+  for (std::uint32_t i = n + threadIdx.x; i < size; i += kSplitThreads) keys[i] = ~std::uint64_t{0};  // above any key
   __syncthreads();
   for (std::uint32_t run = 2; run <= size; run *= 2) {
     for (std::uint32_t distance = run / 2; distance > 0; distance /= 2) {
@@ -73,7 +82,92 @@ __device__ inline std::uint64_t const* SortCategories(DeviceCategories const& ca
       __syncthreads();
     }
   }
-  return keys;
+}
+
+/// One byte more of the key of a limit's rank, by one warp. digits: how many keys that have its bytes so far have which
+/// next one, at `shift`. is_last: keys from this one on are wanted; else up to this one.
+__device__ inline void NarrowLimit(std::uint32_t const* digits, int shift, bool is_last, KeyLimit* limit) {
+  constexpr std::uint32_t kOwn = kDigits / 32;
+  std::uint32_t const lane = threadIdx.x % 32, rank = limit->rank;
+  std::uint32_t own = 0;
+  for (std::uint32_t i = 0; i < kOwn; ++i) own += digits[lane * kOwn + i];
+  std::uint32_t before = own;
+  for (int d = 1; d < 32; d *= 2) {
+    std::uint32_t const other = __shfl_up_sync(kAllLanes, before, d);
+    if (lane >= static_cast<std::uint32_t>(d)) before += other;
+  }
+  before -= own;
+  if (rank <= before || rank > before + own) return;
+  std::uint32_t digit = lane * kOwn;
+  for (; rank > before + digits[digit]; ++digit) before += digits[digit];
+  std::uint64_t const below = (std::uint64_t{1} << shift) - 1;
+  limit->key |= std::uint64_t{digit} << shift;
+  limit->rank = rank - before;
+  // All keys with these bytes are wanted.
+  limit->found = is_last ? limit->rank == 1 : limit->rank == digits[digit];
+  if (limit->found && !is_last) limit->key |= below;
+}
+
+/// The `wanted` least of keys[0 … n) and the `wanted` largest, ascending, to shared->ends: by the bytes of the keys of
+/// two ranks, the first ones first. By the whole block.
+__device__ inline void SelectEnds(std::uint64_t const* keys, std::uint32_t n, std::uint32_t wanted,
+                                  CategoryShared* shared) {
+  std::uint32_t const warp = threadIdx.x / 32;
+  if (threadIdx.x < 2) shared->limits[threadIdx.x] = {0, threadIdx.x == 0 ? wanted : n - wanted + 1, false};
+  if (threadIdx.x == 0) shared->selected = 0;
+  static_assert(kDigits == kSplitThreads);
+  for (int shift : {56, 48, 40, 32, 8, 0}) {  // categories have 16 bits
+    shared->digits[0][threadIdx.x] = shared->digits[1][threadIdx.x] = 0;
+    __syncthreads();
+    KeyLimit const front = shared->limits[0], back = shared->limits[1];
+    if (front.found && back.found) break;
+    std::uint64_t const known = shift == 56 ? 0 : ~std::uint64_t{0} << (shift + 8);
+#pragma unroll 4
+    for (std::uint32_t i = threadIdx.x; i < n; i += kSplitThreads) {
+      std::uint64_t const key = keys[i];
+      std::uint32_t const digit = static_cast<std::uint32_t>(key >> shift) % kDigits;
+      if (!front.found && ((key ^ front.key) & known) == 0) atomicAdd(&shared->digits[0][digit], 1U);
+      if (!back.found && ((key ^ back.key) & known) == 0) atomicAdd(&shared->digits[1][digit], 1U);
+    }
+    __syncthreads();
+    if (warp < 2 && !shared->limits[warp].found) {
+      NarrowLimit(shared->digits[warp], shift, warp == 1, &shared->limits[warp]);
+    }
+    __syncthreads();
+  }
+  std::uint64_t const front = shared->limits[0].key, back = shared->limits[1].key;
+#pragma unroll 4
+  for (std::uint32_t i = threadIdx.x; i < n; i += kSplitThreads) {
+    std::uint64_t const key = keys[i];
+    if (key <= front || key >= back) shared->ends[atomicAdd(&shared->selected, 1U)] = key;
+  }
+  __syncthreads();
+  SortKeys(shared->ends, 2 * wanted);
+}
+
+/// Keys of categories (category_ops.h), ascending: all of them, or those at either end that splits are tried at.
+struct SortedKeys {
+  std::uint64_t const* keys;
+  std::uint32_t n;
+
+  __device__ BinIndex FromFront(BinIndex i) const { return CategoryOf(keys[i]); }
+  __device__ BinIndex FromBack(BinIndex i) const { return CategoryOf(keys[n - 1 - i]); }
+};
+
+/// By the whole block.
+__device__ inline SortedKeys SortCategories(DeviceCategories const& categories, SplitParams const& params,
+                                            CategorySums const& sums, CategoryShared* shared) {
+  bool const fits = sums.n <= kSharedCategories;
+  std::uint64_t* const keys =
+      fits ? shared->keys : categories.sort_room + std::uint64_t{blockIdx.x} * categories.sort_items;
+  for (std::uint32_t i = threadIdx.x; i < sums.n; i += kSplitThreads) keys[i] = CategoryKey(params, sums.at(i), i);
+  std::uint32_t const splits = SortedSplits(params, sums.n);
+  if (sums.n > kSortedWhole && splits > 0 && splits <= kMostSelected) {
+    SelectEnds(keys, sums.n, splits, shared);
+    return {shared->ends, 2 * splits};
+  }
+  SortKeys(keys, sums.n);
+  return {keys, sums.n};
 }
 
 /// The best split by categories that a thread has seen.
@@ -131,14 +225,14 @@ __device__ void TryOneByOne(CategoryJudge<kMonotone> const& judge, CategorySums 
 template <bool kMonotone>
 __device__ void TrySorted(DeviceCategories const& categories, CategoryJudge<kMonotone> const& judge,
                           CategorySums const& sums, CategoryShared* shared, BestDivision* best) {
-  std::uint64_t const* const keys = SortCategories(categories, judge.params, sums, shared);
+  SortedKeys const sorted = SortCategories(categories, judge.params, sums, shared);
   BinIndex const splits = SortedSplits(judge.params, sums.n);
   for (int back = 0; back < 2; ++back) {
     longlong2 before{0, 0};
     for (BinIndex base = 0; base < splits; base += kSplitThreads) {
       BinIndex const i = base + threadIdx.x;
       bool const in = i < splits;
-      longlong2 const own = in ? sums.Load(CategoryOf(keys[back == 0 ? i : sums.n - 1 - i])) : longlong2{0, 0};
+      longlong2 const own = in ? sums.Load(back == 0 ? sorted.FromFront(i) : sorted.FromBack(i)) : longlong2{0, 0};
       longlong2 up_to, all;
       SumScan(shared->scan).InclusiveScan(own, up_to, AddSums{}, all);
       __syncthreads();  // the storage is used again
@@ -181,19 +275,28 @@ __device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& p
   if (!split.categorical) return;
   CategorySums const sums{tree.matrix, split.feature, own};
   std::uint32_t* const set = tree.categories.set(static_cast<std::uint32_t>(n));
-  for (std::uint32_t w = threadIdx.x; w < tree.categories.words; w += kSplitThreads) set[w] = 0;
+  bool const one = SplitsOneByOne(params, sums.n);
+  // Those at the nearer end are written down, or left out of all.
+  bool const all_but = !one && split.bin > SortedSplits(params, sums.n);
+  for (std::uint32_t w = threadIdx.x; w < tree.categories.words; w += kSplitThreads) {
+    std::uint32_t const there = min(sums.n - min(sums.n, 32 * w), 32U);
+    set[w] = !all_but || there == 0 ? 0 : ~0U >> (32 - there);
+  }
   __syncthreads();
-  auto const add = [&](std::uint32_t symbol) { atomicOr(set + symbol / 32, 1U << (symbol % 32)); };
-  if (SplitsOneByOne(params, sums.n)) {
-    if (threadIdx.x == 0) add(split.bin);
+  auto const flip = [&](std::uint32_t symbol) { atomicXor(set + symbol / 32, 1U << (symbol % 32)); };
+  if (one) {
+    if (threadIdx.x == 0) flip(split.bin);
   } else {
-    std::uint64_t const* const keys = SortCategories(tree.categories, params, sums, room);
-    for (BinIndex i = threadIdx.x; i < split.bin; i += kSplitThreads) add(CategoryOf(keys[i]));
+    SortedKeys const sorted = SortCategories(tree.categories, params, sums, room);
+    BinIndex const flipped = all_but ? sums.n - split.bin : split.bin;
+    for (BinIndex i = threadIdx.x; i < flipped; i += kSplitThreads) {
+      flip(all_but ? sorted.FromBack(i) : sorted.FromFront(i));
+    }
     __syncthreads();  // the keys are written again
   }
   if (threadIdx.x != 0) return;
   DeviceMatrixView const& m = tree.matrix;
-  if (m.dense && !split.default_left) add(m.tile[split.feature / m.tile_columns].bins);
+  if (m.dense && !split.default_left) flip(m.tile[split.feature / m.tile_columns].bins);
   tree.nodes[n].split.bin = static_cast<BinIndex>(n);
 }
 

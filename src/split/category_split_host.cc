@@ -18,10 +18,20 @@ namespace host {
 
 namespace {
 
+/// Ascending at either end, where splits are tried; between them in any order.
 std::vector<std::uint64_t> SortedKeys(SplitParams const& params, Span<GradientSum const> sums) {
   std::vector<std::uint64_t> keys(sums.size());
   for (BinIndex c = 0; c < sums.size(); ++c) keys[c] = CategoryKey(params, sums[c], c);
-  std::sort(keys.begin(), keys.end());
+  BinIndex const splits = SortedSplits(params, static_cast<BinIndex>(sums.size()));
+  if (2 * std::size_t{splits} >= keys.size()) {
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+  auto const front = keys.begin() + splits, back = keys.end() - splits;
+  std::nth_element(keys.begin(), front, keys.end());
+  std::nth_element(front, back, keys.end());
+  std::sort(keys.begin(), front);
+  std::sort(back, keys.end());
   return keys;
 }
 

@@ -217,44 +217,53 @@ TEST(DeviceLayout, RefusesMoreRowsThanKernelsCount) {
 
 TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
   struct Layout {
-    std::size_t columns;
+    std::size_t rows, columns;
     double missing;
+    int max_bin;
     bool in_tiles;
+    int may_fail;  ///< allocations that are for speed alone, with what follows them
   };
-  for (Layout const layout : {Layout{6, 0.0, false}, {6, 0.8, false}, {30, 0.8, true}}) {
-    MemorySource const source{RandomValues({500, layout.columns, layout.missing}, 86)};
-    std::vector<float> const weights(500, 1.0f);
-    Dataset::Build(source, weights, 32, 2, kDevice);  // what the driver takes at first use is taken
+  for (Layout const layout : {Layout{500, 6, 0.0, 32, false, 0},
+                              {500, 6, 0.8, 32, false, 0},
+                              {500, 30, 0.8, 32, true, 4},
+                              {4000, 6, 0.0, 4000, true, 7}}) {
+    SCOPED_TRACE(::testing::Message() << layout.columns << " columns, " << layout.missing << " missing, "
+                                      << layout.max_bin << " bins");
+    MemorySource const source{RandomValues({layout.rows, layout.columns, layout.missing}, 86)};
+    std::vector<float> const weights(layout.rows, 1.0f);
+    auto const build = [&] { return Dataset::Build(source, weights, layout.max_bin, 2, kDevice); };
+    build();  // what the driver takes at first use is taken
     std::size_t const before = FreeMemory();
     FailDeviceAllocation(-1);
-    Dataset::Build(source, weights, 32, 2, kDevice);
+    build();
     std::int64_t const allocations = FailDeviceAllocation(-1);
     EXPECT_GE(allocations, 8);
-    int without_tiles = 0;
+    int failed = 0;
     for (std::int64_t n = 0; n < allocations; ++n) {
       FailDeviceAllocation(n);
       std::shared_ptr<Dataset const> data;
-      std::string const wrong =
-          WhatIsWrong<OutOfDeviceMemory>([&] { data = Dataset::Build(source, weights, 32, 2, kDevice); },
-                                         {"bytes of GPU memory for", "are free", "gpu_backend=host"});
+      std::string const wrong = WhatIsWrong<OutOfDeviceMemory>(
+          [&] { data = build(); }, {"bytes of GPU memory for", "are free", "gpu_backend=host"});
       if (data == nullptr) {
         EXPECT_EQ(wrong, "") << "allocation " << n;
         continue;
       }
-      // Tiles of sparse rows are for speed alone.
+      // Without tiles: CSR, or what takes less, records.
       DeviceMatrix const& matrix = *data->device_matrix();
-      EXPECT_FALSE(matrix.view.dense || matrix.view.sparse_in_tiles()) << "allocation " << n;
-      EXPECT_EQ(matrix.row_cells.size(), matrix.stored);
-      EXPECT_EQ(matrix.tile_ptr.size() + matrix.tile_cells.size() + matrix.tiles.size(), 0U);
-      ++without_tiles;
+      EXPECT_EQ(matrix.view.dense, layout.missing == 0.0) << "allocation " << n;
+      EXPECT_FALSE(matrix.view.sparse_in_tiles()) << "allocation " << n;
+      EXPECT_EQ(matrix.row_cells.size(), matrix.view.dense ? 0 : matrix.stored);
+      EXPECT_EQ(matrix.tile_ptr.size() + matrix.tile_cells.size(), 0U);
+      EXPECT_EQ(matrix.tiles.size(), matrix.view.dense ? matrix.view.tiles : 0);
+      ++failed;
     }
-    EXPECT_EQ(without_tiles, layout.in_tiles ? 4 : 0);
+    EXPECT_EQ(failed, layout.may_fail);
     FailDeviceAllocation(-1);
     EXPECT_EQ(FreeMemory(), before);
-    auto const data = Dataset::Build(source, weights, 32, 2, kDevice);
-    EXPECT_EQ(data->cuts(), host::ComputeCuts(source, weights, 32, 2));
-    EXPECT_EQ(data->device_matrix()->view.dense, layout.missing == 0.0);
+    auto const data = build();
+    EXPECT_EQ(data->cuts(), host::ComputeCuts(source, weights, layout.max_bin, 2));
     EXPECT_EQ(data->device_matrix()->view.sparse_in_tiles(), layout.in_tiles);
+    EXPECT_EQ(data->device_matrix()->view.dense, !layout.in_tiles && layout.missing == 0.0);
   }
 }
 

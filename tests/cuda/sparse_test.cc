@@ -1,4 +1,5 @@
-// Sparse matrices on a device: where they are in tiles, and trees on them, the host's bit for bit.
+// Sparse matrices on a device, and dense ones that are stored so: where they are in tiles, and trees on them, the
+// host's bit for bit.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -34,6 +35,10 @@ SparseCase const kCases[] = {
     {"Csr", 20000, 2500, 0.0006, 256, 0, 0},
     {"ManyRows", 150000, 120, 0.12, 256, 1, 4},  // nodes of more rows than 32-bit sums have room for, and of fewer
     {"ManyBins", 6000, 90, 0.4, 1000, 1, 10},    // more than a warp looks at
+    // Dense data of so many bins that their sums do not fit shared memory otherwise.
+    {"DenseOfManyBins", 6000, 30, 1.0, 5000, 2, 30},
+    {"DenseOfManyBinsMissing", 5000, 9, 0.7, 3000, 1, 9},
+    {"DenseAFeatureATile", 70000, 4, 0.999, 30000, 4, 4},
 };
 
 EqualityCase CaseOf(SparseCase const& c, Loss loss) {

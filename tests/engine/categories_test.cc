@@ -161,6 +161,28 @@ CategoryCase const kCases[] = {
        c->params.max_depth = 2;
        c->params.max_leaves = 4;
      }},
+    // Of so many only those at the ends of the order are sorted: see kSortedWhole, kMostSelected.
+    {"JustSortedWhole", kMissingSome, {512, 513}, Defaults},
+    {"Ends", {3000, 3, 0.1}, {600, 2100}, Defaults},
+    {"EndsOfOne", {3000, 3, 0.1}, {700}, [](TreeCase* c) { c->params.max_cat_threshold = 2; }},
+    {"EndsOfMostSelected", {3000, 3, 0.1}, {700}, [](TreeCase* c) { c->params.max_cat_threshold = 129; }},
+    {"EndsOfOneMore", {3000, 3, 0.1}, {700}, [](TreeCase* c) { c->params.max_cat_threshold = 130; }},
+    {"EndsOfFewPresent", {250, 3, 0.1}, {5000}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
+    {"EndsOfTies",
+     {4000, 3, 0.1},
+     {1500, 2500},
+     [](TreeCase* c) {
+       for (GradientPair& g : c->gradients) g = {g.grad < -0.3f ? -1.0f : g.grad > 0.3f ? 1.0f : 0.0f, 1.0f};
+       c->params.min_child_weight = 0;
+     }},
+    {"InTiles",
+     {9000, 4, 0.1},
+     {3000},
+     [](TreeCase* c) {
+       c->max_bin = 4000;
+       c->params.max_depth = 4;
+     }},
+    {"NarrowInTiles", {(std::size_t{1} << 16) + 77, 3, 0.1}, {3000, 90}, [](TreeCase* c) { c->params.max_depth = 4; }},
     {"Deep",
      {3000, 4, 0.1},
      {20, 60},
