@@ -42,7 +42,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         self._file = file
         self._seconds = seconds
         self._bar: Any = None
-        self._done = 0
+        self._done = self._before = 0
         self._width = 0
         self._begun = self._shown = 0.0
         self._shown_round = -1
@@ -51,6 +51,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
     def before_training(self, model: Any) -> Any:
         """Begins to count and to look at the clock."""
         self._done = self._width = 0
+        self._before = _rounds_of(model)
         self._shown_round = -1
         self._log = {}
         self._begun = self._shown = time.monotonic()
@@ -69,6 +70,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
 
     def after_training(self, model: Any) -> Any:
         """Shows the last round and ends the line."""
+        self._done = max(self._done, _rounds_of(model) - self._before)  # nobody is called after who stops the training
         if self._shown_round != self._done:
             self._show()
         if self._bar is not None:
@@ -104,6 +106,12 @@ class ProgressBar(xgboost.callback.TrainingCallback):
             output.write(line + "\n")
         self._width = len(line)
         output.flush()
+
+
+def _rounds_of(model: Any) -> int:
+    """Rounds of a booster, or of every fold of `xgboost.cv`."""
+    folds = getattr(model, "cvfolds", None)
+    return int((folds[0].bst if folds else model).num_boosted_rounds())
 
 
 def _tqdm(rounds: Optional[int], output: TextIO) -> Any:

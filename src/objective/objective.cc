@@ -149,13 +149,13 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
   }
 }
 
-/// The first of `count` values that is not allowed(value); `count` if all are.
+/// The first i < count that is not allowed(i); `count` if all are.
 template <typename Allowed>
-std::uint64_t FirstNotAllowed(float const* values, std::uint64_t count, int threads, Allowed&& allowed) {
+std::uint64_t FirstNotAllowed(std::uint64_t count, int threads, Allowed&& allowed) {
   std::atomic<std::uint64_t> first{count};
   ParallelChunks(threads, count, kGrain, [&](std::size_t begin, std::size_t end) {
     std::size_t i = begin;
-    while (i < end && allowed(values[i])) ++i;
+    while (i < end && allowed(i)) ++i;
     if (i == end) return;
     std::uint64_t seen = first.load(std::memory_order_relaxed);
     while (i < seen && !first.compare_exchange_weak(seen, i, std::memory_order_relaxed)) {
@@ -174,10 +174,19 @@ void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t ou
       Throw<InvalidArgument>("survival:aft needs ", name, ", and ", rows, " rows have none. Size of ", name,
                              " must equal to number of rows.");
     }
-    std::uint64_t const bad = FirstNotAllowed(bounds, rows, threads, [](float bound) { return !std::isnan(bound); });
+    std::uint64_t const bad =
+        FirstNotAllowed(rows, threads, [bounds](std::uint64_t row) { return !std::isnan(bounds[row]); });
     if (bad == rows) continue;
     Throw<InvalidArgument>(name, " of row ", bad, " is ", bounds[bad], "; allowed: a number, or infinity");
   }
+  float const *const lower = targets.lower, *const upper = targets.upper;
+  std::uint64_t const bad = FirstNotAllowed(rows, threads, [&](std::uint64_t row) {
+    return lower[row] <= upper[row] && upper[row] >= 0 && !(std::isinf(lower[row]) && lower[row] > 0);
+  });
+  if (bad == rows) return;
+  Throw<InvalidArgument>("label_lower_bound of row ", bad, " is ", lower[bad], ", label_upper_bound ", upper[bad],
+                         "; allowed: times of which the lower is not above the upper, the upper not below 0, the "
+                         "lower not infinite");
 }
 
 void CheckTimes(std::uint64_t rows, std::uint32_t outputs) {
@@ -229,8 +238,8 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
   if (params.kind == Objective::kCox) CheckTimes(rows, outputs);
   if (IsRanking(params.kind)) CheckGroups(params, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;
-  std::uint64_t const bad = FirstNotAllowed(targets.labels, count, threads,
-                                            [&](float label) { return LabelAllowed(params.kind, label, outputs); });
+  std::uint64_t const bad = FirstNotAllowed(
+      count, threads, [&](std::uint64_t i) { return LabelAllowed(params.kind, targets.labels[i], outputs); });
   if (bad == count) return;
   std::string const which =
       targets.label_columns == 1 ? "" : "target " + std::to_string(bad % targets.label_columns) + " of ";

@@ -11,7 +11,7 @@
 namespace xgbgpu {
 
 /// One value for each row and output (class or target). XGBoost's host vectors are row-major: row_stride = outputs,
-/// output_stride = 1. On a device every output is contiguous: row_stride = 1, output_stride = rows.
+/// output_stride = 1. On a device every output is contiguous: row_stride = 1, output_stride >= rows.
 template <typename T>
 struct OutputView {
   T* data;

@@ -221,6 +221,22 @@ TEST(AftTest, NameAndTargets) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 1, 2); },
                                          {"label_upper_bound of row 4 is nan", "allowed: a number, or infinity"}),
             "");
+  // -inf, 0 and less are rows that ended before the upper bound; 0 in both is as stock has it.
+  std::vector<float> lower{1, -INFINITY, -2, 0, 3}, upper{1, 2, 0, 0, INFINITY};
+  targets.lower = lower.data();
+  targets.upper = upper.data();
+  CheckTargets(params, targets, 5, 1, 2);
+  struct {
+    float lower, upper;
+    char const* words;
+  } const not_allowed[] = {{3, 2, "label_lower_bound of row 4 is 3, label_upper_bound 2; allowed: times"},
+                           {-2, -1, "label_lower_bound of row 4 is -2, label_upper_bound -1; allowed: times"},
+                           {INFINITY, INFINITY, "label_lower_bound of row 4 is inf, label_upper_bound inf; allowed"}};
+  for (auto const& row : not_allowed) {
+    lower[4] = row.lower;
+    upper[4] = row.upper;
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 1, 2); }, {row.words}), "");
+  }
   targets.upper = nullptr;
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 1, 2); },
                                          {"needs label_upper_bound, and 5 rows have none",

@@ -205,6 +205,16 @@ def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
 
 
 @only_ours
+def test_bounds_that_contradict_each_other() -> None:
+    """Stock trains, or has gradients that are NaN."""
+    times = np.exp(LABEL)
+    matrix = xgb.DMatrix(X, label_lower_bound=times + 1, label_upper_bound=times)
+    words = r"label_lower_bound of row 0 is .*, label_upper_bound .*; allowed: times of which the lower is not above the upper"
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        xgb.train(params(objective="survival:aft"), matrix, 2)
+
+
+@only_ours
 @pytest.mark.parametrize("metric", ["ndcg", "ndcg@5-", "map", "map@2", "pre", "pre@2-", "ams@0.15", "cox-nloglik"])
 def test_metrics_of_one_label_a_row(metric: str) -> None:
     """Stock code ends the process."""

@@ -313,6 +313,24 @@ def test_progress_without_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.
     assert [line.split(", ")[0] for line in shown(matrices, seconds=1e9)] == ["3 rounds"]
 
 
+def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """XGBoost asks nobody after the callback that stops it, in an order that differs from run to run."""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+
+    class Stop(xgb.callback.TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            return model.num_boosted_rounds() == 5
+
+    data = xgb.DMatrix(np.arange(40.0).reshape(20, 2), np.arange(20.0))
+    model = xgb.train(params(), data, 2)
+    for before in (0, 2):
+        for _ in range(8):
+            output = io.StringIO()
+            bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9)
+            xgb.train(params(), data, 9, callbacks=[bar, Stop()], xgb_model=model if before else None)
+            assert output.getvalue().split(", ")[0] == f"{5 - before} rounds"
+
+
 def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
     made: List[Any] = []
 
