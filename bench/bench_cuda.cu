@@ -6,12 +6,11 @@
 ///                             [--leaves=N] [--prefer-shared]
 ///
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
-/// Prints the median time of a round, and of tree construction: without that of the kernel that computes the gradients
-/// of all rows, although a uniform sample computes its own gradients alone, in the tree; with --stages
-/// also a table of the stages, timed one by one without a graph. Sets of several classes are trained with each number
-/// of trees at the same time that --lanes names (default: 1, and as many as the library takes). --leaves: loss-guided
-/// trees of N leaves of any depth, in place of those of each depth. --prefer-shared divides every multiprocessor's
-/// first-level cache alike for all kernels, so that different ones can share it at any time.
+/// Prints the median time of a round; with --stages also a table of the stages, timed one by one without a graph. Sets
+/// of several classes are trained with each number of trees at the same time that --lanes names (default: 1, and as
+/// many as the library takes). --leaves: loss-guided trees of N leaves of any depth, in place of those of each depth.
+/// --prefer-shared divides every multiprocessor's first-level cache alike for all kernels, so that different ones can
+/// share it at any time.
 
 #include <algorithm>
 #include <chrono>
@@ -122,11 +121,6 @@ class Rounds {
     rows_->SetMargins(std::vector<float>(set_.rows * static_cast<std::size_t>(set_.classes)));
   }
   void EnqueueGradients() { rows_->ComputeGradients({set_.classes == 1 ? Objective::kLogistic : Objective::kSoftmax}); }
-  /// Of all rows, also where a sample could do without.
-  void EnqueueAllGradients() {
-    EnqueueGradients();
-    static_cast<cuda::ResidentRows&>(*rows_).gradients(0);
-  }
   void Round(TrainParams const& params) {
     EnqueueGradients();
     std::vector<RoundTree> trees;
@@ -221,16 +215,11 @@ void Run(Set const& set, int depth, int rounds, TrainParams params, LanePolicy c
       training.Round(params);
       training.Wait();
     });
-    double const gradients = MedianMs(rounds, [&] {
-      training.EnqueueAllGradients();
-      training.Wait();
-    });
     std::printf(
-        "%-8s %9llu x %3u d%-2d  sample %g  %3d trees, %2u lanes at most  round %.3f ms  tree construction %.3f ms  "
+        "%-8s %9llu x %3u d%-2d  sample %g  %3d trees, %2u lanes at most  round %.3f ms  "
         "%zu nodes  arena %.0f MB, matrix %.0f MB\n",
         set.name, static_cast<unsigned long long>(set.rows), set.features, d, SampleShare(params), set.classes,
-        lanes.most_lanes, round, round - gradients, training.nodes(),
-        1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
+        lanes.most_lanes, round, training.nodes(), 1e-6 * static_cast<double>(training.builder().arena().peak_bytes()),
         1e-6 * static_cast<double>(training.matrix_bytes()));
     if (stages) PrintStages(&training, params);
   }

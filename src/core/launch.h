@@ -27,6 +27,15 @@ __device__ inline void WaitForKernelBefore() {
 #endif
 }
 
+/// Lets a kernel have so many bytes of dynamic shared memory. The limit belongs to the kernel, not to a launch: whoever
+/// launches it, in any thread, must ask for the same.
+template <typename... Parameters>
+void AllowShared(void (*kernel)(Parameters...), std::size_t bytes) {
+  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(bytes)),
+            "asking for shared memory");
+}
+
 /// Starts a kernel that calls WaitForKernelBefore; `what` as for CheckCuda. Nothing is faster after a copy or a fill,
 /// and nothing is slower.
 template <typename... Parameters, typename... Arguments>

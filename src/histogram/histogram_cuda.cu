@@ -277,10 +277,7 @@ void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits con
   auto const resident = static_cast<int>(std::min<std::size_t>(
       kMostThreads / threads,
       std::max<std::size_t>(1, limits.processor_bytes / (bytes_of(threads) + DeviceHistogramPolicy{}.block_overhead))));
-  // The limit belongs to the kernel, not to the launch: every trainer of the process sets the same.
-  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(limits.block_bytes)),
-            "asking for shared memory");
+  AllowShared(kernel, limits.block_bytes);
   LaunchNext("summing histograms", kernel, static_cast<unsigned>(limits.processors * resident), threads,
              bytes_of(threads), limits, stream, tree, DeviceHistogramPolicy{}.least_units,
              static_cast<std::uint32_t>(sums / 4));

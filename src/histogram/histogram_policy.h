@@ -29,8 +29,7 @@ struct HostHistogramPolicy {
 };
 
 struct DeviceHistogramPolicy {
-  /// Units (DeviceTree::unit_rows) that a block sums at least: below, clearing and merging its sums costs more than a
-  /// second block gains.
+  /// Units (DeviceTree::unit_rows) that a block sums at least: one; with more, fewer blocks would clear and merge sums.
   std::uint32_t least_units{1};
   /// Shared memory that the system takes from every block.
   std::size_t block_overhead{1 << 10};

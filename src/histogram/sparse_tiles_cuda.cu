@@ -183,9 +183,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 void SumSparseTiles(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits,
                     cudaStream_t stream) {
   std::uint32_t const plane = SparsePlane(bounds.symbols);
-  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(SumSparseTilesKernel),
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(limits.block_bytes)),
-            "asking for shared memory");
+  AllowShared(SumSparseTilesKernel, limits.block_bytes);
   LaunchNext("summing histograms", SumSparseTilesKernel, static_cast<unsigned>(limits.processors), kThreads,
              2 * std::size_t{plane} * sizeof(std::uint32_t), limits, stream, tree, DeviceHistogramPolicy{}.least_units,
              plane);

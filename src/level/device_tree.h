@@ -80,7 +80,7 @@ struct TreeSettings {
 /// Everything a kernel of the level needs. Arrays are on the device.
 struct DeviceTree {
   DeviceMatrixView matrix;        ///< by paths, with rows sampled: of the sample, see PathGrowth
-  GradientPair const* gradients;  ///< [rows], of a sample divided by the chances; not in use by paths
+  GradientPair const* gradients;  ///< [rows], of a sample divided by the chances; not in use by paths of a sample
   GradientState* gradient;
   TreeSettings const* settings;
   LevelState* state;
@@ -183,7 +183,7 @@ void ReturnOrderedTree(DeviceTree const& tree, TreeMemory const& memory, TreeNum
 
 // The kernels of a level, in this order. Each is enqueued once for all nodes; none waits for the host.
 
-/// All rows with their gradients to list 0; their sum; the root, with histogram slot 0. (sample/row_sample_cuda.cu)
+/// All rows with their gradients to list 0; their sum; the root, with histogram slot 0. (level/list_rows_cuda.cu)
 void ListRootRows(DeviceTree const& tree, DeviceLimits const& limits, cudaStream_t stream);
 /// The same for the rows of a sample, which were drawn into list 0.
 void ListSampledRows(DeviceTree const& tree, SampleView const& sample, DeviceLimits const& limits, cudaStream_t stream);

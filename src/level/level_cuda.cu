@@ -32,13 +32,11 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
   for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
   settings_ = {arena, "state", 1};
   positions_ = {arena, "positions", rows};
-  group_array_ = {arena, "state", groups_.size()};
-  CopyToDevice(group_array_.data(), groups_.data(), groups_.size(), stream_, "describing the features");
+  group_array_ = Upload(arena, "state", groups_.data(), groups_.size());
   if (!matrix.view.dense && groups_.size() > kMostReducedGroups && WarpSplitsFit(limits_)) {
     warp_groups_ = MakeWarpGroups(matrix.cuts, groups_.size());
   }
-  warp_group_array_ = {arena, "state", warp_groups_.size()};
-  CopyToDevice(warp_group_array_.data(), warp_groups_.data(), warp_groups_.size(), stream_, "describing the features");
+  warp_group_array_ = Upload(arena, "state", warp_groups_.data(), warp_groups_.size());
 }
 
 LevelBuilder::~LevelBuilder() {

@@ -22,9 +22,7 @@ static_assert(kPolicy.most_levels <= kPolicy.most_open_levels);
 
 PathGrowth::PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena)
     : whole_{matrix.view}, matrix_{matrix.view}, arena_{arena} {
-  auto const& categorical = matrix.cuts.categorical;
-  notes_start_ = !WalksInBytes(
-      whole_, std::count(categorical.begin(), categorical.end(), 0) != static_cast<std::ptrdiff_t>(categorical.size()));
+  notes_start_ = !WalksInBytes(whole_, !matrix.cuts.categorical.empty());
 }
 
 /// Paths of all groups of a level.

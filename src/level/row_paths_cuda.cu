@@ -366,10 +366,7 @@ void ClearSums(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits c
 void MovePaths(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = tree.categories.sets != nullptr ? MovePathsKernel<true> : MovePathsKernel<false>;
   std::size_t const staged = kMovedRows * (tree.matrix.record_bytes() + sizeof(GradientPair));
-  CheckCuda(
-      cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(kMovedRows * (DeviceMatrixPolicy{}.record_bytes + sizeof(GradientPair)))),
-      "asking for shared memory");
+  AllowShared(kernel, kMovedRows * (DeviceMatrixPolicy{}.record_bytes + sizeof(GradientPair)));
   LaunchNext("moving rows", kernel, PathBlocks(tree, bounds, limits, kMoveResident, kMovedRows), kThreads, staged,
              limits, stream, tree);
 }

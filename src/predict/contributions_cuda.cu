@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "core/grid.h"
+#include "core/launch.h"
 #include "predict/contributions_cuda.h"
 #include "predict/paths_cuda.cuh"
 
@@ -101,10 +102,7 @@ template <bool kApproximate, bool kCategorical>
 void Launch(RawView const& matrix, PathsView const& paths, ContributionsView const& out, ContributionPlan const& plan,
             double* scratch, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = &ContributionsKernel<kApproximate, kCategorical>;
-  // The limit belongs to the kernel, not to the launch: all set the same.
-  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(limits.block_bytes)),
-            "asking for shared memory");
+  AllowShared(kernel, limits.block_bytes);
   dim3 const grid{static_cast<unsigned>((matrix.rows + plan.block_rows - 1) / plan.block_rows),
                   std::min(out.outputs, kMostGridRows)};
   kernel<<<grid, plan.block_rows, plan.bytes, stream>>>(matrix, paths, out, plan.scratch == 0 ? nullptr : scratch);

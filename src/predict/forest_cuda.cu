@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/grid.h"
+#include "core/launch.h"
 #include "predict/forest_cuda.h"
 #include "predict/forest_policy.h"
 
@@ -310,10 +311,7 @@ template <typename Sets, typename Row, typename Target>
 void Launch(RawView const& matrix, ForestView const& forest, TreeRange range, ForestPlan const& plan,
             Target const& target, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = &ForestKernel<Sets, Row, Target>;
-  // The limit belongs to the kernel, not to the launch: all set the same.
-  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(limits.block_bytes)),
-            "asking for shared memory");
+  AllowShared(kernel, limits.block_bytes);
   auto const blocks = static_cast<unsigned>((matrix.rows + plan.block_rows - 1) / plan.block_rows);
   kernel<<<blocks, plan.block_rows, plan.bytes, stream>>>(matrix, forest, range, plan, target);
   CheckLaunch("predicting");

@@ -183,17 +183,19 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
-  targets_ = targets;
-  targets_.by_time = {};
-  targets_.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
-  targets_.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
+  TargetView on_device = targets;
+  targets_ = {};  // memory may be short for the new ones
+  on_device.by_time = {};
+  on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
+  on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
   most_label_ = targets.labels == nullptr ? 0 : Largest({targets.labels, rows_ * targets.label_columns});
   most_weight_ =
       targets.weights == nullptr ? 1 : Largest({targets.weights, targets.groups != 0 ? targets.groups : rows_});
-  targets_.lower = Put(&lower_, "labels", targets.lower, rows_);
-  targets_.upper = Put(&upper_, "labels", targets.upper, rows_);
-  targets_.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
+  on_device.lower = Put(&lower_, "labels", targets.lower, rows_);
+  on_device.upper = Put(&upper_, "labels", targets.upper, rows_);
+  on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
   stream_.Wait("copying labels and weights");
+  targets_ = on_device;
 }
 
 void ResidentRows::SortByTime() {

@@ -16,6 +16,11 @@ struct FeatureCounts {
   std::uint32_t node;
 };
 
+/// Is a feature in a set of bits? nullptr: all are.
+XGBGPU_HD bool IsIn(std::uint32_t const* set, std::uint32_t feature) {
+  return set == nullptr || ((set[feature / 32] >> (feature % 32)) & 1U) != 0;
+}
+
 /// Place of a feature in the order in which a set takes features, from its draw. Of equal keys the smaller feature is
 /// first.
 XGBGPU_HD std::uint64_t FeatureKey(std::uint32_t draw) { return std::uint64_t{draw} << 32; }

@@ -36,7 +36,6 @@ struct Choice {
   std::uint32_t const* from;  ///< bit set, or nullptr: all
   std::uint32_t count;        ///< features to choose, at least 1 and not more than there are
 
-  __device__ bool MayTake(FeatureIndex f) const { return from == nullptr || ((from[f / 32] >> (f % 32)) & 1U) != 0; }
   __device__ std::uint64_t Key(FeatureIndex f) const {
     std::uint32_t const draw = stream.Word(f);
     return weights == nullptr ? FeatureKey(draw) : FeatureKey(draw, weights[f]);
@@ -82,7 +81,7 @@ __device__ Place LastPlace(Choice const& choice, ChoiceShared* shared) {
     shared->counts[threadIdx.x] = 0;
     __syncthreads();
     for (FeatureIndex f = threadIdx.x; f < choice.features; f += kThreads) {
-      if (!choice.MayTake(f)) continue;
+      if (!IsIn(choice.from, f)) continue;
       Place const place{choice.Key(f), f};
       if (place.Agrees(last, digit)) atomicAdd(&shared->counts[place.Digit(digit)], 1U);
     }
@@ -108,7 +107,7 @@ __device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* sh
   Place const last = LastPlace(choice, shared);
   for (FeatureIndex first = 0; first < choice.features; first += kThreads) {
     FeatureIndex const f = first + threadIdx.x;
-    bool const in = f < choice.features && choice.MayTake(f) && !Place{choice.Key(f), f}.IsBehind(last);
+    bool const in = f < choice.features && IsIn(choice.from, f) && !Place{choice.Key(f), f}.IsBehind(last);
     std::uint32_t const word = __ballot_sync(kAllLanes, in);
     if (threadIdx.x % 32 == 0 && f < choice.features) to[f / 32] = word;
   }

@@ -75,9 +75,9 @@ struct ComputedGradients {
 /// Keys that a block counts in shared memory: those of the octaves around the largest key of the tree before, and 0.
 /// Others, which are few, are counted in device memory.
 struct NearKeys {
-  static constexpr std::uint32_t kOctaves = 32, kHigher = 2, kKeys = kOctaves << kKeyBits;
-  static constexpr std::uint32_t kFar = kKeys, kZero = kKeys + 1;
-  std::uint32_t counts[kKeys + 2];  ///< then rows that do not count here, and those of the key 0, if it is not near
+  static constexpr std::uint32_t kOctaves = 32, kHigher = 2, kNearKeys = kOctaves << kKeyBits;
+  static constexpr std::uint32_t kFar = kNearKeys, kZero = kNearKeys + 1;
+  std::uint32_t counts[kNearKeys + 2];  ///< then rows that do not count here, and those of the key 0, if it is not near
 
   __device__ static std::uint32_t First(SampleView const& sample) {
     constexpr std::uint32_t kOfOne = 127;  // in the first tree: as if keys were about 1
@@ -93,7 +93,7 @@ struct NearKeys {
     for (int i = 0; i < kWordRows; ++i) {
       std::uint32_t const place = min(key[i] - first, kFar);
       atomicAdd(counts + place, 1U);
-      far = far || place >= kKeys;
+      far = far || place >= kNearKeys;
     }
     if (!far) return;
 #pragma unroll
@@ -102,7 +102,7 @@ struct NearKeys {
 
  private:
   __device__ void AddFar(std::uint32_t key, std::uint32_t first, SampleView const& sample) {
-    if (key - first < kKeys || key == kNoKey) return;
+    if (key - first < kNearKeys || key == kNoKey) return;
     if (key == 0) {
       atomicAdd(counts + kZero, 1U);
       return;
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThrea
   largest = WarpMax(largest);
   if (threadIdx.x % 32 == 0) atomicMax(&largest_of_block, largest);
   __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < NearKeys::kKeys; i += kCountThreads) {
+  for (std::uint32_t i = threadIdx.x; i < NearKeys::kNearKeys; i += kCountThreads) {
     if (near.counts[i] != 0) atomicAdd(sample.key_counts->of + first + i, near.counts[i]);
   }
   if (threadIdx.x == 0) {

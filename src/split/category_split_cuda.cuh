@@ -97,6 +97,7 @@ __device__ inline void NarrowLimit(std::uint32_t const* digits, int shift, bool 
     if (lane >= static_cast<std::uint32_t>(d)) before += other;
   }
   before -= own;
+  __syncwarp();  // all lanes have read the limit
   if (rank <= before || rank > before + own) return;
   std::uint32_t digit = lane * kOwn;
   for (; rank > before + digits[digit]; ++digit) before += digits[digit];

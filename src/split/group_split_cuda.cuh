@@ -19,10 +19,6 @@ __device__ inline std::uint32_t OrderOf(std::uint32_t column, bool forward, std:
   return (column << 18) | (forward ? bin : (1U << 18) - 1 - bin);  // 256 columns, 2^17 bins
 }
 
-__device__ inline bool IsIn(std::uint32_t const* set, FeatureIndex f) {
-  return set == nullptr || ((set[f / 32] >> (f % 32)) & 1U) != 0;
-}
-
 __device__ inline GradientSum Plus(GradientSum a, GradientSum b) { return {a.grad + b.grad, a.hess + b.hess}; }
 __device__ inline GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
 
@@ -36,7 +32,7 @@ __device__ inline GradientSum Opaque(GradientSum sum) {
 
 /// The bins that one thread looks at: `n` of them, from `first` on; none of categories, which others look at, and of a
 /// feature outside the sample of the tree.
-struct Segment {
+struct BinSegment {
   FeatureIndex feature;
   std::uint32_t columns;   ///< of the group, as many as threads are dealt to: a power of two
   std::uint32_t first, n;  ///< bins
@@ -46,11 +42,11 @@ struct Segment {
   __device__ std::uint32_t column() const { return threadIdx.x & (columns - 1); }
 };
 
-__device__ inline Segment SegmentOf(DeviceTree const& tree, SplitGroup const& group) {
+__device__ inline BinSegment SegmentOf(DeviceTree const& tree, SplitGroup const& group) {
   // Everything here is a power of two, and shifts are faster than divisions.
   int const segment_bits = __ffs(group.segments) - 1, column_bits = __ffs(kSplitThreads) - 1 - segment_bits;
   auto const per_part = [&](FeatureIndex f) { return (tree.matrix.bins(f) + group.segments - 1) >> segment_bits; };
-  Segment s{};
+  BinSegment s{};
   s.columns = 1U << column_bits;
   s.feature = group.first + s.column();
   s.runs =
@@ -75,7 +71,7 @@ struct BinRun {
   GradientSum sum[kSplitBins];
 
   /// Bins `from` … of the segment; those beyond its end are zero.
-  __device__ void Load(Segment const& s, std::uint32_t stride, std::uint32_t from, GradientSum const* sums) {
+  __device__ void Load(BinSegment const& s, std::uint32_t stride, std::uint32_t from, GradientSum const* sums) {
     auto const* const at = reinterpret_cast<longlong2 const*>(sums + (s.cell + std::uint64_t{from} * stride));
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
@@ -84,14 +80,14 @@ struct BinRun {
     }
   }
   /// The same of staged bins.
-  __device__ void Load(Segment const& s, longlong2 const (*staged)[kSplitThreads]) {
+  __device__ void Load(BinSegment const& s, longlong2 const (*staged)[kSplitThreads]) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
       longlong2 const v = i < s.n ? staged[i][threadIdx.x] : longlong2{0, 0};
       sum[i] = {v.x, v.y};
     }
   }
-  __device__ void Store(Segment const& s, std::uint32_t stride, std::uint32_t from, GradientSum* sums) const {
+  __device__ void Store(BinSegment const& s, std::uint32_t stride, std::uint32_t from, GradientSum* sums) const {
     auto* const at = reinterpret_cast<longlong2*>(sums + (s.cell + std::uint64_t{from} * stride));
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
@@ -111,7 +107,7 @@ struct BinRun {
 };
 
 /// Prefix sums over the segments of a feature: the sum of those below this thread's, and of all.
-__device__ inline void SumBelow(Segment const& s, GradientSum mine, SplitShared* shared, GradientSum* below,
+__device__ inline void SumBelow(BinSegment const& s, GradientSum mine, SplitShared* shared, GradientSum* below,
                                 GradientSum* present) {
   std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   GradientSum up_to = mine;  // over the segments in this warp
@@ -254,7 +250,7 @@ struct GroupItem {
 };
 
 /// Asks for the bins of a thread's segment, if it is one run.
-__device__ inline void StageBins(Segment const& s, std::uint32_t stride, GroupItem const& item, StagedBins* staged) {
+__device__ inline void StageBins(BinSegment const& s, std::uint32_t stride, GroupItem const& item, StagedBins* staged) {
   if (s.runs > 1) return;
   auto const ask = [&](GradientSum const* sums, longlong2(*to)[kSplitThreads]) {
 #pragma unroll
@@ -270,7 +266,7 @@ __device__ inline void StageBins(Segment const& s, std::uint32_t stride, GroupIt
 
 /// The sum of a segment of several runs, in registers none of which is kept. In a sibling a bin is what the parent has
 /// left, and is stored.
-__device__ inline GradientSum SumRuns(Segment const& s, std::uint32_t stride, GradientSum* own,
+__device__ inline GradientSum SumRuns(BinSegment const& s, std::uint32_t stride, GradientSum* own,
                                       GradientSum const* built) {
   GradientSum sum;
 #pragma unroll 1
@@ -289,8 +285,8 @@ __device__ inline GradientSum SumRuns(Segment const& s, std::uint32_t stride, Gr
 
 /// The sum of this thread's segment, whose bins stay in `run` if that is all of it; in a sibling what the parent has
 /// left, stored if `keeps`.
-__device__ inline GradientSum SumSegment(Segment const& s, std::uint32_t stride, GroupItem const& item, bool keeps,
-                                         StagedBins const& staged, BinRun* run) {
+__device__ inline GradientSum SumBins(BinSegment const& s, std::uint32_t stride, GroupItem const& item, bool keeps,
+                                      StagedBins const& staged, BinRun* run) {
   if (s.runs > 1) return SumRuns(s, stride, item.own, item.built);
   __pipeline_wait_prior(0);
   run->Load(s, staged.own);
@@ -335,13 +331,13 @@ __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, Ru
 /// Best split of a node over the features of one group, unless it has a better one: written by the one thread that
 /// finds it. `least` as of SearchRuns. ask_ahead() asks for the bins of the next item.
 template <bool kMonotone, typename AskAhead>
-__device__ void BestOfGroup(DeviceTree const& tree, Segment const& s, GroupItem const& item, bool keeps,
+__device__ void BestOfGroup(DeviceTree const& tree, BinSegment const& s, GroupItem const& item, bool keeps,
                             StagedBins const& staged, SplitShared* shared, float* least, SplitCandidate* best,
                             AskAhead&& ask_ahead) {
   auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
   RunSplits splits;
   splits.total = item.total;
-  GradientSum const sum = SumSegment(s, stride, item, keeps, staged, &splits.run);
+  GradientSum const sum = SumBins(s, stride, item, keeps, staged, &splits.run);
   bool const scanned = s.n != 0 && IsIn(item.allowed, s.feature) && MayMeetAt(tree, item.node, s.feature);
   int const direction = kMonotone && scanned ? tree.limits.directions[s.feature] : 0;
   SumBelow(s, sum, shared, &splits.below, &splits.present);

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     std::uint32_t const items = children * groups;
     place.left = (items + gridDim.x - 1 - min(blockIdx.x, items)) / gridDim.x;
   }
-  Segment segment = SegmentOf(tree, group);
+  BinSegment segment = SegmentOf(tree, group);
   GroupItem item{};
   if (place.left != 0) {
     item = ItemOf(tree, place.child, family);
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     bool const same_group = ahead.group == place.group, same_child = ahead.child == place.child;
     GroupItem next_item = item;
     SplitGroup next_group = group;
-    Segment next_segment = segment;
+    BinSegment next_segment = segment;
     if (is_more && !same_child) family = tree.families[ahead.child / 2];
     if (is_more && !same_group) next_group = tree.groups[ahead.group];
     auto const ask_ahead = [&] {
@@ -160,15 +160,8 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
   }
 }
 
-}  // namespace
-
-void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
-                DeviceLimits const& limits, cudaStream_t stream) {
-  if (tree.features_of_node != nullptr) ChooseFeatures(tree, bounds, limits, stream);
-  if (tree.warp_group_count != 0) {
-    FindSplitsByWarps(tree, bounds, next, limits, stream);
-    return;
-  }
+void FindSplitsByBlocks(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
+                        DeviceLimits const& limits, cudaStream_t stream) {
   unsigned blocks = Blocks(2 * bounds.families * tree.group_count, 1, limits, kSplitResident);
   if (SelectionReduces(tree, next) && blocks > tree.group_count)
     blocks -= blocks % tree.group_count;  // it keeps its group
@@ -178,6 +171,18 @@ void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel nex
                            : (categories ? FindSplitsKernel<false, true> : FindSplitsKernel<false, false>);
   LaunchNext("looking for splits", kernel, blocks, kThreads, 0, LimitsOfSplits(tree, limits), stream, tree, next, step,
              bounds.keeps);
+}
+
+}  // namespace
+
+void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
+                DeviceLimits const& limits, cudaStream_t stream) {
+  if (tree.features_of_node != nullptr) ChooseFeatures(tree, bounds, limits, stream);
+  if (tree.warp_group_count != 0) {
+    FindSplitsByWarps(tree, bounds, next, limits, stream);
+  } else {
+    FindSplitsByBlocks(tree, bounds, next, step, limits, stream);
+  }
   if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, step, limits, stream);
 }
 

@@ -44,7 +44,7 @@ namespace {
 /// log2 of the lanes that share `bins` bins.
 int SegmentBits(BinIndex bins) {
   int bits = 0;
-  while ((BinIndex{kWarpSplitBins} << bits) < bins) ++bits;
+  while ((kWarpSplitBins << bits) < bins) ++bits;
   return bits;
 }
 

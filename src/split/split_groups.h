@@ -38,8 +38,8 @@ constexpr std::uint32_t kMostReducedGroups = 16;
 
 // Where there are more, in sparse matrices, a warp looks at a few features at a time, and waits for no other.
 
-constexpr int kWarpSplitBins = 8;    ///< neighbouring bins of a feature that one lane looks at
-constexpr int kWarpSplitRounds = 2;  ///< of 32 lanes, whose bins a warp loads together
+constexpr std::uint32_t kWarpSplitBins = 8;  ///< neighbouring bins of a feature that one lane looks at
+constexpr int kWarpSplitRounds = 2;          ///< of 32 lanes, whose bins a warp loads together
 
 /// Neighbouring features of a sparse matrix that a warp looks at together, those of a round and then those of the next.
 struct alignas(16) WarpGroup {

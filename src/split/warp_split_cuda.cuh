@@ -11,8 +11,6 @@
 
 namespace xgbgpu::cuda {
 
-constexpr std::uint32_t kLaneBins = kWarpSplitBins;
-
 /// Sums of a node of so few rows of the narrow format that they fit 32 bits, in any order (NarrowSums::kMaxRows).
 struct SmallSum {
   std::int32_t grad{0};
@@ -43,8 +41,8 @@ struct SplitRules {
 
 /// Where a warp keeps a cell that it has loaded: with room in between, so that lanes that read eight neighbours each
 /// hit different banks.
-__device__ constexpr std::uint32_t PlaceOf(std::uint32_t cell) { return cell + cell / kLaneBins; }
-constexpr std::size_t kWarpCellBytes = PlaceOf(kWarpSplitRounds * 32 * kLaneBins) * sizeof(GradientSum);
+__device__ constexpr std::uint32_t PlaceOf(std::uint32_t cell) { return cell + cell / kWarpSplitBins; }
+constexpr std::size_t kWarpCellBytes = PlaceOf(kWarpSplitRounds * 32 * kWarpSplitBins) * sizeof(GradientSum);
 
 /// What a warp knows of a child, after the groups that it has looked at.
 struct BestOfWarp {
@@ -88,9 +86,9 @@ __device__ void LoadCells(WarpGroup const& group, GroupItem const& item, bool ke
 /// The bins that one lane looks at, and the sums around them.
 template <typename Sum>
 struct LaneSplits {
-  Sum sum[kLaneBins];  ///< those beyond the end are zero
-  Sum total, present;  ///< of the node; of its rows that have the feature
-  Sum below;           ///< of its values below these bins
+  Sum sum[kWarpSplitBins];  ///< those beyond the end are zero
+  Sum total, present;       ///< of the node; of its rows that have the feature
+  Sum below;                ///< of its values below these bins
 
   /// visit(left, empty) for the splits on either side of the bins, with the sum of what goes left: after each bin,
   /// where missing values go right, then, if there are any, before each, where they go left. `empty`: the bin is.
@@ -98,14 +96,14 @@ struct LaneSplits {
   __device__ void ForEach(bool some_missing, Visit&& visit) const {
     Sum left = below;
 #pragma unroll
-    for (int i = 0; i < static_cast<int>(kLaneBins); ++i) {
+    for (int i = 0; i < static_cast<int>(kWarpSplitBins); ++i) {
       left = Plus(left, sum[i]);
       visit(left, (sum[i].grad | sum[i].hess) == 0);
     }
     if (!some_missing) return;
     left = Plus(below, Minus(total, present));
 #pragma unroll
-    for (int i = 0; i < static_cast<int>(kLaneBins); ++i) {
+    for (int i = 0; i < static_cast<int>(kWarpSplitBins); ++i) {
       visit(left, (sum[i].grad | sum[i].hess) == 0);
       left = Plus(left, sum[i]);
     }
@@ -117,7 +115,7 @@ template <typename Sum>
 __device__ void SumBelowLanes(int segment_bits, LaneSplits<Sum>* splits) {
   Sum mine;
 #pragma unroll
-  for (std::uint32_t i = 0; i < kLaneBins; ++i) mine = Plus(mine, splits->sum[i]);
+  for (std::uint32_t i = 0; i < kWarpSplitBins; ++i) mine = Plus(mine, splits->sum[i]);
   int const segments = 1 << segment_bits;
   auto const segment = static_cast<int>(threadIdx.x % 32) & (segments - 1);
   Sum up_to = mine;
@@ -171,7 +169,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
                             std::uint32_t round, SplitRules const& rules, BestOfWarp* best, SplitCandidate* found) {
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const column = (round * 32 + lane) >> group.segment_bits;
-  std::uint32_t const first_bin = (lane & ((1U << group.segment_bits) - 1)) * kLaneBins;
+  std::uint32_t const first_bin = (lane & ((1U << group.segment_bits) - 1)) * kWarpSplitBins;
   FeatureIndex const f = group.first + column;
   bool scanned = column < group.features && IsIn(tree.features_of_tree, f);
   std::uint32_t n = 0, first_cell = 0;
@@ -183,7 +181,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   LaneSplits<Sum> splits;
   splits.total = Shortened<Sum>({item.total.grad, item.total.hess});
 #pragma unroll
-  for (std::uint32_t i = 0; i < kLaneBins; ++i) {
+  for (std::uint32_t i = 0; i < kWarpSplitBins; ++i) {
     splits.sum[i] = i < n ? cells[PlaceOf(first_cell + i)] : Sum{};
   }
   SumBelowLanes(group.segment_bits, &splits);
@@ -207,7 +205,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
     // Without missing values a feature has each split twice; the first comes first.
     if (bound >= wanted) {
       mine = LookAtLane<kMonotone>(rules, kMonotone ? tree.limits.bounds[item.node] : WeightBounds{}, direction,
-                                   item.total, cells, first_cell, min(n, kLaneBins), splits.below, missing, wanted,
+                                   item.total, cells, first_cell, min(n, kWarpSplitBins), splits.below, missing, wanted,
                                    column, first_bin, &left);
     }
     best->least = fmaxf(best->least, WarpMax(mine.least));

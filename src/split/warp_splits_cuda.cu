@@ -114,15 +114,11 @@ void FindSplitsByWarps(DeviceTree const& tree, LevelBounds const& bounds, NextLe
   std::uint64_t const groups = 2 * bounds.families * tree.warp_group_count;
   auto* const kernel =
       tree.limits.directions != nullptr ? FindSplitsByWarpsKernel<true> : FindSplitsByWarpsKernel<false>;
-  // The limit belongs to the kernel, not to the launch: everybody sets the same.
-  CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(kSharedBytes)),
-            "asking for shared memory");
+  AllowShared(kernel, kSharedBytes);
   std::size_t const of_block = kSharedBytes + kStaticBytes + DeviceHistogramPolicy{}.block_overhead;
   auto const resident = static_cast<int>(std::clamp<std::size_t>(limits.processor_bytes / of_block, 1, kResident));
   LaunchNext("looking for splits", kernel, Blocks(groups, kWarps, limits, resident), kThreads, kSharedBytes,
              LimitsOfSplits(tree, limits), stream, tree, next, bounds.keeps);
-  if (next != NextLevel::kByHost && tree.order.nodes != nullptr) SelectOrdered(tree, next, {}, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda
