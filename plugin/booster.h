@@ -127,7 +127,7 @@ class Booster : public xgboost::GradientBooster {
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
                    unsigned layer_end);
   /// The model on a device, if there is one and it is worth the way for so many rows.
-  std::optional<ModelOnDevice> WorthADevice(std::uint64_t rows) const;
+  std::optional<ModelOnDevice> WorthADevice(DevicePrediction* prediction, std::uint64_t rows) const;
   /// `data`, or where that is a QuantileDMatrix and it saves time (a model that goes to a device needs it), its values.
   std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out,
                                                   bool for_device);

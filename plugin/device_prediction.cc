@@ -29,13 +29,30 @@ bool FillBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& m
 
 }  // namespace
 
-bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t rounds) {
-  return rows * rounds >= kPredictionPolicy.device_work;
+bool DevicePrediction::IsWork(std::uint64_t rows, std::uint32_t layers, std::uint32_t rounds, bool has_model) const {
+  constexpr PredictionPolicy const& kPolicy = kPredictionPolicy;
+  std::uint64_t const trees_of_round = model_->num_output_group;
+  std::uint64_t const work = rows * layers * trees_of_round;
+  std::uint64_t const wanted = CudaIsInUse() ? kPolicy.device_work : kPolicy.first_use;
+  std::uint64_t const to_read = has_model ? 0 : rounds * trees_of_round * kPolicy.read_tree;
+  return work >= wanted && work + turned_away_ >= wanted + to_read;
 }
 
-bool DevicePrediction::HasModel(ModelOnDevice const& model) {
+bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t rounds) {
+  if (!IsWork(rows, rounds, rounds, true)) return false;  // without waiting for whoever predicts
+  std::lock_guard<std::mutex> lock{mutex_};
+  bool const is_work = IsWork(rows, rounds, rounds, HasModel(rounds, device_));
+  if (!is_work) turned_away_ += rows * rounds * model_->num_output_group;
+  return is_work;
+}
+
+bool DevicePrediction::HasModel(std::uint32_t rounds, int device) const {
   bool const same_leaves = !rounds_leaves_ || base_ == Base();
-  if (predictor_ != nullptr && rounds_ == model.rounds && device_ == model.device && same_leaves) return true;
+  return predictor_ != nullptr && rounds_ == rounds && device_ == device && same_leaves;
+}
+
+bool DevicePrediction::TakeModel(ModelOnDevice const& model) {
+  if (HasModel(model.rounds, model.device)) return true;
   predictor_.reset();
   impossible_ = true;  // a model that is not for us is read once
   base_ = Base();
@@ -51,9 +68,9 @@ bool DevicePrediction::HasModel(ModelOnDevice const& model) {
 template <typename F>
 bool DevicePrediction::OnDevice(ModelOnDevice const& model, std::uint64_t rows, Layers layers, F&& f) {
   if (impossible_ || layers.last > model.rounds || layers.first >= layers.last) return false;
-  if (!IsWorthwhile(rows, layers.last - layers.first)) return false;
+  if (!IsWork(rows, layers.last - layers.first, model.rounds, HasModel(model.rounds, model.device))) return false;
   try {
-    return HasModel(model) && f(predictor_->trees() / rounds_);
+    return TakeModel(model) && f(predictor_->trees() / rounds_);
   } catch (InvalidArgument const&) {
     return false;             // rows of the user: stock code has the words, or takes them as they are
   } catch (Error const& e) {  // of the device: out of memory, gone in a forked process, without code for it
@@ -125,6 +142,7 @@ bool DevicePrediction::PredictLeaf(ModelOnDevice const& model, xgboost::DMatrix*
 void DevicePrediction::Forget() {
   std::lock_guard<std::mutex> lock{mutex_};
   predictor_.reset();
+  turned_away_ = 0;
   impossible_ = false;
 }
 

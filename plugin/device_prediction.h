@@ -7,6 +7,7 @@
 #include <xgboost/learner.h>
 #include <xgboost/predictor.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -40,7 +41,7 @@ class DevicePrediction {
       : model_{model}, rounds_leaves_{rounds_leaves} {}
 
   /// Whether a device is worth the way for all rounds of a model. Asks for no device.
-  static bool IsWorthwhile(std::uint64_t rows, std::uint32_t rounds);
+  bool IsWorthwhile(std::uint64_t rows, std::uint32_t rounds);
 
   // Each: false, and `out` is as before or empty, if stock code has to do it: little to do, no raw values, rounds that
   // there are not, or a device that fails.
@@ -59,7 +60,11 @@ class DevicePrediction {
   void Forget();
 
  private:
-  bool HasModel(ModelOnDevice const& model);
+  /// Is this work for a device, which has the model or has to read `rounds` rounds?
+  bool IsWork(std::uint64_t rows, std::uint32_t layers, std::uint32_t rounds, bool has_model) const;
+  bool HasModel(std::uint32_t rounds, int device) const;
+  /// Reads the model, if it is another.
+  bool TakeModel(ModelOnDevice const& model);
   /// f(trees of a round), which says whether it predicted, once the model is on its device and the layers are in it.
   template <typename F>
   bool OnDevice(ModelOnDevice const& model, std::uint64_t rows, Layers layers, F&& f);
@@ -72,8 +77,9 @@ class DevicePrediction {
   std::unique_ptr<DevicePredictor> predictor_;
   std::uint32_t rounds_{0};  ///< of the model in predictor_
   int device_{0};
-  float base_{0};           ///< that leaves were rounded to
-  bool impossible_{false};  ///< the model, or the device, is not for this
+  float base_{0};                              ///< that leaves were rounded to
+  std::atomic<std::uint64_t> turned_away_{0};  ///< rows × trees that were not worth reading the model for
+  bool impossible_{false};                     ///< the model, or the device, is not for this
 };
 
 }  // namespace xgbgpu::plugin

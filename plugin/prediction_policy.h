@@ -8,8 +8,15 @@ namespace xgbgpu::plugin {
 
 /// Every first call pays for reading the model, through its JSON form; every call on a device for packing rows.
 struct PredictionPolicy {
-  /// Margins and leaves: rows × rounds from which a device is worth the way.
-  std::uint64_t device_work{std::uint64_t{1} << 24};
+  /// Margins and leaves: rows × trees from which a device is worth the way, if the process uses one and it has the
+  /// model. Of depth 8, 16 threads of the host take 3 ns for each; a device a quarter of a millisecond for the call.
+  std::uint64_t device_work{std::uint64_t{1} << 18};
+  /// What each tree of a model counts that the device does not have yet: 23 µs. What was not worth it adds up, so that a
+  /// model is read when as much has been predicted on the host.
+  std::uint64_t read_tree{std::uint64_t{1} << 13};
+  /// What the process's first use of a device counts: the driver takes some 0.3 s, once, and whoever predicts only may
+  /// fork.
+  std::uint64_t first_use{std::uint64_t{1} << 24};
   /// A QuantileDMatrix without missing values: rounds for each column from which a device is worth the time that its
   /// values take. One thread makes them, in 7 ns each, where stock code's threads share 32 ns a value, and 50 ns a row
   /// and tree of depth 6: with 16 threads that is even at 1.5 rounds a column, with 64 at 8, with 4 at none.

@@ -195,6 +195,10 @@ bool CudaAvailable(std::string* why_not = nullptr);
 /// CUDA devices that this process sees; 0 where CudaAvailable is false.
 int CudaDeviceCount();
 
+/// Has this process had memory of a CUDA device, so that its next use need not wait for the driver? A process that was
+/// forked since has not.
+bool CudaIsInUse();
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_TRAINER_H_

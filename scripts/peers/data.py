@@ -8,6 +8,7 @@ epsilon  400,000 x 2,000: continuous; binary
 bosch    1 million x 968: continuous, 81 % missing, 16 neighbouring columns together; binary
 text     1 million x 10,000, sparse: about 45 values a row, most of them in few columns; binary
 onehot   1 million x 4,000, sparse: 40 categories of 100 levels, a 1 for each; binary
+levels   1 million x 28: ten columns of 7 to 5,000 categories, of which some are frequent, 18 continuous; binary
 mslr     2.07 million x 136: 60 columns of whole numbers; relevance 0 to 4 in queries of 40 to 199 rows
 
 A sparse X is in CSR, four files: X.data, X.indices, X.indptr and X.shape. Ranking has q and qt too, the number of each
@@ -27,6 +28,8 @@ PAIR_ROWS = 239  # a query of 40 to 199 rows, and one of as many as are left
 THREADS = min(16, os.cpu_count() or 1)  # each takes about 0.1 GB
 HEADS = {"m1": 1_000_000, "mid": 100_000, "small": 10_000}
 CLASSES = {"cover": 7}
+LEVELS = (10, 50, 100, 500, 1000, 2500, 5000, 5000, 30, 7)
+CATEGORIES = {"levels": len(LEVELS)}  # so many columns, the first ones
 AIRLINE_VALUES = (22, 12, 31, 7, 1440, 1440, 29, 7000, 1000, 340, 340, 2000, 2)
 DENSE, RANKING = ("X{}", "y{}"), ("X{}", "y{}", "q{}")  # files, of the test rows with a t
 SPARSE = ("X{}.data", "X{}.indices", "X{}.indptr", "X{}.shape", "y{}")
@@ -95,6 +98,17 @@ def _bosch(rows: int, rng: np.random.Generator) -> Made:
     return x, _coin(score, rng)
 
 
+def _levels(rows: int, rng: np.random.Generator) -> Made:
+    x = rng.standard_normal((rows, 28), dtype=np.float32)
+    effects = np.random.default_rng(11)  # those of every block
+    score = x[:, 10] + x[:, 11] * x[:, 12] + np.sin(3 * x[:, 13])
+    for j, levels in enumerate(LEVELS):
+        level = (rng.random(rows, dtype=np.float32) ** 2 * levels).astype(np.int32)
+        x[:, j] = level
+        score += 0.4 * effects.standard_normal(levels, dtype=np.float32)[level]
+    return x, _coin(score, rng)
+
+
 def _mslr(rows: int, rng: np.random.Generator) -> Made:
     x = rng.standard_normal((rows, 136), dtype=np.float32)
     x[:, :60] = np.floor(np.abs(x[:, :60]) * 20)
@@ -147,6 +161,7 @@ SETS: Dict[str, Set] = {
     "bosch": Set(1_000_000, 50_000, 968, _bosch, 1 << 12),
     "text": Set(1_000_000, 50_000, 10_000, _text, 1 << 14, SPARSE),
     "onehot": Set(1_000_000, 50_000, 4000, _onehot, 1 << 14, SPARSE),
+    "levels": Set(1_000_000, 50_000, 28, _levels),
     "mslr": Set(81 * PAIRS * PAIR_ROWS, 9 * PAIRS * PAIR_ROWS, 136, _mslr, PAIRS * PAIR_ROWS, RANKING),
 }
 

@@ -35,6 +35,7 @@ class Row(NamedTuple):
     set: str
     rounds: int
     depth: int
+    max_bin: int = 256
 
 
 ROWS = {
@@ -45,7 +46,8 @@ ROWS = {
     "mid": Row("mid", 500, 6),
     "small": Row("small", 500, 6),
     "cover": Row("cover", 200, 8),
-    **{name: Row(name, 100, 8) for name in ("epsilon", "bosch", "text", "onehot", "mslr")},
+    **{name: Row(name, 100, 8) for name in ("epsilon", "bosch", "text", "onehot", "mslr", "levels")},
+    "m1-b4096": Row("m1", 100, 8, 4096),
 }
 
 
@@ -70,7 +72,8 @@ def measure(args: argparse.Namespace, library: str, row: Row) -> Dict[str, Any]:
     environment["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [environment.get("PYTHONPATH")])])
     rounds = min(row.rounds, args.rounds or row.rounds)
     command = [args.python.get(library, sys.executable), str(HERE / "worker.py"), library, str(folder)]
-    command += [str(v) for v in (data.CLASSES.get(row.set, 0), rounds, row.depth, args.threads, args.backend)]
+    command += [str(v) for v in (data.CLASSES.get(row.set, 0), data.CATEGORIES.get(row.set, 0), rounds, row.depth, row.max_bin)]
+    command += [str(args.threads), args.backend]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = done.stdout.splitlines()
     if done.returncode != 0 or not lines:

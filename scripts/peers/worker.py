@@ -1,6 +1,7 @@
-"""One library on one set in one process: worker.py LIBRARY FOLDER CLASSES ROUNDS DEPTH THREADS BACKEND -> one line of JSON.
+"""One library on one set in one process: worker.py LIBRARY FOLDER CLASSES CATEGORIES ROUNDS DEPTH MAX_BIN THREADS BACKEND.
 
-FOLDER has what data.py makes. Where there are queries, they are ranked; else CLASSES 0 is a binary set.
+Prints one line of JSON. FOLDER has what data.py makes. Where there are queries, they are ranked; else CLASSES 0 is a binary set.
+The first CATEGORIES columns are categorical.
 A library that cannot be imported, or is too old, says {"missing": why}.
 """
 
@@ -14,7 +15,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-ETA, MAX_BIN = 0.1, 256
+ETA = 0.1
 Arrays = Dict[str, Any]  # of numpy; X of scipy where it is sparse
 
 
@@ -27,8 +28,10 @@ class Case(NamedTuple):
 
     arrays: Arrays
     classes: int  #: 0: binary, or queries
+    categories: int  #: columns, the first ones
     rounds: int
     depth: int
+    max_bin: int
     threads: int
     backend: str  #: of ours; the others' devices: cuda, or cpu for "host"
 
@@ -77,7 +80,7 @@ def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Ca
     device = {"tree_method": "gpu_hist", "gpu_backend": case.backend}
     if not ours:
         device = {"tree_method": "hist", "device": "cpu" if case.backend == "host" else "cuda"}
-    params: Dict[str, Any] = {"max_depth": case.depth, "eta": ETA, "max_bin": MAX_BIN, "nthread": case.threads, **device}
+    params: Dict[str, Any] = {"max_depth": case.depth, "eta": ETA, "max_bin": case.max_bin, "nthread": case.threads, **device}
     params["objective"] = case.objective("binary:logistic", "multi:softprob", "rank:ndcg")
     if case.classes:
         params["num_class"] = case.classes
@@ -88,13 +91,16 @@ def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Ca
             return False
 
     def matrix(of: Arrays, kind: Callable[..., xgb.DMatrix] = xgb.DMatrix, **options: Any) -> xgb.DMatrix:
-        return kind(of["X"], of["y"], qid=of.get("q"), **options)
+        if case.categories:
+            types = ["c"] * case.categories + ["q"] * (of["X"].shape[1] - case.categories)
+            options.update(feature_types=types, enable_categorical=True)
+        return kind(of["X"], of.get("y"), qid=of.get("q"), **options)
 
     xgb.train(params, matrix(case.head(500).arrays), 2)  # starts the driver
-    data = matrix(case.arrays) if ours else matrix(case.arrays, xgb.QuantileDMatrix, max_bin=MAX_BIN)
+    data = matrix(case.arrays) if ours else matrix(case.arrays, xgb.QuantileDMatrix, max_bin=case.max_bin)
     begin = time.perf_counter()
     booster = xgb.train(params, data, case.rounds, callbacks=[Clock()])
-    return begin, lambda: booster.predict(xgb.DMatrix(case.arrays["Xt"]))
+    return begin, lambda: booster.predict(matrix({"X": case.arrays["Xt"]}))
 
 
 def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
@@ -104,7 +110,7 @@ def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float,
         import lightgbm as lgb
     params: Dict[str, Any] = {
         "device_type": "cpu" if case.backend == "host" else "cuda", "num_leaves": 2**case.depth - 1, "max_depth": case.depth,
-        "learning_rate": ETA, "max_bin": MAX_BIN - 1, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1, "lambda_l2": 1,
+        "learning_rate": ETA, "max_bin": case.max_bin - 1, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1, "lambda_l2": 1,
         "verbosity": -1, "metric": "none", "num_threads": case.threads,
         "objective": case.objective("binary", "multiclass", "lambdarank"),
     }
@@ -115,7 +121,8 @@ def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float,
 
     def dataset(of: Arrays) -> Any:
         group = sizes(of["q"]) if "q" in of else None
-        return lgb.Dataset(of["X"], of["y"], group=group, params=params, free_raw_data=False)
+        categories = list(range(case.categories))
+        return lgb.Dataset(of["X"], of["y"], group=group, params=params, categorical_feature=categories, free_raw_data=False)
 
     lgb.train(params, dataset(case.head(2400).arrays), 2)
     data = dataset(case.arrays).construct()
@@ -127,9 +134,11 @@ def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float,
 def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
     import catboost
 
+    if case.categories:
+        raise NotImplementedError("catboost takes categories from data frames only, which are not made here")
     params: Dict[str, Any] = {
         "loss_function": case.objective("Logloss", "MultiClass", "YetiRank"), "depth": case.depth, "learning_rate": ETA,
-        "task_type": "CPU" if case.backend == "host" else "GPU", "border_count": MAX_BIN - 2, "boosting_type": "Plain",
+        "task_type": "CPU" if case.backend == "host" else "GPU", "border_count": case.max_bin - 2, "boosting_type": "Plain",
         "l2_leaf_reg": 1, "bootstrap_type": "No", "verbose": False, "metric_period": 10**6, "allow_writing_files": False,
         "thread_count": case.threads,
     }
@@ -139,7 +148,7 @@ def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], 
 
     catboost.CatBoost({**params, "iterations": 2}).fit(pool(case.head(2400).arrays))
     data = pool(case.arrays)
-    data.quantize(border_count=MAX_BIN - 2)
+    data.quantize(border_count=case.max_bin - 2)
     quarter = catboost.CatBoost({**params, "iterations": max(1, case.rounds // 4)})
     start = time.perf_counter()
     quarter.fit(data)  # a GPU training has no callbacks: two trainings make the slope
@@ -236,10 +245,10 @@ def load(folder: Path) -> Arrays:
 
 
 def main() -> None:
-    library, folder, classes, rounds, depth, threads, backend = sys.argv[1:]
-    arrays = load(Path(folder))
+    library, folder, *numbers, backend = sys.argv[1:]
+    case = Case(load(Path(folder)), *map(int, numbers), backend)  # type: ignore[arg-type]
     try:
-        found = measure(library, Case(arrays, int(classes), int(rounds), int(depth), int(threads), backend))
+        found = measure(library, case)
     except (ImportError, Missing) as error:
         found = {"missing": str(error).splitlines()[0]}
     print(json.dumps(found), flush=True)

@@ -93,6 +93,8 @@ int CudaDeviceCount() {
   return CudaAvailable(&why_not) ? CountDevices(&why_not) : 0;
 }
 
+bool CudaIsInUse() { return DeviceIsInUse(); }
+
 BackendKind ResolveBackend(BackendKind wanted) {
   if (wanted == BackendKind::kHost) return wanted;
   std::string why_not;

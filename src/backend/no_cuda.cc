@@ -23,6 +23,8 @@ bool CudaAvailable(std::string* why_not) {
 
 int CudaDeviceCount() { return 0; }
 
+bool CudaIsInUse() { return false; }
+
 BackendKind ResolveBackend(BackendKind wanted) {
   if (wanted == BackendKind::kCuda) ThrowNoCuda();
   return BackendKind::kHost;

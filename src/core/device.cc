@@ -1,6 +1,7 @@
 #include "core/device.h"
 
 #include <nvtx3/nvToolsExt.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -36,6 +37,7 @@ namespace {
 
 std::atomic<std::int64_t> allocations{0};
 std::atomic<std::int64_t> failing_allocation{-1};
+std::atomic<pid_t> process_in_use{0};  ///< a device, that is
 
 bool MustFail() {
   std::int64_t const number = allocations.fetch_add(1);
@@ -50,6 +52,8 @@ std::int64_t FailDeviceAllocation(std::int64_t n) {
   return made;
 }
 
+bool DeviceIsInUse() { return process_in_use == getpid(); }
+
 void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* memory = nullptr;
@@ -63,6 +67,7 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
                              ", a GPU with more free memory (gpu_id), or gpu_backend=host");
   }
   CheckCuda(status, "allocating memory");
+  process_in_use = getpid();
   bytes_ += bytes;
   ++changes_;
   peak_ = std::max(peak_, bytes_);

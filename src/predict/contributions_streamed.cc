@@ -99,7 +99,7 @@ void PredictContributionsStreamed(RowSource const& source, PathForest const& for
   DeviceScope const scope{device};
   DeviceArena arena{"Computing contributions on the GPU"};
   DevicePaths const paths{forest, first, last, out.outputs, approximate, &arena};
-  StreamRows(source, ContributionJob{paths, out, threads});
+  RowStream{}.Run(source, ContributionJob{paths, out, threads});
 }
 
 }  // namespace xgbgpu::cuda

@@ -14,6 +14,8 @@
 
 namespace xgbgpu::cuda {
 
+class RowStream;
+
 /// A forest as kernels see it.
 struct ForestView {
   ForestTree const* trees;
@@ -121,11 +123,13 @@ inline void PredictLeaves(RawMatrix const& matrix, DeviceForest const& forest, s
 ///
 /// Throws  InvalidArgument (range of trees, shape of the margins, a feature beyond source.features()),
 ///         OutOfDeviceMemory. Margins of some rows may then be final and those of others as before.
+/// `rows`: what they go through, of that device; nullptr: made for this call.
 void PredictMarginsStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
-                            std::size_t last_tree, OutputView<float> margins, int device, int threads);
+                            std::size_t last_tree, OutputView<float> margins, int device, int threads,
+                            RowStream* rows = nullptr);
 /// The same for leaves, as host::PredictLeaves; `out` is on the host. Blocks have fewer rows, if there are many trees.
 void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
-                           std::size_t last_tree, float* out, int device, int threads);
+                           std::size_t last_tree, float* out, int device, int threads, RowStream* rows = nullptr);
 
 }  // namespace xgbgpu::cuda
 

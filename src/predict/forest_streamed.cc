@@ -64,22 +64,26 @@ class LeafJob final : public RowMajorJob {
 }  // namespace
 
 void PredictMarginsStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
-                            std::size_t last_tree, OutputView<float> margins, int device, int threads) {
+                            std::size_t last_tree, OutputView<float> margins, int device, int threads,
+                            RowStream* rows) {
   CheckTreeRange(first_tree, last_tree, forest->trees());
   CheckMargins(margins, source.rows(), forest->outputs());
   if (first_tree == last_tree) return;
   DeviceScope const scope{device};
   StreamedTrees const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
-  StreamRows(source, MarginJob{source.features(), trees, margins, threads}, forest->arrived());
+  RowStream own;
+  (rows != nullptr ? rows : &own)
+      ->Run(source, MarginJob{source.features(), trees, margins, threads}, forest->arrived());
 }
 
 void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
-                           std::size_t last_tree, float* out, int device, int threads) {
+                           std::size_t last_tree, float* out, int device, int threads, RowStream* rows) {
   CheckTreeRange(first_tree, last_tree, forest->trees());
   if (first_tree == last_tree) return;
   DeviceScope const scope{device};
   StreamedTrees const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
-  StreamRows(source, LeafJob{source.features(), trees, out, threads}, forest->arrived());
+  RowStream own;
+  (rows != nullptr ? rows : &own)->Run(source, LeafJob{source.features(), trees, out, threads}, forest->arrived());
 }
 
 }  // namespace xgbgpu::cuda

@@ -131,7 +131,7 @@ void PredictInteractionsStreamed(RowSource const& source, PathForest const& fore
   DeviceScope const scope{device};
   DeviceArena arena{"Computing interactions on the GPU"};
   DevicePaths const paths{forest, first, last, out.outputs, false, &arena};
-  StreamRows(source, InteractionJob{paths, out, threads});
+  RowStream{}.Run(source, InteractionJob{paths, out, threads});
 }
 
 }  // namespace xgbgpu::cuda

@@ -3,6 +3,7 @@
 #include "predict/forest_cuda.h"
 #include "predict/interactions_cuda.h"
 #include "predict/predictor.h"
+#include "predict/row_stream_cuda.h"
 
 namespace xgbgpu {
 
@@ -12,6 +13,7 @@ class CudaPredictor final : public DevicePredictor {
  public:
   CudaPredictor(Forest const& forest, int device, int threads) : device_{device}, threads_{threads} {
     DeviceScope scope{device_};
+    rows_ = std::make_unique<cuda::RowStream>();
     forest_ = std::make_unique<cuda::DeviceForest>(&arena_);
     Stream const stream;
     forest_->Append(forest, 0, forest.trees(), stream);
@@ -21,6 +23,7 @@ class CudaPredictor final : public DevicePredictor {
   ~CudaPredictor() override {
     try {
       DeviceScope scope{device_};
+      rows_.reset();
       forest_.reset();
     } catch (DeviceError const&) {
       // A device that has failed, or a forked process that has none: nothing is left to be freed there.
@@ -30,10 +33,10 @@ class CudaPredictor final : public DevicePredictor {
   std::size_t trees() const override { return forest_->trees(); }
   void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
                       OutputView<float> margins) override {
-    cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_);
+    cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_, rows_.get());
   }
   void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) override {
-    cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads_);
+    cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads_, rows_.get());
   }
 
  private:
@@ -41,6 +44,7 @@ class CudaPredictor final : public DevicePredictor {
   int threads_;
   DeviceArena arena_{"Predicting on the GPU"};
   std::unique_ptr<cuda::DeviceForest> forest_;
+  std::unique_ptr<cuda::RowStream> rows_;
 };
 
 }  // namespace

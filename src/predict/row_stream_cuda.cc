@@ -1,7 +1,6 @@
 #include "predict/row_stream_cuda.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/parallel.h"
 
@@ -10,10 +9,13 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char const* kWhat = "predicting with rows of the host";
+constexpr std::size_t kPlaces = 3;
+
+}  // namespace
 
 /// One of the places that blocks of rows take in turn, with a stream of its own: copies of one place run beside the
 /// kernels of the others.
-class Place {
+class RowStream::Place {
  public:
   Place() = default;
   ~Place() { cudaStreamSynchronize(stream_); }  // an error on the way here may leave work that needs the memory
@@ -21,6 +23,8 @@ class Place {
   Place& operator=(Place const&) = delete;
 
   void Start(RowJob const& job, RowRun const& run);
+  /// Gives up the block that was started, if there is one.
+  void Abandon();
   /// Waits for the block that was started, if there is one, and has the job take its results.
   void Finish(RowJob const& job);
   cudaStream_t stream() const { return stream_; }
@@ -47,12 +51,17 @@ class Place {
   Stream stream_;
 };
 
-void Place::Upload(std::size_t bytes) {
+void RowStream::Place::Abandon() {
+  if (rows_ != 0) stream_.Wait(kWhat);
+  rows_ = 0;
+}
+
+void RowStream::Place::Upload(std::size_t bytes) {
   Reserve(&device_values_, &arena_, "raw values on their way", bytes);
   CopyToDevice(device_values_.data(), values_.data(), bytes, stream_, kWhat);
 }
 
-RawView Place::LoadDense(RowJob const& job, RowRun const& run) {
+RawView RowStream::Place::LoadDense(RowJob const& job, RowRun const& run) {
   std::size_t const bytes = run.n * job.features() * sizeof(float);
   PackDenseRows(run, job.features(), Pinned<float>(bytes), job.threads());
   Upload(bytes);
@@ -62,7 +71,7 @@ RawView Place::LoadDense(RowJob const& job, RowRun const& run) {
   return {run.n, job.features(), true, tiles_.data(), nullptr, nullptr};
 }
 
-RawView Place::LoadSparse(RowJob const& job, RowRun const& run) {
+RawView RowStream::Place::LoadSparse(RowJob const& job, RowRun const& run) {
   std::size_t const offsets = (run.n + 1) * sizeof(std::uint64_t);
   std::size_t const bytes = offsets + run.values() * sizeof(Entry);
   auto* const pinned = Pinned<std::uint8_t>(bytes);
@@ -78,15 +87,15 @@ RawView Place::LoadSparse(RowJob const& job, RowRun const& run) {
           reinterpret_cast<Entry const*>(device + offsets)};
 }
 
-void Place::Start(RowJob const& job, RowRun const& run) {
+void RowStream::Place::Start(RowJob const& job, RowRun const& run) {
+  first_row_ = run.first_row();
+  rows_ = run.n;
   std::size_t const count = run.n * job.results();
   if (results_.size() < count) results_ = PinnedBuffer<float>{count};
   Reserve(&device_results_, &arena_, "predictions", count);
   Reserve(&scratch_, &arena_, "sums", job.Scratch(run.n));
   bool const dense = job.NeedsDense() || RowsAreDense(run.n, job.features(), run.values());
   RawView const view = dense ? LoadDense(job, run) : LoadSparse(job, run);
-  first_row_ = run.first_row();
-  rows_ = run.n;
   if (job.Fill(first_row_, rows_, results_.data())) {
     CopyToDevice(device_results_.data(), results_.data(), count, stream_, kWhat);
   }
@@ -94,14 +103,12 @@ void Place::Start(RowJob const& job, RowRun const& run) {
   CopyToHost(results_.data(), device_results_.data(), count, stream_, kWhat);
 }
 
-void Place::Finish(RowJob const& job) {
+void RowStream::Place::Finish(RowJob const& job) {
   if (rows_ == 0) return;
   stream_.Wait(kWhat);
   job.Take(first_row_, rows_, results_.data());
   rows_ = 0;
 }
-
-}  // namespace
 
 void RowMajorJob::Take(std::uint64_t first_row, std::uint64_t rows, float const* from) const {
   constexpr std::size_t kGrain = 1 << 16;  // values per task
@@ -110,21 +117,27 @@ void RowMajorJob::Take(std::uint64_t first_row, std::uint64_t rows, float const*
                  [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 
-void StreamRows(RowSource const& source, RowJob const& job, cudaEvent_t after) {
-  std::array<Place, 3> places;
-  for (Place& place : places) {
-    if (after != nullptr) CheckCuda(cudaStreamWaitEvent(place.stream(), after), "waiting for trees");
-  }
+RowStream::RowStream() = default;
+RowStream::~RowStream() = default;
+
+void RowStream::Run(RowSource const& source, RowJob const& job, cudaEvent_t after) {
+  for (auto const& place : places_) place->Abandon();  // of a job that threw
   std::size_t const row_floats = std::max({std::size_t{1}, std::size_t{job.features()}, job.results()});
   std::uint64_t const most_rows = std::max<std::uint64_t>(1, job.block_bytes() / (row_floats * sizeof(float)));
   std::uint64_t const most_values = job.NeedsDense() ? UINT64_MAX : job.block_bytes() / sizeof(float);
   std::size_t turn = 0;
   ForEachRun(source, most_rows, most_values, [&](RowRun const& run) {
-    Place& place = places[turn++ % places.size()];
+    std::size_t const next = turn++ % kPlaces;
+    if (next == places_.size()) places_.push_back(std::make_unique<Place>());
+    Place& place = *places_[next];
     place.Finish(job);
+    if (after != nullptr) CheckCuda(cudaStreamWaitEvent(place.stream(), after), "waiting for trees");
     place.Start(job, run);
   });
-  for (std::size_t i = 0; i < places.size(); ++i) places[(turn + i) % places.size()].Finish(job);
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    std::size_t const next = (turn + i) % kPlaces;
+    if (next < places_.size()) places_[next]->Finish(job);
+  }
 }
 
 }  // namespace xgbgpu::cuda

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "core/device.h"
 #include "core/piece_stream.h"
@@ -55,12 +57,24 @@ class RowMajorJob : public RowJob {
   float* out_;
 };
 
-/// Does the job for all rows of the source: while one block is worked on, the next is on its way and the one after is
-/// packed by host threads. Device memory: three blocks. Kernels run after `after`, if that is not null. Waits.
-///
-/// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
-///         results of some rows and not of others.
-void StreamRows(RowSource const& source, RowJob const& job, cudaEvent_t after = nullptr);
+/// Memory and streams that rows go through. Kept from one job to the next, because pinning memory takes milliseconds.
+/// Of the device that is current when it is made. Not thread-safe.
+class RowStream {
+ public:
+  RowStream();
+  ~RowStream();
+
+  /// Does the job for all rows of the source: while one block is worked on, the next is on its way and the one after is
+  /// packed by host threads. Device memory: three blocks. Kernels run after `after`, if that is not null. Waits.
+  ///
+  /// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
+  ///         results of some rows and not of others.
+  void Run(RowSource const& source, RowJob const& job, cudaEvent_t after = nullptr);
+
+ private:
+  class Place;
+  std::vector<std::unique_ptr<Place>> places_;
+};
 
 }  // namespace xgbgpu::cuda
 

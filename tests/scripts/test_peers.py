@@ -14,7 +14,7 @@ sys.path.insert(0, str(PEERS))
 import data  # noqa: E402
 import worker  # noqa: E402
 
-NEW = ("epsilon", "bosch", "text", "onehot", "mslr")
+NEW = ("epsilon", "bosch", "text", "onehot", "levels", "mslr")
 TABLE = PEERS / "table.py"
 
 
@@ -49,7 +49,7 @@ def test_blocks_differ(name: str, sets: Dict[str, Dict[str, Any]]) -> None:
     assert not np.array_equal(first, test, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", ("epsilon", "bosch", "text", "onehot"))
+@pytest.mark.parametrize("name", ("epsilon", "bosch", "text", "onehot", "levels"))
 def test_classes_are_balanced(name: str, sets: Dict[str, Dict[str, Any]]) -> None:
     y = sets[name]["y"]
     assert set(np.unique(y)) == {0, 1}
@@ -78,6 +78,15 @@ def test_onehot_has_a_level_of_each_category(sets: Dict[str, Dict[str, Any]]) ->
     levels = np.bincount(x.indices % 100, minlength=100) / x.nnz
     # floor(100 u^3) is a level with the probability ((level + 1) / 100)^(1/3) - (level / 100)^(1/3)
     np.testing.assert_allclose(levels, np.diff(np.cbrt(np.arange(101) / 100)), atol=0.003)
+
+
+def test_levels_has_categories(sets: Dict[str, Dict[str, Any]]) -> None:
+    x = sets["levels"]["X"]
+    categories = x[:, : data.CATEGORIES["levels"]]
+    np.testing.assert_array_equal(categories, np.floor(categories))
+    assert (categories.min(axis=0) == 0).all()
+    assert (categories.max(axis=0) <= np.array(data.LEVELS) - 1).all() and categories.max() == 4999
+    assert (x[:, data.CATEGORIES["levels"] :] != np.floor(x[:, data.CATEGORIES["levels"] :])).mean() > 0.99
 
 
 def test_mslr_has_queries(sets: Dict[str, Dict[str, Any]]) -> None:
@@ -139,7 +148,7 @@ def table(*options: str) -> str:
 
 
 def test_table_trains_on_all_kinds(tmp_path: Path) -> None:
-    rows = (*NEW, "cover", "small")
+    rows = (*NEW, "cover", "small", "m1-b4096")
     options = ("--data", str(tmp_path), "--scale", "0.002", "--threads", "2")
     printed = table(*options, "--libraries", "ours", "catboost", "--rows", *rows)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line.startswith("|")]
