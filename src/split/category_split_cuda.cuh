@@ -23,9 +23,8 @@ struct KeyLimit {
   bool found;
 };
 
-constexpr std::uint32_t kSortedWhole = 512;   ///< categories at most, of which all are sorted
-constexpr std::uint32_t kMostSelected = 128;  ///< categories at one end of many that are sorted, at most
-constexpr std::uint32_t kDigits = 256;        ///< of a byte of a key
+constexpr std::uint32_t kMostSelected = kSplitThreads / 2;  ///< categories at one end of many that are sorted, at most
+constexpr std::uint32_t kDigits = 256;                      ///< of a byte of a key
 
 struct CategoryShared {
   std::uint64_t keys[kSharedCategories];
@@ -62,8 +61,26 @@ struct CategorySums {
   }
 };
 
-/// keys[0 … n) ascending: a bitonic sort by the whole block. There is room for a power of two.
+/// keys[0 … n) ascending, where there is a thread for each: it counts those below its own. By the whole block.
+__device__ inline void SortFewKeys(std::uint64_t* keys, std::uint32_t n) {
+  __syncthreads();
+  std::uint64_t const own = keys[min(threadIdx.x, n - 1)];
+  std::uint32_t below = 0;
+  if (threadIdx.x / 32 * 32 < n) {
+#pragma unroll 8
+    for (std::uint32_t i = 0; i < n; ++i) below += keys[i] < own ? 1 : 0;
+  }
+  __syncthreads();
+  if (threadIdx.x < n) keys[below] = own;
+  __syncthreads();
+}
+
+/// The same: of more keys by a bitonic sort. There is room for a power of two.
 __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
+  if (n <= kSplitThreads) {
+    SortFewKeys(keys, n);
+    return;
+  }
   std::uint32_t size = 1;
   while (size < n) size *= 2;
   for (std::uint32_t i = n + threadIdx.x; i < size; i += kSplitThreads) keys[i] = ~std::uint64_t{0};  // above any key
@@ -163,7 +180,7 @@ __device__ inline SortedKeys SortCategories(DeviceCategories const& categories, 
       fits ? shared->keys : categories.sort_room + std::uint64_t{blockIdx.x} * categories.sort_items;
   for (std::uint32_t i = threadIdx.x; i < sums.n; i += kSplitThreads) keys[i] = CategoryKey(params, sums.at(i), i);
   std::uint32_t const splits = SortedSplits(params, sums.n);
-  if (sums.n > kSortedWhole && splits > 0 && splits <= kMostSelected) {
+  if (sums.n > kSplitThreads && splits > 0 && splits <= kMostSelected) {
     SelectEnds(keys, sums.n, splits, shared);
     return {shared->ends, 2 * splits};
   }

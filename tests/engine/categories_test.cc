@@ -161,8 +161,8 @@ CategoryCase const kCases[] = {
        c->params.max_depth = 2;
        c->params.max_leaves = 4;
      }},
-    // Of so many only those at the ends of the order are sorted: see kSortedWhole, kMostSelected.
-    {"JustSortedWhole", kMissingSome, {512, 513}, Defaults},
+    // Of so many only those at the ends of the order are sorted: see SortCategories (split/category_split_cuda.cuh).
+    {"JustSortedWhole", kMissingSome, {256, 257}, Defaults},
     {"Ends", {3000, 3, 0.1}, {600, 2100}, Defaults},
     {"EndsOfOne", {3000, 3, 0.1}, {700}, [](TreeCase* c) { c->params.max_cat_threshold = 2; }},
     {"EndsOfMostSelected", {3000, 3, 0.1}, {700}, [](TreeCase* c) { c->params.max_cat_threshold = 129; }},
