@@ -126,8 +126,10 @@ class Booster : public xgboost::GradientBooster {
   /// Without resident rows: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
                    unsigned layer_end);
-  /// The model on a device, if there is one and it is worth the way for so many rows.
-  std::optional<ModelOnDevice> WorthADevice(DevicePrediction* prediction, std::uint64_t rows) const;
+  /// The model on a device, if there is one and it is worth the way for so many rows and the rounds [begin, end); end
+  /// 0: to the last.
+  std::optional<ModelOnDevice> WorthADevice(DevicePrediction* prediction, std::uint64_t rows, std::uint32_t begin,
+                                            std::uint32_t end) const;
   /// `data`, or where that is a QuantileDMatrix and it saves time (a model that goes to a device needs it), its values.
   std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out,
                                                   bool for_device);

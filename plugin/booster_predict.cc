@@ -27,7 +27,10 @@ void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry*
     bool const is_dart = kind_ == Kind::kDart;
     if (!is_dart && IsThere(*out, layer_begin, layer_end == 0 ? Rounds() : layer_end)) return false;
     bool const drops_trees = is_dart && training;
-    auto const model = drops_trees ? std::nullopt : WorthADevice(&on_device_, data->Info().num_row_);
+    // Of a gbtree the cache may have the first rounds.
+    bool const has_first = !is_dart && layer_begin == 0 && out->version <= (layer_end == 0 ? Rounds() : layer_end);
+    unsigned const begin = has_first ? out->version : layer_begin;
+    auto const model = drops_trees ? std::nullopt : WorthADevice(&on_device_, data->Info().num_row_, begin, layer_end);
     values = ToPredictFrom(data, *out, model.has_value());
     return model && on_device_.Predict(*model, from(), {layer_begin, layer_end}, is_dart, out);
   });
@@ -50,8 +53,11 @@ std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
   }
 }
 
-std::optional<ModelOnDevice> Booster::WorthADevice(DevicePrediction* prediction, std::uint64_t rows) const {
-  if (!config_.MayPredictOnDevice() || Rounds() == 0 || !prediction->IsWorthwhile(rows, Rounds())) return {};
+std::optional<ModelOnDevice> Booster::WorthADevice(DevicePrediction* prediction, std::uint64_t rows,
+                                                   std::uint32_t begin, std::uint32_t end) const {
+  if (end == 0) end = Rounds();
+  if (!config_.MayPredictOnDevice() || begin >= end || end > Rounds()) return {};
+  if (!prediction->IsWorthwhile(rows, end - begin, Rounds())) return {};
   Place const place = PlaceIfThere(config_.device());
   if (place.backend != BackendKind::kCuda) return {};
   return ModelOnDevice{*inner_, Rounds(), place.device, ctx_->Threads()};
@@ -64,7 +70,7 @@ void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missi
     CheckDartRounds(layer_end);
     if (arrays == nullptr || data == nullptr) return false;
     auto& prediction = kind_ == Kind::kDart ? dart_in_place_ : on_device_;
-    auto const model = WorthADevice(&prediction, data->Info().num_row_);
+    auto const model = WorthADevice(&prediction, data->Info().num_row_, layer_begin, layer_end);
     auto const rows = model ? MakeArrayRows(*arrays, missing, model->threads) : nullptr;
     return rows != nullptr && prediction.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
                                                         &out->predictions.HostVector());
@@ -76,7 +82,7 @@ void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<floa
                           unsigned layer_end) {
   bool const done = AtBoundary("finding leaves", [&] {
     if (layer_begin != 0) return false;
-    auto const model = WorthADevice(&on_device_, data->Info().num_row_);
+    auto const model = WorthADevice(&on_device_, data->Info().num_row_, 0, layer_end);
     return model && on_device_.PredictLeaf(*model, data, {0, layer_end}, &out->HostVector());
   });
   if (!done) inner_->PredictLeaf(data, out, layer_begin, layer_end);

@@ -38,11 +38,13 @@ bool DevicePrediction::IsWork(std::uint64_t rows, std::uint32_t layers, std::uin
   return work >= wanted && work + turned_away_ >= wanted + to_read;
 }
 
-bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t rounds) {
-  if (!IsWork(rows, rounds, rounds, true)) return false;  // without waiting for whoever predicts
-  std::lock_guard<std::mutex> lock{mutex_};
-  bool const is_work = IsWork(rows, rounds, rounds, HasModel(rounds, device_));
-  if (!is_work) turned_away_ += rows * rounds * model_->num_output_group;
+bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t layers, std::uint32_t rounds) {
+  if (!IsWork(rows, layers, rounds, true)) return false;
+  std::unique_lock<std::mutex> const lock{mutex_, std::try_to_lock};
+  std::uint64_t const work = rows * layers * model_->num_output_group;
+  if (!lock) return work >= kPredictionPolicy.first_use;  // what is less does not wait for whoever predicts
+  bool const is_work = IsWork(rows, layers, rounds, HasModel(rounds, device_));
+  if (!is_work) turned_away_ += work;
   return is_work;
 }
 
@@ -60,6 +62,7 @@ bool DevicePrediction::TakeModel(ModelOnDevice const& model) {
   if (forest.trees() % model.rounds != 0) return false;
   impossible_ = false;
   predictor_ = MakeDevicePredictor(forest, model.device, model.threads);
+  turned_away_ = 0;
   rounds_ = model.rounds;
   device_ = model.device;
   return true;

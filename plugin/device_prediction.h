@@ -40,8 +40,8 @@ class DevicePrediction {
   explicit DevicePrediction(xgboost::LearnerModelParam const* model, bool rounds_leaves = false)
       : model_{model}, rounds_leaves_{rounds_leaves} {}
 
-  /// Whether a device is worth the way for all rounds of a model. Asks for no device.
-  bool IsWorthwhile(std::uint64_t rows, std::uint32_t rounds);
+  /// Whether a device is worth the way for `layers` of a model's rounds. Asks for no device.
+  bool IsWorthwhile(std::uint64_t rows, std::uint32_t layers, std::uint32_t rounds);
 
   // Each: false, and `out` is as before or empty, if stock code has to do it: little to do, no raw values, rounds that
   // there are not, or a device that fails.
@@ -78,7 +78,7 @@ class DevicePrediction {
   std::uint32_t rounds_{0};  ///< of the model in predictor_
   int device_{0};
   float base_{0};                              ///< that leaves were rounded to
-  std::atomic<std::uint64_t> turned_away_{0};  ///< rows × trees that were not worth reading the model for
+  std::atomic<std::uint64_t> turned_away_{0};  ///< rows × rounds × outputs, since the model was read
   bool impossible_{false};                     ///< the model, or the device, is not for this
 };
 

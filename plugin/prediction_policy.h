@@ -8,11 +8,12 @@ namespace xgbgpu::plugin {
 
 /// Every first call pays for reading the model, through its JSON form; every call on a device for packing rows.
 struct PredictionPolicy {
-  /// Margins and leaves: rows × trees from which a device is worth the way, if the process uses one and it has the
-  /// model. Of depth 8, 16 threads of the host take 3 ns for each; a device a quarter of a millisecond for the call.
+  /// Margins and leaves: rows × rounds × outputs from which a device is worth the way, if the process uses one and it
+  /// has the model. Of depth 8, 16 threads of the host take 3 ns for each; a device a quarter of a millisecond for the
+  /// call.
   std::uint64_t device_work{std::uint64_t{1} << 18};
-  /// What each tree of a model counts that the device does not have yet: 23 µs. What was not worth it adds up, so that a
-  /// model is read when as much has been predicted on the host.
+  /// What each round and output of a model counts that the device does not have yet: 23 µs. What was not worth it adds
+  /// up, so that a model is read when as much has been predicted on the host.
   std::uint64_t read_tree{std::uint64_t{1} << 13};
   /// What the process's first use of a device counts: the driver takes some 0.3 s, once, and whoever predicts only may
   /// fork.

@@ -42,7 +42,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         self._file = file
         self._seconds = seconds
         self._bar: Any = None
-        self._done = self._before = 0
+        self._done = self._begun_rounds = 0
         self._width = 0
         self._begun = self._shown = 0.0
         self._shown_round = -1
@@ -51,12 +51,17 @@ class ProgressBar(xgboost.callback.TrainingCallback):
     def before_training(self, model: Any) -> Any:
         """Begins to count and to look at the clock."""
         self._done = self._width = 0
-        self._before = _rounds_of(model)
+        self._begun_rounds = 0
         self._shown_round = -1
         self._log = {}
         self._begun = self._shown = time.monotonic()
         self._bar = _tqdm(self._rounds, self._output())
         return model
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Dict[str, Any]) -> bool:
+        """Counts the round. Never stops the training."""
+        self._begun_rounds += 1
+        return False
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Dict[str, Any]) -> bool:
         """Shows the round that has ended, unless another was shown a moment ago. Never stops the training."""
@@ -70,7 +75,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
 
     def after_training(self, model: Any) -> Any:
         """Shows the last round and ends the line."""
-        self._done = max(self._done, _rounds_of(model) - self._before)  # nobody is called after who stops the training
+        self._done = self._begun_rounds  # nobody is called after who stops the training
         if self._shown_round != self._done:
             self._show()
         if self._bar is not None:
@@ -106,12 +111,6 @@ class ProgressBar(xgboost.callback.TrainingCallback):
             output.write(line + "\n")
         self._width = len(line)
         output.flush()
-
-
-def _rounds_of(model: Any) -> int:
-    """Rounds of a booster, or of every fold of `xgboost.cv`."""
-    folds = getattr(model, "cvfolds", None)
-    return int((folds[0].bst if folds else model).num_boosted_rounds())
 
 
 def _tqdm(rounds: Optional[int], output: TextIO) -> Any:

@@ -146,10 +146,10 @@ class DeviceBuffer {
   std::size_t size_{0};
 };
 
-/// Makes room for `size` elements; contents are lost if there was less. The old buffer goes first: the peak is one.
 /// Has this process had memory of a device? What does so first waits for the driver. Not a process forked since.
 bool DeviceIsInUse();
 
+/// Makes room for `size` elements; contents are lost if there was less. The old buffer goes first: the peak is one.
 /// True if the buffer is another now.
 template <typename T>
 bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t size) {

@@ -95,6 +95,14 @@ void DealColumns(DeviceMatrix* matrix, std::uint32_t tile_columns, std::vector<s
   }
 }
 
+/// May dense data become tiles, by way of CSR, in a half of the memory that is free?
+bool HasRoomForTiles(DeviceMatrix const& matrix) {
+  constexpr std::uint64_t kValueBytes = sizeof(std::uint32_t) + sizeof(std::uint16_t) + sizeof(std::uint32_t);
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return matrix.stored * kValueBytes + matrix.view.rows * sizeof(std::uint64_t) <= free / 2;
+}
+
 }  // namespace
 
 bool DeviceMatrix::mostly_stored() const {
@@ -123,7 +131,7 @@ void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t 
   std::uint32_t const symbol_bytes = symbols <= 256 ? 1 : 2;
   std::size_t const tile_bytes = std::min(policy.tile_bytes, CurrentDeviceLimits().block_bytes - policy.other_bytes);
   std::uint32_t const columns = TileColumns(symbol_bytes, symbols, view.features, tile_bytes);
-  if (WideTileBytes(symbols, columns, symbol_bytes) > tile_bytes && has_room) {
+  if (WideTileBytes(symbols, columns, symbol_bytes) > tile_bytes && has_room && HasRoomForTiles(*matrix)) {
     ChooseSparseLayout(matrix, policy.least_dense_row_cells);
     if (view.sparse_in_tiles()) return;
   }

@@ -11,8 +11,8 @@
 namespace xgbgpu::cuda {
 
 /// Cuts as host::ComputeCuts or host::CutsFromBinEdges find them, then bins. Dense data that fit the device beside
-/// their bins are read once; else once for every group of columns that fits, and once more. The raw data are gone at
-/// the end. options.device must be current.
+/// their bins are read once; else once for every group of columns that fits, and once more (in tiles twice more). The
+/// raw data are gone at the end. options.device must be current.
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options);
 

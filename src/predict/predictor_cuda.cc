@@ -1,3 +1,6 @@
+#include <map>
+#include <mutex>
+
 #include "core/device.h"
 #include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
@@ -9,11 +12,32 @@ namespace xgbgpu {
 
 namespace {
 
+/// The way of rows to a device, which all models of the process share: who finds it in use takes one of their own. It
+/// is never given back, since the driver may be gone when a process ends.
+class SharedRows {
+ public:
+  static SharedRows& Of(int device) {
+    static std::mutex mutex;
+    static auto* const all = new std::map<int, SharedRows>;
+    std::lock_guard<std::mutex> const lock{mutex};
+    return (*all)[device];
+  }
+  /// predict(rows), or predict(nullptr) if they are in use.
+  template <typename F>
+  void Use(F&& predict) {
+    std::unique_lock<std::mutex> const lock{mutex_, std::try_to_lock};
+    predict(lock ? &rows_ : nullptr);
+  }
+
+ private:
+  std::mutex mutex_;
+  cuda::RowStream rows_;
+};
+
 class CudaPredictor final : public DevicePredictor {
  public:
   CudaPredictor(Forest const& forest, int device, int threads) : device_{device}, threads_{threads} {
     DeviceScope scope{device_};
-    rows_ = std::make_unique<cuda::RowStream>();
     forest_ = std::make_unique<cuda::DeviceForest>(&arena_);
     Stream const stream;
     forest_->Append(forest, 0, forest.trees(), stream);
@@ -23,7 +47,6 @@ class CudaPredictor final : public DevicePredictor {
   ~CudaPredictor() override {
     try {
       DeviceScope scope{device_};
-      rows_.reset();
       forest_.reset();
     } catch (DeviceError const&) {
       // A device that has failed, or a forked process that has none: nothing is left to be freed there.
@@ -33,10 +56,14 @@ class CudaPredictor final : public DevicePredictor {
   std::size_t trees() const override { return forest_->trees(); }
   void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
                       OutputView<float> margins) override {
-    cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_, rows_.get());
+    SharedRows::Of(device_).Use([&](cuda::RowStream* rows) {
+      cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_, rows);
+    });
   }
   void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) override {
-    cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads_, rows_.get());
+    SharedRows::Of(device_).Use([&](cuda::RowStream* rows) {
+      cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads_, rows);
+    });
   }
 
  private:
@@ -44,7 +71,6 @@ class CudaPredictor final : public DevicePredictor {
   int threads_;
   DeviceArena arena_{"Predicting on the GPU"};
   std::unique_ptr<cuda::DeviceForest> forest_;
-  std::unique_ptr<cuda::RowStream> rows_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ import xgboost as xgb
 from support import BACKEND, fresh, make_data, params
 
 ROUNDS = 70
-# Rows times rounds are more than the 2^24 from which a device is worth the way, also with five rounds less. Where none is
+# Rows times rounds are more than the 2^24 and some from which a device is worth the way in any process, also with five rounds less. Where none is
 # asked for, stock code is: few rows show as well that everything is passed on as it came.
 ROWS = 2**18 + 5 if BACKEND == "cuda" else 1005
 X_TRAIN, Y = make_data(800, 5, missing=0.1)

@@ -329,6 +329,15 @@ def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch)
             bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9)
             xgb.train(params(), data, 9, callbacks=[bar, Stop()], xgb_model=model if before else None)
             assert output.getvalue().split(", ")[0] == f"{5 - before} rounds"
+    for _ in range(8):  # gives back a model of fewer rounds
+        output = io.StringIO()
+        callbacks = [
+            xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9),
+            xgb.callback.EarlyStopping(2, save_best=True, maximize=True, metric_name="rmse"),  # the first is the best
+        ]
+        best = xgb.train(params(eval_metric="rmse"), data, 9, evals=[(data, "t")], verbose_eval=False, callbacks=callbacks)
+        assert best.num_boosted_rounds() == 1
+        assert output.getvalue().split(", ")[0] == "3 rounds"
 
 
 def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
