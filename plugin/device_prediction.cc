@@ -30,12 +30,9 @@ bool FillBase(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& m
 }  // namespace
 
 bool DevicePrediction::IsWork(std::uint64_t rows, std::uint32_t layers, std::uint32_t rounds, bool has_model) const {
-  constexpr PredictionPolicy const& kPolicy = kPredictionPolicy;
-  std::uint64_t const trees_of_round = model_->num_output_group;
-  std::uint64_t const work = rows * layers * trees_of_round;
-  std::uint64_t const wanted = CudaIsInUse() ? kPolicy.device_work : kPolicy.first_use;
-  std::uint64_t const to_read = has_model ? 0 : rounds * trees_of_round * kPolicy.read_tree;
-  return work >= wanted && work + turned_away_ >= wanted + to_read;
+  std::uint64_t const outputs = model_->num_output_group;
+  return kPredictionPolicy.IsForDevice(rows * layers * outputs, has_model ? 0 : rounds * outputs, turned_away_,
+                                       CudaIsInUse());
 }
 
 bool DevicePrediction::IsWorthwhile(std::uint64_t rows, std::uint32_t layers, std::uint32_t rounds) {

@@ -31,6 +31,13 @@ struct PredictionPolicy {
   std::uint64_t interaction_columns{16};
   /// Interactions: rows × rounds × columns from which a device is.
   std::uint64_t device_interactions{std::uint64_t{1} << 22};
+
+  /// Are margins or leaves for a device? work: rows × rounds × outputs. to_read: rounds × outputs that the device does
+  /// not have. turned_away: work of the same model that was not. in_use: does the process use a device?
+  constexpr bool IsForDevice(std::uint64_t work, std::uint64_t to_read, std::uint64_t turned_away, bool in_use) const {
+    std::uint64_t const wanted = in_use ? device_work : first_use;
+    return work >= wanted && work + turned_away >= wanted + to_read * read_tree;
+  }
 };
 
 constexpr PredictionPolicy kPredictionPolicy{};
