@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What features cost: the time of a round with a feature in use over that of a round without it, on data of higgs' shape.
 
-    XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so /usr/bin/python3 bench/bench_features.py [--rows 4000000] [--only dart,goss]
+    XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so PYTHONPATH=python /usr/bin/python3 bench/bench_features.py [--rows 4000000] [--only dart,goss]
 
 A round's time is the slope from a quarter of a training's rounds to its end, by the clock in a callback: cuts, bins and the copy
 of the model at the end are not in it. Trainings with and without the feature take turns; each pair gives a ratio, and the median

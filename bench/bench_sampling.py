@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Sampling methods beside all rows: time of a round and area under the curve, on data of higgs' shape.
 
-    XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so /usr/bin/python3 bench/bench_sampling.py [--rows 10500000] [--share 0.1]
+    XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so PYTHONPATH=python /usr/bin/python3 bench/bench_sampling.py [--rows 10500000] [--share 0.1]
 
 A round's time is the slope between a quarter of the rounds and all, without evaluation. Each method trains alone, one after the
 other, on the same DMatrix; the area is that of rows that nobody trained on.

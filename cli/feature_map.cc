@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -11,6 +12,9 @@
 namespace xgbgpu::cli {
 
 FeatureMap ReadFeatureMap(std::string const& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw Error("cannot open fmap = '" + path + "': it is a folder");
+  }
   std::ifstream file(path);
   if (!file) {
     throw Error("cannot open fmap = '" + path + "': " + std::strerror(errno));

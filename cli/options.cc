@@ -16,7 +16,12 @@ namespace {
 }
 
 int ParseInt(Setting const& setting, int low, int high = std::numeric_limits<int>::max()) {
-  std::string const& text = setting.value;
+  std::size_t const begin = setting.value.find_first_not_of(' ');
+  std::string_view text = setting.value;
+  text.remove_prefix(std::min(begin, text.size()));
+  if (text.substr(0, 1) == "+" && text.substr(1, 1) != "-") {
+    text.remove_prefix(1);
+  }
   int value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {

@@ -4,14 +4,20 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "error.h"
 
 namespace xgbgpu::cli {
 
+std::string LocalPath(std::string const& path) {
+  constexpr std::string_view kScheme = "file://";
+  return path.rfind(kScheme, 0) == 0 ? path.substr(kScheme.size()) : path;
+}
+
 OutputFile::OutputFile(std::string path) : path_{std::move(path)}, stream_{&std::cout} {
   if (path_ != "stdout") {
-    file_.open(path_, std::ios::binary);
+    file_.open(LocalPath(path_), std::ios::binary);
     if (!file_) {
       throw Error("cannot open '" + path_ + "' for writing: " + std::strerror(errno));
     }
@@ -27,9 +33,9 @@ void OutputFile::Close() {
 }
 
 void CheckFolder(std::string const& option, std::string const& path) {
-  std::filesystem::path const folder = std::filesystem::path(path).parent_path();
+  std::filesystem::path const file = LocalPath(path), folder = file.parent_path();
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (std::filesystem::is_directory(file, ignored)) {
     throw Error(option + " = '" + path + "' is a folder; allowed: the name of a file to write");
   }
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {

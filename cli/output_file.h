@@ -7,6 +7,9 @@
 
 namespace xgbgpu::cli {
 
+/// A name as the operating system wants it, without the file:// that XGBoost's own programs accept.
+std::string LocalPath(std::string const& path);
+
 /// A file to write, or standard output if its name is "stdout". Throws Error with the reason if the file cannot be
 /// opened; Close() throws if anything could not be written.
 class OutputFile {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "error.h"
+#include "output_file.h"
 
 namespace xgbgpu::cli {
 namespace {
@@ -17,23 +18,30 @@ bool IsNumber(std::string const& text) {
   return !text.empty() && *end == '\0';
 }
 
-/// Is it `first` or `first:second`, both numbers?
-bool IsNumberOrPair(std::string const& token) {
+/// Is it `first:second`, both numbers?
+bool IsPair(std::string const& token) {
   std::size_t const colon = token.find(':');
-  if (colon == std::string::npos) return IsNumber(token);
-  return IsNumber(token.substr(0, colon)) && IsNumber(token.substr(colon + 1));
+  return colon != std::string::npos && IsNumber(token.substr(0, colon)) && IsNumber(token.substr(colon + 1));
 }
 
 bool IsLibsvmRow(std::string const& line) {
   std::istringstream tokens(line);
   std::string token;
   tokens >> token;
-  if (!IsNumberOrPair(token)) return false;  // label, weight
+  if (!IsNumber(token) && !IsPair(token)) return false;  // label, or label:weight
   while (tokens >> token) {
     bool const is_group = token.rfind("qid:", 0) == 0;
-    if (is_group ? !IsNumber(token.substr(4)) : !IsNumberOrPair(token)) return false;
+    if (is_group ? !IsNumber(token.substr(4)) : !IsPair(token)) return false;
   }
   return true;
+}
+
+/// Some editors begin a file with U+FEFF; readers of text skip it.
+void SkipByteOrderMark(std::istream& file) {
+  std::string mark(3, '\0');
+  if (file.read(mark.data(), 3) && mark == "\xEF\xBB\xBF") return;
+  file.clear();
+  file.seekg(0);
 }
 
 /// The first row that is not empty, without comments, at most so many characters of it.
@@ -69,16 +77,18 @@ bool IsDMatrixFile(std::istream& file) {
 void CheckTextData(std::string const& option, std::string const& uri) {
   std::string const without_cache = uri.substr(0, uri.find('#'));
   std::size_t const question = without_cache.find('?');
-  std::string const path = without_cache.substr(0, question);
+  std::string const path = LocalPath(without_cache.substr(0, question));
   std::string const arguments = question == std::string::npos ? "" : "&" + without_cache.substr(question + 1);
+  std::string const what = option + " = '" + uri + "'";
+  if (path.empty()) throw Error(what + " names no file");
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return;
   std::ifstream file(path, std::ios::binary);
   if (!file || IsDMatrixFile(file)) return;
-  std::string const what = option + " = '" + uri + "'";
   if (file.peek() == std::ifstream::traits_type::eof()) throw Error(what + ": the file is empty");
   bool const is_libsvm = (arguments + '&').find("&format=libsvm&") != std::string::npos;
   if (!is_libsvm && arguments.find("&format=") != std::string::npos) return;
+  SkipByteOrderMark(file);
   std::string const row = FirstRow(file);
   if (IsLibsvmRow(row)) return;
   constexpr std::size_t kShown = 60;

@@ -64,6 +64,11 @@ void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& inf
 
 }  // namespace
 
+DecoratedMetric::DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker)
+    : inner_{std::move(inner)}, maker_{maker} {
+  tparam_ = inner_.get()->*Context::Member() = nullptr;  // XGBoost leaves it as it is
+}
+
 xgboost::Metric* DecoratedMetric::inner() const {
   auto& context = inner_.get()->*Context::Member();
   if (context != tparam_) context = tparam_;

@@ -17,7 +17,7 @@ namespace xgbgpu::plugin {
 /// metric; all else is passed on, with predictions brought to the host first.
 class DecoratedMetric : public xgboost::Metric {
  public:
-  DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker) : inner_{std::move(inner)}, maker_{maker} {}
+  DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker);
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;

@@ -42,6 +42,11 @@ std::optional<ObjectiveParams> ParamsOf(xgboost::ObjFunction const& objective) {
 
 }  // namespace
 
+DecoratedObjective::DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker)
+    : inner_{std::move(inner)}, maker_{maker} {
+  ctx_ = inner_.get()->*Context::Member() = nullptr;  // XGBoost leaves it as it is
+}
+
 xgboost::ObjFunction* DecoratedObjective::inner() const {
   auto& context = inner_.get()->*Context::Member();
   if (context != ctx_) context = ctx_;

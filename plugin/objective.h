@@ -17,8 +17,7 @@ namespace xgbgpu::plugin {
 /// on, with host vectors made current first.
 class DecoratedObjective : public xgboost::ObjFunction {
  public:
-  DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker)
-      : inner_{std::move(inner)}, maker_{maker} {}
+  DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker);
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;

@@ -7,6 +7,9 @@ BAD_OPTIONS = [
     ("num_round=0", "num_round = '0' is not valid; allowed: whole numbers from 1 to 2147483647"),
     ("num_round=ten", "num_round = 'ten' is not valid; allowed: whole numbers from 1 to 2147483647"),
     ("num_round=1.5", "num_round = '1.5' is not valid; allowed: whole numbers from 1"),
+    ("num_round=+-3", "num_round = '+-3' is not valid; allowed: whole numbers from 1"),
+    ("num_round=+", "num_round = '+' is not valid; allowed: whole numbers from 1"),
+    ("num_round= ", "num_round = ' ' is not valid; allowed: whole numbers from 1"),
     ("num_round=99999999999", "num_round = '99999999999' is not valid; allowed: whole numbers from 1"),
     ("save_period=-1", "save_period = '-1' is not valid; allowed: whole numbers from 0"),
     ("iteration_begin=-1", "iteration_begin = '-1' is not valid; allowed: whole numbers from 0"),
@@ -64,6 +67,13 @@ def test_arguments_override_the_file(cli, numbers):
     done = cli.succeed("train.conf", "num_round=2", f"eval[a]={numbers}")
     assert done.stderr.count("\ta-rmse:") == 2
     assert "0002.model" in cli.files()
+
+
+@pytest.mark.parametrize("two", ["+2", " 2", "02"])
+def test_spellings_of_a_number(cli, numbers, two):
+    cli.configure(f'tree_method = hist\neval_train = 1\ndata = "{numbers}"\n')
+    log = cli.succeed("train.conf", f"num_round={two}").stderr
+    assert "[1]" in log and "[2]" not in log
 
 
 def test_booleans_and_null(cli, numbers):

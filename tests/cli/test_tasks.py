@@ -165,6 +165,7 @@ def test_bad_feature_map(cli, model, text, message):
         (("task=pred", "test:data=a.txt"), "task = pred needs model_in, which is not set"),
         (("task=dump",), "task = dump needs model_in, which is not set"),
         (("task=dump", "model_in=m.model", "fmap=nowhere.txt"), "cannot open fmap = 'nowhere.txt': No such file"),
+        (("task=dump", "model_in=m.model", "fmap=."), "cannot open fmap = '.': it is a folder"),
         (("task=dump", "model_in=m.model", "name_dump=nowhere/d.txt"), "cannot open 'nowhere/d.txt' for writing: No"),
         (("task=dump", "model_in=m.model", "name_dump=/dev/full"), "cannot write '/dev/full'"),
         (("model_out=/dev/full",), "cannot write '/dev/full'"),
@@ -186,6 +187,8 @@ def test_errors(cli, model, arguments, message):
         ("a.txt", "1 0:2 1:x\n", "its first row is '1 0:2 1:x'"),
         ("a.txt", "1 qid:x 0:2\n", "its first row is '1 qid:x 0:2'"),
         ("a.txt", "# only a comment", "its first row is ''"),
+        ("a.txt", "1 0 1 2\n0 1 2\n", "its first row is '1 0 1 2'"),
+        ("a.txt", "\ufeff1.5,2,3\n", "its first row is '1.5,2,3'"),
         ("a.txt", "", "the file is empty"),
     ],
 )
@@ -197,13 +200,31 @@ def test_text_that_is_no_data(cli, name, text, words):
     assert f"data = '{name}': " in message and words in message
 
 
-@pytest.mark.parametrize("text", [f"# {'x' * 70000}\n1 0:1\n0 1:2\n", "1:0.5 0:1 2:3.5e-1\n0\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2"])
+@pytest.mark.parametrize("text", [f"# {'x' * 70000}\n1 0:1\n0 1:2\n", "1:0.5 0:1 2:3.5e-1\n0\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2", "\ufeff1 0:1\n0 1:2\n"])
 def test_text_that_is_data(cli, text):
     cli.configure(text, "a.txt")
     cli.configure(config("a.txt", num_round=1, tree_method="hist"))
     cli.succeed("train.conf")
     xgb.DMatrix(f"{cli.folder / 'a.txt'}?format=libsvm").save_binary(cli.folder / "a.bin")
     cli.succeed("train.conf", "data=a.bin")
+
+
+def test_data_without_a_name(cli, numbers):
+    cli.configure(config(numbers))
+    assert "data = '#cache' names no file" in cli.fail("train.conf", "data=#cache")
+
+
+def test_files_named_by_scheme(cli, numbers):
+    """As of the stock program."""
+    cli.configure(config(numbers, num_round=1))
+    here = f"file://{cli.folder}"
+    cli.succeed("train.conf", f"model_out={here}/m.json", f"data=file://{numbers}")
+    model = f"model_in={cli.folder}/m.json"
+    cli.succeed("train.conf", "task=pred", model, f"test:data={numbers}", f"name_pred={here}/p.txt")
+    cli.succeed("train.conf", "task=dump", model, f"name_dump={here}/d.txt")
+    assert {"m.json", "p.txt", "d.txt"} <= {name for name in cli.files()}
+    assert "model_out: the folder" in cli.fail("train.conf", f"model_out={here}/nowhere/m.json")
+    assert "is a folder" in cli.fail("train.conf", f"model_out={here}")
 
 
 def test_prediction_errors(cli, model, numbers):
