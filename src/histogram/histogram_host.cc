@@ -13,11 +13,11 @@ namespace {
 
 constexpr HostHistogramPolicy kPolicy;
 
-/// Two 64-bit additions at once; GCC and clang turn it into the vector unit's instruction.
-using SumVector __attribute__((vector_size(16), may_alias)) = long long;
-
 void AddTo(std::int64_t* cell, std::int64_t gradient) { *cell += gradient; }
-void AddTo(GradientSum* cell, SumVector gradient) { *reinterpret_cast<SumVector*>(cell) += gradient; }
+void AddTo(GradientSum* cell, GradientSum gradient) {
+  cell->grad += gradient.grad;
+  cell->hess += gradient.hess;
+}
 
 /// The addend of a row, for a table of packed words or of wide sums.
 template <typename Sum>
@@ -25,9 +25,9 @@ auto LoadGradient(GradientView const& g, RowRecord const& r) {
   if constexpr (std::is_same_v<Sum, std::int64_t>) {
     return Pack(r.gradient);
   } else if (g.format.narrow) {
-    return SumVector{r.gradient.grad, r.gradient.hess};
+    return GradientSum{r.gradient.grad, r.gradient.hess};
   } else {
-    return SumVector{g.wide[r.row].grad, g.wide[r.row].hess};
+    return g.wide[r.row];
   }
 }
 

@@ -36,7 +36,9 @@ struct DenseView {
 /// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
-  Cell const* cells;             ///< [stored values]
+  static constexpr std::uint32_t kSpare = 8;  ///< cells after the last one, to be read and not to be used
+
+  Cell const* cells;             ///< [stored values, kSpare]
   std::uint64_t const* row_ptr;  ///< [rows + 1]
   BinIndex const* cell_ptr;      ///< [features + 1]
 };

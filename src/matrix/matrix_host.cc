@@ -151,8 +151,10 @@ void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
 
 template <typename Cell>
 void FillSparse(RowSource const& source, int threads, QuantisedMatrix* m) {
-  m->data = Buffer<std::uint8_t>{m->stored * sizeof(Cell)};
+  constexpr std::uint32_t kSpare = SparseView<Cell>::kSpare;
+  m->data = Buffer<std::uint8_t>{(m->stored + kSpare) * sizeof(Cell)};
   auto* const cells = reinterpret_cast<Cell*>(m->data.data());
+  std::fill_n(cells + m->stored, kSpare, Cell{0});
   ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
     Cell* const begin = cells + m->row_ptr[row];
     Cell* out = begin;

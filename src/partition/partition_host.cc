@@ -20,6 +20,28 @@ decltype(auto) VisitJob(QuantisedMatrix const& matrix, PartitionJob const& job, 
   });
 }
 
+template <typename Symbol, typename Split>
+bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
+  return GoesLeft(view, row, split);
+}
+
+/// Of short rows all cells are looked at, and of the next ones as many as are missing: without a branch, which nobody
+/// could predict.
+template <typename Cell, typename Split>
+bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
+  std::uint64_t const begin = view.row_ptr[row], count = view.row_ptr[row + std::uint64_t{1}] - begin;
+  if (count > view.kSpare) return GoesLeft(view, row, split);
+  BinIndex const first_cell = view.cell_ptr[split.feature], bins = split.bins;
+  auto const own = static_cast<std::uint32_t>(count);
+  BinIndex from_end = 0;  // what the feature's symbol, if the row has one, is below that of missing values
+  for (std::uint32_t i = 0; i < view.kSpare; ++i) {
+    BinIndex const local = view.cells[begin + i] - first_cell;
+    BinIndex const is_it = static_cast<BinIndex>(i < own) & static_cast<BinIndex>(local < bins);
+    from_end |= (bins - local) & (0 - is_it);
+  }
+  return SymbolGoesLeft(bins - from_end, split);
+}
+
 }  // namespace
 
 void RowPartitioner::MakeChunks(Span<PartitionJob const> jobs) {
@@ -46,7 +68,7 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
     chunk.left = VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
       std::uint32_t left = 0;
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
-        bool const goes_left = GoesLeft(view, rows[i].row, split);
+        bool const goes_left = RowGoesLeft(view, rows[i].row, split);
         flags[i] = goes_left;
         left += goes_left;
       }
@@ -82,7 +104,7 @@ void RowPartitioner::AssignChildren(Span<PartitionJob const> jobs, NodeIndex* po
     RowRecord const* const rows = job.from + chunk.first;
     VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
-        positions[rows[i].row] = job.left + (GoesLeft(view, rows[i].row, split) ? 0 : 1);
+        positions[rows[i].row] = job.left + (RowGoesLeft(view, rows[i].row, split) ? 0 : 1);
       }
     });
   });

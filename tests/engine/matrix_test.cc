@@ -74,7 +74,7 @@ TEST_P(MatrixTest, CountsWhatItHolds) {
   EXPECT_EQ(m->stored, static_cast<std::uint64_t>(present));
   bool const dense = m->layout == MatrixLayout::kDense8 || m->layout == MatrixLayout::kDense16;
   std::size_t const width = m->layout == MatrixLayout::kDense8 ? 1 : (m->layout == MatrixLayout::kSparse32 ? 4 : 2);
-  EXPECT_EQ(m->data.bytes(), width * (dense ? m->row_stride * m->rows : m->stored));
+  EXPECT_EQ(m->data.bytes(), width * (dense ? m->row_stride * m->rows : m->stored + SparseView<std::uint16_t>::kSpare));
   EXPECT_EQ(m->columns.bytes(), dense ? width * values.at.size() : 0);
   EXPECT_GE(m->bytes(), m->data.bytes() + m->columns.bytes() + m->row_ptr.bytes());
 }

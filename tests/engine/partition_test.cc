@@ -41,14 +41,14 @@ class PartitionTest : public ::testing::TestWithParam<LayoutCase> {
   }
 
   /// Jobs that divide the rows [0, n) into nodes of uneven sizes, each by another split; bin 0 and the last are among
-  /// them.
+  /// them. A large node is divided by the last feature, whose cell is a row's last.
   std::vector<PartitionJob> MakeJobs(std::vector<RowRecord> const& from, std::vector<RowRecord>* to) const {
     std::vector<PartitionJob> jobs;
     NodeIndex left = 1;
     std::size_t first = 0;
     for (std::size_t size = 0; first < from.size(); size = size * 2 + 1, left += 2) {
       std::size_t const rows = std::min(size, from.size() - first);
-      auto const f = static_cast<FeatureIndex>(jobs.size() % values_.features);
+      auto const f = static_cast<FeatureIndex>((jobs.size() + 11 * values_.features - 11) % values_.features);
       BinIndex const n = matrix_->cuts.bins(f);
       BinIndex const bin = jobs.size() % 4 == 0 ? n : (jobs.size() % 4 == 1 ? 0 : n / 2);
       jobs.push_back({f, bin, jobs.size() % 2 == 1, from.data() + first, to->data() + first,
@@ -96,6 +96,11 @@ TEST_P(PartitionTest, AssignsTheSameChildren) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PartitionTest, ::testing::ValuesIn(testing::kLayoutCases), testing::LayoutName{});
+// Rows of up to SparseView::kSpare cells, and of more, in turns.
+INSTANTIATE_TEST_SUITE_P(Short, PartitionTest,
+                         ::testing::Values(testing::LayoutCase{
+                             "SparseAboutEight", MatrixLayout::kSparse16, {1500, 24, 0.66}, 64}),
+                         testing::LayoutName{});
 
 TEST(PartitionChunkTest, NodesLargerThanAChunk) {
   auto const values = testing::RandomValues({50000, 2, 0.1}, 102);
