@@ -9,6 +9,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "api_call.h"
 #include "array_rows.h"
@@ -16,6 +17,7 @@
 #include "core/message.h"
 #include "host_span.h"
 #include "newcomers.h"
+#include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -79,6 +81,7 @@ struct Batches {
   DMatrixHandle proxy;
   char const* config;                        ///< of the matrix
   std::unique_ptr<AscendingRows> ascending;  ///< of the batch that XGBoost reads now, if the caller's are not
+  std::string problem;                       ///< of that batch, at which XGBoost would end the process
 };
 
 /// What is being made of batches by this thread.
@@ -88,10 +91,12 @@ thread_local Batches* current_batches = nullptr;
 /// columns do not ascend cannot be read again.
 AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
   if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
+  current_batches->ascending = nullptr;
   try {
     current_batches->ascending = MakeAscendingRows(arrays);
+  } catch (InvalidArgument const& error) {
+    current_batches->problem = error.what();
   } catch (std::exception const&) {  // XGBoost looks at the same arrays next, and says what is wrong with them
-    current_batches->ascending = nullptr;
   }
   return current_batches->ascending.get();
 }
@@ -130,7 +135,10 @@ extern "C" int NextBatch(DataIterHandle handle) {
   int const more = batches.next(batches.caller);
   if (more != 0 && batches.proxy != nullptr) {
     auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);
-    AtBoundary("reading batches", [&] { CheckWeightsOfBatch(data->Info()); });
+    AtBoundary("reading batches", [&] {
+      if (!batches.problem.empty()) throw InvalidArgument{batches.problem};
+      CheckWeightsOfBatch(data->Info());
+    });
   }
   return more;
 }
@@ -222,7 +230,7 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
   static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, config, nullptr};
+  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, config, nullptr, {}};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
 }

@@ -156,6 +156,7 @@ class CsrRows final : public RowSource {
       for (std::uint64_t row = 0; row < rows() && ascend; ++row) {
         std::uint64_t const end = Offset(row + 1);
         if (end > values) return;  // somebody else says so
+        for (std::uint64_t i = begin; i < end; ++i) CheckColumn(i, static_cast<std::uint64_t>(column(i)));
         for (std::uint64_t i = begin + 1; i < end && ascend; ++i) ascend = column(i - 1) <= column(i);
         begin = end;
       }
@@ -194,6 +195,11 @@ class CsrRows final : public RowSource {
     return static_cast<std::int64_t>(i) * array.strides[0];
   }
 
+  void CheckColumn(std::uint64_t value, std::uint64_t column) const {
+    if (column < columns_) return;
+    Throw<InvalidArgument>("Value ", value, " of a CSR matrix is of column ", static_cast<std::int64_t>(column),
+                           "; allowed: 0 to ", std::int64_t{columns_} - 1);
+  }
   template <typename T>
   void Fill(std::uint64_t begin, std::vector<Entry>* entries) const {
     WithType(indices_.type, [&](auto type) {
@@ -201,10 +207,7 @@ class CsrRows final : public RowSource {
       ParallelChunks(threads_, entries->size(), 1 << 14, [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
           auto const column = static_cast<std::uint64_t>(indices_.Read<Index>(At(indices_, begin + i)));
-          if (column >= columns_) {
-            Throw<InvalidArgument>("Value ", begin + i, " of a CSR matrix is of column ", column, "; allowed: 0 to ",
-                                   std::int64_t{columns_} - 1);
-          }
+          CheckColumn(begin + i, column);
           auto const value = static_cast<float>(values_.Read<T>(At(values_, begin + i)));
           (*entries)[i] = {static_cast<FeatureIndex>(column), missing_(value)};
         }

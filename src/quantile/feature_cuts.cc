@@ -36,7 +36,7 @@ FeatureCuts CutsOfEdges(FeatureIndex feature, std::uint64_t distinct, Span<std::
   FeatureCuts cuts{ValueOfKey(keys[0]), {}};
   cuts.values.reserve(keys.size());
   for (std::size_t i = 1; i < keys.size(); ++i) cuts.values.push_back(ValueOfKey(keys[i]));
-  cuts.values.push_back(std::numeric_limits<float>::max());
+  cuts.values.push_back(std::max(std::numeric_limits<float>::max(), AboveAll(ValueOfKey(keys.back()))));
   return cuts;
 }
 

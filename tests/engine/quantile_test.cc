@@ -240,6 +240,14 @@ TEST(BinEdgesTest, EveryDistinctValueIsTheLowerEndOfABin) {
   EXPECT_EQ(cuts.min_values, (std::vector<float>{1.0f, -2.0f}));
 }
 
+TEST(BinEdgesTest, AboveTheLargestFloatIsInfinity) {
+  constexpr float kTop = std::numeric_limits<float>::max(), kInfinity = std::numeric_limits<float>::infinity();
+  Values values{2, 3};
+  values.at = {0.0f, 0.0f, 0.0f, kTop, 0.6f * kTop, 0.4f * kTop};
+  EXPECT_EQ(host::CutsFromBinEdges(MemorySource{values}, 2).values,
+            (std::vector<float>{kTop, kInfinity, 0.6f * kTop, kInfinity, 0.4f * kTop, kTop}));
+}
+
 TEST(BinEdgesTest, MoreBinsThanASymbolHoldsAreAnError) {
   constexpr std::size_t kEdges = kMaxBinLimit + std::size_t{1};
   Values values{kEdges, 2};

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 import xgboost as xgb
 from sklearn.datasets import dump_svmlight_file
-from support import assert_same_trees, binary_labels, fresh, make_data, params, sampled, train, train_stock, trees_of
+from support import assert_same_trees, binary_labels, fresh, make_data, only_ours, params, sampled, train, train_stock, trees_of
 
 X, Y = make_data(700, 5, missing=0.15)
 FULL, _ = make_data(700, 5)
@@ -48,6 +48,17 @@ def test_containers_of_the_same_numbers(form: str) -> None:
                 )
             matrix.has_sorted_indices = False
     assert_same_trees(train(xgb.DMatrix(matrix, Y), 4), expected)
+
+
+@only_ours
+@pytest.mark.parametrize("column, unsorted", [(7, False), (-1, False), (7, True)])
+def test_columns_of_a_csr_matrix_that_are_not_there(column: int, unsorted: bool) -> None:
+    """At which stock XGBoost ends the process, for bins."""
+    matrix = sp.csr_matrix((np.ones(4, np.float32), [1, 0, 0, 1] if unsorted else [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
+    matrix.indices[3] = column
+    with pytest.raises(xgb.core.XGBoostError, match=f"Value 3 of a CSR matrix is of column {column}; allowed: 0 to 1"):
+        xgb.QuantileDMatrix(matrix, [0, 1])
+    assert xgb.QuantileDMatrix(sp.csr_matrix(X), Y).num_row() == len(X)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, bool, np.float16])

@@ -149,6 +149,16 @@ def test_the_largest_floats_in_bins(largest: float) -> None:
     assert np.allclose(model.predict(x), y, atol=1e-4)
 
 
+def test_the_largest_float_beside_missing_values() -> None:
+    """Present values go left, missing ones right: nothing but infinity is above all that is present."""
+    x = np.array([np.finfo(np.float32).max, 0, np.nan] * 60, dtype=np.float32)[:, None]
+    y = np.array([0, 0, 2] * 60, dtype=np.float32)
+    model = xgb.XGBRegressor(**params(max_depth=1), n_estimators=40).fit(x, y, eval_set=[(x, y)], verbose=False)
+    assert "<inf]" in model.get_booster().get_dump()[0]
+    assert np.allclose(model.predict(x), y, atol=1e-3)
+    assert np.allclose(model.evals_result()["validation_0"]["rmse"][-1], 0, atol=1e-3)
+
+
 @pytest.mark.parametrize("scale", [1e-15, 1e-6, 1e6, 1e15])
 def test_labels_of_any_size(scale: float) -> None:
     x, y = make_data(500, 4, missing=0.1)
