@@ -18,25 +18,31 @@ import numpy as np
 import scipy.sparse
 import xgboost as xgb
 
-CASES = {  # name: rows, features, share of values stored, depth
-    "1Mx28-d6": (1_000_000, 28, 1.0, 6),
-    "1Mx28-d8": (1_000_000, 28, 1.0, 8),
-    "100kx500-d6": (100_000, 500, 1.0, 6),
-    "500kx200-sparse-d6": (500_000, 200, 0.1, 6),
-    "10kx28-d6": (10_000, 28, 1.0, 6),
+CASES = {  # name: rows, features, share of values stored, depth, share of ones if values are 0 and 1
+    "1Mx28-d6": (1_000_000, 28, 1.0, 6, None),
+    "1Mx28-d8": (1_000_000, 28, 1.0, 8, None),
+    "100kx500-d6": (100_000, 500, 1.0, 6, None),
+    "500kx200-sparse-d6": (500_000, 200, 0.1, 6, None),
+    "10kx28-d6": (10_000, 28, 1.0, 6, None),
+    "20kx100-ones-d6": (20_000, 100, 1.0, 6, 0.5),
+    "20kx100-few-ones-d6": (20_000, 100, 1.0, 6, 0.01),
+    "150kx60-sparse-ones-d6": (150_000, 60, 0.03, 6, 1.0),
 }
 METHODS = ("hist", "gpu_hist")
 
 
-def make_data(rows, features, density):
-    """Normal features; a label from sums and squares of the first few, with noise."""
+def make_data(case):
+    """Normal features, or zeros and ones; a label from sums and squares of the first few, with noise."""
+    rows, features, density, _, ones = CASES[case]
     rng = np.random.default_rng(0)
     if density < 1.0:
-        x = scipy.sparse.random(rows, features, density, "csr", np.float32, rng, rng.standard_normal)
+        x = scipy.sparse.random(rows, features, density, "csr", np.float32, rng, np.ones if ones else rng.standard_normal)
         first = x[:, :20].toarray()
     else:
         x = rng.standard_normal((rows, features), dtype=np.float32)
-        first = x[:, :6]
+        if ones:
+            x = (rng.random((rows, features)) < ones).astype(np.float32)
+        first = x[:, :20] if ones else x[:, :6]
     score = first.sum(axis=1) + 0.5 * (first[:, :3] ** 2).sum(axis=1) + rng.standard_normal(rows)
     return x, (score > np.median(score)).astype(np.float32)
 
@@ -53,8 +59,8 @@ def params(method, depth, threads):
 
 
 def time_case(case, rounds, threads):
-    rows, features, density, depth = CASES[case]
-    x, y = make_data(rows, features, density)
+    depth = CASES[case][3]
+    x, y = make_data(case)
     boosters, first, later = {}, {}, {m: [] for m in METHODS}
     for method in METHODS:
         data = xgb.DMatrix(x, y)
@@ -80,8 +86,8 @@ def peak_memory(case, method, threads):
 
 
 def print_memory(case, method, threads):
-    rows, features, density, depth = CASES[case]
-    x, y = make_data(rows, features, density)
+    depth = CASES[case][3]
+    x, y = make_data(case)
     data = xgb.DMatrix(x, y)
     del x
     xgb.train(params(method, depth, threads), data, 3)
@@ -102,11 +108,11 @@ def main():
         print_memory(args.cases[0], args.memory_of, args.threads)
         return
     print(f"{args.threads} threads, {args.rounds} rounds; ratios are gpu_hist / hist")
-    print(f"{'case':20} {'round ms':>17} {'ratio':>6} {'first s':>13} {'ratio':>6} {'peak MiB':>13} {'loss':>19}")
+    print(f"{'case':22} {'round ms':>17} {'ratio':>6} {'first s':>13} {'ratio':>6} {'peak MiB':>13} {'loss':>19}")
     for case in args.cases or CASES:
         first, later, loss = time_case(case, args.rounds, args.threads)
         memory = {m: peak_memory(case, m, args.threads) for m in METHODS}
-        print(f"{case:20} {later['gpu_hist']:8.1f}/{later['hist']:8.1f} {later['gpu_hist'] / later['hist']:6.2f} "
+        print(f"{case:22} {later['gpu_hist']:8.1f}/{later['hist']:8.1f} {later['gpu_hist'] / later['hist']:6.2f} "
               f"{first['gpu_hist']:6.2f}/{first['hist']:6.2f} {first['gpu_hist'] / first['hist']:6.2f} "
               f"{memory['gpu_hist']:6}/{memory['hist']:6} {loss['gpu_hist']:9.5f}/{loss['hist']:9.5f}", flush=True)
 
