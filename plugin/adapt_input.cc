@@ -61,14 +61,16 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
 }
 
 void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
-  if (IsBinned(*data_)) {
-    std::vector<Entry> entries;
-    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) {
-      visit(WithFiniteEnds(ToBatch(*page.page), &entries));
-    }
-  } else {
+  if (!IsBinned(*data_)) {
     for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
+    return;
   }
+  if (lower_ends_ == nullptr) {
+    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) lower_ends_ = page.page;  // one, or none
+    if (lower_ends_ == nullptr) return;
+    ends_ = WithFiniteEnds(ToBatch(*lower_ends_), &finite_);
+  }
+  visit(ends_);
 }
 
 std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache) {

@@ -23,7 +23,8 @@ namespace xgbgpu::plugin {
 /// [columns] 1 for a categorical one; empty if there is none.
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 
-/// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins.
+/// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins. To be read by one thread
+/// at a time.
 class DMatrixRows final : public RowSource {
  public:
   /// `data` must outlive it.
@@ -37,6 +38,10 @@ class DMatrixRows final : public RowSource {
  private:
   xgboost::DMatrix* data_;
   std::vector<std::uint8_t> categorical_;
+  // Of a QuantileDMatrix, for which XGBoost makes a page of all values whenever it is asked: kept once it was.
+  mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;
+  mutable std::vector<Entry> finite_;
+  mutable RowBatch ends_;
 };
 
 /// In place of max_bin: no bins, sorted columns for exact trees.
