@@ -41,16 +41,20 @@ std::set<std::string> NamesOf() {
 }
 
 /// Names the parameter, and what is allowed, of a fraction that XGBoost's parser would refuse without that: it reads no
-/// hexadecimal numbers, and none that are too large or too small for a float.
+/// hexadecimal numbers, and none that are too large or too small for a float; or would read as another number, as
+/// it does with more than 19 digits.
 void CheckFraction(std::string const& name, std::string const& value) {
   char const* const text = value.c_str();
   char* end = nullptr;
-  std::strtod(text, &end);
+  double const number = std::strtod(text, &end);
   if (end == text || *end != '\0') NotAllowed(name, value, "a number");
   errno = 0;
-  dmlc::strtof_check_range(text, &end);
+  auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));
   if (std::exchange(errno, 0) == ERANGE) NotAllowed(name, value, "0 and numbers of a size from 1.18e-38 to 3.4e38");
   if (*end != '\0') NotAllowed(name, value, "a decimal number");
+  if (std::fabs(as_read - number) > 1e-5 * std::fabs(number)) {
+    NotAllowed(name, value, "fewer digits: very large and very small numbers as 1e20, 1e-20");
+  }
 }
 
 void CheckFractions(ParamValues const& values) {
