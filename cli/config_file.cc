@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "error.h"
+#include "text_data.h"
 
 namespace xgbgpu::cli {
 namespace {
@@ -84,7 +85,8 @@ class LineReader {
 };
 
 std::string ReadWholeFile(std::string const& path) {
-  if (std::filesystem::is_directory(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
     throw Error("cannot read the configuration file '" + path + "': it is a directory");
   }
   std::ifstream file(path, std::ios::binary);
@@ -104,6 +106,9 @@ std::vector<Setting> ReadConfigFile(std::string const& path) {
   std::string const content = ReadWholeFile(path);
   std::vector<Setting> settings;
   std::string_view rest = content;
+  if (rest.rfind(kByteOrderMark, 0) == 0) {
+    rest.remove_prefix(std::strlen(kByteOrderMark));
+  }
   for (int line_number = 1; !rest.empty(); ++line_number) {
     auto const end = rest.find_first_of("\r\n");
     std::string_view const line = rest.substr(0, end);

@@ -8,14 +8,17 @@
 #include <sstream>
 
 #include "error.h"
+#include "output_file.h"
+#include "text_data.h"
 
 namespace xgbgpu::cli {
 
 FeatureMap ReadFeatureMap(std::string const& path) {
-  if (std::filesystem::is_directory(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(LocalPath(path), ignored)) {
     throw Error("cannot open fmap = '" + path + "': it is a folder");
   }
-  std::ifstream file(path);
+  std::ifstream file(LocalPath(path));
   if (!file) {
     throw Error("cannot open fmap = '" + path + "': " + std::strerror(errno));
   }
@@ -27,6 +30,9 @@ FeatureMap ReadFeatureMap(std::string const& path) {
   };
   for (std::string line; std::getline(file, line);) {
     ++line_number;
+    if (line_number == 1 && line.rfind(kByteOrderMark, 0) == 0) {
+      line.erase(0, std::strlen(kByteOrderMark));
+    }
     std::istringstream words(line);
     std::string index;
     std::string name;

@@ -34,6 +34,9 @@ void OutputFile::Close() {
 
 void CheckFolder(std::string const& option, std::string const& path) {
   std::filesystem::path const file = LocalPath(path), folder = file.parent_path();
+  if (file.empty()) {
+    throw Error(option + " = '" + path + "' names no file");
+  }
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
     throw Error(option + " = '" + path + "' is a folder; allowed: the name of a file to write");

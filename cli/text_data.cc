@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -24,28 +25,23 @@ bool IsPair(std::string const& token) {
   return colon != std::string::npos && IsNumber(token.substr(0, colon)) && IsNumber(token.substr(colon + 1));
 }
 
-bool IsLibsvmRow(std::string const& line) {
+/// *has_values: are there more than a label and a group?
+bool IsLibsvmRow(std::string const& line, bool* has_values) {
   std::istringstream tokens(line);
   std::string token;
   tokens >> token;
   if (!IsNumber(token) && !IsPair(token)) return false;  // label, or label:weight
+  *has_values = false;
   while (tokens >> token) {
     bool const is_group = token.rfind("qid:", 0) == 0;
     if (is_group ? !IsNumber(token.substr(4)) : !IsPair(token)) return false;
+    *has_values = *has_values || !is_group;
   }
   return true;
 }
 
-/// Some editors begin a file with U+FEFF; readers of text skip it.
-void SkipByteOrderMark(std::istream& file) {
-  std::string mark(3, '\0');
-  if (file.read(mark.data(), 3) && mark == "\xEF\xBB\xBF") return;
-  file.clear();
-  file.seekg(0);
-}
-
-/// The first row that is not empty, without comments, at most so many characters of it.
-std::string FirstRow(std::istream& file) {
+/// The next row that is not empty, without comments, at most so many characters of it.
+std::string NextRow(std::istream& file) {
   constexpr std::size_t kMost = 1 << 16;
   std::string row;
   bool comment = false;
@@ -81,6 +77,10 @@ void CheckTextData(std::string const& option, std::string const& uri) {
   std::string const arguments = question == std::string::npos ? "" : "&" + without_cache.substr(question + 1);
   std::string const what = option + " = '" + uri + "'";
   if (path.empty()) throw Error(what + " names no file");
+  if (path.size() < without_cache.substr(0, question).size() && path[0] != '/') {
+    throw Error(what + ": '" + path +
+                "' is read as the name of a machine; allowed: file:///folder/file, or the name alone");
+  }
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return;
   std::ifstream file(path, std::ios::binary);
@@ -88,9 +88,13 @@ void CheckTextData(std::string const& option, std::string const& uri) {
   if (file.peek() == std::ifstream::traits_type::eof()) throw Error(what + ": the file is empty");
   bool const is_libsvm = (arguments + '&').find("&format=libsvm&") != std::string::npos;
   if (!is_libsvm && arguments.find("&format=") != std::string::npos) return;
-  SkipByteOrderMark(file);
-  std::string const row = FirstRow(file);
-  if (IsLibsvmRow(row)) return;
+  std::string row = NextRow(file);
+  if (row.rfind(kByteOrderMark, 0) == 0) row.erase(0, std::strlen(kByteOrderMark));
+  for (bool has_values = false; IsLibsvmRow(row, &has_values);) {
+    if (has_values) return;
+    row = NextRow(file);
+    if (row.empty()) return;  // labels are all there is
+  }
   constexpr std::size_t kShown = 60;
   throw Error(what + ": it is read as LIBSVM, and its first row is '" + row.substr(0, kShown) +
               (row.size() > kShown ? "…" : "") + "'; allowed: label column:value column:value …; of a CSV file: " +

@@ -83,7 +83,7 @@ void Booster::SetParameters(std::vector<std::pair<std::string, std::string>> con
 }
 
 void Booster::Load(std::string const& path) {
-  if (XGBoosterLoadModel(handle_, path.c_str()) != 0) {
+  if (XGBoosterLoadModel(handle_, LocalPath(path).c_str()) != 0) {
     std::string const reason = LastMessage();  // of other files XGBoost asks for as many bytes as they seem to say
     bool const is_other = reason == std::bad_alloc{}.what() || reason.rfind("basic_string::", 0) == 0;
     throw Error("cannot load model_in = '" + path + "':\n" + (is_other ? "it is not an XGBoost model" : reason));

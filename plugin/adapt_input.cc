@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "core/message.h"
 #include "xgbgpu/error.h"
@@ -66,9 +67,11 @@ void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit
     return;
   }
   if (lower_ends_ == nullptr) {
-    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) lower_ends_ = page.page;  // one, or none
-    if (lower_ends_ == nullptr) return;
-    ends_ = WithFiniteEnds(ToBatch(*lower_ends_), &finite_);
+    std::shared_ptr<xgboost::SparsePage const> made;
+    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) made = page.page;  // one, or none
+    if (made == nullptr) return;
+    ends_ = WithFiniteEnds(ToBatch(*made), &finite_);
+    lower_ends_ = std::move(made);
   }
   visit(ends_);
 }

@@ -92,6 +92,7 @@ thread_local Batches* current_batches = nullptr;
 AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
   if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
   current_batches->ascending = nullptr;
+  current_batches->problem.clear();
   try {
     current_batches->ascending = MakeAscendingRows(arrays);
   } catch (InvalidArgument const& error) {
@@ -131,7 +132,8 @@ extern "C" void ResetBatches(DataIterHandle handle) {
 
 /// Called by XGBoost, whose C function reports what is thrown here.
 extern "C" int NextBatch(DataIterHandle handle) {
-  auto const& batches = *static_cast<Batches const*>(handle);
+  auto& batches = *static_cast<Batches*>(handle);
+  batches.problem.clear();
   int const more = batches.next(batches.caller);
   if (more != 0 && batches.proxy != nullptr) {
     auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);

@@ -146,18 +146,21 @@ class CsrRows final : public RowSource {
 
   std::uint64_t rows() const override { return static_cast<std::uint64_t>(indptr_.shape[0] - 1); }
   FeatureIndex features() const override { return columns_; }
-  /// Do columns ascend in every row, as far as rows are in order? Values are not looked at.
+  /// Do columns ascend in every row? Values are not looked at. Throws as ForEachBatch, up to the first row that does
+  /// not ascend.
   bool Ascend() const {
     bool ascend = true;
     WithType(indices_.type, [&](auto type) {
-      auto const column = [&](std::uint64_t i) { return indices_.Read<decltype(type)>(At(indices_, i)); };
-      auto const values = static_cast<std::uint64_t>(values_.shape[0]);
       std::uint64_t begin = Offset(0);
       for (std::uint64_t row = 0; row < rows() && ascend; ++row) {
-        std::uint64_t const end = Offset(row + 1);
-        if (end > values) return;  // somebody else says so
-        for (std::uint64_t i = begin; i < end; ++i) CheckColumn(i, static_cast<std::uint64_t>(column(i)));
-        for (std::uint64_t i = begin + 1; i < end && ascend; ++i) ascend = column(i - 1) <= column(i);
+        std::uint64_t const end = EndOf(row, begin);
+        std::uint64_t before = 0;
+        for (std::uint64_t i = begin; i < end; ++i) {
+          auto const column = static_cast<std::uint64_t>(indices_.Read<decltype(type)>(At(indices_, i)));
+          CheckColumn(i, column);
+          ascend = ascend && before <= column;
+          before = column;
+        }
         begin = end;
       }
     });
@@ -170,12 +173,7 @@ class CsrRows final : public RowSource {
       std::uint64_t const begin = Offset(first);
       offsets.assign(1, 0);
       while (first + offsets.size() - 1 < rows() && offsets.back() < kBatchValues) {
-        std::uint64_t const end = Offset(first + offsets.size());
-        if (end < begin + offsets.back() || end > static_cast<std::uint64_t>(values_.shape[0])) {
-          Throw<InvalidArgument>("Row ", first + offsets.size() - 1, " of a CSR matrix ends at value ", end,
-                                 "; allowed: rows in order, up to ", values_.shape[0]);
-        }
-        offsets.push_back(end - begin);
+        offsets.push_back(EndOf(first + offsets.size() - 1, begin + offsets.back()) - begin);
       }
       entries.resize(offsets.back());
       WithType(values_.type, [&](auto type) { Fill<decltype(type)>(begin, &entries); });
@@ -195,6 +193,15 @@ class CsrRows final : public RowSource {
     return static_cast<std::int64_t>(i) * array.strides[0];
   }
 
+  /// Where the row ends that begins at value `begin`.
+  std::uint64_t EndOf(std::uint64_t row, std::uint64_t begin) const {
+    std::uint64_t const end = Offset(row + 1);
+    if (end < begin || end > static_cast<std::uint64_t>(values_.shape[0])) {
+      Throw<InvalidArgument>("Row ", row, " of a CSR matrix ends at value ", static_cast<std::int64_t>(end),
+                             "; allowed: rows in order, up to ", values_.shape[0]);
+    }
+    return end;
+  }
   void CheckColumn(std::uint64_t value, std::uint64_t column) const {
     if (column < columns_) return;
     Throw<InvalidArgument>("Value ", value, " of a CSR matrix is of column ", static_cast<std::int64_t>(column),

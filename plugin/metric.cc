@@ -66,7 +66,9 @@ void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& inf
 
 DecoratedMetric::DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker)
     : inner_{std::move(inner)}, maker_{maker} {
-  tparam_ = inner_.get()->*Context::Member() = nullptr;  // XGBoost leaves it as it is
+  // XGBoost leaves both uninitialised.
+  tparam_ = nullptr;
+  inner_.get()->*Context::Member() = nullptr;
 }
 
 xgboost::Metric* DecoratedMetric::inner() const {

@@ -44,7 +44,9 @@ std::optional<ObjectiveParams> ParamsOf(xgboost::ObjFunction const& objective) {
 
 DecoratedObjective::DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker)
     : inner_{std::move(inner)}, maker_{maker} {
-  ctx_ = inner_.get()->*Context::Member() = nullptr;  // XGBoost leaves it as it is
+  // XGBoost leaves both uninitialised.
+  ctx_ = nullptr;
+  inner_.get()->*Context::Member() = nullptr;
 }
 
 xgboost::ObjFunction* DecoratedObjective::inner() const {

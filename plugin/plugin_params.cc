@@ -42,7 +42,7 @@ std::set<std::string> NamesOf() {
 
 /// Names the parameter, and what is allowed, of a fraction that XGBoost's parser would refuse without that: it reads no
 /// hexadecimal numbers, and none that are too large or too small for a float; or would read as another number, as
-/// it does with more than 19 digits.
+/// it does from 2^64 on, or behind 19 zeros, written with digits alone.
 void CheckFraction(std::string const& name, std::string const& value) {
   char const* const text = value.c_str();
   char* end = nullptr;
@@ -155,6 +155,7 @@ void CheckStockParam(std::string const& name, std::string const& value) {
       {"n_jobs", kThreads},
       {"rate_drop", kShare},
       {"skip_drop", kShare},
+      {"base_score", {[](double x) { return std::isfinite(x); }, "a finite number"}},
       {"scale_pos_weight", {[](double x) { return x >= 0 && std::isfinite(x); }, "a finite number, 0 or larger"}},
       {"tweedie_variance_power", {[](double x) { return x >= 1 && x < 2; }, "at least 1, less than 2"}},
       {"num_pairsample", {[](double x) { return x >= 1 && x < 1e9; }, "1 to 999999999", true}},

@@ -36,9 +36,10 @@ struct DenseView {
 /// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
-  static constexpr std::uint32_t kSpare = 8;  ///< cells after the last one, to be read and not to be used
+  /// Cells after the last one, to be read and not to be used, on the host.
+  static constexpr std::uint32_t kSpare = 8;
 
-  Cell const* cells;             ///< [stored values, kSpare]
+  Cell const* cells;             ///< [stored values]
   std::uint64_t const* row_ptr;  ///< [rows + 1]
   BinIndex const* cell_ptr;      ///< [features + 1]
 };
@@ -53,7 +54,7 @@ class QuantisedMatrix {
   MatrixLayout layout{MatrixLayout::kDense8};
   std::size_t row_stride{0};       ///< dense layouts: symbols from one row to the next
   std::vector<BinIndex> cell_ptr;  ///< [features + 1] first cell of each feature
-  Buffer<std::uint8_t> data;       ///< symbols or cells, as `layout` says
+  Buffer<std::uint8_t> data;       ///< symbols or cells, as `layout` says, with SparseView::kSpare
   Buffer<std::uint8_t> columns;    ///< dense layouts: symbols by feature, for partitioning (docs/adr/0004)
   Buffer<std::uint64_t> row_ptr;   ///< [rows + 1], sparse layouts only
 

@@ -21,14 +21,14 @@ decltype(auto) VisitJob(QuantisedMatrix const& matrix, PartitionJob const& job, 
 }
 
 template <typename Symbol, typename Split>
-bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
+bool ListedRowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
   return GoesLeft(view, row, split);
 }
 
 /// Of short rows all cells are looked at, and of the next ones as many as are missing: without a branch, which nobody
 /// could predict.
 template <typename Cell, typename Split>
-bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
+bool ListedRowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
   std::uint64_t const begin = view.row_ptr[row], count = view.row_ptr[row + std::uint64_t{1}] - begin;
   if (count > view.kSpare) return GoesLeft(view, row, split);
   BinIndex const first_cell = view.cell_ptr[split.feature], bins = split.bins;
@@ -68,7 +68,7 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
     chunk.left = VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
       std::uint32_t left = 0;
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
-        bool const goes_left = RowGoesLeft(view, rows[i].row, split);
+        bool const goes_left = ListedRowGoesLeft(view, rows[i].row, split);
         flags[i] = goes_left;
         left += goes_left;
       }
@@ -104,7 +104,7 @@ void RowPartitioner::AssignChildren(Span<PartitionJob const> jobs, NodeIndex* po
     RowRecord const* const rows = job.from + chunk.first;
     VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
-        positions[rows[i].row] = job.left + (RowGoesLeft(view, rows[i].row, split) ? 0 : 1);
+        positions[rows[i].row] = job.left + (ListedRowGoesLeft(view, rows[i].row, split) ? 0 : 1);
       }
     });
   });

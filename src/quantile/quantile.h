@@ -23,8 +23,8 @@ namespace xgbgpu::host {
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads);
 
 /// Cuts of data that hold lower bin edges instead of values: see Dataset::FromBinEdges. The upper end of a feature's
-/// last bin is not in such data; it becomes the largest float. Throws InvalidArgument (more than kMaxBinLimit bins; an
-/// infinite value).
+/// last bin is not in such data; it becomes the largest float, or infinity, if that bin begins beyond half of it.
+/// Throws InvalidArgument (more than kMaxBinLimit bins; an infinite value).
 Cuts CutsFromBinEdges(RowSource const& source, int threads);
 
 }  // namespace xgbgpu::host

@@ -73,3 +73,9 @@ def test_missing_file(cli):
 
 def test_folder_instead_of_file(cli):
     assert "cannot read the configuration file '.': it is a directory" in cli.fail(".")
+
+
+def test_a_byte_order_mark_is_skipped(cli, model):
+    cli.configure("\ufeffname_dump = a.txt\n", "dump.conf")
+    cli.succeed("dump.conf", "task=dump", f"model_in={model}")
+    assert "a.txt" in cli.files()

@@ -188,6 +188,7 @@ def test_errors(cli, model, arguments, message):
         ("a.txt", "1 qid:x 0:2\n", "its first row is '1 qid:x 0:2'"),
         ("a.txt", "# only a comment", "its first row is ''"),
         ("a.txt", "1 0 1 2\n0 1 2\n", "its first row is '1 0 1 2'"),
+        ("a.txt", "0\n1 qid:1\n1 0 1 2\n0 1 2\n", "'1 0 1 2'"),
         ("a.txt", "\ufeff1.5,2,3\n", "its first row is '1.5,2,3'"),
         ("a.txt", "", "the file is empty"),
     ],
@@ -200,7 +201,7 @@ def test_text_that_is_no_data(cli, name, text, words):
     assert f"data = '{name}': " in message and words in message
 
 
-@pytest.mark.parametrize("text", [f"# {'x' * 70000}\n1 0:1\n0 1:2\n", "1:0.5 0:1 2:3.5e-1\n0\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2", "\ufeff1 0:1\n0 1:2\n"])
+@pytest.mark.parametrize("text", [f"# {'x' * 70000}\n1 0:1\n0 1:2\n", "1:0.5 0:1 2:3.5e-1\n0\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2", "\ufeff1 0:1\n0 1:2\n", "0\n1 0:1\n0 1:2\n"])
 def test_text_that_is_data(cli, text):
     cli.configure(text, "a.txt")
     cli.configure(config("a.txt", num_round=1, tree_method="hist"))
@@ -225,6 +226,11 @@ def test_files_named_by_scheme(cli, numbers):
     assert {"m.json", "p.txt", "d.txt"} <= {name for name in cli.files()}
     assert "model_out: the folder" in cli.fail("train.conf", f"model_out={here}/nowhere/m.json")
     assert "is a folder" in cli.fail("train.conf", f"model_out={here}")
+    assert "model_out = 'file://' names no file" in cli.fail("train.conf", "model_out=file://")
+    assert "data = 'file://a.txt': 'a.txt' is read as the name of a machine" in cli.fail("train.conf", "data=file://a.txt")
+    (cli.folder / "map.txt").write_text("\ufeff0 width q\n")
+    cli.succeed("train.conf", "task=dump", f"model_in={here}/m.json", f"fmap={here}/map.txt", "name_dump=named.txt")
+    assert b"width" in cli.read("named.txt")
 
 
 def test_prediction_errors(cli, model, numbers):

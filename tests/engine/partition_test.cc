@@ -97,10 +97,11 @@ TEST_P(PartitionTest, AssignsTheSameChildren) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PartitionTest, ::testing::ValuesIn(testing::kLayoutCases), testing::LayoutName{});
 // Rows of up to SparseView::kSpare cells, and of more, in turns.
-INSTANTIATE_TEST_SUITE_P(Short, PartitionTest,
-                         ::testing::Values(testing::LayoutCase{
-                             "SparseAboutEight", MatrixLayout::kSparse16, {1500, 24, 0.66}, 64}),
-                         testing::LayoutName{});
+INSTANTIATE_TEST_SUITE_P(
+    Short, PartitionTest,
+    ::testing::Values(testing::LayoutCase{"SparseAboutEight", MatrixLayout::kSparse16, {1500, 24, 0.66}, 64},
+                      testing::LayoutCase{"Sparse32Short", MatrixLayout::kSparse32, {40000, 40, 0.94}, 4000}),
+    testing::LayoutName{});
 
 TEST(PartitionChunkTest, NodesLargerThanAChunk) {
   auto const values = testing::RandomValues({50000, 2, 0.1}, 102);

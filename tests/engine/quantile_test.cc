@@ -241,7 +241,7 @@ TEST(BinEdgesTest, EveryDistinctValueIsTheLowerEndOfABin) {
 }
 
 TEST(BinEdgesTest, AboveTheLargestFloatIsInfinity) {
-  constexpr float kTop = std::numeric_limits<float>::max(), kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kTop = std::numeric_limits<float>::max();
   Values values{2, 3};
   values.at = {0.0f, 0.0f, 0.0f, kTop, 0.6f * kTop, 0.4f * kTop};
   EXPECT_EQ(host::CutsFromBinEdges(MemorySource{values}, 2).values,

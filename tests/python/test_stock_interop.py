@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from support import (
+    BACKEND,
     LIBRARY,
     METHOD,
     OURS,
@@ -314,3 +315,29 @@ def test_this_suite_knows_whom_it_tests() -> None:
     assert OURS == (METHOD == "gpu_hist")
     booster = train(xgb.DMatrix(X, Y), 1)
     assert config_of(booster)["gradient_booster"]["gbtree_train_param"]["tree_method"] == METHOD
+
+
+@only_ours
+def test_a_booster_that_was_trained_before_the_library_was() -> None:
+    """Nothing can be added to it; its copy has everything."""
+    code = f"""
+import ctypes, numpy as np, xgboost as xgb
+x = np.random.default_rng(0).random((300, 4))
+data = xgb.DMatrix(x, x[:, 0])
+booster = xgb.train(dict(tree_method="hist"), data, 2)
+ctypes.CDLL({LIBRARY!r}, ctypes.RTLD_GLOBAL)
+ours = dict(tree_method="{METHOD}", gpu_backend="{BACKEND}")
+booster.set_param(ours)
+try:
+    booster.update(data, 2)
+    raise SystemExit("it was updated")
+except xgb.core.XGBoostError as error:
+    assert "not compiled with GPU support" in str(error), error
+booster.set_param(dict(tree_method="hist"))
+other = booster.copy()
+other.set_param(ours)
+other.update(data, 2)
+assert other.num_boosted_rounds() == 3
+assert xgb.train(ours, data, 1, xgb_model=booster).num_boosted_rounds() == 3
+"""
+    run_python(code)
