@@ -84,7 +84,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("fix_list_weight", "nan", 0, ["fix_list_weight", "nan", "0 or larger"]),
     *((name, "0x10", right, ["min_split_loss|" + name, "'0x10'", "decimal"]) for name, right in (("gamma", 0), ("top_rate", 0.2), ("rate_drop", 0))),
     *(("subsample", wrong, 1, ["subsample", f"'{wrong}'", "from 1.18e-38 to 3.4e38"]) for wrong in ("1e-50", "1e39")),
-    *((name, wrong, right, ["learning_rate|" + name, f"'{wrong}'", "as 1e20"]) for name, right in (("eta", 0.3), ("base_score", 0.5)) for wrong in (2**64, f"0.{'0' * 30}1")),
+    *(("eta", wrong, 0.3, ["learning_rate", f"'{wrong}'", "as 1e20"]) for wrong in (2**64, f"0.{'0' * 30}1")),
     ("nthread", "5000 ", 1, ["nthread", "'5000 '", "4096"]),
     ("max_cat_to_onehot", 0, 4, ["max_cat_to_onehot", r"\b0\b", r"\b1\b"]),
     ("max_cat_to_onehot", -1, 4, ["max_cat_to_onehot", "'-1'", "1 to 2147483647"]),

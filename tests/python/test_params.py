@@ -365,3 +365,11 @@ def test_dart_may_drop_by_weight(data: xgb.DMatrix) -> None:
 def test_sampling_repeats_with_the_seed(data: xgb.DMatrix) -> None:
     settings = sampled(subsample=0.4, colsample_bytree=0.5, colsample_bylevel=0.5, colsample_bynode=0.5)
     assert_same_trees(train(data, 4, seed=9, **settings), train(data, 4, seed=9, **settings))
+
+
+@only_ours
+def test_a_base_score_of_more_digits_than_are_read() -> None:
+    """XGBoost reads 0."""
+    x, y = make_data(100, 2)
+    with pytest.raises(xgb.core.XGBoostError, match=f"base_score is '{2**64}'; allowed: fewer digits"):
+        train(xgb.DMatrix(x, y), 1, base_score=2**64)
