@@ -40,7 +40,7 @@ bool IsLibsvmRow(std::string const& line, bool* has_values) {
   return true;
 }
 
-/// The next row that is not empty, without comments, at most so many characters of it.
+/// The next row that is not empty, without comments, at most so many characters of it; empty at the end.
 std::string NextRow(std::istream& file) {
   constexpr std::size_t kMost = 1 << 16;
   std::string row;
@@ -55,6 +55,7 @@ std::string NextRow(std::istream& file) {
       if (!comment) row += c;
     }
   }
+  if (row.find_first_not_of(" \t") == std::string::npos) return {};
   return row.size() < kMost ? row : row.substr(0, row.find_last_of(" \t"));  // the last token may be cut
 }
 
@@ -73,11 +74,11 @@ bool IsDMatrixFile(std::istream& file) {
 void CheckTextData(std::string const& option, std::string const& uri) {
   std::string const without_cache = uri.substr(0, uri.find('#'));
   std::size_t const question = without_cache.find('?');
-  std::string const path = LocalPath(without_cache.substr(0, question));
+  std::string const name = without_cache.substr(0, question), path = LocalPath(name);
   std::string const arguments = question == std::string::npos ? "" : "&" + without_cache.substr(question + 1);
   std::string const what = option + " = '" + uri + "'";
   if (path.empty()) throw Error(what + " names no file");
-  if (path.size() < without_cache.substr(0, question).size() && path[0] != '/') {
+  if (path != name && path[0] != '/') {
     throw Error(what + ": '" + path +
                 "' is read as the name of a machine; allowed: file:///folder/file, or the name alone");
   }
@@ -96,7 +97,7 @@ void CheckTextData(std::string const& option, std::string const& uri) {
     if (row.empty()) return;  // labels are all there is
   }
   constexpr std::size_t kShown = 60;
-  throw Error(what + ": it is read as LIBSVM, and its first row is '" + row.substr(0, kShown) +
+  throw Error(what + ": it is read as LIBSVM, and a row of it is '" + row.substr(0, kShown) +
               (row.size() > kShown ? "…" : "") + "'; allowed: label column:value column:value …; of a CSV file: " +
               path + "?format=csv&label_column=0, as the column of the labels may be");
 }

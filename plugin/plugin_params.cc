@@ -52,7 +52,8 @@ void CheckFraction(std::string const& name, std::string const& value) {
   auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));
   if (std::exchange(errno, 0) == ERANGE) NotAllowed(name, value, "0 and numbers of a size from 1.18e-38 to 3.4e38");
   if (*end != '\0') NotAllowed(name, value, "a decimal number");
-  if (std::fabs(as_read - number) > 1e-5 * std::fabs(number)) {
+  // It rounds to float 15 times at most: for the digits, ten powers and a quotient.
+  if (std::fabs(as_read - number) > 0x1p-20 * std::fabs(number)) {
     NotAllowed(name, value, "fewer digits: very large and very small numbers as 1e20, 1e-20");
   }
 }

@@ -41,7 +41,7 @@ def train(args: argparse.Namespace) -> None:
     else:
         import xgboost as xgb
 
-        ctypes.CDLL(args.library, ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(args.loaded, ctypes.RTLD_GLOBAL)
     data = make_data(args.rows, args.columns, 0)
     valid = [(make_data(args.rows // 20, args.columns, 1), "valid")] if args.evaluate else []
     params: Dict[str, Any] = {
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--format", default="svg", help="svg, or what matplotlib writes")
     parser.add_argument("--train", choices=("before", "after"), help=argparse.SUPPRESS)
     parser.add_argument("--trace", help=argparse.SUPPRESS)
-    parser.add_argument("--library", help=argparse.SUPPRESS)
+    parser.add_argument("--library", dest="loaded", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.train:
         train(args)

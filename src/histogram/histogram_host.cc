@@ -13,6 +13,7 @@ namespace {
 
 constexpr HostHistogramPolicy kPolicy;
 
+// No vectors that may alias anything: the offsets of cells would be read again after each addition.
 void AddTo(std::int64_t* cell, std::int64_t gradient) { *cell += gradient; }
 void AddTo(GradientSum* cell, GradientSum gradient) {
   cell->grad += gradient.grad;

@@ -33,7 +33,9 @@ class PartitionTest : public ::testing::TestWithParam<LayoutCase> {
   PartitionTest()
       : values_{testing::RandomValues(GetParam().shape, 101)},
         matrix_{testing::MakeMatrix(values_, GetParam().max_bin)},
-        bins_{reference::MakeBins(values_, matrix_->cuts)} {}
+        bins_{reference::MakeBins(values_, matrix_->cuts)} {
+    EXPECT_EQ(matrix_->layout, GetParam().layout);
+  }
 
   bool GoesLeft(RowIndex row, PartitionJob const& job) const {
     int const bin = bins_(row, job.feature);

@@ -215,6 +215,26 @@ def test_tree_method_switched_on_a_live_booster(other: str) -> None:
     assert config_of(live)["gradient_booster"]["gbtree_train_param"]["tree_method"] == other
 
 
+@only_ours
+def test_parameters_hold_when_the_tree_method_is_set_anew() -> None:
+    """Stock XGBoost forgets them. So do `approx` and what follows it, where the library is not asked."""
+    data = xgb.DMatrix(X, Y)
+    live = xgb.Booster(params(max_depth=2), [data])
+    for number, method in enumerate([METHOD, "hist", METHOD, METHOD]):
+        live.set_param({"tree_method": method})
+        live.update(data, number)
+    assert all(tree.nodes <= 7 for tree in trees_of(live))
+
+
+@only_ours
+def test_refresh_uses_the_parameters_of_the_trees() -> None:
+    data = xgb.DMatrix(X, Y)
+    live = xgb.Booster(params(max_depth=2, reg_lambda=200), [data])
+    live.update(data, 0)
+    refreshed = xgb.train(params(process_type="update", updater="refresh"), data, 1, xgb_model=live)
+    assert np.array_equal(refreshed.predict(data), live.predict(data))
+
+
 def test_copies_of_a_switched_booster_have_its_method() -> None:
     data = xgb.DMatrix(X, Y)
     live = train(data, 2, max_depth=3)
