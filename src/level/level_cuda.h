@@ -205,7 +205,8 @@ class LevelBuilder {
     GradientMaxima const* maxima;
     bool computes;  ///< gradients, with what follows
     ObjectiveParams objective;
-    float const *labels, *weights;
+    RowLabels labels;
+    float const* weights;
     int processors;
     NodeLimitsView limits;
   };

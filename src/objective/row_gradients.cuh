@@ -15,11 +15,12 @@ namespace xgbgpu::cuda {
 template <typename Loss>
 struct RowGradients {
   Loss loss;
-  float const* labels;
+  RowLabels labels;
   float const* weights;  ///< or nullptr
 
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
-    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
+    float const label = labels.bytes != nullptr ? static_cast<float>(labels.bytes[row]) : labels.values[row];
+    return loss(margins[row], label, weights == nullptr ? 1.0f : weights[row]);
   }
   /// Gradients first … first + 3, of which all are there. `first` is a multiple of four.
   __device__ void Four(std::uint64_t first, float const* margins, GradientPair (&v)[4]) const {
@@ -41,7 +42,7 @@ struct RowGradients {
   template <typename F>
   __device__ void ForFour(std::uint64_t first, float const* margins, F&& use) const {
     auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
-    float4 const f = load(margins), y = load(labels);
+    float4 const f = load(margins), y = load(labels.values);
     float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
     use(0, f.x, y.x, w.x);
     use(1, f.y, y.y, w.y);

@@ -46,6 +46,18 @@ TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
+// Whole numbers of a byte are read as such.
+TEST_P(ComputedGradientsTest, OfLabelsThatAreBytesOrOneThatIsNot) {
+  TwoTrainings both{case_};
+  both.SetLabels(0);
+  for (std::size_t row = 0; row < case_.values.rows; row += 3) both.labels()[row] = static_cast<float>(row % 256);
+  for (float last : {255.0f, 256.0f, 7.0f, -1.0f, 0.5f, -0.0f, 0.0f}) {
+    SCOPED_TRACE(last);
+    both.SetLabel(case_.values.rows - 1, last);
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
 // A tree is recorded once, and what changes from round to round is told to it.
 TEST_P(ComputedGradientsTest, OfManyRoundsByOneRecording) {
   TwoTrainings both{case_, {Objective::kLogistic}};

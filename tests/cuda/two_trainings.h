@@ -71,6 +71,10 @@ class TwoTrainings {
     labels_.assign(labels_.size(), value);
     rows_->SetTargets(targets_);
   }
+  void SetLabel(std::size_t row, float value) {
+    labels_[row] = value;
+    rows_->SetTargets(targets_);
+  }
   /// From the next tree on.
   void SetObjective(ObjectiveParams const& objective) { objective_ = objective; }
   void SetMargin(std::size_t row, float value) {
@@ -137,6 +141,8 @@ class TwoTrainings {
     }
     ++round_;
   }
+  /// The host's, which SetLabel copies.
+  std::vector<float>& labels() { return labels_; }
   CudaTreeBuilder& cuda() { return *cuda_; }
   ResidentRows& rows() { return *rows_; }
   Tree const& tree() const { return tree_; }
