@@ -1,4 +1,4 @@
-/// The line between our exceptions and XGBoost's: the only place that catches.
+/// The line between our exceptions and XGBoost's: where those of the engine become errors that its callers know.
 #ifndef XGBGPU_PLUGIN_BOUNDARY_H_
 #define XGBGPU_PLUGIN_BOUNDARY_H_
 

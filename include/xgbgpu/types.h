@@ -28,6 +28,18 @@ struct GradientSum {
     return a.grad == b.grad && a.hess == b.hess;
   }
   friend constexpr bool operator!=(GradientSum const& a, GradientSum const& b) { return !(a == b); }
+  constexpr GradientSum& operator+=(GradientSum other) {
+    grad += other.grad;
+    hess += other.hess;
+    return *this;
+  }
+  constexpr GradientSum& operator-=(GradientSum other) {
+    grad -= other.grad;
+    hess -= other.hess;
+    return *this;
+  }
+  friend constexpr GradientSum operator+(GradientSum a, GradientSum b) { return a += b; }
+  friend constexpr GradientSum operator-(GradientSum a, GradientSum b) { return a -= b; }
 };
 
 }  // namespace xgbgpu

@@ -139,10 +139,11 @@ def compare(
         Of the trainings, which model files do not tell.
     gradient_error
         How far the gradients that the two computed for a row may be apart; default: 2^-21, eight roundings of numbers
-        up to 1. With weights: as many times the largest. Needs `data`, which tell how many rows were summed.
+        up to 1. With weights: as many times the largest. A ``gpu_hist`` of 65,536 rows or more may round them to 14 bits:
+        2^-14 beside another method. Needs `data`, which tell how many rows were summed.
     ordered
         True if nodes compete (``max_leaves``, ``grow_policy=lossguide``): another split elsewhere then changes what is
-        grown, and a node that only one model splits is no difference.
+        grown, and a node that only one model splits counts as a tie.
 
     With ``max_delta_step`` or ``monotone_constraints`` gains are sums of larger numbers than the tolerance is derived
     from: a tie may then be called real. Two trainings of ``dart`` drop trees by random numbers of their own.
@@ -152,6 +153,9 @@ def compare(
     """
     one, other = Model(a, "a"), Model(b, "b")
     one.check_shape(other)
+    for name, value in (("reg_lambda", reg_lambda), ("gamma", gamma), ("gradient_error", gradient_error or 0.0)):
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} is {value}; allowed: 0 and larger")
     if data is None and gradient_error:
         raise ValueError(f"gradient_error is {gradient_error}, but no data tell how many rows a sum has")
     columns = None if data is None else Columns(data)
@@ -341,8 +345,11 @@ class _Walk:
             return False
         if categories != (None, None):
             return bool(categories[0] == categories[1])
-        # "Present or missing" on a QuantileDMatrix: the matrix does not hold the upper end of its last bin.
-        return a.threshold[pair.a] in (b.threshold[pair.b], np.finfo(np.float32).max)
+        at_a, at_b = a.threshold[pair.a], b.threshold[pair.b]
+        # "Present or missing" on a QuantileDMatrix: the matrix does not hold the upper end of its last bin, and only
+        # rows tell that the other threshold is there.
+        present = pair.rows is not None and np.finfo(np.float32).max in (at_a, at_b)
+        return bool(at_a == at_b or present)
 
     def _children(self, pair: _Pair) -> List[_Pair]:
         """Children that get the same rows; empty if there are none, or nothing tells."""

@@ -1,23 +1,22 @@
-/// The build with the CUDA backend: is there a device, and datasets on it.
+/// The build with the CUDA backend: what devices there are, what code for them, and datasets on one.
 
-#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "core/device.h"
 #include "core/message.h"
 #include "core/work_sizes.h"
 #include "matrix/matrix_cuda.h"
+#include "xgbgpu/devices.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu {
 
 namespace {
 
-/// The oldest architecture that this build has code for.
-int OldestArchitecture() {
-  constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};  // 750 for compute capability 7.5
-  return *std::min_element(std::begin(kArchitectures), std::end(kArchitectures)) / 10;
-}
+/// That this build has code for, ascending: 750 for compute capability 7.5.
+constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};
 
 /// Compute capability: 90 for 9.0. Does not start the device.
 int ArchitectureOf(int device) {
@@ -57,7 +56,7 @@ int CountDevices(std::string* why_not) {
 }
 
 std::string WhyNotOn(int device) {
-  int const architecture = ArchitectureOf(device), oldest = OldestArchitecture();
+  int const architecture = ArchitectureOf(device), oldest = kArchitectures[0] / 10;
   if (architecture >= oldest) return {};
   return "CUDA device " + std::to_string(device) + " has compute capability " + Decimal(architecture) +
          "; this build has code for " + Decimal(oldest) + " and newer";
@@ -86,6 +85,24 @@ bool CudaAvailable(std::string* why_not) {
   }
   if (why_not != nullptr) *why_not = reason;
   return false;
+}
+
+std::vector<CudaDevice> CudaDevices() {
+  std::vector<CudaDevice> devices;
+  int count = 0;
+  if (!CudaAvailable() || cudaGetDeviceCount(&count) != cudaSuccess) return devices;
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) return {};
+    devices.push_back({properties.name, 10 * properties.major + properties.minor, properties.totalGlobalMem});
+  }
+  return devices;
+}
+
+std::vector<std::string> CudaArchitectures() {
+  std::vector<std::string> architectures;
+  for (int architecture : kArchitectures) architectures.push_back(std::to_string(architecture / 10));
+  return architectures;
 }
 
 int CudaDeviceCount() {

@@ -3,6 +3,7 @@
 #include "backend/backend.h"
 #include "core/message.h"
 #include "predict/predictor.h"
+#include "xgbgpu/devices.h"
 
 namespace xgbgpu {
 
@@ -20,6 +21,9 @@ bool CudaAvailable(std::string* why_not) {
   if (why_not != nullptr) *why_not = "this build of xgboost-gpu has no CUDA backend";
   return false;
 }
+
+std::vector<CudaDevice> CudaDevices() { return {}; }
+std::vector<std::string> CudaArchitectures() { return {}; }
 
 int CudaDeviceCount() { return 0; }
 

@@ -22,7 +22,10 @@ DeviceScope::DeviceScope(int device) {
   CheckCuda(cudaGetDevice(&before_), "asking for the current device");
   CheckCuda(cudaSetDevice(device), "choosing the device");
 }
-DeviceScope::~DeviceScope() { cudaSetDevice(before_); }
+DeviceScope::~DeviceScope() {
+  // The thread may never have used that device: that it cannot must not show up at our next call.
+  if (cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+}
 
 Stream::Stream(bool urgent) {
   int least = 0, greatest = 0;

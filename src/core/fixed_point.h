@@ -109,8 +109,9 @@ XGBGPU_HD FloatScale MakeNarrowScale(int shift) { return MakeFloatScale(shift + 
 /// u = (random16 + 1/2) / 2^16. With y = v · 2^(shift + 16) this is floor((y + 1/2 + random16) / 2^16), where only the
 /// integer part of y + 1/2 matters, which is that of (floor(2 y) + 1) / 2.
 XGBGPU_HD std::int32_t RoundAtRandom(float v, FloatScale scale, std::uint32_t random16) {
-  std::int32_t const rounded = (Floor(Scaled(v, scale)) + 1) >> 1;
-  return (rounded + static_cast<std::int32_t>(random16)) >> 16;
+  // A format that was foreseen, and is not used, may have brought a number that is too large.
+  auto const next = static_cast<std::int32_t>(static_cast<std::uint32_t>(Floor(Scaled(v, scale))) + 1U);
+  return ((next >> 1) + static_cast<std::int32_t>(random16)) >> 16;
 }
 
 }  // namespace xgbgpu

@@ -77,14 +77,12 @@ void ValidateMaxBin(std::int64_t max_bin) {
   }
 }
 
-bool operator==(TrainParams const& a, TrainParams const& b) {
-  auto const fields = [](TrainParams const& p) {
-    return std::tie(p.learning_rate, p.min_split_loss, p.max_depth, p.max_leaves, p.grow_policy, p.min_child_weight,
-                    p.reg_lambda, p.reg_alpha, p.max_delta_step, p.max_cat_to_onehot, p.max_cat_threshold,
-                    p.sampling_method, p.subsample, p.top_rate, p.other_rate, p.colsample_bytree, p.colsample_bylevel,
-                    p.colsample_bynode, p.feature_weights, p.monotone_constraints, p.interaction_constraints, p.seed);
+bool operator==(TrainParams const& one, TrainParams const& other) {
+  auto const fields = [](TrainParams const& params) {
+    auto const& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = params;  // all that there are
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
   };
-  return fields(a) == fields(b);
+  return fields(one) == fields(other);
 }
 
 }  // namespace xgbgpu

@@ -17,12 +17,6 @@
 
 namespace xgbgpu {
 
-/// A way to divide a node by a value. `split.bin` has no meaning.
-struct ExactCandidate {
-  SplitCandidate split;
-  float threshold{0.0f};  ///< `value < threshold` goes left
-};
-
 /// The nodes of a growing tree, and the threshold of each one's best split.
 struct ExactNodes {
   std::vector<Node> nodes;

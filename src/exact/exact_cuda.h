@@ -233,10 +233,6 @@ struct ExactStep {
 void StepUnsampled(ExactColumns const& columns, ExactStep const* nodes, int depth, NodeIndex* positions,
                    DeviceLimits const& limits, cudaStream_t stream);
 
-/// positions[i] = node_of[positions[i]], of complements the complement.
-void RenumberPositions(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
-                       cudaStream_t stream);
-
 }  // namespace xgbgpu::cuda
 
 #endif  // XGBGPU_EXACT_EXACT_CUDA_H_

@@ -7,6 +7,7 @@
 #include "exact/exact_ops.h"
 #include "gradient/gradient_ops.h"
 #include "level/stages.h"
+#include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
 #include "split/constraint_ops.h"
 
@@ -22,8 +23,6 @@ std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const&
   }
   return bits;
 }
-
-GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
 
 }  // namespace
 
@@ -233,10 +232,10 @@ void ExactGrowth::ExpandNodes() {
     NodeIndex const parent = selected_[s];
     ExactChoice const& choice = choices_[static_cast<std::size_t>(parent - level_)];
     GradientSum const total = nodes_[parent].sum, below = outcomes[s].below;
-    GradientSum const right = Minus(choice.present, below);
+    GradientSum const right = choice.present - below;
     SplitCandidate& split = nodes_[parent].split;
-    split.left = choice.default_left != 0 ? Minus(total, right) : below;
-    split.right = Minus(total, split.left);
+    split.left = choice.default_left != 0 ? total - right : below;
+    split.right = total - split.left;
     made_[static_cast<std::size_t>(parent)] = choice;
     neighbours_[static_cast<std::size_t>(parent)] = {outcomes[s].lower, outcomes[s].upper};
     GradientSum const left_sum = split.left, right_sum = split.right;

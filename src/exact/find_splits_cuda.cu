@@ -28,18 +28,11 @@ struct WideGradients {
   }
 };
 
-__device__ void AddTo(GradientSum* sum, GradientSum g) {
-  sum->grad += g.grad;
-  sum->hess += g.hess;
-}
-
 template <typename Stored>
 __device__ void AddStored(GradientSum* sum, Stored g) {
   sum->grad += g.x;
   sum->hess += g.y;
 }
-
-__device__ GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
 
 /// A sum over entries, from the last one that begins a node on.
 struct RunningSum {
@@ -49,7 +42,7 @@ struct RunningSum {
 struct JoinRunning {
   __device__ RunningSum operator()(RunningSum const& a, RunningSum const& b) const {
     if (b.has_head) return b;
-    return {{a.sum.grad + b.sum.grad, a.sum.hess + b.sum.hess}, a.has_head};
+    return {a.sum + b.sum, a.has_head};
   }
 };
 
@@ -167,26 +160,26 @@ __device__ void Try(NodeScan* s, Search const& search, GradientSum left, Gradien
 template <bool kMonotone>
 __device__ void Consider(NodeScan* s, Search const& search, GradientSum below, std::uint32_t index) {
   if (search.ascends) {
-    Try<kMonotone>(s, search, below, Minus(s->total, below), Ascending(index));
+    Try<kMonotone>(s, search, below, s->total - below, Ascending(index));
     if (s->present == s->total) return;  // the other scan would find the same, later
   }
-  GradientSum const right = Minus(s->present, below);
-  Try<kMonotone>(s, search, Minus(s->total, right), right, Descending(index));
+  GradientSum const right = s->present - below;
+  Try<kMonotone>(s, search, s->total - right, right, Descending(index));
 }
 
 /// May one of some entries that follow each other be a better split than those that are known? `below`: before them.
 __device__ bool MayReach(NodeScan const& s, Search const& search, GradientSum below, RunReach reach) {
   auto const may = [&](GradientSum left) {
-    return !(RunScoreBound(search.units, left, Minus(s.total, left), reach) < s.least);
+    return !(RunScoreBound(search.units, left, s.total - left, reach) < s.least);
   };
-  return may(Minus(s.total, Minus(s.present, below))) || (search.ascends && may(below));
+  return may(s.total - (s.present - below)) || (search.ascends && may(below));
 }
 
 /// "Present or missing": once for a node.
 template <bool kMonotone>
 __device__ void ConsiderEnds(NodeScan* s, Search const& search, std::uint32_t entries) {
   if (search.is_dense) return;
-  GradientSum const missing = Minus(s->total, s->present);
+  GradientSum const missing = s->total - s->present;
   if (search.ascends) Try<kMonotone>(s, search, s->present, missing, Ascending(entries));
   Try<kMonotone>(s, search, missing, s->present, Descending(0));
 }
@@ -250,20 +243,20 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   for (int d = 1; d < 32; d *= 2) {
     auto const grad = __shfl_up_sync(kAllLanes, static_cast<long long>(below.grad), d);
     auto const hess = __shfl_up_sync(kAllLanes, static_cast<long long>(below.hess), d);
-    if (lane >= d) AddTo(&below, {grad, hess});
+    if (lane >= d) below += {grad, hess};
   }
   if (lane == 31) storage->warps[warp] = below;
-  below = Minus(below, mine);
+  below -= mine;
   __syncthreads();
   if (warp == 0) {
     CarriedSum all{};
-    for (GradientSum const& sum : storage->warps) AddTo(&all.sum, sum);
+    for (GradientSum const& sum : storage->warps) all.sum += sum;
     CarriedSum const carried = HandOn(states, search.tile, span.begins_node, false, all, CarriedSum{}, JoinCarried{});
     if (lane == 0) storage->carried = carried.sum;
   }
   __syncthreads();
-  AddTo(&below, storage->carried);
-  for (int w = 0; w < warp; ++w) AddTo(&below, storage->warps[w]);
+  below += storage->carried;
+  for (int w = 0; w < warp; ++w) below += storage->warps[w];
 
   NodeScan scan = storage->scan_of_node;
   auto const first = static_cast<std::uint32_t>(span.first - scan.begin) + threadIdx.x * kFindItems;
@@ -306,7 +299,7 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
   __syncthreads();
   if (t.count == 0) return;
   GradientSum below = before.sum;
-  if (!before.has_head) AddTo(&below, storage->carried);
+  if (!before.has_head) below += storage->carried;
   std::uint64_t const* const begin = BeginsOf(search.level.lists, search.tile.feature);
   NodeScan scan;
   scan.Enter(t.first_node, search);

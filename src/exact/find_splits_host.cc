@@ -27,7 +27,11 @@ struct Scan {
   Found descending;  ///< missing values go left
 };
 
-GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
+/// A way to divide a node by a value. `split.bin` has no meaning.
+struct ExactCandidate {
+  SplitCandidate split;
+  float threshold{0.0f};  ///< `value < threshold` goes left
+};
 
 /// All that a thread needs to look at one column after the other.
 template <bool kMonotone>
@@ -46,7 +50,7 @@ class ColumnScanner {
     if (matrix.IsDense(f)) {
       for (std::size_t n = 0; n < scans_.size(); ++n) scans_[n].present = nodes_[n].sum;
     } else {
-      ForEach(column, rows, first, [&](std::size_t n, float, GradientSum g) { Add(&scans_[n].present, g); });
+      ForEach(column, rows, first, [&](std::size_t n, float, GradientSum g) { scans_[n].present += g; });
     }
     ForEach(column, rows, first, [&](std::size_t n, float value, GradientSum g) { Step(n, value, g); });
     for (std::size_t n = 0; n < scans_.size(); ++n) {
@@ -59,11 +63,6 @@ class ColumnScanner {
   ExactCandidate const& best(std::size_t n) const { return best_[n]; }
 
  private:
-  static void Add(GradientSum* sum, GradientSum g) {
-    sum->grad += g.grad;
-    sum->hess += g.hess;
-  }
-
   template <typename F>
   void ForEach(Span<SortedValue const> column, Span<ExactRow const> rows, NodeIndex first, F&& f) {
     constexpr std::size_t kAhead = 16;  // rows come in no order: ask for them early
@@ -83,7 +82,7 @@ class ColumnScanner {
     } else if (value != scan.last) {
       Consider(n, value);
     }
-    Add(&scan.below, g);
+    scan.below += g;
     scan.last = value;
   }
 
@@ -96,11 +95,11 @@ class ColumnScanner {
     Scan& scan = scans_[n];
     GradientSum const total = nodes_[n].sum;
     if (ascends_) {
-      float const gain = Gain(n, scan.below, Minus(total, scan.below));
+      float const gain = Gain(n, scan.below, total - scan.below);
       if (gain > scan.ascending.gain) scan.ascending = {gain, Between(scan.last, next), scan.below};
       if (scan.present == total) return;  // the other scan would find the same, later
     }
-    GradientSum const right = Minus(scan.present, scan.below), left = Minus(total, right);
+    GradientSum const right = scan.present - scan.below, left = total - right;
     float const gain = Gain(n, left, right);
     // A descending scan meets this one before those it has met so far: of equals it wins.
     if (gain > 0.0f && gain >= scan.descending.gain) scan.descending = {gain, Between(scan.last, next), left};
@@ -109,7 +108,7 @@ class ColumnScanner {
   /// After the column: "present or missing", and what all features have found.
   void Finish(std::size_t n, FeatureIndex f) {
     Scan& scan = scans_[n];
-    GradientSum const total = nodes_[n].sum, missing = Minus(total, scan.present);
+    GradientSum const total = nodes_[n].sum, missing = total - scan.present;
     if (ascends_) {
       float const gain = Gain(n, scan.present, missing);
       if (gain > scan.ascending.gain) scan.ascending = {gain, Beyond(scan.last), scan.present};
@@ -124,7 +123,7 @@ class ColumnScanner {
     split.feature = f;
     split.default_left = goes_left;
     split.left = found.left;
-    split.right = Minus(total, found.left);
+    split.right = total - found.left;
     if (IsBetter(split, best_[n].split)) best_[n] = {split, found.threshold};
   }
 

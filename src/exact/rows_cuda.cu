@@ -43,10 +43,7 @@ __global__ void __launch_bounds__(kThreads)
       bool const in = !kSampled || IsSampled(draws.word[i], threshold);
       positions[row] = in ? 0 : ~NodeIndex{0};
       if (kSampled) sides[row] = in ? 1 : 0;
-      if (in) {
-        total.grad += q.grad;
-        total.hess += q.hess;
-      }
+      if (in) total += q;
     }
   });
   total = {WarpSum(total.grad), WarpSum(total.hess)};
@@ -105,11 +102,7 @@ __global__ void __launch_bounds__(kThreads)
       RowIndex const row = entries[split.begin + i] & ~kNewValue;
       bool const left = i < split.index;
       if (left != (split.default_left != 0)) sides[row] = left ? 1 : 0;
-      if (left) {
-        GradientSum const g = GradientOf(gradients, row);
-        below.grad += g.grad;
-        below.hess += g.hess;
-      }
+      if (left) below += GradientOf(gradients, row);
       if (i + 1 == split.index) outcomes[s].lower = OriginOf(rows, row);
       if (i == split.index) outcomes[s].upper = OriginOf(rows, row);
     }
@@ -266,14 +259,6 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
-__global__ void __launch_bounds__(kThreads)
-    RenumberKernel(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows) {
-  ForEachRow(rows, [&](std::uint64_t row) {
-    NodeIndex const p = positions[row];
-    positions[row] = p < 0 ? ~node_of[~p] : node_of[p];
-  });
-}
-
 static_assert(kThreads == kExactThreads, "a block takes a tile");
 
 }  // namespace
@@ -329,12 +314,6 @@ void StepUnsampled(ExactColumns const& columns, ExactStep const* nodes, int dept
   if (columns.tile_count == 0) return;
   StepByValueKernel<<<columns.tile_count, kThreads, 0, stream>>>(columns, nodes, depth, positions);
   CheckLaunch("leading rows outside the sample by their values");
-}
-
-void RenumberPositions(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
-                       cudaStream_t stream) {
-  RenumberKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(node_of, positions, rows);
-  CheckLaunch("renumbering leaves");
 }
 
 }  // namespace xgbgpu::cuda

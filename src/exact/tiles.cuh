@@ -191,9 +191,7 @@ struct CarriedSum {
 };
 
 struct JoinCarried {
-  __device__ CarriedSum operator()(CarriedSum const& a, CarriedSum const& b) const {
-    return {{a.sum.grad + b.sum.grad, a.sum.hess + b.sum.hess}};
-  }
+  __device__ CarriedSum operator()(CarriedSum const& a, CarriedSum const& b) const { return {a.sum + b.sum}; }
 };
 
 /// Hands on what a tile sums up to, from its last head on if it has one, and returns what comes before the tile. The

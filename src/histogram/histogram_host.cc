@@ -13,13 +13,6 @@ namespace {
 
 constexpr HostHistogramPolicy kPolicy;
 
-// No vectors that may alias anything: the offsets of cells would be read again after each addition.
-void AddTo(std::int64_t* cell, std::int64_t gradient) { *cell += gradient; }
-void AddTo(GradientSum* cell, GradientSum gradient) {
-  cell->grad += gradient.grad;
-  cell->hess += gradient.hess;
-}
-
 /// The addend of a row, for a table of packed words or of wide sums.
 template <typename Sum>
 auto LoadGradient(GradientView const& g, RowRecord const& r) {
@@ -60,19 +53,19 @@ void Accumulate(DenseView<Symbol> const& view, GradientView const& gradients, Fe
       Symbol const* const first_a = row_a + features[0];
       Symbol const* const first_b = row_b + features[0];
       for (std::size_t j = 0; j < n; ++j) {
-        AddTo(table + offsets[j] + first_a[j], gradient_a);
-        AddTo(table + offsets[j] + first_b[j], gradient_b);
+        table[offsets[j] + first_a[j]] += gradient_a;
+        table[offsets[j] + first_b[j]] += gradient_b;
       }
     } else {
       for (std::size_t j = 0; j < n; ++j) {
-        AddTo(table + offsets[j] + row_a[features[j]], gradient_a);
-        AddTo(table + offsets[j] + row_b[features[j]], gradient_b);
+        table[offsets[j] + row_a[features[j]]] += gradient_a;
+        table[offsets[j] + row_b[features[j]]] += gradient_b;
       }
     }
   }
   if (k < rows.size()) {
     auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
-    for (std::size_t j = 0; j < n; ++j) AddTo(table + offsets[j] + view.row(rows[k].row)[features[j]], gradient);
+    for (std::size_t j = 0; j < n; ++j) table[offsets[j] + view.row(rows[k].row)[features[j]]] += gradient;
   }
 }
 
@@ -87,7 +80,7 @@ void Accumulate(SparseView<Cell> const& view, GradientView const& gradients, Fea
     }
     auto const gradient = LoadGradient<Sum>(gradients, rows[k]);
     std::uint64_t const end = view.row_ptr[rows[k].row + std::size_t{1}];
-    for (std::uint64_t i = view.row_ptr[rows[k].row]; i < end; ++i) AddTo(table + view.cells[i], gradient);
+    for (std::uint64_t i = view.row_ptr[rows[k].row]; i < end; ++i) table[view.cells[i]] += gradient;
   }
 }
 
@@ -185,9 +178,7 @@ void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task
       for (std::size_t i = begin; i < end; ++i) sums[i] = ToSum(scratch[i]);
     } else {
       for (std::size_t i = begin; i < end; ++i) {
-        GradientSum const sum = ToSum(scratch[i]);
-        sums[i].grad += sum.grad;
-        sums[i].hess += sum.hess;
+        sums[i] += ToSum(scratch[i]);
       }
     }
     stripe.written = true;
@@ -238,10 +229,7 @@ std::size_t HistogramBuilder::bytes() const {
 }
 
 void SubtractHistogram(FeatureBlock const& block, GradientSum const* child, GradientSum* parent) {
-  for (std::size_t c = block.begin; c < block.end; ++c) {
-    parent[c].grad -= child[c].grad;
-    parent[c].hess -= child[c].hess;
-  }
+  for (std::size_t c = block.begin; c < block.end; ++c) parent[c] -= child[c];
 }
 
 }  // namespace xgbgpu::host

@@ -26,8 +26,7 @@ namespace xgbgpu::host {
 /// Grows the nodes of one tree after the other on one matrix.
 ///
 /// Memory  17 bytes per row, the histogram cache (`cache_bytes` at most, or two histograms), scratch. A histogram that
-/// does
-///         not fit the cache is summed again when it is needed: the size changes speed, never a tree.
+///         does not fit the cache is summed again when it is needed: the size changes speed, never a tree.
 class LevelBuilder {
  public:
   /// `timer` must outlive it.

@@ -3,6 +3,7 @@
 
 #include "core/grid.h"
 #include "level/level_cuda.h"
+#include "predict/predict_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -10,16 +11,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-
-/// Numbers of nodes as the device made them become numbers of the tree's leaves; complements stay complements.
-__global__ void __launch_bounds__(kThreads)
-    RenumberLeavesKernel(NodeIndex const* leaf_of_node, std::uint64_t rows, NodeIndex* positions) {
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
-  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
-    NodeIndex const n = positions[row];
-    positions[row] = n < 0 ? ~leaf_of_node[~n] : leaf_of_node[n];
-  }
-}
 
 /// The value of its leaf for every node that the device made and that has rows.
 __global__ void __launch_bounds__(kThreads)
@@ -58,10 +49,7 @@ Span<Node const> LevelBuilder::TakeTree(Span<Node const> returned) {
 }
 
 void LevelBuilder::RenumberPositions() const {
-  std::uint64_t const rows = positions_.size();
-  RenumberLeavesKernel<<<Blocks(rows, kThreads, limits_, kResident), kThreads, 0, stream_>>>(leaf_of_node_.data(), rows,
-                                                                                             positions_.data());
-  CheckLaunch("numbering leaves");
+  cuda::RenumberPositions(leaf_of_node_.data(), positions_.data(), positions_.size(), limits_, stream_);
 }
 
 float const* LevelBuilder::SpreadValues(float const* node_values) const {

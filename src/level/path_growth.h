@@ -12,9 +12,8 @@ namespace xgbgpu::cuda {
 /// Trees on a sample of the rows are grown on a copy of these, made at the start of each tree, as if it were all data.
 ///
 /// Memory  per row: 2 bytes of paths (3 if it is noted where the first move brought rows), and from 65,536 rows on 4
-/// bytes of gradient; if rows are moved, as much again as
-///         their bins and gradients, once for the first move and once for the second; and some per node. With rows
-///         sampled, the same for each row of the sample, and its bins.
+///         bytes of gradient; if rows are moved, as much again as their bins and gradients, once for the first move and
+///         once for the second; and some per node. With rows sampled, the same for each row of the sample, and its bins.
 class PathGrowth {
  public:
   PathGrowth(DeviceMatrix const& matrix, DeviceArena* arena);

@@ -26,7 +26,7 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup co
   float const look = all * (sums == PathSums::kTold ? kLookCost : kTellCost);
   auto const cost = static_cast<std::uint32_t>(look + fminf(fmaxf(members, 0.0f), all));
   std::uint32_t const wanted = max(1U, cost / least_unit_rows);
-  std::uint32_t const unit_rows = ((max(rows, 1U) + wanted - 1) / wanted + 127) / 128 * 128;
+  std::uint32_t const unit_rows = ((max(rows, 1U) - 1) / wanted + 128) / 128 * 128;
   std::uint32_t const spare = kNextJobCost / least_unit_rows;
   *units = spare + (rows + unit_rows - 1) / unit_rows;
   return {group.first_row, rows, place.path, 0, 0, spare, unit_rows, place.group, 0, kNoSlot};

@@ -86,8 +86,7 @@ __device__ GradientSum QuantiseRows(DeviceTree const& tree, Rows const& from, Na
       } else {
         wide = QuantiseWide(v[i], gradient.grad_scale, gradient.hess_scale);
       }
-      sum.grad += wide.grad;
-      sum.hess += wide.hess;
+      sum += wide;
     }
     if (!narrow) continue;
     uint4 packed;

@@ -13,8 +13,7 @@
 ///                     All in double; exp, log and erf are off by what core/portable_math.h says. -ln of a difference
 ///                     of probabilities d is off by 2^-48 / d more, at most 2^-8 for the smallest d, 1e-12.
 ///   cox-nloglik       In double (core/ordered_scan.h). Stock rounds ln p to float, 2^-24 of it, and takes the sum at
-///   risk
-///                     as what is left of the sum over all rows.
+///                     risk as what is left of the sum over all rows.
 ///   auc, aucpr        Weights are rounded to multiples of 2^-w of the largest, w = min(45, 62 - ceil(log2 rows));
 ///                     labels 0 and 1 without weights are exact. Areas are summed in double.
 ///
@@ -86,8 +85,8 @@ char const* NameOf(Metric metric);
 /// Throws InvalidArgument unless the arrays fit the metric: labels (aft-nloglik, interval-regression-accuracy: bounds)
 /// are there; element-wise metrics have one prediction a label (those of times: a row) and weights of rows, not of
 /// groups; merror, mlogloss, auc and aucpr have one label a row, metrics of rankings (metric/ranking.h) also one
-/// prediction; huber_slope is not 0. Looks at no array: that
-/// group_ptr ends with the number of rows is the caller's promise.
+/// prediction; huber_slope is not 0. Looks at no array: that group_ptr ends with the number of rows is the caller's
+/// promise.
 void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
 
 namespace host {

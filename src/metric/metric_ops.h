@@ -68,7 +68,7 @@ struct ErrorLoss {
   }
 };
 
-struct PoissonLoss {
+struct PoissonNloglik {
   XGBGPU_HD float operator()(float label, float prediction) const {
     constexpr float kSmallest = 1e-16f;
     float const p = prediction < kSmallest ? kSmallest : prediction;
@@ -77,7 +77,7 @@ struct PoissonLoss {
 };
 
 /// The dispersion is 1.
-struct GammaLoss {
+struct GammaNloglik {
   XGBGPU_HD float operator()(float label, float prediction) const {
     constexpr float kSmallest = 1e-6f;
     float const theta = -1.0f / (prediction < kSmallest ? kSmallest : prediction);
@@ -95,7 +95,7 @@ struct GammaDevianceLoss {
   }
 };
 
-struct TweedieLoss {
+struct TweedieNloglik {
   float power;
   XGBGPU_HD float operator()(float label, float prediction) const {
     float const log_p = FloatLog(prediction);
@@ -193,13 +193,13 @@ void VisitTerms(MetricParams const& params, TargetView const& targets, OutputVie
     case Metric::kError:
       return labels(ErrorLoss{params.threshold});
     case Metric::kPoissonNloglik:
-      return labels(PoissonLoss{});
+      return labels(PoissonNloglik{});
     case Metric::kGammaNloglik:
-      return labels(GammaLoss{});
+      return labels(GammaNloglik{});
     case Metric::kGammaDeviance:
       return labels(GammaDevianceLoss{});
     case Metric::kTweedieNloglik:
-      return labels(TweedieLoss{params.tweedie_variance_power});
+      return labels(TweedieNloglik{params.tweedie_variance_power});
     case Metric::kMerror:
       return classes(MerrorLoss{});
     case Metric::kMlogloss:

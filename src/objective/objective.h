@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "objective/row_views.h"
 #include "xgbgpu/types.h"
@@ -53,11 +54,11 @@ struct ObjectiveParams {
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
-  return a.kind == b.kind && a.scale_pos_weight == b.scale_pos_weight && a.max_delta_step == b.max_delta_step &&
-         a.tweedie_variance_power == b.tweedie_variance_power && a.huber_slope == b.huber_slope &&
-         a.aft_distribution == b.aft_distribution && a.aft_scale == b.aft_scale &&
-         a.num_pairsample == b.num_pairsample && a.fix_list_weight == b.fix_list_weight && a.iteration == b.iteration &&
-         a.seed == b.seed;
+  auto const fields = [](ObjectiveParams const& params) {
+    auto const& [c, d, e, f, g, h, i, j, k, l, m] = params;  // all that there are
+    return std::tie(c, d, e, f, g, h, i, j, k, l, m);
+  };
+  return fields(a) == fields(b);
 }
 
 /// By XGBoost's name; nothing if it is none of these.
@@ -70,8 +71,8 @@ std::optional<Objective> ObjectiveByName(std::string const& name);
 /// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
 ///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0. kAft
 ///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1, which
-///         kCox and kAbsoluteError ask for, too. For
-///         ranking: groups that do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample 0.
+///         kCox and kAbsoluteError ask for, too. For ranking: groups that do not cover the rows one after another,
+///         more than 2^31 - 1 rows, num_pairsample 0.
 ///         What stock takes: a max_delta_step of kPoisson so large that e^max_delta_step is not finite.
 void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
                   int threads);

@@ -20,6 +20,15 @@ void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::si
   *buffer = std::move(larger);
 }
 
+/// After copies from memory of the host that is not pinned, which may change then. Where a device reads such memory by
+/// itself the copies need not be over.
+void EndCopies(cudaStream_t stream) {
+  int device = 0, reads_itself = 0;
+  CheckCuda(cudaGetDevice(&device), kWhat);
+  CheckCuda(cudaDeviceGetAttribute(&reads_itself, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device), kWhat);
+  if (reads_itself != 0) CheckCuda(cudaStreamSynchronize(stream), kWhat);
+}
+
 }  // namespace
 
 DeviceForest::DeviceForest(DeviceArena* arena) : arena_{arena} {
@@ -51,7 +60,6 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
     added.push_back(forest.tree(i));
     added.back().first += old_words - begin_word;
   }
-  // From memory that is not pinned: it may change as soon as these return.
   CopyToDevice(device_trees_.data() + old_trees, added.data(), added.size(), stream, kWhat);
   CopyToDevice(words_.data() + old_words, forest.words(first), new_words, stream, kWhat);
   CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kWhat);
@@ -61,7 +69,9 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
     if (!had_sets && old_trees != 0) FillBytes(first_sets_.data(), 0, old_trees, stream, kWhat);
     CopyToDevice(first_sets_.data() + old_trees, first_sets.data(), first_sets.size(), stream, kWhat);
     CopyToDevice(set_words_.data() + n_set_words_, forest.set_words() + begin_set, new_set_words, stream, kWhat);
+    EndCopies(stream);  // before first_sets end
   }
+  EndCopies(stream);
   CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
   trees_.insert(trees_.end(), added.begin(), added.end());
   n_set_words_ += new_set_words;
@@ -77,6 +87,7 @@ void DeviceForest::SetWeights(Span<float const> weights, cudaStream_t stream) {
   if (weights.size() == 0) return;
   Grow(&weights_, arena_, 0, weights.size(), stream);
   CopyToDevice(weights_.data(), weights.data(), weights.size(), stream, kWhat);
+  EndCopies(stream);
   CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
   weighted_ = true;
 }

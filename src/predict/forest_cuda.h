@@ -47,9 +47,9 @@ class DeviceForest {
   DeviceForest& operator=(DeviceForest const&) = delete;
 
   /// Enqueues the copy of trees first … last - 1, which become trees trees() … of this forest; all have the weight 1
-  /// then, until SetWeights is called. Only where the arrays
-  /// have to grow (to twice their size) it waits for the stream. A prediction on another stream, other than a streamed
-  /// one, must be ordered after this by the caller; so must this after predictions on other streams.
+  /// then, until SetWeights is called. Only where the arrays have to grow (to twice their size) it waits for the
+  /// stream. A prediction on another stream, other than a streamed one, must be ordered after this by the caller; so
+  /// must this after predictions on other streams.
   ///
   /// Throws  InvalidArgument (range), OutOfDeviceMemory; the forest is then as before
   void Append(Forest const& forest, std::size_t first, std::size_t last, cudaStream_t stream);

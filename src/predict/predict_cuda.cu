@@ -35,6 +35,15 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+__global__ void __launch_bounds__(kThreads)
+    RenumberKernel(NodeIndex const* node_of, std::uint64_t rows, NodeIndex* positions) {
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
+    NodeIndex const p = positions[row];
+    positions[row] = p < 0 ? ~node_of[~p] : node_of[p];
+  }
+}
+
 }  // namespace
 
 void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategories const& categories,
@@ -53,6 +62,12 @@ void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* 
   AddLeafValuesKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(positions, rows, node_values,
                                                                                           margins, stride);
   CheckLaunch("adding leaf values");
+}
+
+void RenumberPositions(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
+                       cudaStream_t stream) {
+  RenumberKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(node_of, rows, positions);
+  CheckLaunch("numbering leaves");
 }
 
 }  // namespace xgbgpu::cuda

@@ -24,6 +24,10 @@ void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategor
 void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
 
+/// Positions in other numbers: node_of[position], complements of complements; every array is on the device.
+void RenumberPositions(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
+                       cudaStream_t stream);
+
 }  // namespace xgbgpu::cuda
 
 #endif  // XGBGPU_PREDICT_PREDICT_CUDA_H_

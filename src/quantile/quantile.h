@@ -35,8 +35,7 @@ namespace xgbgpu::cuda {
 /// The cuts of host::ComputeCuts, found on a device: columns are uploaded, sorted there, and only cuts come back.
 ///
 /// In      source  read once for every group of columns that fits the free memory; a passage more where it is sparse
-/// and
-///                 does not fit at once. Dense columns take 4 bytes a value, and 16 for those being sorted; sparse
+///                 and does not fit at once. Dense columns take 4 bytes a value, and 16 for those being sorted; sparse
 ///                 values take 16. With weights: 32 instead of 16
 /// Cost    the copy of the data to the device; host threads pack one piece while the one before is copied
 /// Throws  InvalidArgument as host::ComputeCuts; a feature twice in one row is found here already if the data are dense

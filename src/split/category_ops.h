@@ -40,19 +40,15 @@ struct CategoryDivision {
 /// Split i of 2 · categories, one by one: category i / 2 goes right, first without the missing values, then with them.
 XGBGPU_HD CategoryDivision DivideOneByOne(BinIndex i, GradientSum category, GradientSum missing, GradientSum total) {
   bool const with_missing = i % 2 != 0;
-  GradientSum right = category;
-  if (with_missing) {
-    right.grad += missing.grad;
-    right.hess += missing.hess;
-  }
-  return {i / 2, !with_missing, {total.grad - right.grad, total.hess - right.hess}, right};
+  GradientSum const right = with_missing ? category + missing : category;
+  return {i / 2, !with_missing, total - right, right};
 }
 
 /// Split i of SortedSplits from one end: the i + 1 sorted categories at that end, of sum `end`, go right (from the
 /// front) or left (from the back); the missing values go with the others.
 XGBGPU_HD CategoryDivision DivideSorted(BinIndex i, bool from_front, BinIndex categories, GradientSum end,
                                         GradientSum total) {
-  GradientSum const rest{total.grad - end.grad, total.hess - end.hess};
+  GradientSum const rest = total - end;
   if (from_front) return {i + 1, true, rest, end};
   return {categories - 1 - i, false, end, rest};
 }

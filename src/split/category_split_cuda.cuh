@@ -271,6 +271,7 @@ __device__ void BestOfCategories(DeviceTree const& tree, SplitParams const& para
                                  SplitShared* shared, CategoryShared* room, SplitCandidate* split) {
   CategorySums const sums{tree.matrix, feature, own};
   BestDivision best;
+  __syncthreads();  // what a group of numbers before this one shared may still be read
   if (active && built != nullptr) sums.Subtract(built + tree.matrix.first_cell(feature));
   if (active && allowed) {
     CategoryJudge<kMonotone> const judge{tree, params, feature, n};

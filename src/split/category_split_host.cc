@@ -35,11 +35,6 @@ std::vector<std::uint64_t> SortedKeys(SplitParams const& params, Span<GradientSu
   return keys;
 }
 
-void Add(GradientSum const& value, GradientSum* sum) {
-  sum->grad += value.grad;
-  sum->hess += value.hess;
-}
-
 }  // namespace
 
 template <bool kMonotone>
@@ -52,7 +47,7 @@ void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums,
   auto const n = static_cast<BinIndex>(sums.size());
   if (SplitsOneByOne(params, n)) {
     GradientSum missing = total;
-    for (GradientSum const& sum : sums) Add({-sum.grad, -sum.hess}, &missing);
+    for (GradientSum const& sum : sums) missing -= sum;
     for (BinIndex i = 0; i < 2 * n; ++i) consider(DivideOneByOne(i, sums[i / 2], missing, total));
     return;
   }
@@ -60,7 +55,7 @@ void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums,
   for (bool from_front : {true, false}) {
     GradientSum end;
     for (BinIndex i = 0; i < SortedSplits(params, n); ++i) {
-      Add(sums[CategoryOf(keys[from_front ? i : n - 1 - i])], &end);
+      end += sums[CategoryOf(keys[from_front ? i : n - 1 - i])];
       consider(DivideSorted(i, from_front, n, end, total));
     }
   }

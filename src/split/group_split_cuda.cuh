@@ -19,9 +19,6 @@ __device__ inline std::uint32_t OrderOf(std::uint32_t column, bool forward, std:
   return (column << 18) | (forward ? bin : (1U << 18) - 1 - bin);  // 256 columns, 2^17 bins
 }
 
-__device__ inline GradientSum Plus(GradientSum a, GradientSum b) { return {a.grad + b.grad, a.hess + b.hess}; }
-__device__ inline GradientSum Minus(GradientSum a, GradientSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
-
 /// The same sum, of which the compiler knows nothing: what depends on it stays in the branch that needs it, instead of
 /// being computed by all threads before a loop.
 __device__ inline GradientSum Opaque(GradientSum sum) {
@@ -96,12 +93,12 @@ struct BinRun {
   }
   __device__ void Subtract(BinRun const& other) {
 #pragma unroll
-    for (int i = 0; i < kSplitBins; ++i) sum[i] = Minus(sum[i], other.sum[i]);
+    for (int i = 0; i < kSplitBins; ++i) sum[i] -= other.sum[i];
   }
   __device__ GradientSum Total() const {
     GradientSum total;
 #pragma unroll
-    for (int i = 0; i < kSplitBins; ++i) total = Plus(total, sum[i]);
+    for (int i = 0; i < kSplitBins; ++i) total += sum[i];
     return total;
   }
 };
@@ -113,18 +110,18 @@ __device__ inline void SumBelow(BinSegment const& s, GradientSum mine, SplitShar
   GradientSum up_to = mine;  // over the segments in this warp
   for (std::uint32_t d = s.columns; d < 32; d *= 2) {
     std::int64_t const grad = __shfl_up_sync(kAllLanes, up_to.grad, d), hess = __shfl_up_sync(kAllLanes, up_to.hess, d);
-    if (lane >= d) up_to = Plus(up_to, {grad, hess});
+    if (lane >= d) up_to += {grad, hess};
   }
   // One part for each column of a warp, or, with more columns than lanes, for each thread.
   std::uint32_t const width = min(s.columns, 32U);
   if (lane >= 32 - width) shared->part[warp * width + (lane & (width - 1))] = {up_to.grad, up_to.hess};
   __syncthreads();
-  GradientSum lower = Minus(up_to, mine), all;
+  GradientSum lower = up_to - mine, all;
   longlong2 const* const part = shared->part + (s.column() & (width - 1));
   auto const add = [&](std::uint32_t w) {
     longlong2 const v = part[w * width];
-    all = Plus(all, {v.x, v.y});
-    if (w < warp) lower = Plus(lower, {v.x, v.y});
+    all += {v.x, v.y};
+    if (w < warp) lower += {v.x, v.y};
   };
   if (s.columns <= 32) {
 #pragma unroll
@@ -146,10 +143,10 @@ struct RunSplits {
 
   /// The sum of what goes left.
   __device__ GradientSum Left(int number) const {
-    GradientSum left = number % 2 == 0 ? Plus(below, Minus(total, present)) : below;
+    GradientSum left = number % 2 == 0 ? below + (total - present) : below;
 #pragma unroll
     for (int i = 0; i < kSplitBins; ++i) {
-      if (2 * i < number) left = Plus(left, run.sum[i]);
+      if (2 * i < number) left += run.sum[i];
     }
     return left;
   }
@@ -183,8 +180,8 @@ struct RunBounds {
 #pragma unroll
     for (int i = 0; i < kSplitBins; ++i) {
       GradientSum const sum = splits.run.sum[i], before = left;
-      left = Plus(left, sum);
-      GradientSum const on_left = after != 0 ? left : before, on_right = Minus(splits.total, on_left);
+      left += sum;
+      GradientSum const on_left = after != 0 ? left : before, on_right = splits.total - on_left;
       float const score = ScoreBound(filter.lambda, on_left, on_right);
       // An empty bin, or one beyond the end, repeats its neighbour's candidate, which comes first in the order.
       bool const is_candidate =
@@ -216,7 +213,7 @@ __device__ BestOfRun LookClosely(DeviceTree const& tree, NodeIndex n, RunSplits 
   do {
     int const number = __ffs(static_cast<int>(wanted)) - 1;
     GradientSum const left = splits.Left(number);
-    float const gain = SplitGain<kMonotone>(params, left, Minus(total, left), node, direction);
+    float const gain = SplitGain<kMonotone>(params, left, total - left, node, direction);
     unsigned long long const key =
         CandidateKey(gain, OrderOf(column, number % 2 != 0, bin + static_cast<std::uint32_t>(number) / 2));
     if (key > best.key) {
@@ -278,7 +275,7 @@ __device__ inline GradientSum SumRuns(BinSegment const& s, std::uint32_t stride,
       run.Subtract(other);
       run.Store(s, stride, from, own);
     }
-    sum = Plus(sum, run.Total());
+    sum += run.Total();
   }
   return sum;
 }
@@ -354,10 +351,10 @@ __device__ void BestOfGroup(DeviceTree const& tree, BinSegment const& s, GroupIt
     if (key > top && key == mine.key) {
       GradientSum const left = splits.Left(mine.number);
       std::uint32_t const bin = s.first + from + (static_cast<std::uint32_t>(mine.number) + 1) / 2;
-      *best = {GainOf(key), s.feature, bin, mine.number % 2 == 0, false, left, Minus(splits.total, left)};
+      *best = {GainOf(key), s.feature, bin, mine.number % 2 == 0, false, left, splits.total - left};
     }
     top = max(top, key);
-    splits.below = Plus(splits.below, splits.run.Total());
+    splits.below += splits.run.Total();
   }
   if (top == 0 && threadIdx.x == 0) *best = {};
 }

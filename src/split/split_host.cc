@@ -28,9 +28,8 @@ GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, Grad
   for (BinIndex i = 0; i < n; ++i) {
     BinIndex const b = kForward ? i : n - 1 - i;
     if ((bins[b].grad | bins[b].hess) == 0) continue;
-    moved.grad += bins[b].grad;
-    moved.hess += bins[b].hess;
-    GradientSum const rest{total.grad - moved.grad, total.hess - moved.hess};
+    moved += bins[b];
+    GradientSum const rest = total - moved;
     GradientSum const& left = kForward ? moved : rest;
     GradientSum const& right = kForward ? rest : moved;
     float const gain = SplitGain<kMonotone>(p, left, right, node, direction);

@@ -1,8 +1,7 @@
 /// The formulas of gradient boosting: weight of a leaf, gain of a split, order of candidates.
 ///
 /// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; with the L1 term and
-/// the
-///       clipped weight (max_delta_step) as XGBoost defines them
+///       the clipped weight (max_delta_step) as XGBoost defines them
 #ifndef XGBGPU_SPLIT_SPLIT_OPS_H_
 #define XGBGPU_SPLIT_SPLIT_OPS_H_
 

@@ -15,9 +15,15 @@ namespace xgbgpu::cuda {
 struct SmallSum {
   std::int32_t grad{0};
   std::int32_t hess{0};
+
+  __device__ SmallSum& operator+=(SmallSum other) {
+    grad += other.grad;
+    hess += other.hess;
+    return *this;
+  }
+  friend __device__ SmallSum operator+(SmallSum a, SmallSum b) { return a += b; }
+  friend __device__ SmallSum operator-(SmallSum a, SmallSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
 };
-__device__ inline SmallSum Plus(SmallSum a, SmallSum b) { return {a.grad + b.grad, a.hess + b.hess}; }
-__device__ inline SmallSum Minus(SmallSum a, SmallSum b) { return {a.grad - b.grad, a.hess - b.hess}; }
 __device__ inline GradientSum Whole(SmallSum sum) { return {sum.grad, sum.hess}; }
 __device__ inline GradientSum Whole(GradientSum sum) { return sum; }
 template <typename Sum>
@@ -97,15 +103,15 @@ struct LaneSplits {
     Sum left = below;
 #pragma unroll
     for (int i = 0; i < static_cast<int>(kWarpSplitBins); ++i) {
-      left = Plus(left, sum[i]);
+      left += sum[i];
       visit(left, (sum[i].grad | sum[i].hess) == 0);
     }
     if (!some_missing) return;
-    left = Plus(below, Minus(total, present));
+    left = below + (total - present);
 #pragma unroll
     for (int i = 0; i < static_cast<int>(kWarpSplitBins); ++i) {
       visit(left, (sum[i].grad | sum[i].hess) == 0);
-      left = Plus(left, sum[i]);
+      left += sum[i];
     }
   }
 };
@@ -115,7 +121,7 @@ template <typename Sum>
 __device__ void SumBelowLanes(int segment_bits, LaneSplits<Sum>* splits) {
   Sum mine;
 #pragma unroll
-  for (std::uint32_t i = 0; i < kWarpSplitBins; ++i) mine = Plus(mine, splits->sum[i]);
+  for (std::uint32_t i = 0; i < kWarpSplitBins; ++i) mine += splits->sum[i];
   int const segments = 1 << segment_bits;
   auto const segment = static_cast<int>(threadIdx.x % 32) & (segments - 1);
   Sum up_to = mine;
@@ -123,9 +129,9 @@ __device__ void SumBelowLanes(int segment_bits, LaneSplits<Sum>* splits) {
   for (int d = 1; d < segments; d *= 2) {
     Sum const other{__shfl_up_sync(kAllLanes, up_to.grad, d, segments),
                     __shfl_up_sync(kAllLanes, up_to.hess, d, segments)};
-    if (segment >= d) up_to = Plus(up_to, other);
+    if (segment >= d) up_to += other;
   }
-  splits->below = Minus(up_to, mine);
+  splits->below = up_to - mine;
   splits->present = {__shfl_sync(kAllLanes, up_to.grad, segments - 1, segments),
                      __shfl_sync(kAllLanes, up_to.hess, segments - 1, segments)};
 }
@@ -144,10 +150,10 @@ __device__ BestOfRun LookAtLane(SplitRules const& rules, WeightBounds limits, in
   for (std::uint32_t i = 0; i < n; ++i) {
     Sum const sum = cells[PlaceOf(first_cell + i)];
     Sum const before = below;
-    below = Plus(below, sum);
+    below += sum;
 #pragma unroll 1
     for (int forward = 0; forward < 2; ++forward) {
-      GradientSum const left = Whole(forward != 0 ? below : Plus(before, missing)), right = Minus(total, left);
+      GradientSum const left = Whole(forward != 0 ? below : before + missing), right = total - left;
       if (rules.BoundOf(left, right, (sum.grad | sum.hess) == 0) < wanted) continue;
       float const gain = SplitGain<kMonotone>(params, left, right, node, direction);
       unsigned long long const key = CandidateKey(gain, OrderOf(column, forward != 0, bin + i));
@@ -186,12 +192,11 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   }
   SumBelowLanes(group.segment_bits, &splits);
   scanned = scanned && IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f);
-  Sum const missing = Minus(splits.total, splits.present);
+  Sum const missing = splits.total - splits.present;
   bool const some_missing = __any_sync(kAllLanes, scanned && (missing.grad | missing.hess) != 0);
   float bound = -1.0f;
-  splits.ForEach(some_missing, [&](Sum left, bool empty) {
-    bound = fmaxf(bound, rules.BoundOf(left, Minus(splits.total, left), empty));
-  });
+  splits.ForEach(some_missing,
+                 [&](Sum left, bool empty) { bound = fmaxf(bound, rules.BoundOf(left, splits.total - left, empty)); });
   if (!scanned) bound = -1.0f;
   float const largest = WarpMax(fmaxf(bound, 0.0f));
   if (largest < best->least || !__any_sync(kAllLanes, bound >= 0.0f)) return;
@@ -220,7 +225,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   __syncwarp();  // another lane may have written last
   if (lane == winner) {
     std::uint32_t const bin = first_bin + (static_cast<std::uint32_t>(mine.number) + 1) / 2;
-    *found = {best->gain, f, bin, mine.number % 2 == 0, false, left, Minus(item.total, left)};
+    *found = {best->gain, f, bin, mine.number % 2 == 0, false, left, item.total - left};
   }
 }
 

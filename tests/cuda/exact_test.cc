@@ -141,6 +141,12 @@ std::uint64_t WidestLevel(Tree const& tree) {
   return nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end());
 }
 
+/// What ExactDeviceBytes leaves out, for levels of at most so many nodes.
+std::uint64_t ExactLevelBytes(std::uint64_t features, std::uint64_t nodes, std::uint64_t stored) {
+  std::uint64_t const search = 24 * features * nodes;
+  return 20 * features * nodes + (search > 4 * stored ? search : 0);
+}
+
 /// The peak of a tree on these gradients is what messages say, a tenth more or less. Returns bytes for each value.
 double ExpectPeakAsTold(EqualityCase const& c, CaseRows const& rows, std::vector<GradientPair> const& gradients) {
   Trainer trainer{Dataset::BuildSorted(rows, 2, {BackendKind::kCuda, 0}), BackendKind::kCuda, 2};

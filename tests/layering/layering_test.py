@@ -145,6 +145,18 @@ def copies_that_nobody_waits_for(root: Path) -> List[str]:
     return [f"{p.relative_to(root)} copies asynchronously without both commit and wait" for p in files(root, "src") if lacks(p)]
 
 
+def tests_that_nobody_runs(root: Path) -> List[str]:
+    """Every Python suite is known to ctest: its folder's CMakeLists.txt names it, or runs the folder."""
+    complaints = []
+    for path in sorted(root.glob("tests/*/test_*.py")):
+        known = (path.parent / "CMakeLists.txt").read_text(encoding="utf-8")
+        words = set(re.findall(r"\w+", known))
+        runs_all = re.search(r"pytest [^\n]*\$\{CMAKE_CURRENT_SOURCE_DIR\}\)", known) is not None
+        if not runs_all and not any(f"_{path.stem}".endswith(f"_{word}") for word in words):
+            complaints.append(f"{path.relative_to(root)} is not in the CMakeLists.txt beside it")
+    return complaints
+
+
 # Rule → a tree that breaks it, and what the complaints must say.
 BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "host_headers": (
@@ -175,6 +187,12 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
+    "tests_that_nobody_runs": (
+        {"tests/python/CMakeLists.txt": "add_python_test(use params)\n", "tests/python/test_params.py": "",
+         "tests/python/test_dart.py": "",
+         "tests/cli/CMakeLists.txt": "add_test(NAME cli COMMAND python3 -m pytest -q ${CMAKE_CURRENT_SOURCE_DIR})\n",
+         "tests/cli/test_cli.py": ""},
+        ["tests/python/test_dart.py is not in the CMakeLists.txt beside it"]),
     "long_files": (
         {"plugin/long.cc": "\n" * (MAX_LINES + 1)},
         ["plugin/long.cc has 501 lines"]),
@@ -209,7 +227,7 @@ def add_tests(rule) -> None:
 
 
 for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, dead_links,
-              documented_parameters, functions_in_front, copies_that_nobody_waits_for, long_files):
+              documented_parameters, functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, long_files):
     add_tests(rule_)
 
 if __name__ == "__main__":

@@ -217,6 +217,31 @@ def test_data_that_do_not_fit(small) -> None:
         compare_models(booster, booster, gradient_error=0.1)
 
 
+def test_numbers_out_of_range(small) -> None:
+    x, booster = small
+    for name, value in (("reg_lambda", -1.0), ("gamma", float("nan")), ("gradient_error", float("inf"))):
+        with pytest.raises(ValueError, match=f"{name} is {value}; allowed: 0 and larger"):
+            compare_models(booster, booster, x, **{name: value})
+
+
+def test_present_or_missing_is_told_by_rows_alone(small) -> None:
+    """The largest float as a threshold, as trainings from a QuantileDMatrix have it, is like one that all rows are below."""
+    x, _ = small
+    data = xgb.DMatrix(np.where(x > 2.5, np.nan, x), np.where(x[:, 0] > 2.5, 1.0, 0.0))
+    booster = xgb.train(exact(max_depth=1), data, 1)
+    below_all = float(np.finfo(np.float32).max)
+
+    def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        trees[0]["split_conditions"][0] = below_all
+
+    other = edited(booster, edit)
+    assert other != raw(booster)
+    for one, two in ((booster, other), (other, booster)):
+        assert compare_models(one, two, data).same == 3
+        alone = compare_models(one, two)
+        assert alone.same == 0 and alone.ties == 1
+
+
 def test_gradients_that_are_rounded_differently_are_allowed_for_as_far_as_told(small) -> None:
     x, booster = small
 

@@ -283,7 +283,7 @@ def test_what_profile_refuses(matrices: List[xgb.DMatrix], traced: xgb.Booster, 
     with pytest.raises(ValueError, match="bad.json is not a file that gpu_trace has written"):
         xgboost_gpu.profile(bad)
     bad.write_text("[\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="bad.json has no round"):
+    with pytest.raises(ValueError, match="bad.json has no round but perhaps the first, which is not counted: train two"):
         xgboost_gpu.profile(bad)
     (tmp_path / "trace.json").unlink()
     with pytest.raises(FileNotFoundError, match="trace.json"):
