@@ -24,7 +24,6 @@
 #include "backend/cuda_tree_builder.h"
 #include "core/grid.h"
 #include "core/timeline.h"
-#include "driver/hist.h"
 #include "options.h"
 
 namespace xgbgpu::bench {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "driver/hist.h"
 #include "generated_data.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
@@ -200,7 +199,7 @@ void WholeTree(benchmark::State& state) {
   auto const builder = MakeHostTreeBuilder(*d.matrix, d.threads);
   std::vector<float> margins(d.rows);
   for (auto _ : state) {
-    Tree const tree = GrowHistTree(builder.get(), params, d.source->gradients(), {});
+    Tree const tree = builder->Grow(params, d.source->gradients(), {});
     builder->AddLeafValues(tree.leaf_value, margins.data(), 1);
   }
   // The limit: each level reads the rows of the smaller children, half of all at most, and one bin of every row.

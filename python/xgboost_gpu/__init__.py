@@ -14,11 +14,15 @@ where it was looked for, or which XGBoost is needed if the installed one does no
 """
 
 import importlib
-from typing import Any, List
+from typing import TYPE_CHECKING, Any, List
 
 from ._library import BuildInfo, Device, TrainingMemory, load_library
 from ._profile import Profile, profile
 from ._workers import send_with_library
+
+if TYPE_CHECKING:  # see __getattr__
+    from . import callback
+    from ._compare import Comparison, Difference, compare
 
 __all__ = [
     "BuildInfo",
@@ -68,3 +72,7 @@ def __getattr__(name: str) -> Any:
     if name in ("compare", "Comparison", "Difference"):
         return getattr(importlib.import_module("._compare", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(__all__))

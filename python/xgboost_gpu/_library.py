@@ -132,12 +132,12 @@ def load_library() -> Library:
     info = library.what_was_built()
     if not info["registered"]:
         raise ImportError(f"xgboost_gpu loaded {path}, which does not serve this XGBoost: {info['why_not_registered']}")
-    library.stand_in_front_of(_python_handle())
+    library.stand_in_front_of(xgboost_library)
     return library
 
 
 def _load_xgboost() -> ctypes.CDLL:
-    """The library that the Python package xgboost uses."""
+    """The library that the Python package xgboost uses, as it calls it."""
     try:
         import xgboost
     except ImportError as error:
@@ -147,13 +147,6 @@ def _load_xgboost() -> ctypes.CDLL:
             f"xgboost_gpu needs XGBoost {XGBOOST_SERIES}.x and found {xgboost.__version__} in "
             f"{Path(xgboost.__file__).parent}. {HOW_TO_GET_XGBOOST}."
         )
-    from xgboost.libpath import find_lib_path
-
-    return ctypes.CDLL(find_lib_path()[0])  # loaded already: this only finds its handle
-
-
-def _python_handle() -> ctypes.CDLL:
-    """What the Python package xgboost calls its library through."""
     from xgboost.core import _LIB
 
     return _LIB

@@ -53,10 +53,9 @@ class DeviceRounds {
 
 /// Grows trees on one matrix, on one kind of device.
 ///
-/// Calls enqueue work; only Finish and what comes after it wait for results. Nothing returns to the driver inside a
-/// tree: SelectNodes may answer true without knowing, and the level that follows is then empty. A backend is free to do
-/// the work of ExpandNodes in one pass over the rows (the last splits applied, the next histograms summed). Memory that
-/// grows with the data is taken in the constructor and, at most, between two stages; no stage synchronises.
+/// A whole tree is one call: a device that knows beforehand what a tree may need enqueues all of it and waits once; how
+/// levels follow one another is the backend's own (level/level.h, level/level_cuda.h). Memory that grows with the data
+/// is taken in the constructor and, at most, between two stages.
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
 /// function of (seed, tree, row). docs/adr/0001-backend-interface.md
@@ -64,17 +63,8 @@ class TreeBuilder {
  public:
   virtual ~TreeBuilder() = default;
 
-  /// Gradients to fixed point, rows and features sampled, sums of the root. Throws InvalidArgument (gradients).
-  virtual void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
-  /// Histogram and best split of the root.
-  virtual void BuildRoot() = 0;
-  /// Chooses the nodes to split next: a level (depth-wise), or the best candidates (loss-guided). False: the tree is
-  /// done.
-  virtual bool SelectNodes() = 0;
-  /// Splits the chosen nodes: rows to children, histograms of the children, their best splits.
-  virtual void ExpandNodes() = 0;
-  /// Waits, and returns the tree.
-  virtual Tree Finish() = 0;
+  /// One tree on these gradients [rows], of the host. Throws InvalidArgument (gradients, params).
+  virtual Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
 
   /// See Trainer.
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;

@@ -2,17 +2,13 @@
 
 #include <vector>
 
+#include "backend/copy_positions.h"
 #include "core/message.h"
-#include "core/parallel.h"
 #include "gradient/gradient.h"
 #include "objective/leaf_median.h"
 #include "predict/predict.h"
 
 namespace xgbgpu {
-
-namespace {
-constexpr std::size_t kGrain = 1 << 14;  // rows per task
-}
 
 void CudaBuilder::Close() noexcept {
   try {
@@ -23,17 +19,15 @@ void CudaBuilder::Close() noexcept {
   }
 }
 
-void CudaBuilder::Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
-  if (gradients.size() != rows_) {
-    Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", rows_, " rows");
-  }
+Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+  finished_.CheckGradients(gradients.size());
   ForgetTree();
   GradientPair* const room = Run([&] {
     GradientPair* const to = GradientRoom();
     CopyToDevice(to, gradients.data(), rows_, stream_, "copying gradients");
     return to;
   });
-  BeginOnDevice(params, room, key);
+  return GrowOnDevice(params, {room}, key);
 }
 
 void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream) const {
@@ -57,15 +51,9 @@ NodeIndex const* CudaBuilder::HostPositions() const {
 }
 
 void CudaBuilder::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
-  CheckFinished("LeafPositions", positions.size(), rows_);
-  if (!sampled_out.empty()) CheckFinished("LeafPositions", sampled_out.size(), rows_);
+  finished_.CheckPositions(positions, sampled_out);
   NodeIndex const* const from = HostPositions();
-  ParallelChunks(threads_, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      positions[i] = from[i] < 0 ? ~from[i] : from[i];
-      if (!sampled_out.empty()) sampled_out[i] = from[i] < 0;
-    }
-  });
+  CopyPositions(positions, sampled_out, threads_, [&](std::size_t row) { return from[row]; });
 }
 
 void CudaBuilder::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const {
@@ -136,11 +124,6 @@ MemoryReport CudaBuilder::memory() const {
   MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}};
   for (auto const& part : arena_.parts()) report.parts.push_back({part.name, part.bytes});
   return report;
-}
-
-void CudaBuilder::CheckFinished(char const* call, std::size_t size, std::size_t wanted) const {
-  if (!tree_) Throw<InvalidArgument>(call, ": no tree has been grown");
-  if (size != wanted) Throw<InvalidArgument>(call, ": array of ", size, " elements; allowed: ", wanted);
 }
 
 }  // namespace xgbgpu

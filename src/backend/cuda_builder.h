@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "backend/finished_tree.h"
 #include "core/device.h"
 #include "core/timeline.h"
 #include "core/work_sizes.h"
@@ -19,13 +20,9 @@ namespace xgbgpu {
 class CudaBuilder : public TreeBuilder, public DeviceRounds {
  public:
   using DeviceRounds::AddLeafValues;
-  using DeviceRounds::Begin;
 
-  /// Gradients on the host: copied to the device first.
-  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
-  /// Gradients and their maxima are unchanged until Finish.
-  virtual void BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) = 0;
-
+  /// The gradients are copied to the device first.
+  Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
   void Trace(std::shared_ptr<TraceFile> file) override;
@@ -53,7 +50,8 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   /// derived destructor begins. `arena_text`: the arguments of the DeviceArena.
   template <typename... ArenaText>
   CudaBuilder(int device, std::uint64_t rows, FeatureIndex features, int threads, ArenaText&&... arena_text)
-      : rows_{rows},
+      : finished_{rows},
+        rows_{rows},
         features_{features},
         threads_{threads},
         device_{device},
@@ -76,13 +74,13 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
     if (timeline_) timeline_->MoveTo(trace_.get());
   }
   // The last tree.
-  void ForgetTree() { tree_.reset(); }
+  void ForgetTree() { finished_.Forget(); }
   void SetTree(std::size_t nodes) {
-    tree_ = nodes;
+    finished_.Set(nodes);
     positions_are_current_ = false;
   }
   /// Throws InvalidArgument unless a tree has been finished and has so many nodes.
-  void CheckNodes(char const* call, std::size_t nodes) const { CheckFinished(call, nodes, tree_.value_or(0)); }
+  void CheckNodes(char const* call, std::size_t nodes) const { finished_.CheckNodes(call, nodes); }
   /// The host names the row and its value. The device must be current.
   [[noreturn]] void ThrowNotFinite(GradientPair const* gradients, Stream const& stream) const;
 
@@ -92,6 +90,8 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   DeviceArena* mutable_arena() { return &arena_; }
 
  private:
+  /// A tree, waited for and set.
+  virtual Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) = 0;
   /// Room [rows] on the device for gradients of the next tree.
   virtual GradientPair* GradientRoom() = 0;
   /// Leaves of all rows in the last tree, on the device; complements for rows outside the sample.
@@ -107,7 +107,6 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   virtual StageTimer const& timer() = 0;
 
   NodeIndex const* HostPositions() const;
-  void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const;
   void EndTrace();
 
   class OnDevice {
@@ -122,6 +121,7 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
     std::optional<DeviceScope> scope_;
   };
 
+  FinishedTree finished_;
   std::uint64_t rows_;
   FeatureIndex features_;
   int threads_;
@@ -134,7 +134,6 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   mutable bool positions_are_current_{false};
   std::shared_ptr<TraceFile> trace_;
   std::optional<Timeline> timeline_;  ///< for `trace_`
-  std::optional<std::size_t> tree_;   ///< nodes of the last tree, if it was finished
 };
 
 }  // namespace xgbgpu

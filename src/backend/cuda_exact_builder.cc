@@ -30,30 +30,6 @@ class CudaExactBuilder final : public CudaBuilder {
   ~CudaExactBuilder() override { Close(); }
 
   using CudaBuilder::AddLeafValues;
-  using CudaBuilder::Begin;
-
-  void BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override {
-    ForgetTree();
-    params_ = params;
-    sampler_.emplace(params, features(), TreeNumber(key));
-    Run([&] {
-      if (!growth_.Begin(params, *sampler_, gradients, TreeNumber(key))) ThrowNotFinite(gradients.pairs, stream());
-    });
-  }
-  void BuildRoot() override {
-    Run([&] { growth_.BuildRoot(); });
-  }
-  bool SelectNodes() override { return growth_.SelectNodes(); }
-  void ExpandNodes() override {
-    Run([&] { growth_.ExpandNodes(); });
-  }
-  Tree Finish() override {
-    ExactNodes const nodes = Run([&] { return growth_.Finish(); });
-    MoveTrace();
-    Tree tree = MakeExactTree(nodes, growth_.split_params(), params_.learning_rate, growth_.constraints());
-    SetTree(tree.size());
-    return tree;
-  }
 
   /// One after the other: a level of one tree fills the device.
   void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override {
@@ -67,10 +43,7 @@ class CudaExactBuilder final : public CudaBuilder {
   Tree FinishNext() override {
     RoundTree const next = waiting_.back();
     waiting_.pop_back();
-    BeginOnDevice(params_, Run([&] { return round_rows_->gradients(next.output); }), next.key);
-    BuildRoot();
-    while (SelectNodes()) ExpandNodes();
-    return Finish();
+    return GrowOnDevice(params_, Run([&] { return round_rows_->gradients(next.output); }), next.key);
   }
   void Abandon() noexcept override {
     waiting_.clear();
@@ -91,6 +64,20 @@ class CudaExactBuilder final : public CudaBuilder {
   void SetTimeline(Timeline* timeline) override { growth_.timer().SetTimeline(timeline); }
 
  private:
+  Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override {
+    ForgetTree();
+    sampler_.emplace(params, features(), TreeNumber(key));
+    ExactNodes const nodes = Run([&] {
+      if (!growth_.Begin(params, *sampler_, gradients, TreeNumber(key))) ThrowNotFinite(gradients.pairs, stream());
+      growth_.BuildRoot();
+      while (growth_.SelectNodes()) growth_.ExpandNodes();
+      return growth_.Finish();
+    });
+    MoveTrace();
+    Tree tree = MakeExactTree(nodes, growth_.split_params(), params.learning_rate, growth_.constraints());
+    SetTree(tree.size());
+    return tree;
+  }
   GradientPair* GradientRoom() override {
     Reserve(&gradients_, mutable_arena(), "gradients", rows());
     return gradients_.data();

@@ -17,27 +17,19 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int
   EndConstruction();
 }
 
-void CudaTreeBuilder::BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) {
-  ProfilerRange range{"xgbgpu tree"};
-  ForgetTree();
+Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) {
   train_ = params;
-  Run([&] {
-    lanes_[0]->level().SetShare(1, false);
-    lanes_[0]->Begin(params, gradients, TreeNumber(key));
-  });
+  TreeLane& lane = *lanes_[0];
+  {
+    ProfilerRange range{"xgbgpu tree"};
+    Run([&] {
+      lane.level().SetShare(1, false);
+      lane.Begin(params, gradients, TreeNumber(key));
+      lane.GrowLevels();
+    });
+  }
+  return FinishIn(&lane);
 }
-
-void CudaTreeBuilder::BuildRoot() {
-  Run([&] { lanes_[0]->level().BuildRoot(); });
-}
-
-bool CudaTreeBuilder::SelectNodes() { return lanes_[0]->level().SelectNodes(); }
-
-void CudaTreeBuilder::ExpandNodes() {
-  Run([&] { lanes_[0]->level().ExpandNodes(); });
-}
-
-Tree CudaTreeBuilder::Finish() { return FinishIn(lanes_[0].get()); }
 
 Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   auto const result = Run([&] {

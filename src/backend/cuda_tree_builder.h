@@ -19,13 +19,6 @@ class CudaTreeBuilder final : public CudaBuilder {
   ~CudaTreeBuilder() override { Close(); }
 
   using CudaBuilder::AddLeafValues;
-  using CudaBuilder::Begin;
-
-  void BeginOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
-  void BuildRoot() override;
-  bool SelectNodes() override;
-  void ExpandNodes() override;
-  Tree Finish() override;
 
   /// Margins on the device: enqueued on stream(), not waited for.
   void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
@@ -39,6 +32,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   void SetTimeline(Timeline* timeline) override { lanes_[0]->level().SetTimeline(timeline); }
 
  private:
+  Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
   GradientPair* GradientRoom() override { return lanes_[0]->GradientRoom(); }
   NodeIndex const* positions() const override { return last_->level().positions(); }
   Stream const& tree_stream() const override { return last_->stream(); }

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/copy_positions.h"
+#include "backend/finished_tree.h"
 #include "core/buffer.h"
 #include "core/message.h"
 #include "core/parallel.h"
@@ -28,69 +30,35 @@ class HostExactBuilder final : public TreeBuilder {
         threads_{threads},
         rows_{matrix_->rows},
         sampled_{matrix_->rows},
-        sample_counts_(host::SampleChunks(matrix_->rows)) {}
+        sample_counts_(host::SampleChunks(matrix_->rows)),
+        finished_{matrix_->rows} {}
 
-  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
-    tree_.reset();
-    if (gradients.size() != matrix_->rows) {
-      Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", matrix_->rows,
-                             " rows");
-    }
+  Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
+    finished_.Forget();
+    finished_.CheckGradients(gradients.size());
     ValidateExact(params);
-    train_ = params;
-    constraints_ = Constraints{params, matrix_->features()};
-    limits_.Reset(constraints_);
-    timer_.BeginTree();
-    GradientFormat const format = ToExactFormat(host::ChooseGradientFormat(gradients, threads_));
-    split_params_.emplace(params, format);
-    features_.emplace(params, matrix_->features(), TreeNumber(key));
-    timer_.Run(kRoot, 0, [&] {
-      TakeRows(gradients, format, {params.seed, RandomPurpose::kRowSample, TreeNumber(key), 0});
-    });
-    nodes_ = {};
-    nodes_.Add(kNoNode, SumOfSample());
-    level_ = 0;
-  }
-
-  void BuildRoot() override { FindSplits(0); }
-
-  bool SelectNodes() override {
-    selected_ = SelectExactNodes(nodes_, level_, train_);
-    return !selected_.empty();
-  }
-
-  void ExpandNodes() override {
-    auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
-    for (NodeIndex const parent : selected_) {
-      SplitCandidate const split = nodes_[parent].split;
-      nodes_[parent].left = nodes_.Add(parent, split.left);
-      nodes_.Add(parent, split.right);
-      limits_.AddChildren(*split_params_, parent, nodes_[parent].left, split);
+    Begin(params, gradients, key);
+    FindSplits(0);
+    for (auto selected = SelectExactNodes(nodes_, level_, train_); !selected.empty();
+         selected = SelectExactNodes(nodes_, level_, train_)) {
+      ExpandNodes(selected);
     }
-    timer_.Run(kMove, nodes_.nodes.back().depth,
-               [&] { host::ApplyExactSplits(*matrix_, nodes_, level_, rows_.span(), threads_); });
-    level_ = children;
-    if (nodes_.nodes.back().depth < train_.max_depth) FindSplits(children);
-  }
-
-  Tree Finish() override {
     nodes_ = Prune(nodes_, train_.min_split_loss, &node_of_);
     Tree tree = MakeExactTree(nodes_, *split_params_, train_.learning_rate, constraints_);
-    tree_ = tree.size();
+    finished_.Set(tree.size());
     return tree;
   }
 
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
-    CheckFinished("LeafPositions", positions.size(), matrix_->rows);
-    if (!sampled_out.empty()) CheckFinished("LeafPositions", sampled_out.size(), matrix_->rows);
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      positions[i] = LeafOf(i);
-      if (!sampled_out.empty()) sampled_out[i] = rows_[i].node < 0;
-    }
+    finished_.CheckPositions(positions, sampled_out);
+    CopyPositions(positions, sampled_out, threads_, [&](std::size_t row) {
+      NodeIndex const leaf = LeafOf(row);
+      return rows_[row].node < 0 ? ~leaf : leaf;
+    });
   }
 
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
-    CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
+    finished_.CheckNodes("AddLeafValues", node_values.size());
     timer_.Run(kMargins, kNoLevel, [&] {
       ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
@@ -114,6 +82,37 @@ class HostExactBuilder final : public TreeBuilder {
   std::uint64_t memory_version() const override { return rows_.bytes(); }  // for the same reason
 
  private:
+  /// Gradients to fixed point, rows and features sampled, sums of the root.
+  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+    train_ = params;
+    constraints_ = Constraints{params, matrix_->features()};
+    limits_.Reset(constraints_);
+    timer_.BeginTree();
+    GradientFormat const format = ToExactFormat(host::ChooseGradientFormat(gradients, threads_));
+    split_params_.emplace(params, format);
+    features_.emplace(params, matrix_->features(), TreeNumber(key));
+    timer_.Run(kRoot, 0, [&] {
+      TakeRows(gradients, format, {params.seed, RandomPurpose::kRowSample, TreeNumber(key), 0});
+    });
+    nodes_ = {};
+    nodes_.Add(kNoNode, SumOfSample());
+    level_ = 0;
+  }
+
+  void ExpandNodes(std::vector<NodeIndex> const& selected) {
+    auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
+    for (NodeIndex const parent : selected) {
+      SplitCandidate const split = nodes_[parent].split;
+      nodes_[parent].left = nodes_.Add(parent, split.left);
+      nodes_.Add(parent, split.right);
+      limits_.AddChildren(*split_params_, parent, nodes_[parent].left, split);
+    }
+    timer_.Run(kMove, nodes_.nodes.back().depth,
+               [&] { host::ApplyExactSplits(*matrix_, nodes_, level_, rows_.span(), threads_); });
+    level_ = children;
+    if (nodes_.nodes.back().depth < train_.max_depth) FindSplits(children);
+  }
+
   /// Gradients in fixed point, and every row at the root, if it is in the sample.
   void TakeRows(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& stream) {
     std::size_t const in =
@@ -133,9 +132,7 @@ class HostExactBuilder final : public TreeBuilder {
   GradientSum SumOfSample() const {
     GradientSum sum;
     for (host::ExactRow const& row : rows_.span()) {
-      if (row.node < 0) continue;
-      sum.grad += row.gradient.grad;
-      sum.hess += row.gradient.hess;
+      if (row.node >= 0) sum += row.gradient;
     }
     return sum;
   }
@@ -158,11 +155,6 @@ class HostExactBuilder final : public TreeBuilder {
     return node_of_[static_cast<std::size_t>(grown)];
   }
 
-  void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const {
-    if (!tree_) Throw<InvalidArgument>(call, ": no tree has been grown");
-    if (size != wanted) Throw<InvalidArgument>(call, ": array of ", size, " elements; allowed: ", wanted);
-  }
-
   std::shared_ptr<SortedMatrix const> matrix_;
   int threads_;
   Buffer<host::ExactRow> rows_;
@@ -176,10 +168,9 @@ class HostExactBuilder final : public TreeBuilder {
   std::shared_ptr<TraceFile> trace_;
   HostStageTimer timer_;
   ExactNodes nodes_;
-  NodeIndex level_{0};  ///< first node of the level to split next
-  std::vector<NodeIndex> selected_;
-  std::vector<NodeIndex> node_of_;   ///< of a grown node, in the pruned tree
-  std::optional<std::size_t> tree_;  ///< nodes of the last tree, if it was finished
+  NodeIndex level_{0};              ///< first node of the level to split next
+  std::vector<NodeIndex> node_of_;  ///< of a grown node, in the pruned tree
+  FinishedTree finished_;
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/copy_positions.h"
+#include "backend/finished_tree.h"
 #include "core/message.h"
 #include "core/parallel.h"
 #include "gradient/gradient.h"
@@ -27,57 +29,27 @@ class HostTreeBuilder final : public TreeBuilder {
         threads_{threads},
         level_{matrix, threads, HostHistogramPolicy{}.cache_bytes, &timer_},
         positions_{matrix.rows},
-        sample_counts_(host::SampleChunks(matrix.rows)) {}
+        sample_counts_(host::SampleChunks(matrix.rows)),
+        finished_{matrix.rows} {}
 
-  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
-    tree_.reset();
-    if (gradients.size() != matrix_.rows) {
-      Throw<InvalidArgument>("There are ", gradients.size(), " gradients; allowed: one for each of the ", matrix_.rows,
-                             " rows");
-    }
-    train_ = params;
-    std::uint32_t const tree = TreeNumber(key);
-    timer_.BeginTree();
-    std::size_t rows = matrix_.rows;
-    timer_.Run(kGradients, 0, [&] {
-      if (params.SamplesRows()) {
-        sampled_.Reserve(matrix_.rows);
-        rows = host::SampleRows(params, tree, gradients, sample_counts_, level_.RootRows(), sampled_.span(), threads_);
-        gradients = {sampled_.data(), matrix_.rows};
-      }
-      QuantiseGradients(gradients, rows, {params.seed, RandomPurpose::kRounding, tree, 0});
-    });
-    features_.emplace(params, matrix_.features(), tree);
-    timer_.Run(kRoot, 0, [&] { BeginRoot(tree, rows); });
-  }
-
-  void BuildRoot() override { level_.BuildRoot(); }
-  bool SelectNodes() override { return level_.SelectNodes(); }
-  void ExpandNodes() override { level_.ExpandNodes(); }
-
-  Tree Finish() override {
-    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, level_.constraints(),
-                         level_.category_sets());
-    timer_.Run(kWalk, train_.max_depth, [&] {
-      level_.LeafPositions(positions_.data());
-      if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
-    });
-    tree_ = tree.size();
+  Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
+    finished_.Forget();
+    finished_.CheckGradients(gradients.size());
+    Begin(params, gradients, key);
+    level_.BuildRoot();
+    while (level_.SelectNodes()) level_.ExpandNodes();
+    Tree tree = Finish();
+    finished_.Set(tree.size());
     return tree;
   }
 
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
-    CheckFinished("LeafPositions", positions.size(), matrix_.rows);
-    if (!sampled_out.empty()) CheckFinished("LeafPositions", sampled_out.size(), matrix_.rows);
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      NodeIndex const p = positions_[i];
-      positions[i] = p < 0 ? ~p : p;
-      if (!sampled_out.empty()) sampled_out[i] = p < 0;
-    }
+    finished_.CheckPositions(positions, sampled_out);
+    CopyPositions(positions, sampled_out, threads_, [&](std::size_t row) { return positions_[row]; });
   }
 
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
-    CheckFinished("AddLeafValues", node_values.size(), tree_.value_or(0));
+    finished_.CheckNodes("AddLeafValues", node_values.size());
     timer_.Run(kMargins, kNoLevel,
                [&] { host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_); });
   }
@@ -100,6 +72,34 @@ class HostTreeBuilder final : public TreeBuilder {
   }
 
  private:
+  /// Gradients to fixed point, rows and features sampled, sums of the root.
+  void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+    train_ = params;
+    std::uint32_t const tree = TreeNumber(key);
+    timer_.BeginTree();
+    std::size_t rows = matrix_.rows;
+    timer_.Run(kGradients, 0, [&] {
+      if (params.SamplesRows()) {
+        sampled_.Reserve(matrix_.rows);
+        rows = host::SampleRows(params, tree, gradients, sample_counts_, level_.RootRows(), sampled_.span(), threads_);
+        gradients = {sampled_.data(), matrix_.rows};
+      }
+      QuantiseGradients(gradients, rows, {params.seed, RandomPurpose::kRounding, tree, 0});
+    });
+    features_.emplace(params, matrix_.features(), tree);
+    timer_.Run(kRoot, 0, [&] { BeginRoot(tree, rows); });
+  }
+
+  Tree Finish() {
+    Tree tree = MakeTree(level_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, level_.constraints(),
+                         level_.category_sets());
+    timer_.Run(kWalk, train_.max_depth, [&] {
+      level_.LeafPositions(positions_.data());
+      if (level_.nodes()[0].rows < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+    });
+    return tree;
+  }
+
   /// Samples are listed already.
   void BeginRoot(std::uint32_t tree, std::size_t rows) {
     if (!train_.SamplesRows()) {
@@ -123,11 +123,6 @@ class HostTreeBuilder final : public TreeBuilder {
     split_params_.emplace(train_, format);
   }
 
-  void CheckFinished(char const* call, std::size_t size, std::size_t wanted) const {
-    if (!tree_) Throw<InvalidArgument>(call, ": no tree has been grown");
-    if (size != wanted) Throw<InvalidArgument>(call, ": array of ", size, " elements; allowed: ", wanted);
-  }
-
   QuantisedMatrix const& matrix_;
   int threads_;
   std::shared_ptr<TraceFile> trace_;
@@ -142,7 +137,7 @@ class HostTreeBuilder final : public TreeBuilder {
   GradientView gradients_;
   std::optional<SplitParams> split_params_;
   std::optional<FeatureSampler> features_;
-  std::optional<std::size_t> tree_;  ///< nodes of the last tree, if it was finished
+  FinishedTree finished_;
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ class PieceStream {
  private:
   struct Slot {
     PinnedBuffer<std::uint8_t> buffer;
-    cudaEvent_t copied{nullptr};
+    Event copied;  ///< what was in it last
   };
   std::uint8_t* OpenBytes();
 

@@ -4,7 +4,6 @@
 
 #include "backend/backend.h"
 #include "core/message.h"
-#include "driver/hist.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
 #include "quantile/quantile.h"
@@ -96,7 +95,7 @@ Trainer::~Trainer() { Abandon(); }
 Tree Trainer::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   params.Validate();
   Abandon();
-  return GrowHistTree(builder_.get(), params, gradients, key);
+  return builder_->Grow(params, gradients, key);
 }
 
 std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(std::uint32_t outputs) {

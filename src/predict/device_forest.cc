@@ -31,12 +31,6 @@ void EndCopies(cudaStream_t stream) {
 
 }  // namespace
 
-DeviceForest::DeviceForest(DeviceArena* arena) : arena_{arena} {
-  CheckCuda(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming), "making an event");
-}
-
-DeviceForest::~DeviceForest() { cudaEventDestroy(arrived_); }
-
 void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t last, cudaStream_t stream) {
   CheckTreeRange(first, last, forest.trees());
   if (first == last) return;
@@ -72,7 +66,7 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
     EndCopies(stream);  // before first_sets end
   }
   EndCopies(stream);
-  CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
+  arrived_.Record(stream);
   trees_.insert(trees_.end(), added.begin(), added.end());
   n_set_words_ += new_set_words;
   weighted_ = false;
@@ -88,7 +82,7 @@ void DeviceForest::SetWeights(Span<float const> weights, cudaStream_t stream) {
   Grow(&weights_, arena_, 0, weights.size(), stream);
   CopyToDevice(weights_.data(), weights.data(), weights.size(), stream, kWhat);
   EndCopies(stream);
-  CheckCuda(cudaEventRecord(arrived_, stream), kWhat);
+  arrived_.Record(stream);
   weighted_ = true;
 }
 

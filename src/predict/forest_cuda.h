@@ -41,10 +41,7 @@ struct ForestView {
 class DeviceForest {
  public:
   /// `arena` outlives the forest.
-  explicit DeviceForest(DeviceArena* arena);
-  ~DeviceForest();
-  DeviceForest(DeviceForest const&) = delete;
-  DeviceForest& operator=(DeviceForest const&) = delete;
+  explicit DeviceForest(DeviceArena* arena) : arena_{arena} {}
 
   /// Enqueues the copy of trees first … last - 1, which become trees trees() … of this forest; all have the weight 1
   /// then, until SetWeights is called. Only where the arrays have to grow (to twice their size) it waits for the
@@ -81,7 +78,7 @@ class DeviceForest {
             categorical() ? set_words_.data() : nullptr};
   }
   /// Has happened when all trees have arrived.
-  cudaEvent_t arrived() const { return arrived_; }
+  Event const& arrived() const { return arrived_; }
 
  private:
   DeviceArena* arena_;
@@ -96,7 +93,7 @@ class DeviceForest {
   DeviceBuffer<std::uint32_t> set_words_;
   std::uint64_t n_set_words_{0};  ///< in use
   bool weighted_{false};
-  cudaEvent_t arrived_{nullptr};
+  Event arrived_;
 };
 
 /// As host::PredictMargins; margins are on the device. Enqueues one kernel.

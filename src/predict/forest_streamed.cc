@@ -73,7 +73,7 @@ void PredictMarginsStreamed(RowSource const& source, DeviceForest const* forest,
   StreamedTrees const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
   RowStream own;
   (rows != nullptr ? rows : &own)
-      ->Run(source, MarginJob{source.features(), trees, margins, threads}, forest->arrived());
+      ->Run(source, MarginJob{source.features(), trees, margins, threads}, &forest->arrived());
 }
 
 void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
@@ -83,7 +83,7 @@ void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, 
   DeviceScope const scope{device};
   StreamedTrees const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
   RowStream own;
-  (rows != nullptr ? rows : &own)->Run(source, LeafJob{source.features(), trees, out, threads}, forest->arrived());
+  (rows != nullptr ? rows : &own)->Run(source, LeafJob{source.features(), trees, out, threads}, &forest->arrived());
 }
 
 }  // namespace xgbgpu::cuda

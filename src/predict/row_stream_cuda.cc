@@ -120,7 +120,7 @@ void RowMajorJob::Take(std::uint64_t first_row, std::uint64_t rows, float const*
 RowStream::RowStream() = default;
 RowStream::~RowStream() = default;
 
-void RowStream::Run(RowSource const& source, RowJob const& job, cudaEvent_t after) {
+void RowStream::Run(RowSource const& source, RowJob const& job, Event const* after) {
   for (auto const& place : places_) place->Abandon();  // of a job that threw
   std::size_t const row_floats = std::max({std::size_t{1}, std::size_t{job.features()}, job.results()});
   std::uint64_t const most_rows = std::max<std::uint64_t>(1, job.block_bytes() / (row_floats * sizeof(float)));
@@ -131,7 +131,7 @@ void RowStream::Run(RowSource const& source, RowJob const& job, cudaEvent_t afte
     if (next == places_.size()) places_.push_back(std::make_unique<Place>());
     Place& place = *places_[next];
     place.Finish(job);
-    if (after != nullptr) CheckCuda(cudaStreamWaitEvent(place.stream(), after), "waiting for trees");
+    if (after != nullptr) after->HoldUp(place.stream());
     place.Start(job, run);
   });
   for (std::size_t i = 0; i < kPlaces; ++i) {

@@ -69,7 +69,7 @@ class RowStream {
   ///
   /// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
   ///         results of some rows and not of others.
-  void Run(RowSource const& source, RowJob const& job, cudaEvent_t after = nullptr);
+  void Run(RowSource const& source, RowJob const& job, Event const* after = nullptr);
 
  private:
   class Place;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/device.h"
-#include "driver/hist.h"
 #include "equality_case.h"
 #include "support/data.h"
 #include "support/grow.h"
@@ -27,7 +26,7 @@ std::vector<Tree> Train(BackendKind kind, EqualityCase const& c, CaseRows const&
   std::vector<float> margins(c.rows * c.stride);
   std::vector<Tree> result;
   for (std::uint32_t t = 0; t < trees; ++t) {
-    result.push_back(GrowHistTree(builder.get(), c.params, loss.Gradients(margins), {t, 0}));
+    result.push_back(builder->Grow(c.params, loss.Gradients(margins), {t, 0}));
     builder->AddLeafValues(result.back().leaf_value, margins.data(), c.stride);
   }
   return result;
@@ -115,11 +114,11 @@ TEST_F(CudaEnduranceTest, TwoThousandRoundsInConstantMemory) {
       for (float& margin : margins)
         margin = random.Between(-1, 1);  // with its own margins it would soon have learned all
       auto const gradients = loss.Gradients(margins);
-      Tree const tree = GrowHistTree(cuda.get(), c.params, gradients, {round, 0});
+      Tree const tree = cuda->Grow(c.params, gradients, {round, 0});
       ASSERT_GT(tree.Leaves(), 5U) << "round " << round;
       cuda->AddLeafValues(tree.leaf_value, margins.data(), 1);
       if (round % 100 == 99) {
-        ASSERT_EQ(tree, GrowHistTree(host.get(), c.params, gradients, {round, 0})) << "round " << round;
+        ASSERT_EQ(tree, host->Grow(c.params, gradients, {round, 0})) << "round " << round;
       }
       if (i == 999) {
         held = cuda->memory().bytes;

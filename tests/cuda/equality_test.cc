@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "driver/hist.h"
 #include "equality_case.h"
 #include "level/level_policy.h"
 #include "support/grow.h"
@@ -39,7 +38,7 @@ struct Side {
     margins.resize(c.rows * c.stride);
     positions.resize(c.rows);
     sampled_out.resize(c.rows);
-    tree = GrowHistTree(builder.get(), c.params, gradients, key);
+    tree = builder->Grow(c.params, gradients, key);
     builder->LeafPositions(positions, sampled_out);
     builder->AddLeafValues(tree.leaf_value, margins.data(), c.stride);
   }

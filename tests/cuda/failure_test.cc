@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/device.h"
-#include "driver/hist.h"
 #include "equality_case.h"
 #include "exact/exact_memory.h"
 #include "matrix/device_matrix.h"
@@ -50,7 +49,7 @@ class CudaFailureTest : public ::testing::TestWithParam<Growth> {
   std::vector<Tree> GrowTrees(TreeBuilder* builder) const {
     std::vector<Tree> trees;
     for (std::uint32_t t = 0; t < kTrees; ++t) {
-      trees.push_back(GrowHistTree(builder, c_.params, c_.gradients, {t, 0}));
+      trees.push_back(builder->Grow(c_.params, c_.gradients, {t, 0}));
     }
     return trees;
   }
@@ -177,7 +176,7 @@ TEST_P(CudaFailureTest, GradientsThatAreNoNumbersAreReportedAsOnTheHost) {
   auto const cuda = Make(BackendKind::kCuda);
   auto const message = [&](TreeBuilder* builder, std::vector<GradientPair> const& gradients) -> std::string {
     try {
-      GrowHistTree(builder, c_.params, gradients, {});
+      builder->Grow(c_.params, gradients, {});
     } catch (InvalidArgument const& e) {
       return e.what();
     }
@@ -204,7 +203,7 @@ TEST_P(CudaFailureTest, AnErrorInATrainingNamesItsSizes) {
   auto const expected = Train(BackendKind::kHost);
   auto const builder = Make(BackendKind::kCuda);
   Span<GradientPair const> const nowhere{nullptr, c_.values.rows};
-  EXPECT_EQ(WhatIsWrong<DeviceError>([&] { builder->Begin(c_.params, nowhere, {}); },
+  EXPECT_EQ(WhatIsWrong<DeviceError>([&] { builder->Grow(c_.params, nowhere, {}); },
                                      {"copying gradients", "cudaErrorInvalidValue", "1200 rows", "9 features",
                                       "CUDA device 0", " bytes of its memory", "gpu_backend=host"}),
             "");
@@ -215,10 +214,9 @@ TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
   for (BackendKind const kind : kBackends) {
     auto const builder = Make(kind);
     std::vector<GradientPair> const few(5, {1.0f, 1.0f});
-    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { GrowHistTree(builder.get(), c_.params, few, {}); },
-                                           {"5 gradients", "1200 rows"}),
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { builder->Grow(c_.params, few, {}); }, {"5 gradients", "1200 rows"}),
               "");
-    Tree const tree = GrowHistTree(builder.get(), c_.params, c_.gradients, {});
+    Tree const tree = builder->Grow(c_.params, c_.gradients, {});
     std::vector<NodeIndex> positions(1199);
     std::vector<std::uint8_t> sampled_out(3);
     std::vector<float> margins(1200), values(tree.size() + 1);
@@ -268,7 +266,7 @@ TEST(ExactMemoryTest, ASetThatDoesNotFitIsToldHowMuchItNeeds) {
   CaseRows const rows{c};
   auto const gradients = CaseLoss{c, rows}.Gradients(std::vector<float>(c.rows));
   std::shared_ptr<SortedMatrix const> const sorted = host::SortColumns(rows, 2);
-  auto const grow = [&](TreeBuilder* builder) { return GrowHistTree(builder, c.params, gradients, {}); };
+  auto const grow = [&](TreeBuilder* builder) { return builder->Grow(c.params, gradients, {}); };
   Tree const expected = grow(MakeHostExactBuilder(sorted, 2).get());
   EXPECT_EQ(grow(MakeCudaExactBuilder(sorted, 0, 2).get()), expected);  // code of kernels is on the device from now on
   DeviceArena arena{"This test"};

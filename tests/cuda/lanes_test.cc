@@ -14,7 +14,6 @@
 #include "backend/cuda_tree_builder.h"
 #include "core/device.h"
 #include "core/spoilt_recording.h"
-#include "driver/hist.h"
 #include "equality_case.h"
 #include "objective/objective.h"
 #include "support/given_trees.h"
@@ -152,7 +151,7 @@ Training OnHost(LaneCase const& c, LaneData const& data) {
                            RowMajor(all.data(), c.rows, c.outputs), 2);
     for (auto const& [output, key] : data.Trees(round)) {
       for (RowIndex row = 0; row < c.rows; ++row) gradients[row] = all[std::size_t{row} * c.outputs + output];
-      training.trees.push_back(GrowHistTree(builder.get(), c.params, gradients, key));
+      training.trees.push_back(builder->Grow(c.params, gradients, key));
       builder->AddLeafValues(training.trees.back().leaf_value, margins.data() + output, c.outputs);
     }
   }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/device.h"
-#include "driver/hist.h"
 #include "equality_case.h"
 #include "support/grow.h"
 
@@ -31,7 +30,7 @@ void Load() {
   DeviceArena arena{"The load"};
   Stream const stream;
   for (std::uint32_t round = 0; !InputHasEnded(); ++round) {
-    GrowHistTree(builder.get(), c.params, gradients, {round, 0});
+    builder->Grow(c.params, gradients, {round, 0});
     DeviceBuffer<char> const buffer{&arena, "memory to fill", (round % 7 + 1) << 24};
     FillBytes(buffer.data(), static_cast<int>(round), buffer.size(), stream, "filling memory");
     stream.Wait("filling memory");

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "backend/cuda_tree_builder.h"
-#include "driver/hist.h"
 #include "level/level_policy.h"
 #include "sample/sample_ops.h"
 #include "support/given_trees.h"
@@ -35,8 +34,8 @@ class Pair {
 
   /// Grows a tree in both and compares everything that comes of it.
   void Compare(TreeCase const& c, TreeKey key) {
-    Tree const& expected = tree_ = GrowHistTree(host_.get(), c.params, c.gradients, key);
-    ASSERT_EQ(GrowHistTree(cuda_.get(), c.params, c.gradients, key), expected);
+    Tree const& expected = tree_ = host_->Grow(c.params, c.gradients, key);
+    ASSERT_EQ(cuda_->Grow(c.params, c.gradients, key), expected);
     std::size_t const rows = c.values.rows;
     constexpr std::size_t kStride = 3;
     std::vector<float> host_margins(rows * kStride, 0.25f), margins(host_margins);
@@ -360,10 +359,10 @@ TEST(SampleRoomTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside) {
     for (std::size_t row : {0U, 1234U, 4999U}) {
       auto gradients = c.gradients;
       gradients[row].grad = std::numeric_limits<float>::quiet_NaN();
-      auto const grow = [&] { GrowHistTree(&cuda, c.params, gradients, {0, 0}); };
+      auto const grow = [&] { cuda.Grow(c.params, gradients, {0, 0}); };
       EXPECT_EQ(testing::WhatIsWrong<InvalidArgument>(grow, {"row " + std::to_string(row), "nan"}), "");
     }
-    EXPECT_NO_THROW(GrowHistTree(&cuda, c.params, c.gradients, {0, 0}));
+    EXPECT_NO_THROW(cuda.Grow(c.params, c.gradients, {0, 0}));
   }
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "driver/hist.h"
 #include "equality_case.h"
 #include "matrix/device_matrix.h"
 #include "matrix/device_matrix_policy.h"
@@ -182,8 +181,8 @@ TEST_P(SparseTest, SameTrees) {
     setting.set(&tree_case.params, c.columns);
     auto const gradients = CaseLoss{tree_case, rows}.Gradients(std::vector<float>(c.rows));
     TreeKey const key{number++, 0};
-    Tree const expected = GrowHistTree(host.get(), tree_case.params, gradients, key);
-    ASSERT_EQ(GrowHistTree(cuda.get(), tree_case.params, gradients, key), expected);
+    Tree const expected = host->Grow(tree_case.params, gradients, key);
+    ASSERT_EQ(cuda->Grow(tree_case.params, gradients, key), expected);
     std::vector<NodeIndex> of_host(c.rows), of_cuda(c.rows);
     std::vector<std::uint8_t> out_of_host(c.rows), out_of_cuda(c.rows);
     host->LeafPositions(of_host, out_of_host);
@@ -232,9 +231,9 @@ TEST(SparseColumnsTest, OfFewAndManyBins) {
     params.min_child_weight = 0;
     auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix, 2);
     auto const cuda = MakeTreeBuilder(BackendKind::kCuda, *matrix, 2);
-    Tree const expected = GrowHistTree(host.get(), params, gradients, {});
+    Tree const expected = host->Grow(params, gradients, {});
     EXPECT_GT(expected.Leaves(), 50U);
-    EXPECT_EQ(GrowHistTree(cuda.get(), params, gradients, {}), expected);
+    EXPECT_EQ(cuda->Grow(params, gradients, {}), expected);
   }
 }
 

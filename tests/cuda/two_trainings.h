@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "backend/cuda_tree_builder.h"
-#include "driver/hist.h"
 #include "objective/objective.h"
 #include "rounds/resident_rows.h"
 #include "support/given_trees.h"
@@ -100,7 +99,7 @@ class TwoTrainings {
     params_ = params;
     cuda_->Begin(params, rows_.get(), {{0, {round_, 0}}});
   }
-  void GrowOnHost() { tree_ = GrowHistTree(host_.get(), params_, gradients_, {round_++, 0}); }
+  void GrowOnHost() { tree_ = host_->Grow(params_, gradients_, {round_++, 0}); }
   void Finish() {
     GrowOnHost();
     ASSERT_EQ(cuda_->FinishNext(), tree_);
@@ -135,7 +134,7 @@ class TwoTrainings {
     for (std::uint32_t i = 0; i < trees; ++i) all.push_back({0, {round_, i}});
     cuda_->Begin(params, rows_.get(), all);
     for (std::uint32_t i = 0; i < trees; ++i) {
-      tree_ = GrowHistTree(host_.get(), params, gradients_, {round_, i});
+      tree_ = host_->Grow(params, gradients_, {round_, i});
       ASSERT_EQ(cuda_->FinishNext(), tree_);
       Add(tree_.leaf_value);
     }
