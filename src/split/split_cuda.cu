@@ -57,6 +57,23 @@ __device__ void FinishNode(DeviceTree const& tree, GroupItem const& item, SplitS
   }
 }
 
+/// Counts what the block has looked at for the child, whose best split its last block writes.
+template <bool kCategories>
+__device__ void EndRunOfChild(DeviceTree const& tree, std::uint32_t child, std::uint32_t groups_done,
+                              GroupItem const& item, SplitShared const& shared, CategoryShared* room) {
+  __shared__ bool last_group;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    Family* const counted = tree.families + child / 2;
+    std::uint32_t* const finished = child % 2 != 0 ? &counted->finished_sibling : &counted->finished_built;
+    last_group = atomicAdd(finished, groups_done) + groups_done == tree.group_count;
+  }
+  __syncthreads();
+  if (last_group) FinishNode<kCategories>(tree, item, shared, room);
+  __syncthreads();  // last_group is used again
+}
+
 /// kMonotone: there are monotone constraints. kCategories: some features are categorical. keeps: see LevelBounds.
 template <bool kMonotone, bool kCategories>
 __global__ void __launch_bounds__(kThreads, kSplitResident)
@@ -65,7 +82,6 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
   __shared__ StagedBins staged;  // or room for categories, for which no bins are asked
   static_assert(sizeof(CategoryShared) <= sizeof(StagedBins) && alignof(CategoryShared) <= alignof(StagedBins));
   auto* const room = reinterpret_cast<CategoryShared*>(&staged);
-  __shared__ bool last_group;
   __shared__ Selection<false> level;  // for the last block
   std::uint32_t const groups = tree.group_count;
   auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
@@ -130,18 +146,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     }
     ++groups_done;
     if (!is_more || !same_child) {
-      if (in_runs) {
-        __threadfence();
-        __syncthreads();
-        Family* const counted = tree.families + place.child / 2;
-        if (threadIdx.x == 0) {
-          std::uint32_t* const finished = place.child % 2 != 0 ? &counted->finished_sibling : &counted->finished_built;
-          last_group = atomicAdd(finished, groups_done) + groups_done == groups;
-        }
-        __syncthreads();
-        if (last_group) FinishNode<kCategories>(tree, item, shared, room);
-        __syncthreads();  // last_group is used again
-      }
+      if (in_runs) EndRunOfChild<kCategories>(tree, place.child, groups_done, item, shared, room);
       groups_done = 0;
       least = 0.0f;
     }
