@@ -1,3 +1,4 @@
+#include "core/search.h"
 #include "exact/new_values_ops.h"
 #include "exact/tiles.cuh"
 
@@ -68,15 +69,11 @@ __global__ void __launch_bounds__(kExactThreads)
   std::uint64_t const end = begin[lists.nodes];
   TileSpan span{first, 0, 0, false, false};
   if (first < end && columns.used[tile.feature]) {
-    std::uint32_t low = 0, high = lists.nodes;  // begin[low] <= first < begin[high]
-    while (high - low > 1) {
-      std::uint32_t const middle = low + (high - low) / 2;
-      (begin[middle] <= first ? low : high) = middle;
-    }
-    span.node = static_cast<std::int32_t>(low);
+    auto const node = RangeOf(lists.nodes, first, [&](auto n) { return begin[n]; });
+    span.node = static_cast<std::int32_t>(node);
     span.count = static_cast<std::int16_t>(end - first < kTileEntries ? end - first : kTileEntries);
-    span.begins_node = begin[low] == first;
-    span.is_one_node = begin[low + 1] >= first + static_cast<std::uint64_t>(span.count);
+    span.begins_node = begin[node] == first;
+    span.is_one_node = begin[node + 1] >= first + static_cast<std::uint64_t>(span.count);
   }
   spans[t] = span;
 }

@@ -1,5 +1,6 @@
 #include "core/grid.h"
 #include "core/random.h"
+#include "core/search.h"
 #include "exact/exact_cuda.h"
 #include "exact/tiles.cuh"
 #include "gradient/gradient_ops.h"
@@ -56,13 +57,8 @@ __global__ void __launch_bounds__(kThreads)
 /// Number of the split of the row's node, or -1; `node` becomes the node. Only for rows that the level has.
 __device__ std::int32_t SplitOf(ExactRows const& rows, std::int32_t const* split_of, std::uint64_t row,
                                 std::uint32_t* node) {
-  std::uint32_t low = 0, high = rows.nodes;  // begin[low] <= row < begin[high]
-  while (high - low > 1) {
-    std::uint32_t const middle = low + (high - low) / 2;
-    (rows.begin[middle] <= row ? low : high) = middle;
-  }
-  *node = low;
-  return split_of[low];
+  *node = RangeOf(rows.nodes, row, [&](std::uint32_t n) { return rows.begin[n]; });
+  return split_of[*node];
 }
 
 __device__ RowIndex OriginOf(ExactRows const& rows, std::uint64_t row) {
@@ -92,7 +88,7 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const warps = gridDim.x * (kThreads / 32);
   for (std::uint32_t piece = (blockIdx.x * kThreads + threadIdx.x) / 32; piece < pieces; piece += warps) {
-    std::uint32_t const s = FindJob(split_count, piece, [&](std::uint32_t i) { return splits[i].first_piece; });
+    std::uint32_t const s = RangeOf(split_count, piece, [&](std::uint32_t i) { return splits[i].first_piece; });
     ExactSplit const split = splits[s];
     std::uint64_t const from = std::uint64_t{piece - split.first_piece} * kPieceEntries;
     std::uint64_t const to = from + kPieceEntries < split.entries ? from + kPieceEntries : split.entries;
@@ -220,16 +216,8 @@ __global__ void __launch_bounds__(kThreads)
   ForEachEntry(columns, tile, [&](std::uint64_t place, RowIndex row) {
     bool const is_marked = few ? ((filter[row % kFilterBits / 32] >> (row % 32)) & 1U) != 0 : marks[row] != 0;
     if (!is_marked) return;
-    std::uint32_t low = first, high = last;  // the first that is not below `row`
-    while (low < high) {
-      std::uint32_t const middle = low + (high - low) / 2;
-      if (rows[middle] < row) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (low < last && rows[low] == row) places[low] = place;
+    auto const found = FirstWhere(first, last, [&](std::uint32_t i) { return rows[i] >= row; });
+    if (found < last && rows[found] == row) places[found] = place;
   });
 }
 

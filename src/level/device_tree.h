@@ -113,27 +113,12 @@ struct DeviceTree {
 /// that of a kernel after it.
 enum class NextLevel { kByHost, kLists, kPaths };
 
-/// Number of the last job whose `first` is not above `item`. `first(0)` is 0.
-template <typename First>
-XGBGPU_HD std::uint32_t FindJob(std::uint32_t jobs, std::uint32_t item, First&& first) {
-  std::uint32_t low = 0, high = jobs;  // first(low) <= item < first(high)
-  while (high - low > 1) {
-    std::uint32_t const middle = low + (high - low) / 2;
-    if (first(middle) <= item) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 #if defined(__CUDACC__)
-/// The same, where all lanes of a warp ask for one item: an access for every 32-fold of jobs, instead of every
-/// doubling.
+/// Number of the last job whose `first` is not above `item`; first(0) is 0. As RangeOf, where all lanes of a warp ask
+/// for one item: an access for every 32-fold of jobs, instead of every doubling.
 template <typename First>
 __device__ std::uint32_t FindJobByWarp(std::uint32_t jobs, std::uint32_t item, First&& first) {
-  std::uint32_t low = 0, high = jobs;  // as above
+  std::uint32_t low = 0, high = jobs;  // first(low) <= item < first(high)
   while (high - low > 1) {
     std::uint32_t const step = (high - low + 31) / 32, job = low + threadIdx.x % 32 * step;
     bool const up_to = job < high && first(job) <= item;

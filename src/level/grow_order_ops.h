@@ -24,6 +24,7 @@
 #include <cstring>
 
 #include "core/hd.h"
+#include "core/search.h"
 #include "level/node.h"
 
 namespace xgbgpu {
@@ -89,15 +90,7 @@ XGBGPU_HD OrderKey KeyOfOld(std::uint32_t place) { return OrderKey{place} << 48 
 /// of nodes that may not be split may be among the `n`.
 XGBGPU_HD std::uint32_t PlaceOf(OrderKey key, OrderKey const* new_keys, std::uint32_t n) {
   if (key == kNoOrderKey) return kNoPlace;
-  std::uint32_t smaller = 0, end = n;  // the first that is not smaller is between them
-  while (smaller < end) {
-    std::uint32_t const middle = (smaller + end) / 2;
-    if (new_keys[middle] < key) {
-      smaller = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
+  std::uint32_t const smaller = FirstWhere(0U, n, [&](std::uint32_t i) { return new_keys[i] >= key; });
   return static_cast<std::uint32_t>(key >> 48) + smaller;
 }
 

@@ -9,6 +9,7 @@
 #include "core/fixed_point.h"
 #include "core/hd.h"
 #include "core/portable_math.h"
+#include "core/search.h"
 #include "metric/auc.h"
 
 namespace xgbgpu {
@@ -91,16 +92,7 @@ XGBGPU_HD std::uint64_t RunStart(Key const& key, std::uint64_t last) {
     high -= step;
     step *= 2;
   }
-  std::uint64_t low = high >= step ? high - step + 1 : 0;
-  while (low < high) {
-    std::uint64_t const middle = low + (high - low) / 2;
-    if (key(middle) == of_last) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
+  return FirstWhere(high >= step ? high - step + 1 : 0, high, [&](std::uint64_t i) { return key(i) == of_last; });
 }
 
 /// Trapezoid between two points of the ROC curve.

@@ -2,6 +2,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "core/grid.h"
+#include "core/search.h"
 #include "metric/auc_ops.h"
 #include "metric/metric_cuda.h"
 #include "metric/ranking.h"
@@ -26,16 +27,7 @@ struct AddPoints {
 /// The group of a row: the last that begins at or before it and is not empty.
 __device__ std::uint32_t GroupOfRow(TargetView const& targets, std::uint64_t row) {
   if (targets.group_ptr == nullptr) return 0;
-  std::uint32_t low = 0, high = targets.groups;  // group_ptr[low] <= row < group_ptr[high]
-  while (high - low > 1) {
-    std::uint32_t const middle = low + (high - low) / 2;
-    if (targets.group_ptr[middle] <= row) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return RangeOf(targets.groups, row, [&](std::uint32_t g) { return targets.group_ptr[g]; });
 }
 
 /// Keys that sort rows by group, then by value, the largest first.

@@ -1,6 +1,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "core/grid.h"
+#include "core/search.h"
 #include "objective/leaf_median_cuda.h"
 #include "objective/leaf_median_ops.h"
 #include "quantile/quantile_ops.h"
@@ -50,16 +51,7 @@ struct SortedKeys {
 
   /// Index of the first row of `leaf` or of a later one.
   __device__ std::uint64_t Begin(std::uint64_t leaf) const {
-    std::uint64_t low = 0, high = rows;
-    while (low < high) {
-      std::uint64_t const middle = low + (high - low) / 2;
-      if (keys[middle] >> 32 < leaf) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return FirstWhere(std::uint64_t{0}, rows, [&](std::uint64_t i) { return keys[i] >> 32 >= leaf; });
   }
   __device__ float Residual(std::uint64_t i) const { return ValueOfKey(static_cast<std::uint32_t>(keys[i])); }
 };

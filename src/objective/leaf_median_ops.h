@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/hd.h"
+#include "core/search.h"
 #include "objective/rank_ops.h"
 #include "xgbgpu/types.h"
 
@@ -43,16 +44,7 @@ XGBGPU_HD float MedianOf(std::uint64_t n, float middle, float next) {
 /// Index of the first of n > 0 ascending sums of weights that is half of the last, or more.
 XGBGPU_HD std::uint64_t HalfWeight(float const* sums, std::uint64_t n) {
   auto const half = static_cast<float>(sums[n - 1] * 0.5);
-  std::uint64_t low = 0, high = n - 1;
-  while (low < high) {
-    std::uint64_t const middle = low + (high - low) / 2;
-    if (sums[middle] < half) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return FirstWhere(std::uint64_t{0}, n - 1, [&](std::uint64_t i) { return !(sums[i] < half); });
 }
 
 }  // namespace xgbgpu

@@ -16,6 +16,7 @@
 #include "core/hd.h"
 #include "core/portable_math.h"
 #include "core/random.h"
+#include "core/search.h"
 #include "objective/objective.h"
 #include "objective/objective_ops.h"
 
@@ -38,16 +39,7 @@ struct RankGroups {
   }
   /// The group of a row.
   XGBGPU_HD std::uint32_t Of(std::uint32_t row) const {
-    std::uint32_t low = 0, high = groups;  // First(low) <= row < First(high)
-    while (high - low > 1) {
-      std::uint32_t const middle = low + (high - low) / 2;
-      if (First(middle) <= row) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return RangeOf(groups, row, [&](std::uint32_t g) { return First(g); });
   }
 };
 
@@ -87,16 +79,7 @@ struct RankOrder {
 
 /// How many of the keys are below `key`, or, with `equal_too`, not above it.
 XGBGPU_HD std::uint32_t KeysBelow(std::uint32_t const* keys, std::uint32_t n, std::uint32_t key, bool equal_too) {
-  std::uint32_t begin = 0, end = n;
-  while (begin < end) {
-    std::uint32_t const middle = begin + (end - begin) / 2;
-    if (keys[middle] < key || (equal_too && keys[middle] == key)) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
+  return FirstWhere(0U, n, [&](std::uint32_t i) { return keys[i] > key || (!equal_too && keys[i] == key); });
 }
 
 struct PairDraws {

@@ -2,6 +2,7 @@
 #ifndef XGBGPU_PARTITION_PARTITION_CUDA_CUH_
 #define XGBGPU_PARTITION_PARTITION_CUDA_CUH_
 
+#include "core/search.h"
 #include "level/device_tree.h"
 #include "matrix/device_matrix.h"
 #include "partition/partition_ops.h"
@@ -66,7 +67,7 @@ struct RowTest {
   }
   __device__ void FindTile(DeviceMatrixView const& m) {
     BinIndex const cell = m.cut_ptr[split.feature];
-    std::uint32_t const tile = FindJob(m.tiles, cell, [&](std::uint32_t t) { return m.tile[t].first_cell; });
+    std::uint32_t const tile = RangeOf(m.tiles, cell, [&](std::uint32_t t) { return m.tile[t].first_cell; });
     tile_ptr = m.tile_ptr + tile * m.rows;
     tile_cells = m.tile_cells;
     first_cell = cell - static_cast<BinIndex>(m.tile[tile].first_cell);

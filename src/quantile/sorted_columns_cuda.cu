@@ -3,6 +3,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "core/grid.h"
+#include "core/search.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/sorted_columns_cuda.h"
 
@@ -47,15 +48,7 @@ __global__ void CarryKernel(std::uint64_t* at) { at[0] += at[-1]; }
 /// First place of [begin, end) whose pair is not below `pair`.
 __device__ std::uint64_t LowerBound(std::uint64_t const* pairs, std::uint64_t begin, std::uint64_t end,
                                     std::uint64_t pair) {
-  while (begin < end) {
-    std::uint64_t const middle = begin + (end - begin) / 2;
-    if (pairs[middle] < pair) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
+  return FirstWhere(begin, end, [&](std::uint64_t i) { return pairs[i] >= pair; });
 }
 
 __global__ void FindColumnsKernel(std::uint64_t const* pairs, std::uint64_t n, FeatureIndex columns,

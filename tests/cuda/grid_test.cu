@@ -10,6 +10,7 @@
 
 #include "core/block_totals.cuh"
 #include "core/launch.h"
+#include "core/search.h"
 #include "level/device_tree.h"
 
 namespace xgbgpu::cuda {
@@ -111,7 +112,7 @@ TEST_F(CudaGrid, AWarpFindsTheJobThatOneThreadFinds) {
     CheckLaunch("finding jobs");
     std::vector<std::uint32_t> const result = Download(found);
     for (std::uint32_t item = 0; item < items; ++item) {
-      ASSERT_EQ(result[item], FindJob(jobs, item, [&](std::uint32_t j) { return first[j]; })) << jobs << " jobs";
+      ASSERT_EQ(result[item], RangeOf(jobs, item, [&](std::uint32_t j) { return first[j]; })) << jobs << " jobs";
     }
   }
 }

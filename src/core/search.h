@@ -1,0 +1,31 @@
+/// Bisection, on the host and on a device.
+#ifndef XGBGPU_CORE_SEARCH_H_
+#define XGBGPU_CORE_SEARCH_H_
+
+#include "core/hd.h"
+
+namespace xgbgpu {
+
+/// The first of low … high - 1 for which holds(i) is true, as it then is for all later ones; `high` if there is none.
+template <typename Index, typename Predicate>
+XGBGPU_HD Index FirstWhere(Index low, Index high, Predicate&& holds) {
+  while (low < high) {
+    Index const middle = low + (high - low) / 2;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// The last of `n` ranges, which follow one another, that begins at or before `item`; begin(0) does.
+template <typename Index, typename Item, typename Begin>
+XGBGPU_HD Index RangeOf(Index n, Item item, Begin&& begin) {
+  return FirstWhere(Index{1}, n, [&](Index i) { return begin(i) > item; }) - 1;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_SEARCH_H_
