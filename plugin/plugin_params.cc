@@ -11,6 +11,7 @@
 
 #include "constraint_text.h"
 #include "core/message.h"
+#include "core/number_text.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -46,7 +47,7 @@ std::set<std::string> NamesOf() {
 void CheckFraction(std::string const& name, std::string const& value) {
   char const* const text = value.c_str();
   char* end = nullptr;
-  double const number = std::strtod(text, &end);
+  double const number = TextToDouble(text, &end);
   if (end == text || *end != '\0') NotAllowed(name, value, "a number");
   errno = 0;
   auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));
@@ -169,7 +170,7 @@ void CheckStockParam(std::string const& name, std::string const& value) {
   Rule const& rule = found->second;
   if (!rule.is_whole) CheckFraction(name, value);
   char* end = nullptr;
-  double const number = rule.is_whole ? std::strtol(value.c_str(), &end, 10) : std::strtod(value.c_str(), &end);
+  double const number = rule.is_whole ? std::strtol(value.c_str(), &end, 10) : TextToDouble(value.c_str(), &end);
   bool const is_number = end != value.c_str();
   while (is_number && std::isspace(static_cast<unsigned char>(*end)) != 0) ++end;
   if (!is_number || *end != '\0' || !rule.holds(number)) NotAllowed(name, value, rule.allowed);

@@ -4,9 +4,9 @@
 
 #include <xgboost/json.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "core/number_text.h"
 #include "objective/row_views.h"
 
 namespace xgbgpu::plugin {
@@ -24,7 +24,7 @@ inline std::string SavedText(xgboost::Json const& config, char const* section, c
 /// The same as a number, or `fallback`.
 inline float SavedNumber(xgboost::Json const& config, char const* section, char const* name, float fallback) {
   std::string const text = SavedText(config, section, name);
-  return text.empty() ? fallback : std::strtof(text.c_str(), nullptr);
+  return text.empty() ? fallback : TextToFloat(text.c_str(), nullptr);
 }
 
 /// aft_loss_distribution of survival:aft and aft-nloglik.

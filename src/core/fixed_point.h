@@ -3,8 +3,9 @@
 /// A gradient v becomes the integer q = round(v · 2^shift). Two formats, chosen per tree by gradient/gradient.h:
 ///
 ///   narrow   |q| <= 2^14, 16 bits each. Rounded at random, unbiased, by a draw that depends on (seed, tree, row) only.
-///   wide     |q| <= 2^w, w = min(45, 62 - ceil(log2 rows)). Rounded to nearest. A float has 24 significant bits, so
-///            whatever is not smaller than 2^-21 of the largest gradient is represented exactly (w = 45).
+///   wide     |q| <= 2^w, w = min(45, 62 - ceil(log2 rows)). Rounded to nearest, but hessians above 0 to 1 at least. A
+///            float has 24 significant bits, so whatever is not smaller than 2^-21 of the largest gradient is represented
+///            exactly (w = 45).
 ///
 /// Overflow proof. Let n = rows <= 2^32. The shift makes max|v| · 2^shift < 2^w (w = 14 or as above), and rounding goes
 /// up to 2^w at most. A sum over any subset of rows is then at most n · 2^w in magnitude:

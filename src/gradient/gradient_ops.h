@@ -51,8 +51,10 @@ XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, NarrowScales const& scal
           static_cast<std::int16_t>(RoundAtRandom(v.hess, scales.hess, random >> 16))};
 }
 
+/// A hessian above 0 is a unit at least: no sum of such is 0, which neither a side of a split may have nor a leaf.
 XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hess_scale) {
-  return {RoundToNearest(v.grad, grad_scale), RoundToNearest(v.hess, hess_scale)};
+  std::int64_t const hess = RoundToNearest(v.hess, hess_scale);
+  return {RoundToNearest(v.grad, grad_scale), hess == 0 && v.hess > 0.0f ? 1 : hess};
 }
 
 /// Do sums of CoarseMagnitude over `rows` rows allow the narrow format?

@@ -1,12 +1,12 @@
 #include "metric/metric.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <sstream>
 
 #include "core/message.h"
+#include "core/number_text.h"
 #include "metric/metric_ops.h"
 #include "metric/metric_sum.h"
 #include "metric/ranking.h"
@@ -46,7 +46,7 @@ constexpr NamedMetric kMetrics[] = {{"rmse", Metric::kRmse},
 /// The whole text as a number.
 std::optional<float> NumberFrom(std::string const& text) {
   char* end = nullptr;
-  float const value = std::strtof(text.c_str(), &end);
+  float const value = TextToFloat(text.c_str(), &end);
   if (text.empty() || *end != '\0') return std::nullopt;
   return value;
 }

@@ -262,6 +262,20 @@ TEST(GradientFormatTest, WideIsExactFor2PowMinus21OfTheLargest) {
   }
 }
 
+// Else nothing could part rows of such hessians from others.
+TEST(GradientFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
+  std::vector<GradientPair> const gradients{
+      {1.0f, 1.0f}, {1.0f, 1e-30f}, {1.0f, 0.0f}, {1.0f, -1e-30f}, {1e-30f, 0.5f}};
+  auto const q = Quantise(gradients, 0, 0, 1);
+  ASSERT_FALSE(q.format.narrow);
+  auto const expected = reference::Quantise(gradients, gradients.size(), 0, 0);
+  for (std::size_t r = 0; r < gradients.size(); ++r) EXPECT_EQ(q.row(r), expected.rows[r]) << r;
+  EXPECT_EQ(q.row(1).hess, 1);
+  EXPECT_EQ(q.row(2).hess, 0);
+  EXPECT_EQ(q.row(3).hess, 0);
+  EXPECT_EQ(q.row(4).grad, 0);
+}
+
 TEST(GradientRoundingTest, NoiseOfASumIsWhatIndependentDrawsGive) {
   // Constant gradients: every row rounds up with the same chance p. Hoeffding: n independent variables in an interval
   // of one unit differ in sum from their expectation by more than t with a chance below 2 exp(-2 t²/n); t = sqrt(n

@@ -20,7 +20,7 @@ from round_scenarios import (
     data,
     valid,
 )
-from support import OURS, fresh, only_ours, params, raw, stock_params
+from support import BACKEND, OURS, fresh, only_ours, params, raw, stock_params
 
 
 @only_ours
@@ -205,6 +205,21 @@ def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
 
 
 @only_ours
+@only_ours
+@pytest.mark.parametrize("ours, stock", [("gpu_hist", "hist"), ("gpu_exact", "exact")])
+def test_rows_of_tiny_hessians_can_be_parted(ours: str, stock: str) -> None:
+    """Hessians of pseudo-Huber fall with the cube of the residual: 1e-15 for the labels of 1e5, beside 1 for those of 0."""
+    data = xgb.DMatrix(np.arange(8.0)[:, None], [0, 0, 0, 0, 1e5, 1e5, 2e5, 2e5])
+    settings = dict(objective="reg:pseudohubererror", min_child_weight=0, base_score=0.0, max_depth=1)
+    trees = [
+        xgb.train(dict(tree_method=method, **backend, **settings), data, 1).trees_to_dataframe()
+        for method, backend in ((ours, {"gpu_backend": BACKEND}), (stock, {}))
+    ]
+    assert trees[0]["Split"][0] == trees[1]["Split"][0]
+    # Four gradients of 1, rounded to float, and lambda 1: leaves and gains of numbers up to 13, a few roundings each.
+    np.testing.assert_allclose(trees[0]["Gain"], trees[1]["Gain"], rtol=8 * 2.0**-24, atol=8 * 2.0**-24)
+
+
 def test_bounds_that_contradict_each_other() -> None:
     """Stock trains, or has gradients that are NaN."""
     times = np.exp(LABEL)

@@ -1,12 +1,27 @@
 """Every parameter of trees does what it says, seen on the trees themselves."""
 
 import json
+import subprocess
+from pathlib import Path
 from typing import List
 
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import FLOAT_EPS, Tree, assert_same_trees, make_data, only_ours, params, sampled, train, trees_of
+from support import (
+    FLOAT_EPS,
+    LIBRARY,
+    OURS,
+    Tree,
+    assert_same_trees,
+    make_data,
+    only_ours,
+    params,
+    run_python,
+    sampled,
+    train,
+    trees_of,
+)
 
 X, Y = make_data(2000, 8, seed=3, missing=0.05)
 
@@ -373,3 +388,30 @@ def test_a_base_score_of_more_digits_than_are_read() -> None:
     x, y = make_data(100, 2)
     with pytest.raises(xgb.core.XGBoostError, match=f"base_score is '{2**64}'; allowed: fewer digits"):
         train(xgb.DMatrix(x, y), 1, base_score=2**64)
+
+
+def test_a_program_whose_numbers_have_a_decimal_comma(tmp_path: Path) -> None:
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], capture_output=True)
+    if made.returncode != 0:
+        pytest.skip("localedef cannot make de_DE.UTF-8: the package locales is not installed")
+    code = """
+import json, locale, os, pickle, sys
+import numpy as np, xgboost as xgb
+settings = dict(json.loads(sys.argv[1]), eta=0.25, objective="reg:pseudohubererror", huber_slope=2.5, eval_metric="mphe")
+x = np.arange(200.0).reshape(100, 2) % 37
+def results(before):
+    data = xgb.DMatrix(x, x[:, 0] * 3)
+    history = {}
+    booster = xgb.train(settings, data, 3, evals=[(data, "d")], evals_result=history, verbose_eval=False)
+    loaded = pickle.loads(before)
+    loaded.update(data, 3)
+    return history, bytes(booster.save_raw()), bytes(loaded.save_raw()), loaded.eval(data)
+before = pickle.dumps(xgb.train(settings, xgb.DMatrix(x, x[:, 0] * 3), 3))
+point = results(before)
+os.environ["LOCPATH"] = sys.argv[2]
+locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+assert locale.localeconv()["decimal_point"] == ","
+print(results(before) == point)
+"""
+    done = run_python(code, json.dumps(params()), str(tmp_path), library=LIBRARY if OURS else None)
+    assert done.stdout.split()[-1] == "True"

@@ -32,7 +32,7 @@ def test_pip_install(tmp_path: Path):
     if fetched.returncode != 0:
         pytest.skip(f"pip cannot install scikit-build-core: {fetched.stderr.strip().splitlines()[-1]}")
 
-    host_only = ["-C", "cmake.define.XGBGPU_CUDA=OFF"]  # device code takes ten times as long to compile
+    host_only = ["--config-settings", "cmake.define.XGBGPU_CUDA=OFF"]  # device code takes ten times as long to compile
     install = [python, "-m", "pip", "install", "--no-build-isolation", "--no-deps", *host_only, SOURCE_TREE]
     installed = subprocess.run(install, env=environment, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stdout + installed.stderr

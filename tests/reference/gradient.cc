@@ -75,8 +75,9 @@ FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t coun
       fixed.rows.push_back({AtRandom(gradients[r].grad, fixed.grad_shift, draw & 0xFFFFU),
                             AtRandom(gradients[r].hess, fixed.hess_shift, draw >> 16)});
     } else {
-      fixed.rows.push_back(
-          {Nearest(gradients[r].grad, fixed.grad_shift), Nearest(gradients[r].hess, fixed.hess_shift)});
+      std::int64_t const nearest = Nearest(gradients[r].hess, fixed.hess_shift);
+      fixed.rows.push_back({Nearest(gradients[r].grad, fixed.grad_shift),
+                            gradients[r].hess > 0 ? std::max<std::int64_t>(nearest, 1) : nearest});
     }
   }
   return fixed;
