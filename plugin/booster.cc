@@ -106,6 +106,13 @@ void Booster::Configure(xgboost::Args const& args) {
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
     if (failed_before && next.InCharge()) inner_->Configure({{"updater", "sync"}});
+    // With "auto" a stock booster has the updaters that it had until its next round chooses others. Ours nobody else
+    // knows: it goes there by way of "hist".
+    if (config_.InCharge() && !next.InCharge()) {
+      auto by_way = translated;
+      by_way.emplace_back("tree_method", "hist");
+      inner_->Configure(by_way);
+    }
     inner_->Configure(translated);
     configure_failed_ = false;
     config_ = std::move(next);

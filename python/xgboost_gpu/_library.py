@@ -157,7 +157,9 @@ def _find_library() -> str:
     if named:
         if not Path(named).is_file():
             raise ImportError(f"xgboost_gpu: {ENVIRONMENT_VARIABLE} names {named}, which is not a file")
-        return str(Path(named).resolve())
+        path = str(Path(named).resolve())
+        os.environ[ENVIRONMENT_VARIABLE] = path  # for worker processes, wherever they start
+        return path
     places = _places(Path(__file__).resolve().parent)
     for place in places:
         for file in place.files:

@@ -19,6 +19,7 @@ from support import (
     params,
     raw,
     run_python,
+    stock_params,
     train,
     train_stock,
     trees_of,
@@ -245,6 +246,27 @@ def test_copies_of_a_switched_booster_have_its_method() -> None:
     assert raw(live) == raw(other)
     alone = xgb.train({"tree_method": "exact", "nthread": 1, "max_depth": 3}, data, 1, xgb_model=live[:2])
     assert_same_trees(alone, live)
+
+
+@only_ours
+@pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
+def test_a_booster_switched_to_auto_is_as_one_of_hist(tmp_path, capfd, method: str) -> None:
+    """Until its next round a stock booster keeps the updaters that it had; nothing may tell of ours."""
+    data, settings = xgb.DMatrix(X, Y), {"max_depth": 3, "learning_rate": 0.5}
+    booster = train(data, 2, **{**settings, "tree_method": method})
+    was_hist = xgb.train(stock_params(**settings), data, 1)
+    capfd.readouterr()
+    for one in (booster, was_hist):
+        one.set_param("tree_method", "auto")
+    (tmp_path / "booster").write_bytes(pickle.dumps(booster))
+    read = "import pickle, sys, xgboost as xgb; print(pickle.load(open(sys.argv[1], 'rb')).num_boosted_rounds())"
+    assert run_python(read, str(tmp_path / "booster")).stdout.split()[-1] == "2"
+    updaters = [config_of(one)["gradient_booster"]["gbtree_train_param"] for one in (booster, was_hist)]
+    assert updaters[0] == updaters[1]
+    booster.update(data, 2)
+    assert all(tree.depth.max() == 3 for tree in trees_of(booster))
+    xgb.train({**settings, "tree_method": "auto"}, data, 1, xgb_model=booster)
+    assert "not used" not in "".join(capfd.readouterr())
 
 
 def test_refresh_of_our_model_equals_stocks() -> None:

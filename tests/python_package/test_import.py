@@ -31,6 +31,13 @@ def test_library_named_by_the_environment(package_copy, library):
     assert output == str(library)
 
 
+def test_a_relative_name_in_the_environment_holds_for_workers_that_start_elsewhere(package_copy, library):
+    relative = os.path.relpath(library)
+    move = "; import os; os.chdir('/'); print(os.environ['XGBGPU_LIBRARY'])"
+    output = Interpreter(package_copy.parent, library=relative).output_of(PRINT_LIBRARY + move)
+    assert output.split() == [str(library)] * 2
+
+
 def test_library_beside_the_package(package_copy, library):
     shutil.copy(library, package_copy / "libxgboost_gpu.so")
     output = Interpreter(package_copy.parent).output_of(PRINT_LIBRARY)
