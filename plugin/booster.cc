@@ -105,14 +105,13 @@ void Booster::Configure(xgboost::Args const& args) {
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
-    if (failed_before && next.InCharge()) inner_->Configure({{"updater", "sync"}});
+    bool const leaves_us = config_.InCharge() && !next.InCharge();
+    if (failed_before && (next.InCharge() || leaves_us)) inner_->Configure({{"updater", "sync"}});
     // With "auto" a stock booster has the updaters that it had until its next round chooses others. Ours nobody else
     // knows: it goes there by way of "hist".
-    if (config_.InCharge() && !next.InCharge()) {
-      auto by_way = translated;
-      by_way.emplace_back("tree_method", "hist");
-      inner_->Configure(by_way);
-    }
+    bool const to_auto = std::any_of(args.begin(), args.end(),
+                                     [](auto const& a) { return a.first == "tree_method" && a.second == "auto"; });
+    if (leaves_us && to_auto) inner_->Configure({{"tree_method", "hist"}});
     inner_->Configure(translated);
     configure_failed_ = false;
     config_ = std::move(next);

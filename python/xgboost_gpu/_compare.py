@@ -155,7 +155,7 @@ def compare(
     one.check_shape(other)
     for name, value in (("reg_lambda", reg_lambda), ("gamma", gamma), ("gradient_error", gradient_error or 0.0)):
         if not 0 <= value < math.inf:
-            raise ValueError(f"{name} is {value}; allowed: 0 and larger")
+            raise ValueError(f"{name} is {value}; allowed: a finite number from 0 on")
     if data is None and gradient_error:
         raise ValueError(f"gradient_error is {gradient_error}, but no data tell how many rows a sum has")
     columns = None if data is None else Columns(data)

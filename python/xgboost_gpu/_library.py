@@ -133,6 +133,8 @@ def load_library() -> Library:
     if not info["registered"]:
         raise ImportError(f"xgboost_gpu loaded {path}, which does not serve this XGBoost: {info['why_not_registered']}")
     library.stand_in_front_of(xgboost_library)
+    if os.environ.get(ENVIRONMENT_VARIABLE):  # worker processes may start in another folder
+        os.environ[ENVIRONMENT_VARIABLE] = os.path.abspath(os.environ[ENVIRONMENT_VARIABLE])
     return library
 
 
@@ -157,9 +159,7 @@ def _find_library() -> str:
     if named:
         if not Path(named).is_file():
             raise ImportError(f"xgboost_gpu: {ENVIRONMENT_VARIABLE} names {named}, which is not a file")
-        path = str(Path(named).resolve())
-        os.environ[ENVIRONMENT_VARIABLE] = path  # for worker processes, wherever they start
-        return path
+        return str(Path(named).resolve())
     places = _places(Path(__file__).resolve().parent)
     for place in places:
         for file in place.files:

@@ -59,6 +59,8 @@ class DeviceRounds {
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
 /// function of (seed, tree, row). docs/adr/0001-backend-interface.md
+///
+/// From  Mitchell, Adinets, Rao, Frank, "XGBoost: Scalable GPU Accelerated Learning", arXiv:1806.11248, section 2
 class TreeBuilder {
  public:
   virtual ~TreeBuilder() = default;

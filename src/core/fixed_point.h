@@ -8,7 +8,7 @@
 ///            exactly (w = 45).
 ///
 /// Overflow proof. Let n = rows <= 2^32. The shift makes max|v| · 2^shift < 2^w (w = 14 or as above), and rounding goes
-/// up to 2^w at most. A sum over any subset of rows is then at most n · 2^w in magnitude:
+/// up to 2^w at most, as does a unit. A sum over any subset of rows is then at most n · 2^w in magnitude:
 ///   narrow   2^32 · 2^14 = 2^46 < 2^63
 ///   wide     n · 2^(62 - ceil(log2 n)) <= 2^62 < 2^63
 /// A difference of two such sums (sibling = parent - child) is again a sum over a subset of rows: same bound.

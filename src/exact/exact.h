@@ -35,7 +35,7 @@ void ValidateExact(TrainParams const& params);
 std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params);
 
 /// The unit of the gradients: the wide format (core/fixed_point.h), but where hist would take the narrow one 30 bits,
-/// so that a device may keep a row's pair in 8 bytes. Rounded to nearest.
+/// so that a device may keep a row's pair in 8 bytes. Rounded as the wide one.
 GradientFormat ToExactFormat(GradientFormat format);
 
 /// Cuts back what does not reach min_split_loss, from the leaves upwards, and numbers the rest anew: children after

@@ -44,8 +44,8 @@ class DeviceForest {
   explicit DeviceForest(DeviceArena* arena) : arena_{arena} {}
 
   /// Enqueues the copy of trees first … last - 1, which become trees trees() … of this forest; all have the weight 1
-  /// then, until SetWeights is called. Only where the arrays have to grow (to twice their size) it waits for the
-  /// stream. A prediction on another stream, other than a streamed one, must be ordered after this by the caller; so
+  /// then, until SetWeights is called. Where the arrays have to grow (to twice their size), and where the device
+  /// reads pageable memory by itself, it waits for the stream. A prediction on another stream, other than a streamed one, must be ordered after this by the caller; so
   /// must this after predictions on other streams.
   ///
   /// Throws  InvalidArgument (range), OutOfDeviceMemory; the forest is then as before

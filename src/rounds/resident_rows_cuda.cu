@@ -200,6 +200,7 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   KeepGradients();
   TargetView on_device = targets;
   targets_ = {};  // memory may be short for the new ones
+  labels_are_bytes_.reset();
   on_device.by_time = {};
   on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
@@ -211,7 +212,6 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
   stream_.Wait("copying labels and weights");
   targets_ = on_device;
-  labels_are_bytes_.reset();
 }
 
 std::uint8_t const* ResidentRows::ByteLabels() {
@@ -231,7 +231,7 @@ std::uint8_t const* ResidentRows::ByteLabels() {
   } catch (OutOfDeviceMemory const&) {
     // Labels will do.
   }
-  return ByteLabels();
+  return *labels_are_bytes_ ? byte_labels_.data() : nullptr;
 }
 
 void ResidentRows::SortByTime() {
@@ -278,15 +278,13 @@ std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
   if (!of_sample) ReserveGradients();
+  std::uint8_t const* const bytes = of_sample ? ByteLabels() : nullptr;
   state_ = Gradients::kLent;
   ObjectiveParams objective = deferred_;
   objective.iteration = 0;
   objective.seed = 0;
-  return RowLosses{objective,
-                   margins_.data(),
-                   {targets_.labels, of_sample ? ByteLabels() : nullptr},
-                   targets_.weights,
-                   of_sample ? nullptr : gradients_.data()};
+  return RowLosses{
+      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data()};
 }
 
 void ResidentRows::ReserveGradients() {

@@ -6,8 +6,8 @@
 #include "core/random.h"
 #include "core/staged_copies.h"
 #include "exact/exact_cuda.h"
-#include "predict/predict_cuda.h"
 #include "exact_level.h"
+#include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
 #include "support/grow.h"
 

@@ -16,7 +16,7 @@ namespace {
 
 using testing::TreeCase;
 
-/// The loop of driver/hist.cc on a LevelBuilder whose cache holds `slots` histograms.
+/// The loop of HostTreeBuilder::Grow on a LevelBuilder whose cache holds `slots` histograms.
 Tree GrowWithCache(TreeCase const& c, std::size_t slots, int threads) {
   auto const data = testing::MakeDataset(c);
   QuantisedMatrix const& m = data->matrix();

@@ -220,7 +220,7 @@ def test_data_that_do_not_fit(small) -> None:
 def test_numbers_out_of_range(small) -> None:
     x, booster = small
     for name, value in (("reg_lambda", -1.0), ("gamma", float("nan")), ("gradient_error", float("inf"))):
-        with pytest.raises(ValueError, match=f"{name} is {value}; allowed: 0 and larger"):
+        with pytest.raises(ValueError, match=f"{name} is {value}; allowed: a finite number from 0 on"):
             compare_models(booster, booster, x, **{name: value})
 
 

@@ -205,7 +205,6 @@ def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
 
 
 @only_ours
-@only_ours
 @pytest.mark.parametrize("ours, stock", [("gpu_hist", "hist"), ("gpu_exact", "exact")])
 def test_rows_of_tiny_hessians_can_be_parted(ours: str, stock: str) -> None:
     """Hessians of pseudo-Huber fall with the cube of the residual: 1e-15 for the labels of 1e5, beside 1 for those of 0."""
@@ -220,6 +219,7 @@ def test_rows_of_tiny_hessians_can_be_parted(ours: str, stock: str) -> None:
     np.testing.assert_allclose(trees[0]["Gain"], trees[1]["Gain"], rtol=8 * 2.0**-24, atol=8 * 2.0**-24)
 
 
+@only_ours
 def test_bounds_that_contradict_each_other() -> None:
     """Stock trains, or has gradients that are NaN."""
     times = np.exp(LABEL)

@@ -269,6 +269,27 @@ def test_a_booster_switched_to_auto_is_as_one_of_hist(tmp_path, capfd, method: s
     assert "not used" not in "".join(capfd.readouterr())
 
 
+@only_ours
+@pytest.mark.parametrize("other", ["auto", "hist", "exact", "approx"])
+def test_a_switch_that_fails_can_be_mended(other: str) -> None:
+    """In a process of its own: XGBoost crashes where it has noted an updater's name without making one."""
+    code = """
+import json, sys
+import numpy as np, xgboost as xgb
+x = np.arange(200.0).reshape(100, 2) % 37
+data = xgb.DMatrix(x, x[:, 0])
+booster = xgb.train(dict(json.loads(sys.argv[1]), max_depth=3), data, 2)
+booster.set_param({"tree_method": sys.argv[2], "eta": "abc"})
+try:
+    booster.update(data, 2)
+except xgb.core.XGBoostError:
+    booster.set_param({"tree_method": "hist", "eta": 0.1, "max_depth": 3})
+    booster.update(data, 2)
+    print(booster.num_boosted_rounds())
+"""
+    assert run_python(code, json.dumps(params()), other, library=LIBRARY).stdout.split()[-1] == "3"
+
+
 def test_refresh_of_our_model_equals_stocks() -> None:
     data, half = xgb.DMatrix(X, Y), xgb.DMatrix(X[:250], Y[:250])
     ours = train(data, 4, max_depth=5)
