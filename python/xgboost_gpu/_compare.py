@@ -139,8 +139,8 @@ def compare(
         Of the trainings, which model files do not tell.
     gradient_error
         How far the gradients that the two computed for a row may be apart; default: 2^-21, eight roundings of numbers
-        up to 1. With weights: as many times the largest. A ``gpu_hist`` of 65,536 rows or more may round them to 14 bits:
-        2^-14 beside another method. Needs `data`, which tell how many rows were summed.
+        up to 1. With weights: as many times the largest. A ``gpu_hist`` of 65,536 rows or more may round them to 14
+        bits: 2^-14 beside another method. Needs `data`, which tell how many rows were summed.
     ordered
         True if nodes compete (``max_leaves``, ``grow_policy=lossguide``): another split elsewhere then changes what is
         grown, and a node that only one model splits counts as a tie.

@@ -174,8 +174,8 @@ def _find_library() -> str:
             f"xgboost_gpu cannot find {LIBRARY_NAME}. It looked for it in:\n"
             f"  - the environment variable {ENVIRONMENT_VARIABLE}, which is not set{looked}\n"
             f"  - the system's libraries: {error}\n"
-            "Install the package with pip (pip install .), or build the source tree (scripts/test, or cmake --preset host && "
-            "cmake --build --preset host; --preset cuda with the CUDA toolkit)."
+            "Install the package with pip (pip install .), or build the source tree (scripts/test, or cmake --preset host "
+            "&& cmake --build --preset host; --preset cuda with the CUDA toolkit)."
         ) from error
 
 

@@ -57,7 +57,9 @@ class Profile:
         self._spans = spans
         self._rounds = _rounds(stages, spans)
         if not self._rounds:
-            raise ValueError(f"{source} has no round but perhaps the first, which is not counted: train two or more with gpu_trace")
+            raise ValueError(
+                f"{source} has no round but perhaps the first, which is not counted: train two or more with gpu_trace"
+            )
         times = [self._times_of(window) for window in self._rounds.values()]
         self.rounds = len(times)
         self.round_us = statistics.median(t[0] for t in times)

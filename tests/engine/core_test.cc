@@ -1,6 +1,7 @@
 // core: random numbers, fixed point, buffers, threads, error texts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "core/fixed_point.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "core/search.h"
 #include "core/work_sizes.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_ops.h"
@@ -213,6 +215,21 @@ TEST(BufferTest, MovesAndStartsEmpty) {
 TEST(BufferTest, TooMuchIsBadAlloc) {
   if (XGBGPU_TESTS_SANITIZED) GTEST_SKIP() << "a sanitizer's allocator ends the process instead";
   EXPECT_THROW(Buffer<char>{std::numeric_limits<std::size_t>::max() / 2}, std::bad_alloc);
+}
+
+TEST(SearchTest, FindsWhatTheStandardLibraryFinds) {
+  for (std::uint32_t n = 0; n < 20; ++n) {
+    std::vector<std::uint32_t> begins{0};  // ranges, some of them empty
+    for (std::uint32_t i = 1; i < n; ++i) begins.push_back(begins.back() + i * 7 % 4);
+    for (std::uint32_t item = 0; item < begins.back() + 2; ++item) {
+      auto const after = std::upper_bound(begins.cbegin(), begins.cend(), item) - begins.cbegin();
+      auto const begin = [&](std::uint32_t i) { return begins[i]; };
+      EXPECT_EQ(RangeOf(n, item, begin), after - 1) << item << " in " << n;
+      std::uint32_t const first = std::min(n, 2U);  // not the first of all
+      EXPECT_EQ(FirstWhere(first, n, [&](std::uint32_t i) { return begins[i] > item; }),
+                std::max<std::ptrdiff_t>(first, std::min<std::ptrdiff_t>(after, n)));
+    }
+  }
 }
 
 TEST(SpanTest, ViewsVectorsAndParts) {
