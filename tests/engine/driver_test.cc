@@ -6,9 +6,12 @@
 #include <tuple>
 #include <vector>
 
+#include "backend/backend.h"
+#include "exact/sorted_matrix.h"
 #include "reference/tree.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu {
 namespace {
@@ -225,6 +228,39 @@ TEST_P(WholeTreeShapeTest, LeavesAddUpToTheRoot) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, WholeTreeShapeTest, ::testing::ValuesIn(testing::kBackends),
                          [](auto const& c) { return testing::NameOf(c.param); });
+
+// tests/cuda/failure_test.cc has the same for devices.
+TEST(BuilderTest, RefusesWhatDoesNotFitItsRowsOrItsTree) {
+  TreeCase const c = testing::RandomCase({200, 3}, 5);
+  auto const data = testing::MakeDataset(c);
+  auto const refused = [](auto&& call, std::vector<std::string> const& words) {
+    return testing::WhatIsWrong<InvalidArgument>(call, words);
+  };
+  for (bool exact : {false, true}) {
+    SCOPED_TRACE(exact);
+    auto const builder = exact ? MakeHostExactBuilder(host::SortColumns(testing::MemorySource{c.values}, 2), 2)
+                               : MakeHostTreeBuilder(data->matrix(), 2);
+    std::vector<GradientPair> const few(5);
+    std::vector<float> margins(200);
+    std::vector<NodeIndex> positions(200);
+    std::vector<std::uint8_t> sampled_out(200, 1);
+    EXPECT_EQ(refused([&] { builder->LeafPositions(positions, {}); }, {"LeafPositions: no tree has been grown"}), "");
+    Tree const tree = builder->Grow(c.params, c.gradients, {});
+    std::vector<float> const values(tree.size() + 1);
+    EXPECT_EQ(refused([&] { builder->AddLeafValues(values, margins.data(), 1); },
+                      {"AddLeafValues: array of " + std::to_string(tree.size() + 1), std::to_string(tree.size())}),
+              "");
+    builder->LeafPositions(positions, sampled_out);
+    EXPECT_EQ(sampled_out, std::vector<std::uint8_t>(200));
+    sampled_out.resize(3);
+    EXPECT_EQ(refused([&] { builder->LeafPositions(positions, sampled_out); }, {"array of 3", "200"}), "");
+    positions.resize(199);
+    EXPECT_EQ(refused([&] { builder->LeafPositions(positions, {}); }, {"array of 199", "200"}), "");
+    EXPECT_EQ(refused([&] { builder->Grow(c.params, few, {}); }, {"5 gradients", "200 rows"}), "");
+    positions.resize(200);
+    EXPECT_EQ(refused([&] { builder->LeafPositions(positions, {}); }, {"no tree"}), "");
+  }
+}
 
 }  // namespace
 }  // namespace xgbgpu
