@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "core/spoilt_recording.h"
+#include "rounds/resident_rows_cuda.h"
 #include "two_trainings.h"
 
 namespace xgbgpu {
@@ -46,15 +48,29 @@ TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// Whole numbers of a byte are read as such.
+// Whole numbers of a byte are read as such: if all labels are.
 TEST_P(ComputedGradientsTest, OfLabelsThatAreBytesOrOneThatIsNot) {
   TwoTrainings both{case_};
-  both.SetLabels(0);
-  for (std::size_t row = 0; row < case_.values.rows; row += 3) both.labels()[row] = static_cast<float>(row % 256);
-  for (float last : {255.0f, 256.0f, 7.0f, -1.0f, 0.5f, -0.0f, 0.0f}) {
-    SCOPED_TRACE(last);
-    both.SetLabel(case_.values.rows - 1, last);
-    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  auto& rows = static_cast<cuda::ResidentRows&>(both.rows());
+  for (std::size_t apart : {std::size_t{3}, case_.values.rows}) {
+    for (auto const& [label, is_byte] : {std::pair{255.0f, true},
+                                         {256.0f, false},
+                                         {7.0f, true},
+                                         {-1.0f, false},
+                                         {0.5f, false},
+                                         {254.5f, false},
+                                         {-0.0f, false},
+                                         {0.0f, true}}) {
+      SCOPED_TRACE(label);
+      for (std::size_t row = 0; row < case_.values.rows; ++row) both.labels()[row] = static_cast<float>(row % 256);
+      for (std::size_t row = 1; row < case_.values.rows; row += apart) both.labels()[row] = label;
+      both.SetLabel(0, 0);
+      rows.ComputeGradients({Objective::kSquaredError});
+      auto const losses = rows.losses(true);
+      ASSERT_TRUE(losses);
+      EXPECT_EQ(losses->labels.bytes != nullptr, is_byte);
+      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    }
   }
 }
 

@@ -30,6 +30,7 @@ void ExpectQuantised(std::size_t rows, bool compact, float subsample) {
   Random random{rows};
   std::vector<GradientPair> gradients;
   for (std::size_t r = 0; r < rows; ++r) gradients.push_back({random.Between(-30, 30), random.Between(-1, 30)});
+  for (std::size_t r = 2; r < rows; r += 3) gradients[r].hess = 1e-30f;  // not nothing
   std::vector<RowIndex> const sample = reference::SampleRows(rows, subsample, kSeed, kTree);
   bool const sampled = subsample < 1;
   std::vector<NodeIndex> positions(rows, sampled ? ~NodeIndex{0} : 0);
@@ -40,8 +41,8 @@ void ExpectQuantised(std::size_t rows, bool compact, float subsample) {
   }
   std::vector<GradientSum> quantised;
   for (GradientPair const g : gradients) {
-    quantised.push_back({std::llrint(static_cast<double>(g.grad) * grad_scale),  // to nearest, ties to even
-                         std::llrint(static_cast<double>(g.hess) * hess_scale)});
+    auto const hess = std::llrint(static_cast<double>(g.hess) * hess_scale);  // to nearest, ties to even
+    quantised.push_back({std::llrint(static_cast<double>(g.grad) * grad_scale), hess == 0 && g.hess > 0 ? 1 : hess});
   }
   GradientSum sum;
   for (RowIndex const r : sample) sum = {sum.grad + quantised[r].grad, sum.hess + quantised[r].hess};

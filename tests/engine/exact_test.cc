@@ -6,8 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/backend.h"
 #include "exact/exact_ops.h"
 #include "exact/new_values_ops.h"
+#include "gradient/gradient.h"
+#include "support/data.h"
 #include "support/exact_case.h"
 
 namespace xgbgpu {
@@ -167,6 +170,25 @@ TEST(NewValuesTest, AreThoseOfTheEntriesOfASide) {
       ASSERT_EQ(NewOnSide(side_bits, fresh_bits, &pending), expected_bits) << "entry " << first << ", " << one_in;
     }
   }
+}
+
+// Exact trees of many rows have gradients of 30 bits. Those of smaller hessians than that can be parted nevertheless.
+TEST(ExactFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
+  constexpr std::size_t kRows = 70000;
+  reference::Values values{kRows, 1};
+  std::vector<GradientPair> gradients;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    values(r, 0) = static_cast<float>(r % 10);
+    gradients.push_back(r % 10 == 9 ? GradientPair{-1.0f, 1e-12f} : GradientPair{0.5f, 0.25f});
+  }
+  ASSERT_TRUE(host::ChooseGradientFormat(gradients, 2).narrow);
+  TrainParams params;
+  params.max_depth = 1;
+  params.min_child_weight = 0;
+  Tree const tree =
+      MakeHostExactBuilder(host::SortColumns(testing::MemorySource{values}, 2), 2)->Grow(params, gradients, {});
+  ASSERT_EQ(tree.size(), 3U);
+  EXPECT_EQ(tree.threshold[0], 8.5f);
 }
 
 TEST(ExactPruneTest, CutsBackFromTheLeavesUpwards) {
