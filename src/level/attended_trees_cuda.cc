@@ -19,7 +19,7 @@ void LevelBuilder::ReserveAttended() {
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
   ReserveLists();
   Grow(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
-  if (categories_.Reserve(NodeRoom(), 0, stream_)) DropGraph();
+  if (categories_.Reserve(NodeRoom(), 0, stream_)) graph_.Drop();
   Grow(&families_, "nodes", batch_);
   if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
   Grow(&move_jobs_, "nodes", batch_);
@@ -27,7 +27,7 @@ void LevelBuilder::ReserveAttended() {
   Grow(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
   Grow(&candidates_, "split candidates", 2 * batch_ * groups_.size());
   if (host_memory_.size() < TreeBytes(1 + 2 * batch_)) {
-    DropGraph();
+    graph_.Drop();
     host_memory_ = {};
     host_memory_ = PinnedBuffer<std::uint8_t>{TreeBytes(1 + 2 * batch_)};
   }
@@ -49,7 +49,7 @@ void LevelBuilder::ExpandNodes() {
   std::size_t const first = static_cast<std::size_t>(batch.front().left);
   if (NodeRoom() < first + 2 * batch.size()) {
     DeviceBuffer<std::uint8_t> larger{arena_, "nodes", TreeBytes(2 * (first + 2 * batch.size()))};
-    DropGraph();
+    graph_.Drop();
     CheckCuda(cudaMemcpyAsync(larger.data(), tree_memory_.data(), TreeBytes(first), cudaMemcpyDeviceToDevice, stream_),
               "making room for nodes");
     stream_.Wait("making room for nodes");

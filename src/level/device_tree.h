@@ -14,6 +14,7 @@
 #include "matrix/device_matrix.h"
 #include "objective/objective_cuda.h"
 #include "sample/feature_ops.h"
+#include "sample/feature_sets_cuda.h"
 #include "sample/sample_cuda.h"
 #include "split/category_sets.h"
 #include "split/constraints_cuda.h"
@@ -95,12 +96,8 @@ struct DeviceTree {
   std::uint32_t group_count;
   WarpGroup const* warp_groups;  ///< [warp_group_count] looked at instead of groups, if there are any
   std::uint32_t warp_group_count;
-  SplitCandidate* candidates;             ///< [children of the families, group_count]
-  std::uint32_t const* features_of_tree;  ///< bit set, or nullptr: all
-  /// [2 · families, feature_words], set 2 · family + (1 for the right child); or nullptr: as of the tree.
-  std::uint32_t* features_of_node;
-  float const* feature_weights;  ///< [features], or nullptr
-  std::uint32_t feature_words;
+  SplitCandidate* candidates;   ///< [children of the families, group_count]
+  FeatureSetsView features;     ///< that nodes may be split by
   NodeLimitsView limits;        ///< what constraints leave to each node
   std::uint32_t unit_rows;      ///< rows of one unit of the histogram kernel
   std::uint32_t item_rows;      ///< rows of one item of the partition, a multiple of 32, at most 1024
@@ -179,7 +176,7 @@ void MoveRows(DeviceTree const& tree, LevelBounds const& bounds, LevelKind kind,
               cudaStream_t stream);
 /// Histograms of all sum jobs; their slots are zero before. (histogram/histogram_cuda.cu)
 void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-/// features_of_node, which is there, of the children of all families, as FeatureSampler::Node tells them; their numbers
+/// FeatureSetsView::of_nodes, which are there, of the children of all families, as FeatureSampler::Node tells them; their numbers
 /// are those of the finished tree. (sample/feature_sample_cuda.cu)
 void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
 /// Siblings by subtraction, best split of every child; the next level's splits, unless the host chooses them. First the

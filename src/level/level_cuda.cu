@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <tuple>
 #include <utility>
 
 #include "core/grid.h"
 #include "core/message.h"
-#include "core/spoilt_recording.h"
 #include "gradient/gradient_ops.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
@@ -27,7 +25,9 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
       processors_{limits_.processors},
       groups_{MakeSplitGroups(matrix)},
       paths_{matrix, arena},
-      categories_{matrix, static_cast<std::uint32_t>(limits_.processors * kSplitResident), arena} {
+      categories_{matrix, static_cast<std::uint32_t>(limits_.processors * kSplitResident), arena},
+      feature_sets_{matrix.view.features, arena},
+      sample_room_{matrix.view.rows, arena} {
   std::size_t const rows = matrix.view.rows;
   for (DeviceTile const& tile : matrix.tiles) bounds_.symbols = std::max(bounds_.symbols, tile.symbols);
   settings_ = {arena, "state", 1};
@@ -41,12 +41,6 @@ LevelBuilder::LevelBuilder(DeviceMatrix const& matrix, DeviceArena* arena, Strea
 
 LevelBuilder::~LevelBuilder() {
   cudaStreamSynchronize(stream_);  // nothing may run on the buffers that go
-  DropGraph();
-}
-
-void LevelBuilder::DropGraph() {
-  if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
-  graph_ = nullptr;
 }
 
 bool LevelBuilder::CanRunUnattended(TrainParams const& params) const {
@@ -76,7 +70,7 @@ void LevelBuilder::ReserveUnattended() {
   used_slots_ = static_cast<std::uint32_t>(widest);
   Grow(&tree_memory_, "nodes", TreeBytes(nodes));
   Grow(&maxima_before_, "state", 1);
-  if (categories_.Reserve(nodes, 0, stream_)) DropGraph();
+  if (categories_.Reserve(nodes, 0, stream_)) graph_.Drop();
   if (shape_.cut) ReserveCut(nodes);
   Grow(&families_, "nodes", widest);
   Grow(&histograms_, "histograms", widest * matrix_.view.cells);
@@ -84,7 +78,7 @@ void LevelBuilder::ReserveUnattended() {
   std::size_t const returned = TreeBytes(shape_.ReturnedAfter(shape_.levels));
   if (walks_ahead_) Grow(&leaf_values_, "nodes", shape_.ReturnedAfter(shape_.levels));
   if (host_memory_.size() < returned) {
-    DropGraph();
+    graph_.Drop();
     host_memory_ = {};
     host_memory_ = PinnedBuffer<std::uint8_t>{returned};
   }
@@ -101,12 +95,12 @@ void LevelBuilder::ReserveUnattended() {
 void LevelBuilder::ReservePaths() {
   bool changed = false;
   try {
-    changed = paths_.Reserve(shape_, sample_room_, stream_);
+    changed = paths_.Reserve(shape_, sample_room_.copied(), stream_);
   } catch (OutOfDeviceMemory const&) {
-    DropGraph();
+    graph_.Drop();
     throw;
   }
-  if (changed) DropGraph();
+  if (changed) graph_.Drop();
 }
 
 void LevelBuilder::ReserveLists() {
@@ -134,17 +128,14 @@ DeviceTree LevelBuilder::View() const {
   tree.warp_groups = warp_group_array_.data();
   tree.warp_group_count = static_cast<std::uint32_t>(warp_groups_.size());
   tree.candidates = candidates_.data();
-  tree.features_of_tree = has_tree_set_ ? tree_set_.data() : nullptr;
-  tree.features_of_node = has_node_sets_ ? node_sets_.data() : nullptr;
-  tree.feature_words = (matrix_.view.features + 31) / 32;
-  tree.feature_weights = has_node_sets_ && !params_.feature_weights.empty() ? feature_weights_.data() : nullptr;
+  tree.features = feature_sets_.View();
   tree.limits = constraints_.View();
   tree.categories = categories_.View();
   if (by_paths_) {
     tree.matrix = paths_.matrix();
-    tree.paths = paths_.View(Sampled() ? sample_gradients_.data() : gradients_.pairs);
+    tree.paths = paths_.View(Sampled() ? sample_room_.gradients() : gradients_.pairs);
   } else if (Weighted()) {
-    tree.gradients = sample_gradients_.data();
+    tree.gradients = sample_room_.gradients();
   }
   if (unattended_ && shape_.ordered) {
     tree.order = {order_.data(), shape_.most_splits, order_places_.data(), free_slots_.data()};
@@ -157,28 +148,6 @@ DeviceTree LevelBuilder::View() const {
   tree.unit_rows = part(tree.matrix.rows * tree.matrix.tiles, 2, policy.least_unit_rows, policy.most_unit_rows);
   tree.item_rows = part(tree.matrix.rows, 64, policy.least_item_rows, policy.most_item_rows);
   return tree;
-}
-
-/// The features of the tree; room for sets of a level, which are chosen on the device, and what they are chosen by.
-void LevelBuilder::UploadFeatures(FeatureSampler const& features) {
-  std::uint32_t const words = (matrix_.view.features + 31) / 32;
-  has_tree_set_ = features.Tree().size() < matrix_.view.features;
-  has_node_sets_ = features.per_level() || features.per_node();
-  if (has_tree_set_) {
-    Grow(&tree_set_, "feature sets", words);
-    std::vector<std::uint32_t> bits(words);
-    for (FeatureIndex f : features.Tree()) bits[f / 32] |= 1U << (f % 32);
-    CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream_, "choosing features");
-    stream_.Wait("choosing features");  // the bits go
-  }
-  if (!has_node_sets_) return;
-  std::size_t const nodes = unattended_ ? shape_.WidestNodes() : 2 * batch_;  // of a level
-  Grow(&node_sets_, "feature sets", nodes * words);
-  if (params_.feature_weights.empty() || params_.feature_weights == uploaded_weights_) return;
-  Grow(&feature_weights_, "feature sets", params_.feature_weights.size());
-  uploaded_weights_ = params_.feature_weights;
-  CopyToDevice(feature_weights_.data(), uploaded_weights_.data(), uploaded_weights_.size(), stream_,
-               "choosing features");
 }
 
 void LevelBuilder::BeginWith(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
@@ -207,7 +176,8 @@ void LevelBuilder::StartTree(Constraints constraints) {
   ReserveSample(RoomForSample(MakeSampleTarget(params_, matrix_.view.rows).expected, matrix_.view.rows));
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
-  UploadFeatures(*features_);
+  std::size_t const nodes = unattended_ ? shape_.WidestNodes() : 2 * batch_;  // of a level
+  if (feature_sets_.Set(*features_, params_.feature_weights, nodes, stream_)) graph_.Drop();
   host_settings_[0] = {SplitParams{params_, {}},
                        params_.min_split_loss,
                        params_.max_depth == 0 ? std::numeric_limits<int>::max() : params_.max_depth,
@@ -296,29 +266,6 @@ void LevelBuilder::EnqueueTree() {
   EnqueueLevels(0, enqueued_levels_);
 }
 
-/// Leaves no graph if that fails: it need not be this thread's fault. Whoever waits for the whole device, in another
-/// thread or another library, spoils what is being recorded.
-void LevelBuilder::RecordGraph() {
-  DropGraph();
-  CheckCuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a tree");
-  RecordingSpoiler const spoiler{stream_};
-  bool complete = true;
-  try {
-    EnqueueTree();
-  } catch (std::exception const&) {
-    complete = false;
-  }
-  spoiler.AtEnd();
-  cudaGraph_t graph = nullptr;
-  cudaError_t status = cudaStreamEndCapture(stream_, &graph);
-  if (complete && status == cudaSuccess) status = cudaGraphInstantiate(&graph_, graph, 0);
-  if (graph != nullptr) cudaGraphDestroy(graph);
-  if (status == cudaSuccess) return;
-  spoiler.Failed();
-  graph_ = nullptr;
-  cudaGetLastError();  // it must not show up again at the next call
-}
-
 void LevelBuilder::RunUnattended() {
   enqueued_levels_ = shape_.open ? LikelyLevels() : shape_.levels;
   LaunchTree();
@@ -350,11 +297,9 @@ void LevelBuilder::LaunchTree() {
                      Weighted(),
                      by_paths_,
                      walks_ahead_,
-                     has_tree_set_,
-                     has_node_sets_,
-                     !params_.feature_weights.empty(),
                      limits_.shared,
-                     sample_room_,
+                     feature_sets_.View(),
+                     sample_room_.copied(),
                      used_slots_,
                      gradients_.pairs,
                      gradients_.maxima,
@@ -366,18 +311,18 @@ void LevelBuilder::LaunchTree() {
                      constraints_.View()};
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths, k.walks_ahead,
-                    k.tree_set, k.node_sets, k.feature_weights, k.shared, k.sample_room, k.slots, k.gradients, k.maxima,
-                    k.computes, k.objective, k.labels, k.weights, k.processors, k.limits);
+                    k.shared, k.features, k.sample_room, k.slots, k.gradients, k.maxima, k.computes, k.objective,
+                    k.labels, k.weights, k.processors, k.limits);
   };
-  if (graph_ == nullptr || !(fields(key) == fields(graph_key_))) {
-    RecordGraph();
+  if (!graph_.recorded() || !(fields(key) == fields(graph_key_))) {
+    graph_.Record(stream_, [&] { EnqueueTree(); });
     graph_key_ = key;
   }
-  if (graph_ == nullptr) {
+  if (graph_.recorded()) {
+    graph_.Start(stream_, "starting a tree");
+  } else {
     EnqueueTree();  // an error that is ours comes again here
-    return;
   }
-  CheckCuda(cudaGraphLaunch(graph_, stream_), "starting a tree");
 }
 
 void LevelBuilder::BuildRoot() {
@@ -396,7 +341,7 @@ void LevelBuilder::EnqueueUnsampled(Node const* nodes) {
 /// By paths: true if memory was short that has been found now, so that the tree must be grown again.
 bool LevelBuilder::MakeRoomForTree() {
   Header const& header = *HeaderOf(host_memory_.data());
-  bool const sample = Sampled() && header.sample.rows > sample_room_;
+  bool const sample = Sampled() && header.sample.rows > sample_room_.copied();
   if (!sample && header.state.no_room == 0) return false;
   stream_.Wait("growing a tree");  // nobody looks for leaves any more
   if (sample) {

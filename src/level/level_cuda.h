@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/recorded_graph.h"
 #include "core/timeline.h"
 #include "level/batch_growth.h"
 #include "level/device_tree.h"
@@ -16,7 +17,9 @@
 #include "level/tree_shape.h"
 #include "objective/objective_cuda.h"
 #include "predict/predict_cuda.h"
+#include "sample/feature_sets_cuda.h"
 #include "sample/sample.h"
+#include "sample/sample_room_cuda.h"
 #include "split/constraints_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -116,14 +119,13 @@ class LevelBuilder {
   template <typename T>
   void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
     if (!Reserve(buffer, arena_, part, size)) return;
-    DropGraph();
+    graph_.Drop();
     FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
   }
   void ReserveUnattended();
   void ReservePaths();
   void ReserveLists();
   void ReserveAttended();
-  void UploadFeatures(FeatureSampler const& features);
   void ReserveSample(std::uint32_t room);
   void EnqueueStart();
   void EnqueueSample();
@@ -137,11 +139,9 @@ class LevelBuilder {
   bool GrowOn();
   void GrowAttended();
   void EnqueueUnsampled(Node const* nodes);
-  void RecordGraph();
   void RunUnattended();
   void LaunchTree();
   void EnqueueWalk();
-  void DropGraph();
   void LearnBack(std::size_t first, std::size_t n);
   void EnqueuePositions();
   DeviceTree View() const;
@@ -174,8 +174,6 @@ class LevelBuilder {
   std::optional<RowLosses> losses_;  ///< instead of gradients
   std::function<DeviceGradients()> all_gradients_;
   std::uint32_t tree_number_{0};
-  bool has_tree_set_{false};
-  bool has_node_sets_{false};
   bool unattended_{false};
   bool by_paths_{false};
   MarginsAhead ahead_;
@@ -193,13 +191,16 @@ class LevelBuilder {
   PathGrowth paths_;
   DeviceConstraints constraints_;
   CategorySetRoom categories_;
+  DeviceFeatureSets feature_sets_;
+  SampleRoom sample_room_;
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
     int max_depth, levels;
     bool ordered;
     std::uint32_t open;  ///< 1 + nodes that may be split; 0: it is not
-    bool sampled, weighted, by_paths, walks_ahead, tree_set, node_sets, feature_weights, shared;
+    bool sampled, weighted, by_paths, walks_ahead, shared;
+    FeatureSetsView features;
     std::uint32_t sample_room, slots;
     GradientPair const* gradients;
     GradientMaxima const* maxima;
@@ -210,7 +211,7 @@ class LevelBuilder {
     int processors;
     NodeLimitsView limits;
   };
-  cudaGraphExec_t graph_{nullptr};
+  RecordedGraph graph_;
   GraphKey graph_key_{};
 
   /// What is cleared before a tree and read after it, in front of the nodes: one copy brings both.
@@ -231,25 +232,16 @@ class LevelBuilder {
   DeviceBuffer<MoveJob> move_jobs_;
   DeviceBuffer<SumJob> sum_jobs_;
   DeviceBuffer<RowRecord> lists_[2];
-  std::uint32_t sample_room_{0};                 ///< by paths: rows of the sample at most
-  DeviceBuffer<RowRecord> sample_rows_;          ///< by paths
-  DeviceBuffer<GradientPair> sample_gradients_;  ///< by paths of these rows, else by row, if they are divided
-  DeviceBuffer<GradientMaxima> maxima_before_;   ///< EarlyGradients::maxima_before
-  DeviceBuffer<KeyCounts> key_counts_;
-  DeviceBuffer<std::uint16_t> keys_;
+  DeviceBuffer<GradientMaxima> maxima_before_;  ///< EarlyGradients::maxima_before
   DeviceBuffer<NodeIndex> positions_;
   DeviceBuffer<float> leaf_values_;  ///< if the tree walks ahead
   DeviceBuffer<GradientSum> histograms_;
   DeviceBuffer<SplitGroup> group_array_;
   DeviceBuffer<WarpGroup> warp_group_array_;
   DeviceBuffer<SplitCandidate> candidates_;
-  DeviceBuffer<std::uint32_t> tree_set_;
-  DeviceBuffer<std::uint32_t> node_sets_;
-  DeviceBuffer<float> feature_weights_;
   DeviceBuffer<OrderedNode> order_;           ///< with an order: see GrowOrderView
   DeviceBuffer<std::uint32_t> order_places_;  ///< the same
   DeviceBuffer<std::int32_t> free_slots_;     ///< the same
-  std::vector<float> uploaded_weights_;       ///< what these are
   std::vector<NodeIndex> leaf_numbers_;       ///< IsCutLate: see BatchGrowth::LeafNumbers
   DeviceBuffer<NodeIndex> leaf_of_node_;      ///< these; or see TreeNumbers
   DeviceBuffer<float> values_of_nodes_;       ///< IsCutLate, WalksLate

@@ -7,36 +7,19 @@ namespace xgbgpu::cuda {
 
 /// `room`: rows of the sample, if the tree is grown by paths; lists have room for all.
 void LevelBuilder::ReserveSample(std::uint32_t room) {
-  sample_room_ = CopiesSample() ? room : 0;
-  if (CopiesSample()) {
-    Grow(&sample_rows_, "sampled rows", room);
-    Grow(&sample_gradients_, "sampled gradients", room);
-  } else if (Weighted()) {
-    Grow(&sample_gradients_, "sampled gradients", matrix_.view.rows);
-  }
-  if (!Weighted()) return;
-  Grow(&key_counts_, "state", 1);
-  Grow(&keys_, "sampled rows", RoomForKeys(matrix_.view.rows));
+  if (sample_room_.Reserve(CopiesSample() ? room : 0, Weighted(), stream_)) graph_.Drop();
 }
 
 SampleView LevelBuilder::Sample() const {
-  SampleView sample{};
+  SampleView sample = sample_room_.View();
   sample.state = &HeaderOf(tree_memory_.data())->sample;
-  if (Weighted()) {
-    sample.key_counts = key_counts_.data();
-    sample.keys = keys_.data();
-  }
   if (CopiesSample()) {
-    sample.capacity = sample_room_;
-    sample.rows = sample_rows_.data();
-    sample.gradients = sample_gradients_.data();
     sample.records = paths_.sampled_records();
     sample.early = {paths_.narrow(), maxima_before_.data()};
     sample.paths = paths_.next_path();
   } else {
     sample.capacity = static_cast<std::uint32_t>(matrix_.view.rows);
     sample.rows = lists_[0].data();
-    if (Weighted()) sample.by_row = sample_gradients_.data();
   }
   return sample;
 }

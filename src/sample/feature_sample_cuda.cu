@@ -123,12 +123,12 @@ __global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(DeviceTree tree
   for (std::uint32_t child = blockIdx.x; child < tree.state->families * children; child += gridDim.x) {
     std::uint32_t const family = child / children, right = child % children;
     NodeIndex const n = tree.families[family].left + static_cast<NodeIndex>(right);
-    std::uint32_t* const set = tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
+    std::uint32_t* const set = tree.features.of_nodes + std::uint64_t{2 * family + right} * tree.features.words;
     Choice choice{{settings.draw.seed, RandomPurpose::kFeaturesOfLevel, settings.draw.tree,
                    static_cast<std::uint32_t>(tree.nodes[n].depth)},
-                  tree.feature_weights,
+                  tree.features.weights,
                   tree.matrix.features,
-                  tree.features_of_tree,
+                  tree.features.of_tree,
                   settings.features.level};
     if (choice.count != 0) {
       Choose(choice, set, &shared);

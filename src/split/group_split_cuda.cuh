@@ -48,7 +48,7 @@ __device__ inline BinSegment SegmentOf(DeviceTree const& tree, SplitGroup const&
   s.feature = group.first + s.column();
   s.runs =
       max((per_part(group.first) + kSplitBins - 1) / kSplitBins, 1U);  // of more than one only a single feature has
-  if (group.categorical || s.column() >= group.features || !IsIn(tree.features_of_tree, s.feature)) return s;
+  if (group.categorical || s.column() >= group.features || !IsIn(tree.features.of_tree, s.feature)) return s;
   std::uint32_t const bins = tree.matrix.bins(s.feature);
   s.first = min((threadIdx.x >> column_bits) * per_part(s.feature), bins);
   s.n = min(per_part(s.feature), bins - s.first);

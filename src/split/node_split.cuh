@@ -30,8 +30,8 @@ __device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_
 
 /// The features that a child may be split by, or nullptr: all.
 __device__ inline std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t family, bool right) {
-  if (tree.features_of_node == nullptr) return nullptr;
-  return tree.features_of_node + std::uint64_t{2 * family + right} * tree.feature_words;
+  if (tree.features.of_nodes == nullptr) return nullptr;
+  return tree.features.of_nodes + std::uint64_t{2 * family + right} * tree.features.words;
 }
 
 /// What there is to do for a child, counted over all families; `family` is its own.

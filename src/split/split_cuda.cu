@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kThreads, kSplitResident)
     };
     if (kCategories && group.categorical) {
       FeatureIndex const f = group.first;
-      BestOfCategories<kMonotone>(tree, shared.params, f, item.node, IsIn(tree.features_of_tree, f),
+      BestOfCategories<kMonotone>(tree, shared.params, f, item.node, IsIn(tree.features.of_tree, f),
                                   IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f), item.own, item.built, &shared,
                                   room, item.candidates + place.group);
     } else {
@@ -182,7 +182,7 @@ void FindSplitsByBlocks(DeviceTree const& tree, LevelBounds const& bounds, NextL
 
 void FindSplits(DeviceTree const& tree, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream) {
-  if (tree.features_of_node != nullptr) ChooseFeatures(tree, bounds, limits, stream);
+  if (tree.features.of_nodes != nullptr) ChooseFeatures(tree, bounds, limits, stream);
   if (tree.warp_group_count != 0) {
     FindSplitsByWarps(tree, bounds, next, limits, stream);
   } else {

@@ -177,7 +177,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   std::uint32_t const column = (round * 32 + lane) >> group.segment_bits;
   std::uint32_t const first_bin = (lane & ((1U << group.segment_bits) - 1)) * kWarpSplitBins;
   FeatureIndex const f = group.first + column;
-  bool scanned = column < group.features && IsIn(tree.features_of_tree, f);
+  bool scanned = column < group.features && IsIn(tree.features.of_tree, f);
   std::uint32_t n = 0, first_cell = 0;
   if (scanned) {
     BinIndex const begin = tree.matrix.cut_ptr[f], bins = tree.matrix.cut_ptr[f + 1] - begin;

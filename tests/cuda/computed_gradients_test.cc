@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/spoilt_recording.h"
+#include "core/recorded_graph.h"
 #include "rounds/resident_rows_cuda.h"
 #include "two_trainings.h"
 

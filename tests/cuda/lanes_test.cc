@@ -13,7 +13,7 @@
 
 #include "backend/cuda_tree_builder.h"
 #include "core/device.h"
-#include "core/spoilt_recording.h"
+#include "core/recorded_graph.h"
 #include "equality_case.h"
 #include "objective/objective.h"
 #include "support/given_trees.h"

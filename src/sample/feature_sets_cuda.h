@@ -1,0 +1,49 @@
+/// Sets of features on a CUDA device: what a tree and its nodes may be split by.
+#ifndef XGBGPU_SAMPLE_FEATURE_SETS_CUDA_H_
+#define XGBGPU_SAMPLE_FEATURE_SETS_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/device.h"
+#include "sample/sample.h"
+
+namespace xgbgpu::cuda {
+
+/// What kernels see. Sets are bit sets of `words` words.
+struct FeatureSetsView {
+  std::uint32_t const* of_tree;  ///< or nullptr: all features
+  /// [2 · families of a level, words], set 2 · family + (1 for the right child); or nullptr: all are as the tree's.
+  std::uint32_t* of_nodes;
+  float const* weights;  ///< [features], where there are of_nodes to be chosen by weights; or nullptr
+  std::uint32_t words;
+
+  bool operator==(FeatureSetsView const& other) const {
+    return of_tree == other.of_tree && of_nodes == other.of_nodes && weights == other.weights && words == other.words;
+  }
+};
+
+/// Owns the sets of one growing tree.
+class DeviceFeatureSets {
+ public:
+  /// `arena` must outlive it.
+  DeviceFeatureSets(FeatureIndex features, DeviceArena* arena) : features_{features}, arena_{arena} {}
+
+  /// The next tree's set, and room for those of `nodes` nodes, which kernels choose. `weights`: of the features, or
+  /// empty. True if the memory is another now. Waits, if the tree may not be split by all features.
+  bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
+  FeatureSetsView View() const;
+
+ private:
+  FeatureIndex features_;
+  DeviceArena* arena_;
+  bool has_tree_set_{false}, has_node_sets_{false}, has_weights_{false};
+  DeviceBuffer<std::uint32_t> tree_set_, node_sets_;
+  DeviceBuffer<float> weights_;
+  std::vector<float> uploaded_;  ///< what these are
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SAMPLE_FEATURE_SETS_CUDA_H_

@@ -1,0 +1,41 @@
+/// Memory of samples on a CUDA device.
+#ifndef XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
+#define XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
+
+#include <cstdint>
+
+#include "core/device.h"
+#include "sample/sample_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// Owns what the sample of one growing tree takes: 16 bytes for each row that is copied, 8 for each row of the matrix
+/// if weighted rows are not, and 2 for each if gradients decide.
+class SampleRoom {
+ public:
+  /// `rows`: of the matrix. `arena` must outlive it.
+  SampleRoom(std::uint64_t rows, DeviceArena* arena) : rows_{rows}, arena_{arena} {}
+
+  /// For samples of at most `copied` rows that lie side by side, or, if that is 0, of any size, listed elsewhere.
+  /// weighted: gradients decide who is in, and are divided by the chance. True if the memory is another now.
+  bool Reserve(std::uint32_t copied, bool weighted, Stream const& stream);
+  std::uint32_t copied() const { return copied_; }
+  /// Of copied rows, side by side; else, if weighted, by row of the matrix.
+  GradientPair* gradients() const { return gradients_.data(); }
+  /// That much of it: rows that are listed, their records, paths and early gradients are elsewhere, and so is the state.
+  SampleView View() const;
+
+ private:
+  std::uint64_t rows_;
+  DeviceArena* arena_;
+  std::uint32_t copied_{0};
+  bool weighted_{false};
+  DeviceBuffer<RowRecord> records_;
+  DeviceBuffer<GradientPair> gradients_;
+  DeviceBuffer<KeyCounts> key_counts_;
+  DeviceBuffer<std::uint16_t> keys_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
