@@ -244,6 +244,7 @@ SortedColumns PairSorter::Run(std::uint64_t n, FeatureIndex columns, double scal
 
   DeviceBuffer<std::uint64_t> list_start{arena_, "columns", result.list_start.size()};
   DeviceBuffer<std::uint32_t> lists{arena_, "cuts", result.lists.size()};
+  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use less of it than there is
   CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
   std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
   ListDistinctKernel<<<Blocks(n, kChunk, limits, kResident), kThreads, 0, stream>>>(
