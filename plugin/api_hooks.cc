@@ -16,6 +16,7 @@
 #include "boundary.h"
 #include "core/message.h"
 #include "host_span.h"
+#include "host_version.h"
 #include "newcomers.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
@@ -232,6 +233,8 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
   static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+  // What looks at batches uses more of XGBoost than another version may have.
+  if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
   xgbgpu::plugin::Batches batches{iter, reset, next, proxy, config, nullptr, {}};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);

@@ -100,7 +100,7 @@ std::string Register() {
   return {};
 }
 
-[[maybe_unused]] bool const kRegistered = [] {
+bool const kRegistered = [] {
   std::string& why_not = WhyNotRegistered();
   why_not = Register();
   // Not XGBoost's log: of a version that does not fit, nothing may be used.
@@ -111,6 +111,7 @@ std::string Register() {
 }  // namespace
 
 void DecorateNewcomers() {
+  if (!kRegistered) return;
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock{mutex};
   DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kStranger);

@@ -18,6 +18,7 @@ namespace xgbgpu {
 
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
+class DeviceRounds;     // src/backend/backend.h
 class ResidentRows;     // src/rounds/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
 class TraceFile;        // src/core/trace.h
@@ -35,11 +36,12 @@ class Dataset {
  public:
   /// Exact weighted quantiles of every column, then bins.
   ///
-  /// In      source   any number of batches; read twice on the host; once on a device that the data fit
+  /// In      source   any number of batches; read several times on the host; once on a device that the data fit
   ///         weights  [rows] or empty; >= 0, not NaN
   ///         max_bin  2 … kMaxBinLimit
   ///         threads  > 0; any number gives the same bits, and so does any place
-  /// Cost    one radix sort per column; peak memory: 8 bytes per stored value of the columns in flight + the bins
+  /// Cost    one radix sort per column; peak memory: 4 bytes (8 with weights) per stored value of the columns in flight,
+  ///         and the bins
   /// Throws  InvalidArgument (max_bin, weights, no rows, no columns, infinite values, device); Unsupported (kCuda where
   ///         there is none); OutOfDeviceMemory, DeviceError
   static std::shared_ptr<Dataset const> Build(RowSource const& source, Span<float const> weights, int max_bin,
@@ -175,6 +177,9 @@ class Trainer {
  private:
   std::shared_ptr<Dataset const> data_;
   BackendKind backend_;
+  /// Throws Unsupported if trees grow on the host.
+  DeviceRounds& Rounds() const;
+
   std::unique_ptr<TreeBuilder> builder_;
 
   /// Trees that have been started ahead.

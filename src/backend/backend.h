@@ -82,7 +82,7 @@ class TreeBuilder {
 inline std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
-/// Exact trees (exact/exact.h). Depth-wise growth only: Begin throws Unsupported for the rest.
+/// Exact trees (exact/exact.h). Grow throws Unsupported for what ValidateExact refuses.
 std::unique_ptr<TreeBuilder> MakeHostExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int threads);
 
 /// The backend to use for `wanted`: never kAuto. Throws Unsupported if `wanted` is kCuda and there is none.

@@ -1,6 +1,5 @@
 /// Exact trees on the host: forwards to the host implementations of exact/.
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -8,7 +7,6 @@
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
 #include "core/buffer.h"
-#include "core/message.h"
 #include "core/parallel.h"
 #include "core/trace.h"
 #include "exact/exact.h"

@@ -8,7 +8,6 @@
 #include "backend/backend.h"
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
-#include "core/message.h"
 #include "core/parallel.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram_policy.h"

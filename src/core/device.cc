@@ -59,6 +59,8 @@ bool DeviceIsInUse() { return process_in_use == getpid(); }
 
 void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  auto found = std::find_if(parts_.begin(), parts_.end(), [&](Part const& p) { return p.name == part; });
+  if (found == parts_.end()) found = parts_.insert(found, {part, 0});  // before there is memory that could be lost
   void* memory = nullptr;
   cudaError_t const status = MustFail() ? cudaErrorMemoryAllocation : cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
@@ -74,12 +76,7 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
   bytes_ += bytes;
   ++changes_;
   peak_ = std::max(peak_, bytes_);
-  auto const found = std::find_if(parts_.begin(), parts_.end(), [&](Part const& p) { return p.name == part; });
-  if (found == parts_.end()) {
-    parts_.push_back({part, bytes});
-  } else {
-    found->bytes += bytes;
-  }
+  found->bytes += bytes;
   return memory;
 }
 

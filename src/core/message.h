@@ -2,16 +2,32 @@
 #ifndef XGBGPU_CORE_MESSAGE_H_
 #define XGBGPU_CORE_MESSAGE_H_
 
+#include <charconv>
+#include <locale>
 #include <sstream>
+#include <type_traits>
 
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
 
+/// A number that is not whole has as many digits as tell it from others: nobody should read that 1 is above 1.
+template <typename Part>
+void AppendTo(std::ostringstream* text, Part const& part) {
+  if constexpr (std::is_floating_point_v<Part>) {
+    char digits[32];
+    text->write(digits, std::to_chars(digits, digits + sizeof(digits), part).ptr - digits);
+  } else {
+    *text << part;
+  }
+}
+
+/// The same text in every locale.
 template <typename Exception, typename... Parts>
 [[noreturn]] void Throw(Parts const&... parts) {
   std::ostringstream text;
-  (text << ... << parts);
+  text.imbue(std::locale::classic());
+  (AppendTo(&text, parts), ...);
   throw Exception{text.str()};
 }
 

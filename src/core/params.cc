@@ -11,21 +11,24 @@ namespace xgbgpu {
 
 namespace {
 
-void CheckRange(char const* name, double value, double low, double high, char const* allowed) {
-  if (!(value >= low && value <= high)) {  // also false for NaN
+template <typename Number>
+void CheckRange(char const* name, Number value, double low, double high, char const* allowed) {
+  if (!(static_cast<double>(value) >= low && static_cast<double>(value) <= high)) {  // also false for NaN
     Throw<InvalidArgument>("Parameter ", name, " is ", value, "; allowed: ", allowed);
   }
 }
 
-void CheckNotNegative(char const* name, double value) {
+template <typename Number>
+void CheckNotNegative(char const* name, Number value) {
   CheckRange(name, value, 0.0, std::numeric_limits<float>::max(), "a finite number, 0 or larger");
 }
 
-void CheckPositive(char const* name, double value) {
+template <typename Number>
+void CheckPositive(char const* name, Number value) {
   CheckRange(name, value, 1.0, std::numeric_limits<std::int32_t>::max(), "1 to 2147483647");
 }
 
-void CheckFraction(char const* name, double value) {
+void CheckFraction(char const* name, float value) {
   CheckRange(name, value, std::numeric_limits<float>::min(), 1.0, "larger than 0, at most 1");
 }
 

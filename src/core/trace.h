@@ -20,7 +20,7 @@ struct TraceStage {
   int tree;             ///< counted from 0; -1: the stage belongs to no tree
   int level;            ///< of the tree; of attended growth: its batch; -1 as above
   double start_us;      ///< on the clock of the owner
-  double duration_us;   ///
+  double duration_us;   ///< on the same clock
   std::uint64_t bytes;  ///< that the stage must read and write at least; 0: not known
 };
 

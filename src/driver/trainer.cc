@@ -108,9 +108,15 @@ std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(RowSource const& source,
   return rounds == nullptr ? nullptr : rounds->MakeResidentRows(source, outputs);
 }
 
-void Trainer::KeepTree(Tree const& tree, std::uint32_t output) { builder_->rounds()->KeepTree(tree, output); }
-void Trainer::ForgetTrees() { builder_->rounds()->ForgetTrees(); }
-std::size_t Trainer::kept_trees() const { return builder_->rounds()->kept_trees(); }
+DeviceRounds& Trainer::Rounds() const {
+  DeviceRounds* const rounds = builder_->rounds();
+  if (rounds == nullptr) Throw<Unsupported>("Rows and trees are kept on a device only, and this trainer has none");
+  return *rounds;
+}
+
+void Trainer::KeepTree(Tree const& tree, std::uint32_t output) { Rounds().KeepTree(tree, output); }
+void Trainer::ForgetTrees() { Rounds().ForgetTrees(); }
+std::size_t Trainer::kept_trees() const { return Rounds().kept_trees(); }
 
 Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
   RoundTree const wanted{output, key};
@@ -118,7 +124,7 @@ Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t 
                        ahead_->trees[ahead_->finished] == wanted;
   if (!started) StartAhead(params, rows, {wanted});
   try {
-    Tree tree = builder_->rounds()->FinishNext();
+    Tree tree = Rounds().FinishNext();
     if (++ahead_->finished == ahead_->trees.size()) ahead_.reset();
     return tree;
   } catch (...) {
@@ -136,7 +142,7 @@ void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::vec
   Abandon();
   ahead_ = std::make_unique<Ahead>(Ahead{params, rows, trees, 0});
   try {
-    builder_->rounds()->Begin(params, rows, trees);
+    Rounds().Begin(params, rows, trees);
   } catch (...) {
     Abandon();
     throw;
@@ -146,13 +152,13 @@ void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::vec
 void Trainer::Abandon() {
   if (ahead_ == nullptr) return;
   ahead_.reset();
-  builder_->rounds()->Abandon();
+  if (DeviceRounds* const rounds = builder_->rounds()) rounds->Abandon();
 }
 
-void Trainer::AdaptLeaves(Tree* tree, ResidentRows* rows) { builder_->rounds()->AdaptLeaves(tree, rows); }
+void Trainer::AdaptLeaves(Tree* tree, ResidentRows* rows) { Rounds().AdaptLeaves(tree, rows); }
 
 void Trainer::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
-  builder_->rounds()->AddLeafValues(node_values, rows, output);
+  Rounds().AddLeafValues(node_values, rows, output);
 }
 
 void Trainer::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {

@@ -18,14 +18,14 @@ void LevelBuilder::ReserveAttended() {
   std::size_t const candidate_bytes = 2 * groups_.size() * sizeof(SplitCandidate);
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
   ReserveLists();
-  Grow(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
+  ReserveCleared(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
   if (categories_.Reserve(NodeRoom(), 0, stream_)) graph_.Drop();
-  Grow(&families_, "nodes", batch_);
+  ReserveCleared(&families_, "nodes", batch_);
   if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
-  Grow(&move_jobs_, "nodes", batch_);
-  Grow(&sum_jobs_, "nodes", 2 * batch_);
-  Grow(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
-  Grow(&candidates_, "split candidates", 2 * batch_ * groups_.size());
+  ReserveCleared(&move_jobs_, "nodes", batch_);
+  ReserveCleared(&sum_jobs_, "nodes", 2 * batch_);
+  ReserveCleared(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
+  ReserveCleared(&candidates_, "split candidates", 2 * batch_ * groups_.size());
   if (host_memory_.size() < TreeBytes(1 + 2 * batch_)) {
     graph_.Drop();
     host_memory_ = {};
@@ -82,13 +82,13 @@ void LevelBuilder::EnqueuePositions() {
   LevelState state{};
   state.move_jobs = static_cast<std::uint32_t>(jobs.size());
   state.move_items = items;
-  Grow(&move_jobs_, "nodes", jobs.size());
+  ReserveCleared(&move_jobs_, "nodes", jobs.size());
   tree.move_jobs = move_jobs_.data();
   CopyToDevice(move_jobs_.data(), jobs.data(), jobs.size(), stream_, "writing positions");
   CopyToDevice(tree.state, &state, 1, stream_, "writing positions");
   MoveRows(tree, bounds_, LevelKind::kFinal, limits_, stream_);
   if (Sampled()) {
-    Grow(&tree_nodes_, "nodes", growth_.tree().size());
+    ReserveCleared(&tree_nodes_, "nodes", growth_.tree().size());
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), stream_, "writing positions");
     EnqueueUnsampled(tree_nodes_.data());
   }

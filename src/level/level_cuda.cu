@@ -68,15 +68,15 @@ bool LevelBuilder::ComputesGradients(TrainParams const& params) const {
 void LevelBuilder::ReserveUnattended() {
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   used_slots_ = static_cast<std::uint32_t>(widest);
-  Grow(&tree_memory_, "nodes", TreeBytes(nodes));
-  Grow(&maxima_before_, "state", 1);
+  ReserveCleared(&tree_memory_, "nodes", TreeBytes(nodes));
+  ReserveCleared(&maxima_before_, "state", 1);
   if (categories_.Reserve(nodes, 0, stream_)) graph_.Drop();
   if (shape_.cut) ReserveCut(nodes);
-  Grow(&families_, "nodes", widest);
-  Grow(&histograms_, "histograms", widest * matrix_.view.cells);
-  Grow(&candidates_, "split candidates", 2 * widest * groups_.size());
+  ReserveCleared(&families_, "nodes", widest);
+  ReserveCleared(&histograms_, "histograms", widest * matrix_.view.cells);
+  ReserveCleared(&candidates_, "split candidates", 2 * widest * groups_.size());
   std::size_t const returned = TreeBytes(shape_.ReturnedAfter(shape_.levels));
-  if (walks_ahead_) Grow(&leaf_values_, "nodes", shape_.ReturnedAfter(shape_.levels));
+  if (walks_ahead_) ReserveCleared(&leaf_values_, "nodes", shape_.ReturnedAfter(shape_.levels));
   if (host_memory_.size() < returned) {
     graph_.Drop();
     host_memory_ = {};
@@ -86,8 +86,8 @@ void LevelBuilder::ReserveUnattended() {
     ReservePaths();
   } else {
     ReserveLists();
-    Grow(&move_jobs_, "nodes", widest);
-    Grow(&sum_jobs_, "nodes", widest);
+    ReserveCleared(&move_jobs_, "nodes", widest);
+    ReserveCleared(&sum_jobs_, "nodes", widest);
   }
 }
 
@@ -104,7 +104,7 @@ void LevelBuilder::ReservePaths() {
 }
 
 void LevelBuilder::ReserveLists() {
-  for (auto& list : lists_) Grow(&list, "row lists", matrix_.view.rows);
+  for (auto& list : lists_) ReserveCleared(&list, "row lists", matrix_.view.rows);
 }
 
 DeviceTree LevelBuilder::View() const {

@@ -117,7 +117,7 @@ class LevelBuilder {
   float const* SpreadValues(float const* node_values) const;
   /// New memory is cleared: structures are read whole, their padding too.
   template <typename T>
-  void Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
+  void ReserveCleared(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
     if (!Reserve(buffer, arena_, part, size)) return;
     graph_.Drop();
     FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");

@@ -24,12 +24,12 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void LevelBuilder::ReserveCut(std::size_t nodes) {
-  if (IsCutLate() || !by_paths_) Grow(&leaf_of_node_, "nodes", nodes);
-  if (IsCutLate() && WalksLate()) Grow(&values_of_nodes_, "nodes", nodes);
+  if (IsCutLate() || !by_paths_) ReserveCleared(&leaf_of_node_, "nodes", nodes);
+  if (IsCutLate() && WalksLate()) ReserveCleared(&values_of_nodes_, "nodes", nodes);
   if (!shape_.ordered) return;
-  Grow(&order_, "nodes", std::max(1U, shape_.most_splits));
-  Grow(&order_places_, "nodes", nodes);
-  Grow(&free_slots_, "nodes", shape_.WidestNodes());
+  ReserveCleared(&order_, "nodes", std::max(1U, shape_.most_splits));
+  ReserveCleared(&order_places_, "nodes", nodes);
+  ReserveCleared(&free_slots_, "nodes", shape_.WidestNodes());
 }
 
 /// Takes the tree out of the nodes that the device has returned: the queue finds each that it wants. The rows' leaves

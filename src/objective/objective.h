@@ -95,8 +95,7 @@ namespace host {
 ///         is left of a sum over all rows, of powers rounded to float: late rows have ours, exact to 2^-46, more
 ///         accurately. Where margins differ by more than 300 the smallest count as if they did by 300.
 /// Cost    one pass; kCox five, and a sort unless `by_time` is given; kSoftmax reads the margins twice, writes twice,
-/// and takes one e^x for each. No allocation
-///         but for kCox, 16 bytes a row, and ranking.
+///         and takes one e^x for each. No allocation but for kCox, 16 bytes a row, and ranking.
 ///         Ranking: one sort of each group by labels, for kRankNdcg and kRankMap another by margins; parallel over
 ///         groups, with memory of 56 bytes for each row of a thread's largest group.
 /// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ)

@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "core/fixed_point.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 

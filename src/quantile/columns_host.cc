@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
-#include <utility>
 
 #include "core/buffer.h"
 #include "core/parallel.h"
@@ -36,7 +36,7 @@ template <typename T, typename WeightOf>
 Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   using Sum = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::int64_t>;
   static_assert(sizeof(Sum) <= sizeof(T));
-  auto* const keys = reinterpret_cast<std::uint32_t*>(sorted.data());
+  auto* const keys = reinterpret_cast<std::uint32_t*>(sorted.data());  // written by memcpy: items are still read here
   auto* const cumulative = reinterpret_cast<Sum*>(other.data());
   std::size_t distinct = 0;
   Sum sum = 0;
@@ -46,7 +46,10 @@ Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
     Sum const weight = weight_of(item);
     if (weight == 0) continue;
     sum += weight;
-    if (distinct == 0 || KeyOf(item) != last) keys[distinct++] = last = KeyOf(item);
+    if (distinct == 0 || KeyOf(item) != last) {
+      last = KeyOf(item);
+      std::memcpy(keys + distinct++, &last, sizeof(last));
+    }
     cumulative[distinct - 1] = sum;
   }
   return {{keys, distinct}, CumulativeWeights{cumulative}};

@@ -12,11 +12,11 @@
 
 namespace xgbgpu {
 
-/// `sets`: of the categories of nodes whose split is by categories, by the number that is its `bin`.
 /// What trees of all methods have in common: everything but thresholds, bins and categories. Cost and bits as below.
 Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
                                Constraints const& constraints);
 
+/// `sets`: of the categories of nodes whose split is by categories, by the number that is its `bin`.
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
 Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
               Constraints const& constraints = {}, CategorySets const& sets = {});

@@ -88,14 +88,17 @@ std::vector<double> Chances(TrainParams const& params, Gradients const& gradient
   std::vector<std::uint64_t> counts(kKeyBins);
   for (std::uint32_t key : keys) ++counts[KeyBin(key, first)];
   SampleTarget const target = MakeSampleTarget(params, gradients.size());
-  SampleRule rule = MakeSampleRule(target, first, 0, {0, counts[0], 0});
-  KeyTotals totals{gradients.size(), 0, 0};
+  std::uint32_t bin = 0;  // the highest below the threshold
+  KeyTotals totals{gradients.size(), 0, 0}, of_bin{0, counts[0], 0};
   for (std::uint32_t b = 0; b < kKeyBins; ++b) {
     totals.count = counts[b];
     totals.above -= counts[b];
     totals.sum += counts[b] * KeyValue(b);
-    if (IsBelowThreshold(target, b, totals)) rule = MakeSampleRule(target, first, b, totals);
+    if (!IsBelowThreshold(target, b, totals)) continue;
+    bin = b;
+    of_bin = totals;
   }
+  SampleRule const rule = MakeSampleRule(target, first, bin, of_bin);
   std::vector<double> chances;
   for (std::uint32_t key : keys) chances.push_back(static_cast<double>(ChanceOf(rule, key)) / 4294967296.0);
   return chances;
@@ -246,9 +249,14 @@ TEST(GradientBasedTest, RowsWithoutGradientAreNeverTaken) {
   for (std::size_t r = 0; r < 1000; ++r) {
     if (r % 3 != 0) gradients[r] = {0.0f, 0.0f};
   }
+  std::size_t taken = 0;
   for (std::uint32_t tree = 0; tree < 20; ++tree) {
-    for (RowIndex r : Take(GradientBased(0.3f), tree, gradients).rows) EXPECT_EQ(r % 3, 0U);
+    for (RowIndex r : Take(GradientBased(0.3f), tree, gradients).rows) {
+      EXPECT_EQ(r % 3, 0U);
+      ++taken;
+    }
   }
+  EXPECT_GT(taken, 5800U);  // of 6000, standard deviation 25
   // There are fewer rows with a gradient than the sample may have: all of them, as they are.
   Sample const all = Take(GradientBased(0.5f), 0, gradients);
   EXPECT_EQ(all.rows.size(), 334U);
@@ -266,9 +274,9 @@ TEST(GradientBasedTest, AllEqualIsAUniformSample) {
   Gradients const gradients(3000, {0.5f, 0.25f});
   // A chance is rounded down from a product of doubles.
   for (double p : Chances(GradientBased(0.25f), gradients)) EXPECT_NEAR(p, 0.25, 0x1p-31);
-  for (GradientPair v : Take(GradientBased(0.25f), 3, gradients).gradients) {
-    EXPECT_TRUE(v == (GradientPair{2.0f, 1.0f}) || v == (GradientPair{0.0f, 0.0f}));
-  }
+  Sample const sample = Take(GradientBased(0.25f), 3, gradients);
+  EXPECT_GT(sample.rows.size(), 550U);  // of 750, standard deviation 24
+  for (RowIndex r : sample.rows) EXPECT_EQ(sample.gradients[r], (GradientPair{2.0f, 1.0f}));
 }
 
 TEST(GradientBasedTest, OneTowersAboveTheRest) {
@@ -286,9 +294,9 @@ TEST(GradientBasedTest, OneTowersAboveTheRest) {
 TEST(GradientBasedTest, NumbersAtBothEndsOfFloats) {
   constexpr float kLargest = std::numeric_limits<float>::max(), kTiny = std::numeric_limits<float>::denorm_min();
   Gradients large(1000, {kLargest, kLargest});
-  for (GradientPair v : Take(GradientBased(0.1f), 0, large).gradients) {
-    EXPECT_TRUE(v.grad == 0.0f || v.grad == kLargest);  // not infinity
-  }
+  Sample const kept = Take(GradientBased(0.1f), 0, large);
+  EXPECT_GT(kept.rows.size(), 30U);                                          // of 100, standard deviation 9.5
+  for (RowIndex r : kept.rows) EXPECT_EQ(kept.gradients[r].grad, kLargest);  // not infinity
   Gradients const tiny(1000, {-kTiny, kTiny});
   Sample const sample = Take(GradientBased(0.5f), 0, tiny);
   EXPECT_GT(sample.rows.size(), 400U);  // of 500, standard deviation 16
@@ -302,12 +310,15 @@ TEST(GossTest, TheTopIsCertainAndAsItIs) {
   Sample const sample = Take(Goss(0.2f, 0.1f), 1, gradients);
   // Keys of 801 and more are told apart in steps of 2 below 1024: the bin of the threshold has two rows.
   for (std::size_t r = 804; r < kRows; ++r) EXPECT_EQ(sample.gradients[r], gradients[r]) << r;
+  std::size_t others = 0;
   for (std::size_t r = 0; r < 796; ++r) {
     GradientPair const v = sample.gradients[r];
     if (v.hess == 0.0f) continue;
+    ++others;
     EXPECT_NEAR(static_cast<double>(v.hess), 0.8 / 0.1, 1e-5) << r;  // (1 - top_rate) / other_rate
     EXPECT_NEAR(static_cast<double>(v.grad), 8.0 * static_cast<double>(gradients[r].grad), 1e-2) << r;
   }
+  EXPECT_GT(others, 30U);  // of 99.5, standard deviation 9.3
 }
 
 TEST(GossTest, TiesAtTheThresholdShareIt) {

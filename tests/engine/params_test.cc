@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <locale>
 
 #include "support/data.h"
 #include "xgbgpu/error.h"
@@ -114,6 +115,22 @@ TEST(ParamsTest, FeatureWeights) {
   }
   params.feature_weights = {0.0f, 2.0f};
   EXPECT_NO_THROW(params.Validate());
+}
+
+// Six digits would say that 1 is above 1; a program's own locale, that 1.5 is "1,5".
+TEST(ParamsTest, NumbersInTextsAreToldFromOthers) {
+  class Comma : public std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  std::locale const before = std::locale::global(std::locale{std::locale::classic(), new Comma});
+  FloatParam const subsample{"subsample", &TrainParams::subsample};
+  EXPECT_EQ(WrongWith(subsample, 1.0000001f, {"subsample is 1.0000001;"}), "");
+  EXPECT_EQ(WrongWith(subsample, 1.5f, {"subsample is 1.5;"}), "");
+  EXPECT_EQ(WrongWith(subsample, -1e-30f, {"subsample is -1e-30;"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([] { ValidateMaxBin(70000); }, {"is 70000;", "65535"}), "");
+  std::locale::global(before);
 }
 
 TEST(ParamsTest, MaxBin) {

@@ -13,6 +13,7 @@
 #include "matrix/matrix.h"
 #include "reference/gradient.h"
 #include "reference/tree.h"
+#include "rounds/resident_rows.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "xgbgpu/devices.h"
@@ -108,6 +109,16 @@ TEST_P(TrainerTest, Backends) {
   EXPECT_EQ(trainer_->backend(), GetParam());
   EXPECT_EQ(Trainer(data_, GetParam(), 1).backend(), GetParam());
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Trainer(data_, GetParam(), 0); }, {"threads is 0"}), "");
+}
+
+TEST(BackendTest, TheHostKeepsNoRowsOrTrees) {
+  TreeCase const c = testing::RandomCase({100, 3}, 165);
+  Trainer trainer{testing::MakeDataset(c), BackendKind::kHost, 2};
+  EXPECT_EQ(trainer.MakeResidentRows(1), nullptr);
+  auto const refused = [](auto&& call) { return WhatIsWrong<Unsupported>(call, {"kept on a device only"}); };
+  EXPECT_EQ(refused([&] { trainer.kept_trees(); }), "");
+  EXPECT_EQ(refused([&] { trainer.ForgetTrees(); }), "");
+  EXPECT_EQ(refused([&] { trainer.Grow(c.params, nullptr, 0, {}); }), "");
 }
 
 TEST_P(TrainerTest, BackendsOfADatasetOnTheHost) {

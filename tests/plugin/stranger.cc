@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <typeinfo>
 
 namespace {
 
@@ -52,3 +53,8 @@ XGBOOST_REGISTER_METRIC(StrangeSum, "stranger_sum").set_body([](char const*) {
 });
 
 }  // namespace
+
+/// The type of what makes the metric of this name.
+extern "C" __attribute__((visibility("default"))) char const* MakerOfMetric(char const* name) {
+  return dmlc::Registry<xgboost::MetricReg>::Find(name)->body.target_type().name();
+}

@@ -138,6 +138,38 @@ print(function().decode())
     assert "not compiled with GPU support" in done.stderr  # what stock XGBoost says of gpu_hist
 
 
+@pytest.mark.skipif("XGBGPU_STRANGER" not in os.environ, reason="XGBGPU_STRANGER is not set")
+@pytest.mark.parametrize("version, decorated", [("3.1.4", False), ("1.7.4", True)])
+def test_a_refused_library_leaves_metrics_and_batches_alone(tmp_path, version, decorated):
+    major, minor, patch = version.split(".")
+    source = tmp_path / "version.c"
+    source.write_text(
+        f"void XGBoostVersion(int *a, int *b, int *c) {{ if (a) *a = {major}; if (b) *b = {minor}; if (c) *c = {patch}; }}\n"
+    )
+    fake = tmp_path / "version.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", fake, source], check=True)
+    code = LOAD + f"""
+import numpy as np, xgboost as xgb
+for name in ("XGBoosterEvalOneIter", "XGQuantileDMatrixCreateFromCallback"):
+    setattr(xgb.core._LIB, name, getattr(ctypes.CDLL({LIBRARY!r}), name))
+""" + """
+stranger = ctypes.CDLL(os.environ["XGBGPU_STRANGER"], ctypes.RTLD_GLOBAL)
+stranger.MakerOfMetric.restype = ctypes.c_char_p
+data = xgb.DMatrix(np.zeros((4, 1)), [0, 1, 2, 3])
+print(xgb.train({"tree_method": "hist"}, data, 1).eval(data))
+print(["xgbgpu" in stranger.MakerOfMetric(name).decode() for name in (b"rmse", b"stranger_sum")], flush=True)
+try:
+    xgb.QuantileDMatrix(np.zeros((4, 1)), weight=[1, 2])
+except xgb.core.XGBoostError as error:
+    print("one weight for each row" in str(error))
+"""
+    done = python(code, LD_PRELOAD=str(fake))
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("[0]\teval-rmse:")
+    assert lines[1] == str([decorated] * 2)
+    assert lines[2:] == (["True"] if decorated else [])  # stock XGBoost ends the process
+
+
 def test_boosters_in_several_threads():
     """Each on its own matrix and all on one; the same models as one after the other."""
     params = {"tree_method": "gpu_hist", "gpu_backend": "host", "max_depth": 4, "subsample": 0.7, "nthread": 2}

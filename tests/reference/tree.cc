@@ -312,7 +312,7 @@ NodeIndex FindLeaf(Tree const& tree, Values const& values, std::size_t row, Node
   if (tree.left[n] == kNoNode) return from;
   float const v = values(row, tree.feature[n]);
   auto const right = tree.RightCategories(from);
-  auto const category = static_cast<std::size_t>(std::isnan(v) ? 0.0f : v);
+  auto const category = static_cast<std::size_t>(std::isnan(v) || right.empty() ? 0.0f : v);
   bool const in_set = category < 32 * right.size() && ((right[category / 32] >> (category % 32)) & 1U) != 0;
   bool const present_left = right.empty() ? v < tree.threshold[n] : !in_set;
   bool const left = std::isnan(v) ? tree.default_left[n] != 0 : present_left;
