@@ -80,6 +80,7 @@ struct Batches {
   DataIterResetCallback* reset;
   XGDMatrixCallbackNext* next;
   DMatrixHandle proxy;
+  bool have_ref;                             ///< bins are those of other data
   char const* config;                        ///< of the matrix
   std::unique_ptr<AscendingRows> ascending;  ///< of the batch that XGBoost reads now, if the caller's are not
   std::string problem;                       ///< of that batch, at which XGBoost would end the process
@@ -104,7 +105,7 @@ AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& array
 }
 
 /// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
-/// groups it checks; too many weights, too, when it trains.)
+/// groups it checks; too many weights, too, when it trains; those of data with the bins of others as well.)
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
@@ -127,7 +128,7 @@ void CheckMaxBin(char const* config) {
 /// XGBoost calls it first.
 extern "C" void ResetBatches(DataIterHandle handle) {
   auto const& batches = *static_cast<Batches const*>(handle);
-  AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
+  if (!batches.have_ref) AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
   batches.reset(batches.caller);
 }
 
@@ -140,7 +141,7 @@ extern "C" int NextBatch(DataIterHandle handle) {
     auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);
     AtBoundary("reading batches", [&] {
       if (!batches.problem.empty()) throw InvalidArgument{batches.problem};
-      CheckWeightsOfBatch(data->Info());
+      if (!batches.have_ref) CheckWeightsOfBatch(data->Info());
     });
   }
   return more;
@@ -235,7 +236,7 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
   static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
   // What looks at batches uses more of XGBoost than another version may have.
   if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
-  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, config, nullptr, {}};
+  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
 }

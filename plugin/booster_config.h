@@ -48,6 +48,8 @@ class BoosterConfig {
   bool MayPredictOnDevice() const {
     return !cpu_predictor_ && (gpu_predictor_ || InCharge()) && device_.gpu_backend != "host";
   }
+  /// Contributions and interactions are ours, on a device or the host.
+  bool Explains() const { return InCharge() || (gpu_predictor_ && !cpu_predictor_); }
   /// The user named no updater but ours, so XGBoost's warning about hand-made sequences is out of place.
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().

@@ -91,7 +91,7 @@ void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<floa
 void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                                   unsigned layer_end, bool approximate, int condition, unsigned feature) {
   bool const done = AtBoundary("computing contributions", [&] {
-    if (!config_.InCharge() || layer_begin != 0 || condition != 0) return false;
+    if (!config_.Explains() || layer_begin != 0 || condition != 0) return false;
     bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(*data, Rounds());
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
     return explanation_.Predict(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, approximate, out);
@@ -102,7 +102,7 @@ void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVec
 void Booster::PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
                                               unsigned layer_begin, unsigned layer_end, bool approximate) {
   bool const done = AtBoundary("computing interactions", [&] {
-    if (!config_.InCharge() || layer_begin != 0 || approximate) return false;
+    if (!config_.Explains() || layer_begin != 0 || approximate) return false;
     bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(*data, Rounds());
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
     return explanation_.PredictInteractions(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, out);

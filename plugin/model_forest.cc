@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/message.h"
+
 namespace xgbgpu::plugin {
 
 namespace {
@@ -99,6 +101,14 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
   }
 }
 
+/// Has a node below `n`, or n itself, children and no cover that they could share, as `refresh` on other data leaves it?
+bool HasEmptyNode(TreeArrays const& tree, Span<float const> sum_hess, NodeIndex n = 0) {
+  auto const node = static_cast<std::size_t>(n);
+  if (tree.left[node] == kNoNode) return false;
+  return sum_hess[node] == 0.0f || HasEmptyNode(tree, sum_hess, tree.left[node]) ||
+         HasEmptyNode(tree, sum_hess, tree.right[node]);
+}
+
 }  // namespace
 
 Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base) {
@@ -117,7 +127,9 @@ Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rou
 PathForest PathForestOf(xgboost::GradientBooster const& gbtree) {
   PathForest forest;
   VisitTrees(gbtree, [&](xgboost::Json const& tree, TreeArrays const& arrays, std::uint32_t output, float weight) {
-    forest.Add(arrays, Values<xgboost::F32Array>(tree, "sum_hessian"), output, weight);
+    auto const sum_hess = Values<xgboost::F32Array>(tree, "sum_hessian");
+    forest.Add(arrays, sum_hess, output, weight);  // so it is a tree
+    if (HasEmptyNode(arrays, sum_hess)) Throw<InvalidArgument>("A node of a tree has children and a sum_hess of 0");
   });
   return forest;
 }

@@ -48,6 +48,7 @@ void CheckFraction(std::string const& name, std::string const& value) {
   char const* const text = value.c_str();
   char* end = nullptr;
   double const number = TextToDouble(text, &end);
+  if (end != text && (*end == 'f' || *end == 'F')) ++end;  // as in C: XGBoost's parser reads over it
   if (end == text || *end != '\0') NotAllowed(name, value, "a number");
   errno = 0;
   auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));

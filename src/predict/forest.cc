@@ -163,6 +163,11 @@ void Forest::Add(TreeArrays const& arrays, std::uint32_t output, float weight) {
   outputs_ = std::max(outputs_, output + 1);
 }
 
+void Forest::SetWeight(std::size_t tree, float weight) {
+  if (tree >= trees()) Throw<InvalidArgument>("Tree ", tree, " of a forest of ", trees(), " is to have a weight");
+  weights_[tree] = weight;
+}
+
 bool Forest::weighted() const {
   return std::any_of(weights_.begin(), weights_.end(), [](float weight) { return weight != 1.0f; });
 }

@@ -42,15 +42,16 @@ struct TreeArrays {
 /// lie together, and the children of a node side by side.
 class Forest {
  public:
-  /// Adds a tree.
-  ///
-  /// In      weight   of the tree in margins, as DART has it: not 1, and (0 + value) · weight, rounded once, is added in
-  ///                  place of a leaf's value; that is what XGBoost adds. (For a weight of 1, too, its DART adds 0
-  ///                  first: a margin of -0 may become +0 there.) A tree of weight 0 adds nothing: one that DART has
-  ///                  dropped.
-  /// Throws  InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes
-  ///         share; output or feature from 2^31 on; words of categories that do not exist). The forest is then as before.
+  /// Adds a tree. weight: as for SetWeight.
+  /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;
+  /// output or feature from 2^31 on; words of categories that do not exist). The forest is then as before.
   void Add(TreeArrays const& tree, std::uint32_t output, float weight = 1);
+
+  /// The weight of a tree in margins, as DART has it: not 1, and (0 + value) · weight, rounded once, is added in place
+  /// of a leaf's value; that is what XGBoost adds. (For a weight of 1, too, its DART adds 0 first: a margin of -0 may
+  /// become +0 there.) A tree of weight 0 adds nothing: one that DART has dropped. The tree itself stays as it is.
+  /// Throws InvalidArgument (no such tree).
+  void SetWeight(std::size_t tree, float weight);
 
   std::size_t trees() const { return trees_.size(); }
   ForestTree const& tree(std::size_t i) const { return trees_[i]; }

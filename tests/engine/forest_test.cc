@@ -171,21 +171,26 @@ TEST(ForestSumTest, RoundsAfterEveryTreeInOrder) {
   EXPECT_FALSE(std::signbit(PredictOne({leaf(-0.0f, 0.5f)}, {}, -0.0f)));  // -0 + (0 + -0) · 0.5
 }
 
-TEST(ForestWeightTest, IsOfItsTreeAlone) {
+TEST(ForestWeightTest, MayChangeAndLeavesTheTreeAlone) {
   GivenTree leaf;
   leaf.value[0] = 0.1f;
-  for (float const weight : {1.0f, 0.7f, 0.0f}) {
-    SCOPED_TRACE(weight);
-    Forest forest;
-    leaf.weight = weight;
-    leaf.AddTo(&forest);
-    leaf.weight = 1;
-    leaf.AddTo(&forest);
-    EXPECT_EQ(forest.weighted(), weight != 1.0f);
+  Forest forest = testing::MakeForest({leaf, leaf});
+  EXPECT_FALSE(forest.weighted());
+  auto const margin = [&] {
     float sum = 0.3f;
     host::PredictMargins(MemorySource{{{}}, 1}, forest, 0, 2, RowMajor(&sum, 1, 1), 1);
-    EXPECT_EQ(sum, (0.3f + 0.1f * weight) + 0.1f);
-  }
+    return sum;
+  };
+  EXPECT_EQ(margin(), (0.3f + 0.1f) + 0.1f);
+  forest.SetWeight(0, 0.7f);
+  EXPECT_TRUE(forest.weighted());
+  EXPECT_EQ(margin(), (0.3f + 0.1f * 0.7f) + 0.1f);
+  forest.SetWeight(0, 0.0f);
+  EXPECT_EQ(margin(), 0.3f + 0.1f);
+  forest.SetWeight(0, 1.0f);
+  EXPECT_FALSE(forest.weighted());
+  EXPECT_EQ(margin(), (0.3f + 0.1f) + 0.1f);
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { forest.SetWeight(2, 0.5f); }, {"Tree 2 of a forest of 2"}), "");
 }
 
 TEST(ForestNodeTest, NodesAreReadAsTheyWerePacked) {

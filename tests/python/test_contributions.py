@@ -5,7 +5,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import fresh, make_data, params
+from support import fresh, make_data, only_ours, params
 
 X, Y = make_data(600, 7, missing=0.1)
 CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
@@ -116,6 +116,37 @@ def test_interactions_of_the_first_rounds_on_margins_of_the_user() -> None:
         assert_close(ours, stock, INTERACTION_TOLERANCE)
     with pytest.raises(xgb.core.XGBoostError, match="supports only iteration end"):
         booster.predict(data, pred_interactions=True, iteration_range=(2, 5))
+
+
+@only_ours
+@pytest.mark.parametrize("kind", ["pred_contribs", "pred_interactions"])
+def test_a_stock_booster_that_is_told_gpu_predictor_has_ours(kind: str) -> None:
+    booster, data = booster_for("classes")
+    expected = booster.predict(data, **{kind: True})
+    loaded = fresh(booster)
+    assert not np.array_equal(loaded.predict(data, **{kind: True}), expected)  # stock's are rounded otherwise
+    loaded.set_param({"predictor": "gpu_predictor"})
+    assert np.array_equal(loaded.predict(data, **{kind: True}), expected)
+    loaded.set_param({"predictor": "cpu_predictor"})
+    assert not np.array_equal(loaded.predict(data, **{kind: True}), expected)
+
+
+@pytest.mark.parametrize("rows", [100, 600])
+@pytest.mark.parametrize("kind", ["pred_contribs", "pred_interactions"])
+def test_nodes_that_a_refresh_has_emptied(kind: str, rows: int) -> None:
+    """Shares of the children are 0 / 0: whatever stock does about it, for any number of rows."""
+    booster, data = booster_for("regression")
+    settings = {**params(), "process_type": "update", "updater": "refresh", "refresh_leaf": 0}
+    emptied = xgb.train(settings, xgb.DMatrix(np.abs(X), Y), 8, xgb_model=booster)
+    covers = emptied.trees_to_dataframe().query("Feature != 'Leaf'")["Cover"]
+    assert (covers == 0).any()
+    outcomes = []
+    for explained in (emptied, fresh(emptied)):
+        try:
+            outcomes.append(explained.predict(xgb.DMatrix(X[:rows]), **{kind: True}).tolist())
+        except xgb.core.XGBoostError as error:
+            outcomes.append(str(error).splitlines()[0][11:])  # without the time
+    assert outcomes[0] == outcomes[1]
 
 
 def test_lines_of_interactions_sum_to_contributions() -> None:

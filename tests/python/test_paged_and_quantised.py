@@ -288,6 +288,19 @@ def test_a_validation_matrix_with_reference_bins() -> None:
     assert history["v"]["rmse"][-1] == pytest.approx(error, rel=1e-5)
 
 
+def test_weights_of_groups_of_a_matrix_with_reference_bins() -> None:
+    """Where there are no quantiles to find, XGBoost does not look for a weight of every row, nor for max_bin."""
+    label, groups, weights = (Y > 0).astype(np.float32), [300] * 3, np.array([1.0, 2.0, 3.0])
+    first = xgb.QuantileDMatrix(X, label, group=groups, weight=weights)
+    second = xgb.QuantileDMatrix(X, label, weight=weights, ref=first, max_bin=0)
+    second.set_group(groups)
+    settings = dict(objective="rank:pairwise", max_depth=3, max_bin=256)
+    assert raw(train(first, 3, **settings)) == raw(train(second, 3, **settings))
+    if OURS:  # stock XGBoost ends the process
+        with pytest.raises(xgb.core.XGBoostError, match="900 rows and 3 weights; allowed: one weight for each row"):
+            xgb.QuantileDMatrix(X, label, weight=weights)
+
+
 def test_training_goes_on_with_a_matrix_of_reference_bins() -> None:
     matrix = xgb.QuantileDMatrix(X[:600], Y[:600])
     more = xgb.QuantileDMatrix(X[600:], Y[600:], ref=matrix)

@@ -17,6 +17,7 @@ from support import (
     make_data,
     only_ours,
     params,
+    raw,
     run_python,
     sampled,
     train,
@@ -388,6 +389,11 @@ def test_a_base_score_of_more_digits_than_are_read() -> None:
     x, y = make_data(100, 2)
     with pytest.raises(xgb.core.XGBoostError, match=f"base_score is '{2**64}'; allowed: fewer digits"):
         train(xgb.DMatrix(x, y), 1, base_score=2**64)
+
+
+def test_numbers_may_end_as_in_c() -> None:
+    data = xgb.DMatrix(*make_data(200, 3))
+    assert raw(train(data, 2, eta="0.5f", gamma="1F")) == raw(train(data, 2, eta=0.5, gamma=1))
 
 
 def test_a_program_whose_numbers_have_a_decimal_comma(tmp_path: Path) -> None:
