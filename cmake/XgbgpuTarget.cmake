@@ -17,7 +17,8 @@ function(xgbgpu_target target)
     CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Static)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:
     -Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off $<$<BOOL:${XGBGPU_WERROR}>:-Werror>>)
-  # Device code: --fmad=false is -ffp-contract=off; the host side of .cu files gets the same switches as .cc files.
+  # Device code: --fmad=false is -ffp-contract=off; the host side of .cu files gets the switches of .cc files
+  # that code which nvcc makes passes.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
     --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off
     $<$<BOOL:${XGBGPU_WERROR}>:-Werror=all-warnings>>)

@@ -175,7 +175,8 @@ def test_a_trace_tells_every_stage_of_every_tree(data, tmp_path):
         assert event["ts"] + event["dur"] <= around["ts"] + around["dur"] + before
     assert {event["args"]["level"] for event in stages if event["name"] == "histograms"} == {0, 1, 2, 3}
     assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in stages)
-    assert all(event["args"]["bytes"] > 0 for event in stages if event["name"] == "gradients")
+    # (Nobody reads gradients again whose maxima are known, of few rows: that stage moves nothing.)
+    assert all(event["args"]["bytes"] > 0 for event in stages if event["name"] in ("root rows", "histograms"))
     assert trees(traced) == trees(xgb.train(CUDA, data, 3))
 
 
