@@ -101,12 +101,12 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
   }
 }
 
-/// Has a node below `n`, or n itself, children and no cover that they could share, as `refresh` on other data leaves it?
-bool HasEmptyNode(TreeArrays const& tree, Span<float const> sum_hess, NodeIndex n = 0) {
-  auto const node = static_cast<std::size_t>(n);
-  if (tree.left[node] == kNoNode) return false;
-  return sum_hess[node] == 0.0f || HasEmptyNode(tree, sum_hess, tree.left[node]) ||
-         HasEmptyNode(tree, sum_hess, tree.right[node]);
+/// Has a node children and no cover that they could share, as `refresh` on other data leaves it?
+bool HasEmptyNode(TreeArrays const& tree, Span<float const> sum_hess) {
+  for (std::size_t n = 0; n < tree.left.size(); ++n) {
+    if (tree.left[n] != kNoNode && sum_hess[n] == 0.0f) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ PathForest PathForestOf(xgboost::GradientBooster const& gbtree) {
   PathForest forest;
   VisitTrees(gbtree, [&](xgboost::Json const& tree, TreeArrays const& arrays, std::uint32_t output, float weight) {
     auto const sum_hess = Values<xgboost::F32Array>(tree, "sum_hessian");
-    forest.Add(arrays, sum_hess, output, weight);  // so it is a tree
+    forest.Add(arrays, sum_hess, output, weight);  // so there is one for each node
     if (HasEmptyNode(arrays, sum_hess)) Throw<InvalidArgument>("A node of a tree has children and a sum_hess of 0");
   });
   return forest;

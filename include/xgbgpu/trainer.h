@@ -175,11 +175,11 @@ class Trainer {
   BackendKind backend() const { return backend_; }  ///< kHost or kCuda, never kAuto
 
  private:
-  std::shared_ptr<Dataset const> data_;
-  BackendKind backend_;
   /// Throws Unsupported if trees grow on the host.
   DeviceRounds& Rounds() const;
 
+  std::shared_ptr<Dataset const> data_;
+  BackendKind backend_;
   std::unique_ptr<TreeBuilder> builder_;
 
   /// Trees that have been started ahead.

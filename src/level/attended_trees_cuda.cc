@@ -19,7 +19,7 @@ void LevelBuilder::ReserveAttended() {
   batch_ = std::max<std::size_t>(1, std::min(policy.attended_batch, policy.most_candidate_bytes / candidate_bytes));
   ReserveLists();
   ReserveCleared(&tree_memory_, "nodes", TreeBytes(1 + 2 * batch_));
-  if (categories_.Reserve(NodeRoom(), 0, stream_)) graph_.Drop();
+  DropIfOther([&] { return categories_.Reserve(NodeRoom(), 0, stream_); });
   ReserveCleared(&families_, "nodes", batch_);
   if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
   ReserveCleared(&move_jobs_, "nodes", batch_);

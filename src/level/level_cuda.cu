@@ -70,7 +70,7 @@ void LevelBuilder::ReserveUnattended() {
   used_slots_ = static_cast<std::uint32_t>(widest);
   ReserveCleared(&tree_memory_, "nodes", TreeBytes(nodes));
   ReserveCleared(&maxima_before_, "state", 1);
-  if (categories_.Reserve(nodes, 0, stream_)) graph_.Drop();
+  DropIfOther([&] { return categories_.Reserve(nodes, 0, stream_); });
   if (shape_.cut) ReserveCut(nodes);
   ReserveCleared(&families_, "nodes", widest);
   ReserveCleared(&histograms_, "histograms", widest * matrix_.view.cells);
@@ -91,16 +91,8 @@ void LevelBuilder::ReserveUnattended() {
   }
 }
 
-/// Some buffers may be others even if there was no memory for all.
 void LevelBuilder::ReservePaths() {
-  bool changed = false;
-  try {
-    changed = paths_.Reserve(shape_, sample_room_.copied(), stream_);
-  } catch (OutOfDeviceMemory const&) {
-    graph_.Drop();
-    throw;
-  }
-  if (changed) graph_.Drop();
+  DropIfOther([&] { return paths_.Reserve(shape_, sample_room_.copied(), stream_); });
 }
 
 void LevelBuilder::ReserveLists() {
@@ -177,7 +169,7 @@ void LevelBuilder::StartTree(Constraints constraints) {
   unattended_ ? ReserveUnattended() : ReserveAttended();
   constraints_.Set(std::move(constraints), NodeRoom(), arena_, stream_);
   std::size_t const nodes = unattended_ ? shape_.WidestNodes() : 2 * batch_;  // of a level
-  if (feature_sets_.Set(*features_, params_.feature_weights, nodes, stream_)) graph_.Drop();
+  DropIfOther([&] { return feature_sets_.Set(*features_, params_.feature_weights, nodes, stream_); });
   host_settings_[0] = {SplitParams{params_, {}},
                        params_.min_split_loss,
                        params_.max_depth == 0 ? std::numeric_limits<int>::max() : params_.max_depth,

@@ -122,6 +122,16 @@ class LevelBuilder {
     graph_.Drop();
     FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
   }
+  /// What is recorded is dropped if reserve() says that memory is another now, or fails on its way.
+  template <typename F>
+  void DropIfOther(F&& reserve) {
+    try {
+      if (reserve()) graph_.Drop();
+    } catch (OutOfDeviceMemory const&) {
+      graph_.Drop();
+      throw;
+    }
+  }
   void ReserveUnattended();
   void ReservePaths();
   void ReserveLists();

@@ -7,7 +7,7 @@ namespace xgbgpu::cuda {
 
 /// `room`: rows of the sample, if the tree is grown by paths; lists have room for all.
 void LevelBuilder::ReserveSample(std::uint32_t room) {
-  if (sample_room_.Reserve(CopiesSample() ? room : 0, Weighted(), stream_)) graph_.Drop();
+  DropIfOther([&] { return sample_room_.Reserve(CopiesSample() ? room : 0, Weighted(), stream_); });
 }
 
 SampleView LevelBuilder::Sample() const {
