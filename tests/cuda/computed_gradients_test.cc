@@ -168,6 +168,28 @@ TEST_P(ComputedGradientsTest, OfATreeThatIsGrownAgainWhereMemoryIsShort) {
   }
 }
 
+// Larger samples find room for one part of them only: what was recorded before must not read what is gone. (Memory that
+// was freed may still hold what it held: compute-sanitizer tells for sure.)
+TEST_P(ComputedGradientsTest, OfARecordedTreeAfterMemoryWasShort) {
+  TrainParams const recorded = With([](TrainParams* p) { p->subsample = 0.1f; });
+  for (std::int64_t n = 0; n < 5; ++n) {
+    SCOPED_TRACE(n);
+    TwoTrainings both{case_};
+    FailDeviceAllocation(0);  // margins ahead are given up for it
+    ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
+    ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
+    SetShare(0.5f);
+    FailDeviceAllocation(n);
+    try {
+      both.Begin(params_);
+      both.cuda().Abandon();
+    } catch (OutOfDeviceMemory const&) {
+    }
+    FailDeviceAllocation(-1);
+    for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
+  }
+}
+
 // Rows of as many kinds as columns: trees are chains, too deep to be grown unattended, and are grown again.
 TEST_P(ComputedGradientsTest, OfATreeThatIsTooDeep) {
   constexpr std::size_t kRows = 70003, kKinds = 62;
