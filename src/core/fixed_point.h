@@ -18,8 +18,8 @@
 #define XGBGPU_CORE_FIXED_POINT_H_
 
 #include <cstdint>
-#include <cstring>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/portable_math.h"
 #include "xgbgpu/types.h"
@@ -77,12 +77,7 @@ struct FloatScale {
 
 /// 2^k for |k| <= 252.
 XGBGPU_HD FloatScale MakeFloatScale(int k) {
-  auto const power = [](int n) {
-    auto const bits = static_cast<std::uint32_t>(n + 127) << 23;
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
-  };
+  auto const power = [](int n) { return FloatFromBits(static_cast<std::uint32_t>(n + 127) << 23); };
   int const half = k / 2;
   return {power(half), power(k - half)};
 }

@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "core/float_bits.h"
 #include "core/parallel.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/row_sizes.h"
 #include "quantile/gather_columns.h"
-#include "quantile/quantile_ops.h"
 #include "quantile/radix_sort.h"
 
 namespace xgbgpu::host {
@@ -28,7 +28,7 @@ std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) 
     auto& own = scratch[static_cast<std::size_t>(thread)];
     own.Reserve(column.size());
     Span<SortedValue> const sorted = RadixSort(column, Span<SortedValue>{own.data(), column.size()},
-                                               [](SortedValue const& v) { return SortKey(v.value); });
+                                               [](SortedValue const& v) { return AscendingKey(v.value); });
     if (sorted.data() != column.data()) std::copy(sorted.begin(), sorted.end(), column.begin());
   });
   return matrix;

@@ -3,22 +3,14 @@
 #define XGBGPU_GRADIENT_GRADIENT_OPS_H_
 
 #include <cstdint>
-#include <cstring>
 
 #include "core/fixed_point.h"
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "gradient/gradient.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
-
-/// |v| as an integer that orders like |v|. NaN and infinity come out at or above kNotFiniteBits.
-XGBGPU_HD std::uint32_t MagnitudeBits(float v) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &v, sizeof(bits));
-  return bits & 0x7FFFFFFFU;
-}
-constexpr std::uint32_t kNotFiniteBits = 0x7F800000U;
 
 /// Smallest e with v < 2^e, for the v > 0 whose MagnitudeBits are given.
 XGBGPU_HD int ExponentAbove(std::uint32_t bits) {

@@ -21,8 +21,8 @@
 #define XGBGPU_LEVEL_GROW_ORDER_OPS_H_
 
 #include <cstdint>
-#include <cstring>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/search.h"
 #include "level/node.h"
@@ -42,18 +42,9 @@ constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< what keys have room for
 /// What nodes are compared by.
 using OrderKey = unsigned long long;
 
-/// Bits of a positive float, in the order of such floats.
-XGBGPU_HD std::uint32_t OrderedBits(float gain) {
-  std::uint32_t bits = 0;
-  memcpy(&bits, &gain, sizeof(bits));
-  return bits;
-}
-
 /// Of nodes that wait together the queue takes the one of the largest precedence first; `parent`: place of the node's
 /// own. A node yields to those of larger precedence. Siblings may have the same. Never 0.
-XGBGPU_HD OrderKey PrecedenceOf(float gain, std::uint32_t parent) {
-  return OrderKey{OrderedBits(gain)} << 32 | ~parent;
-}
+XGBGPU_HD OrderKey PrecedenceOf(float gain, std::uint32_t parent) { return OrderKey{FloatBits(gain)} << 32 | ~parent; }
 
 /// Place in the old order, of `n` nodes, that a new node goes before; n: it goes behind all.
 ///
@@ -79,7 +70,7 @@ XGBGPU_HD std::uint32_t GapOf(OrderKey const* least, std::uint32_t size, std::ui
 /// Key of a new node, smaller ones come first: by the gap of the old order that it goes into, by gain, by when it was
 /// made. Siblings have one parent, and the left one is made first.
 XGBGPU_HD OrderKey KeyOfNew(std::uint32_t gap, float gain, std::uint32_t parent, bool right) {
-  return OrderKey{gap} << 48 | OrderKey{~OrderedBits(gain)} << 16 | parent << 1 | (right ? 1U : 0U);
+  return OrderKey{gap} << 48 | OrderKey{~FloatBits(gain)} << 16 | parent << 1 | (right ? 1U : 0U);
 }
 constexpr OrderKey kNoOrderKey = ~OrderKey{0};  ///< of a new node that may not be split
 

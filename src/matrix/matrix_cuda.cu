@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/float_bits.h"
 #include "core/grid.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/matrix_ops.h"

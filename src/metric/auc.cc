@@ -27,7 +27,7 @@ double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, s
   double sum = 0.0, weights = 0.0;
   for (std::uint32_t i = 0; i < n; ++i) {
     ClassArea const& c = classes[i];
-    if (c.largest >= kInfinityBits || c.total.positive <= 0 || c.total.negative <= 0) return kNaN;
+    if (c.largest >= kNotFiniteBits || c.total.positive <= 0 || c.total.negative <= 0) return kNaN;
     double const share = ShareOf(metric, c);
     // Without negative weights only rounding lifts a curve above 1.
     if (c.negative_weights != 0 && share > 1.0) {

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < predictions.rows; row += stride) {
     float const prediction = predictions.at(row, output), positive = rows(row).positive;
     all_fit = all_fit && prediction >= 0.0f && (positive == 0.0f || positive == 1.0f);
-    std::uint32_t const bits = FloatBits(prediction) & 0x7FFFFFFFU;
+    std::uint32_t const bits = MagnitudeBits(prediction);
     packed[row] = (0x7FFFFFFFU - bits) << 1 | (positive == 1.0f ? 1U : 0U);
   }
   if (!__all_sync(kAllLanes, all_fit) && threadIdx.x % 32 == 0) atomicOr(&result->other_rows, 1U);

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t largest = 0, negative = 0;
   std::uint64_t const stride = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < predictions.rows; row += stride) {
-    keys[row] = DescendingKey(predictions.at(row, output));
+    keys[row] = PredictionKey(predictions.at(row, output));
     row_of[row] = static_cast<std::uint32_t>(row);
     RowWeights const w = weights(row);
     largest = max(largest, LargerMagnitude(w));

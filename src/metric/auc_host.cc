@@ -30,7 +30,7 @@ ClassArea AreaOfClass(Metric metric, CurveRows const& weights, OutputView<float 
   std::uint64_t const rows = predictions.rows;
   std::uint32_t largest = 0, negative = 0;
   for (std::uint64_t i = 0; i < rows; ++i) {
-    curve->sorted[i] = {DescendingKey(predictions.at(i, output)), static_cast<std::uint32_t>(i)};
+    curve->sorted[i] = {PredictionKey(predictions.at(i, output)), static_cast<std::uint32_t>(i)};
     largest = std::max(largest, LargerMagnitude(weights(i)));
     negative |= AnyNegative(weights(i));
   }

@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "core/fixed_point.h"
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/portable_math.h"
 #include "core/search.h"
@@ -14,18 +14,10 @@
 
 namespace xgbgpu {
 
-XGBGPU_HD std::uint32_t FloatBits(float v) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &v, sizeof(bits));
-  return bits;
-}
-
 /// Orders like predictions from the largest to the smallest; equal for 0 and -0. NaN comes first, all of them equal:
 /// which bits a NaN has is up to the processor.
-XGBGPU_HD std::uint32_t DescendingKey(float prediction) {
-  if (prediction != prediction) return 0;
-  std::uint32_t const bits = prediction == 0.0f ? 0 : FloatBits(prediction);
-  return (bits >> 31) != 0 ? bits : ~(bits | 0x80000000U);
+XGBGPU_HD std::uint32_t PredictionKey(float prediction) {
+  return prediction != prediction ? 0 : DescendingKey(prediction);
 }
 
 /// What a row weighs as a positive and as a negative.
@@ -50,7 +42,7 @@ struct CurveRows {
 
 /// Bits of the larger magnitude: as integers they order like magnitudes, infinity and NaN above all numbers.
 XGBGPU_HD std::uint32_t LargerMagnitude(RowWeights const& weights) {
-  std::uint32_t const p = FloatBits(weights.positive) & 0x7FFFFFFFU, n = FloatBits(weights.negative) & 0x7FFFFFFFU;
+  std::uint32_t const p = MagnitudeBits(weights.positive), n = MagnitudeBits(weights.negative);
   return p > n ? p : n;
 }
 
@@ -58,14 +50,11 @@ XGBGPU_HD std::uint32_t AnyNegative(RowWeights const& weights) {
   return weights.positive < 0.0f || weights.negative < 0.0f ? 1 : 0;
 }
 
-constexpr std::uint32_t kInfinityBits = 0x7F800000U;
-
 /// The unit of a curve's weights is 2^-CurveShift: the largest becomes less than 2^w, w as of core/fixed_point.h's wide
 /// format, whose proof bounds the sums by 2^62. 0 if all weights are 0 or one is not finite: the metric is NaN then.
 XGBGPU_HD int CurveShift(std::uint32_t largest, std::uint64_t rows) {
-  if (largest == 0 || largest >= kInfinityBits) return 0;
-  float value;
-  std::memcpy(&value, &largest, sizeof(value));
+  if (largest == 0 || largest >= kNotFiniteBits) return 0;
+  float const value = FloatFromBits(largest);
   int const above = static_cast<int>(detail::ToBits(static_cast<double>(value)) >> 52) - 1022;  // value < 2^above
   int log_rows = 0;
   while ((std::uint64_t{1} << log_rows) < rows) ++log_rows;
@@ -75,7 +64,7 @@ XGBGPU_HD int CurveShift(std::uint32_t largest, std::uint64_t rows) {
 
 /// `largest` as of all rows; nothing is added up if it is not finite.
 XGBGPU_HD CurvePoint ToFixedPoint(RowWeights const& weights, std::uint32_t largest, double scale) {
-  if (largest >= kInfinityBits) return {0, 0};
+  if (largest >= kNotFiniteBits) return {0, 0};
   return {RoundToNearest(weights.positive, scale), RoundToNearest(weights.negative, scale)};
 }
 

@@ -3,8 +3,8 @@
 #define XGBGPU_METRIC_METRIC_SUM_H_
 
 #include <cstdint>
-#include <cstring>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "metric/metric.h"
 
@@ -38,9 +38,7 @@ XGBGPU_HD double Combine(double a, double b) { return a + b; }
 
 /// The largest of these is that of the first row. Not 0: there are less than 2^32 - 1 rows.
 XGBGPU_HD std::uint64_t BadLabel(std::uint64_t row, float label) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &label, sizeof(bits));
-  return (std::uint64_t{0xFFFFFFFFU} - row) << 32 | bits;
+  return (std::uint64_t{0xFFFFFFFFU} - row) << 32 | FloatBits(label);
 }
 
 /// The metric from its sum. Throws InvalidArgument if a label is no class.

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads) GroupKeysKernel(TargetView targets, 
   std::uint64_t const stride = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < predictions.rows; row += stride) {
     float const value = by_label ? targets.labels[row] : predictions.at(row, 0);
-    keys[row] = std::uint64_t{GroupOfRow(targets, row)} << 32 | DescendingKey(value);
+    keys[row] = std::uint64_t{GroupOfRow(targets, row)} << 32 | PredictionKey(value);
     row_of[row] = static_cast<std::uint32_t>(row);
   }
 }

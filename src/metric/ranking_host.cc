@@ -19,7 +19,7 @@ void SortRows(RankingGroup const& group, std::uint32_t* rows, Value&& value) {
   keyed.resize(group.size);
   for (std::uint64_t i = 0; i < group.size; ++i) {
     auto const row = static_cast<std::uint32_t>(group.begin + i);
-    keyed[i] = std::uint64_t{DescendingKey(value(row))} << 32 | row;
+    keyed[i] = std::uint64_t{PredictionKey(value(row))} << 32 | row;
   }
   std::sort(keyed.begin(), keyed.end());
   for (std::uint64_t i = 0; i < group.size; ++i) rows[group.begin + i] = static_cast<std::uint32_t>(keyed[i]);

@@ -118,7 +118,7 @@ struct RankingTerms {
     float const y = label(row);
     if (!(y >= 0.0f && y <= 1.0f)) return {0.0, 0.0, 0, BadLabel(row, y)};
     auto const key = [&](std::uint64_t at) {
-      return DescendingKey(predictions.at(by_prediction[group.begin + at], 0));
+      return PredictionKey(predictions.at(by_prediction[group.begin + at], 0));
     };
     if (position + 1 < group.size && key(position + 1) == key(position)) return {0.0, 0.0, 0, 0};
     std::uint64_t const start = RunStart(key, position);

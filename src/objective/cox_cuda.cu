@@ -1,5 +1,6 @@
 #include <cub/device/device_radix_sort.cuh>
 
+#include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/message.h"
 #include "core/ordered_scan_cuda.cuh"
@@ -32,25 +33,22 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t i = FirstIndex(); i < rows; i += IndexStep()) first[i] = KeysBelow(keys, rows, keys[i], false);
 }
 
-/// The smallest RankKey of a margin, which is the largest margin's, into *key, which has all bits set. NaN does not
+/// The smallest DescendingKey of a margin, which is the largest margin's, into *key, which has all bits set. NaN does not
 /// count.
 __global__ void __launch_bounds__(kThreads) LargestMarginKernel(OutputView<float const> margins, std::uint32_t* key) {
   std::uint32_t best = 0xFFFFFFFFU;
   for (std::uint64_t row = FirstIndex(); row < margins.rows; row += IndexStep()) {
     float const margin = margins.at(row, 0);
-    if (margin == margin) best = min(best, RankKey(margin));
+    if (margin == margin) best = min(best, DescendingKey(margin));
   }
   for (int d = 16; d > 0; d /= 2) best = min(best, __shfl_xor_sync(kAllLanes, best, d));
   if (threadIdx.x % 32 == 0 && best < *static_cast<std::uint32_t volatile*>(key)) atomicMin(key, best);
 }
 
-/// The float of a RankKey; 0 for -0.
-__device__ float FromRankKey(std::uint32_t key) { return __uint_as_float((key >> 31) != 0 ? key : ~key & 0x7FFFFFFFU); }
-
 /// Powers by place.
 __global__ void __launch_bounds__(kThreads)
     PowersKernel(OutputView<float const> margins, TimeOrder order, std::uint32_t const* key, double* powers) {
-  float const largest = FromRankKey(*key);
+  float const largest = ValueOfKey(~*key);
   for (std::uint64_t i = FirstIndex(); i < margins.rows; i += IndexStep())
     powers[i] = CoxPower(margins.at(order.rows[i], 0), largest);
 }

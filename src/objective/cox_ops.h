@@ -12,8 +12,8 @@
 #define XGBGPU_OBJECTIVE_COX_OPS_H_
 
 #include <cstdint>
-#include <cstring>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/portable_math.h"
 #include "xgbgpu/types.h"
@@ -21,11 +21,7 @@
 namespace xgbgpu {
 
 /// Orders as times do; equal for 0 and -0.
-XGBGPU_HD std::uint32_t TimeKey(float label) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &label, sizeof(bits));
-  return bits & 0x7FFFFFFFU;
-}
+XGBGPU_HD std::uint32_t TimeKey(float label) { return MagnitudeBits(label); }
 
 /// Margins that are smaller than the largest by more than this count as smaller by this: 1 / D² would overflow.
 constexpr double kCoxRange = 300.0;

@@ -1,10 +1,10 @@
 #include <cub/device/device_radix_sort.cuh>
 
+#include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/search.h"
 #include "objective/leaf_median_cuda.h"
 #include "objective/leaf_median_ops.h"
-#include "quantile/quantile_ops.h"
 
 namespace xgbgpu::cuda {
 

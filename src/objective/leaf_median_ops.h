@@ -3,8 +3,8 @@
 #define XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
 
 #include <cstdint>
-#include <cstring>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/search.h"
 #include "objective/rank_ops.h"
@@ -12,16 +12,15 @@
 
 namespace xgbgpu {
 
-/// Larger for larger residuals; equal for equal ones, 0 and -0 too. All NaNs are one, above the rest: which bits a NaN
-/// has is up to the processor.
-XGBGPU_HD std::uint32_t ResidualKey(float residual) { return residual != residual ? 0xFFFFFFFFU : ~RankKey(residual); }
+/// Larger for larger residuals, equal for equal ones. All NaNs are one, above the rest: which bits a NaN has is up to
+/// the processor.
+XGBGPU_HD std::uint32_t ResidualKey(float residual) {
+  return residual != residual ? 0xFFFFFFFFU : AscendingKey(residual);
+}
 
-/// The same, but -0 comes before 0: ValueOfKey (quantile/quantile_ops.h) tells the residual, unless it was NaN.
+/// The same, but -0 comes before 0: ValueOfKey tells the residual, unless it was NaN.
 XGBGPU_HD std::uint32_t InvertibleKey(float residual) {
-  if (residual != residual) return 0xFFFFFFFFU;
-  std::uint32_t bits;
-  std::memcpy(&bits, &residual, sizeof(bits));
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+  return residual != residual ? 0xFFFFFFFFU : DistinctKey(residual);
 }
 
 /// A row without weight has no hessian either, and XGBoost takes it for one outside the sample.

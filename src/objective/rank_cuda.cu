@@ -1,6 +1,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/message.h"
 #include "objective/rank_cuda.h"
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(kThreads)
     MakeKeysKernel(std::uint32_t const* group_of, OutputView<float const> values, std::uint64_t* keys,
                    std::uint32_t* order) {
   for (std::uint32_t row = FirstIndex(); row < values.rows; row += IndexStep()) {
-    keys[row] = (std::uint64_t{group_of[row]} << 32) | RankKey(values.at(row, 0));
+    keys[row] = (std::uint64_t{group_of[row]} << 32) | DescendingKey(values.at(row, 0));
     order[row] = row;
   }
 }

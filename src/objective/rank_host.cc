@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "core/float_bits.h"
 #include "core/parallel.h"
 #include "objective/rank.h"
 #include "objective/rank_ops.h"
@@ -60,7 +61,8 @@ class GroupRanker {
   template <typename ValueOf>
   void Sort(std::uint32_t rows, ValueOf const& value_of) {
     sorted_.resize(rows);
-    for (std::uint32_t row = 0; row < rows; ++row) sorted_[row] = (std::uint64_t{RankKey(value_of(row))} << 32) | row;
+    for (std::uint32_t row = 0; row < rows; ++row)
+      sorted_[row] = (std::uint64_t{DescendingKey(value_of(row))} << 32) | row;
     std::sort(sorted_.begin(), sorted_.end());
   }
 

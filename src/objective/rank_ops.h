@@ -10,7 +10,6 @@
 #define XGBGPU_OBJECTIVE_RANK_OPS_H_
 
 #include <cstdint>
-#include <cstring>
 
 #include "core/fixed_point.h"
 #include "core/hd.h"
@@ -43,14 +42,6 @@ struct RankGroups {
   }
 };
 
-/// Smaller for larger values; equal for equal ones, 0 and -0 too. A NaN goes to one end.
-XGBGPU_HD std::uint32_t RankKey(float value) {
-  float const one_zero = value + 0.0f;
-  std::uint32_t bits;
-  std::memcpy(&bits, &one_zero, sizeof(bits));
-  return (bits >> 31) != 0 ? bits : ~(bits | 0x80000000U);
-}
-
 /// Nearest integer, ties to even; |x| <= 2^51.
 XGBGPU_HD std::int64_t ToInteger(double x) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: adding it leaves no room for a fraction
@@ -73,7 +64,7 @@ struct RankSum {
 struct RankOrder {
   std::uint32_t first;  ///< row of the data
   std::uint32_t rows;
-  std::uint32_t const* label_keys;  ///< [rows] RankKey of the labels, ascending
+  std::uint32_t const* label_keys;  ///< [rows] DescendingKey of the labels, ascending
   std::uint32_t const* by_label;    ///< [rows] the row at each place; equal labels in order of rows
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/float_bits.h"
 #include "core/grid.h"
 #include "quantile/columns_cuda.h"
 #include "quantile/quantile_ops.h"
@@ -22,7 +23,7 @@ __global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex
       std::uint64_t const row = first_row + j, column = first_column + threadIdx.x;
       if (row >= n || column >= columns) continue;
       float const value = rows[row * columns + column];
-      tile[j][threadIdx.x] = isnan(value) ? kNoKey : SortKey(value);
+      tile[j][threadIdx.x] = isnan(value) ? kNoKey : AscendingKey(value);
     }
     __syncthreads();
     for (int j = threadIdx.y; j < kTile; j += kTileLines) {

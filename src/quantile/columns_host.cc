@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/buffer.h"
+#include "core/float_bits.h"
 #include "core/parallel.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
@@ -102,7 +103,7 @@ void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int
                          std::function<void(SortedColumn const&)> const& visit) {
   if (weights.empty()) {
     SortGroups<std::uint32_t>(
-        source, threads, [](std::uint64_t, Entry e) { return SortKey(e.value); },
+        source, threads, [](std::uint64_t, Entry e) { return AscendingKey(e.value); },
         [](std::uint32_t) { return std::uint32_t{1}; }, visit);
     return;
   }
@@ -110,7 +111,7 @@ void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int
   SortGroups<WeightedKey>(
       source, threads,
       [&](std::uint64_t row, Entry e) {
-        return WeightedKey{SortKey(e.value), weights[row]};
+        return WeightedKey{AscendingKey(e.value), weights[row]};
       },
       [=](WeightedKey const& item) { return IntegerWeight(item.weight, scale); }, visit);
 }

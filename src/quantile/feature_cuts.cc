@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/fixed_point.h"
+#include "core/float_bits.h"
 #include "core/message.h"
 #include "quantile/quantile_ops.h"
 #include "xgbgpu/params.h"

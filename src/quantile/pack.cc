@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/parallel.h"
 #include "quantile/feature_cuts.h"
@@ -103,7 +104,7 @@ std::size_t PackPairs(RowBatch const& batch, std::uint64_t begin, std::uint64_t 
     std::size_t to = place[task];
     for_each_value(task, [&](std::uint64_t row, Entry const& e) {
       if (!columns.has(e.feature)) return;
-      std::uint32_t key = SortKey(e.value);
+      std::uint32_t key = AscendingKey(e.value);
       if (!weights_of_rows.empty()) {
         float const weight = weights_of_rows[batch.first_row + row];
         if (weight == 0.0f) key = kNoKey;

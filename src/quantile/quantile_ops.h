@@ -4,27 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "core/fixed_point.h"
 #include "core/hd.h"
 
 namespace xgbgpu {
-
-/// An unsigned integer that orders like the float. -0 and +0 are one value, as they are in a comparison.
-XGBGPU_HD std::uint32_t SortKey(float value) {
-  value += 0.0f;  // -0 → +0
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
-}
-
-XGBGPU_HD float ValueOfKey(std::uint32_t key) {
-  std::uint32_t const bits = (key & 0x80000000U) != 0 ? key & 0x7FFFFFFFU : ~key;
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
 
 /// What stands for "no value" among sort keys: above the key of every number.
 constexpr std::uint32_t kNoKey = 0xFFFFFFFFU;

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/message.h"
 #include "gradient/gradient_ops.h"
@@ -25,9 +25,7 @@ double Largest(Span<float const> values) {
     most = std::max(most, static_cast<std::int32_t>(MagnitudeBits(values[i])));
   }
   if (static_cast<std::uint32_t>(most) >= kNotFiniteBits) return std::numeric_limits<double>::infinity();
-  float magnitude;
-  std::memcpy(&magnitude, &most, sizeof(magnitude));
-  return static_cast<double>(magnitude);
+  return static_cast<double>(FloatFromBits(static_cast<std::uint32_t>(most)));
 }
 
 /// Labels as bytes; *others becomes other than 0 if one is not a whole number from 0 to 255.

@@ -20,9 +20,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
+#include "core/float_bits.h"
 #include "core/hd.h"
 #include "gradient/gradient_ops.h"
 #include "xgbgpu/params.h"
@@ -54,8 +54,7 @@ struct PowerBelow {
     constexpr std::uint32_t kOne = 127, kMost = 2 * kOne - 1;  // beyond, the reciprocal would not be a normal float
     std::uint32_t const biased = magnitude >> 23 < kMost ? magnitude >> 23 : kMost;
     exponent = static_cast<int>(biased) - static_cast<int>(kOne);
-    std::uint32_t const bits = (2 * kOne - biased) << 23;
-    std::memcpy(&reciprocal, &bits, sizeof(reciprocal));
+    reciprocal = FloatFromBits((2 * kOne - biased) << 23);
   }
 };
 

@@ -9,8 +9,8 @@
 #ifndef XGBGPU_SPLIT_CATEGORY_OPS_H_
 #define XGBGPU_SPLIT_CATEGORY_OPS_H_
 
+#include "core/float_bits.h"
 #include "core/hd.h"
-#include "quantile/quantile_ops.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu {
@@ -26,7 +26,7 @@ XGBGPU_HD BinIndex SortedSplits(SplitParams const& p, BinIndex categories) {
 /// The order of categories: by the best output of their rows, then by number, which is the lower half.
 XGBGPU_HD std::uint64_t CategoryKey(SplitParams const& p, GradientSum sum, BinIndex category) {
   auto const weight = static_cast<float>(NodeWeight(p, ToLoss(p, sum)));
-  return (std::uint64_t{SortKey(weight)} << 32) | category;
+  return (std::uint64_t{AscendingKey(weight)} << 32) | category;
 }
 XGBGPU_HD BinIndex CategoryOf(std::uint64_t key) { return static_cast<BinIndex>(key); }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/fixed_point.h"
+#include "core/float_bits.h"
 #include "core/portable_float.h"
 #include "core/portable_math.h"
 #include "core/random.h"
@@ -157,7 +158,7 @@ struct Exponent {
   XGBGPU_HD int operator()(float v) const { return ExponentAbove(MagnitudeBits(v)); }
 };
 struct Key {
-  XGBGPU_HD float operator()(float v) const { return ValueOfKey(SortKey(v)); }
+  XGBGPU_HD float operator()(float v) const { return ValueOfKey(AscendingKey(v)); }
 };
 struct Coarse {
   XGBGPU_HD std::int32_t operator()(float v) const { return CoarseMagnitude(v, MakeFloatScale(20)); }

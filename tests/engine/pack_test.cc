@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/float_bits.h"
 #include "quantile/quantile_ops.h"
 #include "reference/matrix.h"
 #include "support/data.h"
@@ -81,7 +82,7 @@ TEST(PackTest, EntriesBecomePairs) {
               if (i < begin || i >= begin + n || std::isnan(e.value) || !range.has(e.feature)) continue;
               bool const counts = of_rows.empty() || weights[r] != 0;
               expected_keys.push_back((std::uint64_t{e.feature - range.first} << 32) |
-                                      (counts ? SortKey(e.value) : kNoKey));
+                                      (counts ? AscendingKey(e.value) : kNoKey));
               if (!of_rows.empty()) expected_weights.push_back(weights[r]);
             }
           }

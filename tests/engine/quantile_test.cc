@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/float_bits.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/radix_sort.h"
 #include "reference/matrix.h"
@@ -257,7 +258,7 @@ TEST(BinEdgesTest, MoreBinsThanASymbolHoldsAreAnError) {
             "");
 }
 
-TEST(SortKeyTest, OrdersLikeFloatsAndComesBack) {
+TEST(AscendingKeyTest, OrdersLikeFloatsAndComesBack) {
   Random random{44};
   auto const any_float = [&] {
     float v;
@@ -269,10 +270,10 @@ TEST(SortKeyTest, OrdersLikeFloatsAndComesBack) {
   };
   for (int i = 0; i < 100000; ++i) {
     float const a = any_float(), b = any_float();
-    ASSERT_EQ(SortKey(a) < SortKey(b), a < b) << a << " " << b;
-    ASSERT_EQ(ValueOfKey(SortKey(a)), a);
+    ASSERT_EQ(AscendingKey(a) < AscendingKey(b), a < b) << a << " " << b;
+    ASSERT_EQ(ValueOfKey(AscendingKey(a)), a);
   }
-  EXPECT_EQ(SortKey(-0.0f), SortKey(0.0f));
+  EXPECT_EQ(AscendingKey(-0.0f), AscendingKey(0.0f));
 }
 
 TEST(RadixSortTest, SortsAnyLength) {

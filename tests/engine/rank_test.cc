@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/float_bits.h"
 #include "objective/rank_ops.h"
 #include "support/rank_case.h"
 #include "xgbgpu/error.h"
@@ -334,8 +335,8 @@ TEST(RankTest, BadTargets) {
 TEST(RankTest, OrderOfKeys) {
   float const values[] = {INFINITY, 3e38f, 2, 1, 1e-45f, 0, -1e-45f, -1, -3e38f, -INFINITY};
   for (std::size_t i = 1; i < std::size(values); ++i)
-    EXPECT_LT(RankKey(values[i - 1]), RankKey(values[i])) << values[i];
-  EXPECT_EQ(RankKey(0.0f), RankKey(-0.0f));
+    EXPECT_LT(DescendingKey(values[i - 1]), DescendingKey(values[i])) << values[i];
+  EXPECT_EQ(DescendingKey(0.0f), DescendingKey(-0.0f));
 }
 
 }  // namespace
