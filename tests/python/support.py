@@ -152,6 +152,21 @@ def assert_same_trees(one: xgb.Booster, other: xgb.Booster) -> None:
         assert not difference, f"tree {number}, {difference}"
 
 
+def assert_adds_up(booster: xgb.Booster, parts: np.ndarray, margins: np.ndarray) -> None:
+    """Do a row's contributions, or those of its pairs, add up to its margin, base score 0.5 and all?
+
+    By src/predict/contributions.h, a path with D features is off by (6 D + 12) 2^-24 of what it is worth with a feature
+    known, or unknown, whichever is more; of all paths either is at most the tree's largest leaf. Pairs are taken from
+    contributions before these are rounded. Each part is rounded, and each addition of a margin.
+    """
+    features = booster.num_features()
+    leaves = sum(np.abs(tree.threshold[tree.leaves]).max() for tree in trees_of(booster))
+    parts = parts.reshape(len(parts), -1).astype(np.float64)
+    of_paths = features * 2 * (6 * features + 12) * leaves
+    of_sums = np.abs(parts).sum(axis=1).max() + booster.num_boosted_rounds() * (leaves + 0.5)
+    assert np.abs(parts.sum(axis=1) - margins).max() <= 2.0**-24 * (of_paths + of_sums)
+
+
 def config_of(booster: xgb.Booster) -> Dict[str, Any]:
     return json.loads(booster.save_config())["learner"]
 

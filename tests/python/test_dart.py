@@ -228,7 +228,7 @@ def test_after_a_round_that_failed() -> None:
         for number in range(8):
             gradient, hessian = squared(booster.predict(train, output_margin=True, training=True), train)
             if number == 4:
-                with pytest.raises(xgb.core.XGBoostError):
+                with pytest.raises(xgb.core.XGBoostError, match="row 0 is .grad nan"):
                     booster.boost(train, np.full_like(gradient, np.nan), hessian)
             booster.boost(train, gradient, hessian)
         told.values(booster.predict(train))
