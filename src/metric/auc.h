@@ -40,8 +40,10 @@ constexpr bool IsArea(Metric metric) { return metric == Metric::kAuc || metric =
 double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, std::uint32_t n);
 
 namespace host {
+/// kAuc or kAucpr of all rows together. In and errors: as Evaluate, which has checked them (CheckMetricInput).
+/// For each output a radix sort of rows and a pass over them, with 36 bytes for each row.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions, int threads);
-}
+}  // namespace host
 
 }  // namespace xgbgpu
 

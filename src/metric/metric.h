@@ -37,28 +37,30 @@
 
 namespace xgbgpu {
 
+/// Of label y and prediction p of a row the loss is given; the metric is Σ w loss / Σ w, its root for kRmse and kRmsle,
+/// the sum itself where all weights w are 0.
 enum class Metric : std::uint8_t {
-  kRmse,
-  kRmsle,
-  kMae,
-  kMape,
-  kMphe,
-  kLogloss,
-  kError,
-  kPoissonNloglik,
-  kGammaNloglik,
-  kGammaDeviance,
-  kTweedieNloglik,
-  kMerror,
-  kMlogloss,
-  kAuc,
-  kAucpr,
-  kAftNloglik,
-  kIntervalAccuracy,
-  kCoxNloglik,
-  kPre,
-  kNdcg,
-  kMap
+  kRmse,              ///< (y - p)²
+  kRmsle,             ///< (ln(1 + y) - ln(1 + p))²
+  kMae,               ///< |y - p|
+  kMape,              ///< |(y - p) / y|
+  kMphe,              ///< s² (√(1 + ((y - p) / s)²) - 1), s the huber_slope
+  kLogloss,           ///< -y ln p - (1 - y) ln(1 - p), numbers below 1e-16 taken for that
+  kError,             ///< 1 - y if p is above the threshold, else y
+  kPoissonNloglik,    ///< ln Γ(y + 1) + p - y ln p
+  kGammaNloglik,      ///< y / p + ln p, the dispersion being 1
+  kGammaDeviance,     ///< 2 (ln(p / y) + y / p - 1), 1e-6 added to y and p
+  kTweedieNloglik,    ///< p^(2 - v) / (2 - v) - y p^(1 - v) / (1 - v), v the tweedie_variance_power
+  kMerror,            ///< is class y not the first one of the largest p?
+  kMlogloss,          ///< -ln of the p of class y, at least 1e-16
+  kAuc,               ///< metric/auc.h; over groups metric/ranking.h
+  kAucpr,             ///< the same
+  kAftNloglik,        ///< metric/survival_ops.h: -ln of the likelihood that the time is between its bounds
+  kIntervalAccuracy,  ///< the same: is the predicted time between the bounds?
+  kCoxNloglik,        ///< metric/cox.h
+  kPre,               ///< metric/ranking.h
+  kNdcg,              ///< the same
+  kMap                ///< the same
 };
 
 struct MetricParams {

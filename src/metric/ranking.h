@@ -37,9 +37,10 @@ constexpr bool IsRanking(Metric metric, TargetView const& targets) {
 double FinishRanking(MetricParams const& params, MetricSum const& sum);
 
 namespace host {
+/// The metric for which IsRanking holds. In and errors: as Evaluate, which has checked them (CheckMetricInput).
 double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                        int threads);
-}
+}  // namespace host
 
 }  // namespace xgbgpu
 
