@@ -178,6 +178,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   objective.iteration = Rounds();
   objective.seed = static_cast<std::uint64_t>(ctx_->seed);
   Predicted const& predicted = LastPrediction();
+  // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
   if (!config_.Trains() || &predicted.data->Info() != &info) return false;
   Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));
   Resident& own = training.own;
@@ -431,7 +432,7 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
   }
   if (last.resident != nullptr) Bring(predictions);
   if (!objective) return false;
-  std::uint64_t const rows = last.data->Info().num_row_;
+  std::uint64_t const rows = last.data->Info().num_row_;  // NOLINT(clang-analyzer-*): as above
   auto& values = predictions->HostVector();
   if (rows == 0 || values.size() % rows != 0) return false;
   auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
@@ -444,7 +445,7 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
 
 void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
   Predicted& last = LastPrediction();
-  CopyMargins(*last.resident, last.cache);
+  CopyMargins(*last.resident, last.cache);  // NOLINT(clang-analyzer-*): as above
   predictions->HostVector() = last.cache->predictions.ConstHostVector();
   last.resident = nullptr;
 }

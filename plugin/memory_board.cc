@@ -65,5 +65,5 @@ std::string MemoryBoard::Json() {
 char const* XGBGPUMemoryReport() {
   thread_local std::string report;
   report = xgbgpu::plugin::MemoryBoard::Instance().Json();
-  return report.c_str();
+  return report.c_str();  // NOLINT(clang-analyzer-cplusplus.InnerPointer): it outlives the call
 }

@@ -8,8 +8,8 @@ namespace xgbgpu {
 namespace {
 
 locale_t CLocale() {
-  static locale_t const locale = newlocale(LC_ALL_MASK, "C", nullptr);
-  return locale;
+  static locale_t const kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
+  return kLocale;
 }
 
 }  // namespace
