@@ -126,13 +126,15 @@ std::vector<Setting> ReadConfigFile(std::string const& path) {
 
 Setting ParseArgument(std::string const& argument) {
   auto const equals = argument.find('=');
-  if (equals == std::string::npos || equals == 0) {
+  std::string const key{Trim(std::string_view{argument}.substr(0, equals))};
+  if (equals == std::string::npos || key.empty()) {
     throw Error("command line: '" + argument + "' is not key=value");
   }
-  if (equals + 1 == argument.size()) {
+  std::string const value{Trim(std::string_view{argument}.substr(equals + 1))};
+  if (value.empty()) {
     throw Error("command line: '" + argument + "' has no value after '='");
   }
-  return {argument.substr(0, equals), argument.substr(equals + 1), "command line"};
+  return {key, value, "command line"};
 }
 
 }  // namespace xgbgpu::cli

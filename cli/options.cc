@@ -119,7 +119,7 @@ constexpr OptionSpec kOptions[] = {
      [](Options* o, Setting const& s) { o->dump_format = ParseDumpFormat(s); }},
     {"dump_stats", nullptr, "0", "1: dump gain and cover, too",
      [](Options* o, Setting const& s) { o->dump_stats = ParseBool(s); }},
-    {"dsplit", nullptr, "auto", "how several workers share the data: auto or row",
+    {"dsplit", nullptr, "auto", "how several workers share the data: auto or row (col is ignored where there is one)",
      [](Options* o, Setting const& s) { o->split_columns = ParseSplit(s); }},
 };
 
