@@ -10,7 +10,19 @@ import re
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import BACKEND, OURS, assert_same_trees, fresh, make_data, only_ours, params, raw, train, train_stock, trees_of
+from support import (
+    BACKEND,
+    OURS,
+    assert_same_trees,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    train,
+    train_stock,
+    trees_of,
+)
 
 X, Y = make_data(200, 4)
 Error = xgb.core.XGBoostError
