@@ -16,7 +16,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import Rules, check_tree, route
 from sklearn import datasets
-from support import BACKEND, FLOAT_EPS, binary_labels, data_folder, fresh, make_data, only_ours, params, raw, train, trees_of
+from support import (
+    BACKEND,
+    FLOAT_EPS,
+    assert_same_trees,
+    binary_labels,
+    data_folder,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    train,
+    trees_of,
+)
 
 pytestmark = only_ours
 Error = xgb.core.XGBoostError
@@ -343,6 +356,22 @@ def test_the_method_may_change_between_rounds() -> None:
 def test_what_exact_trees_do_not_have(how: dict, words: str) -> None:
     with pytest.raises(Error, match=words):
         xgb.train(exact(**how), xgb.DMatrix(*make_data(50, 3)), 1)
+
+
+def test_bins_of_other_trees_do_not_pass_for_sorted_columns() -> None:
+    x, y = make_data(100, 3)
+    data = xgb.QuantileDMatrix(x, y)
+    booster = xgb.train({**exact(), "tree_method": "gpu_hist"}, data, 1)
+    words = "gpu_exact.*QuantileDMatrix.*allowed with gpu_exact: DMatrix"
+    with pytest.raises(Error, match=words):
+        xgb.train(exact(), data, 1)
+    booster.set_param({"tree_method": "gpu_exact"})
+    for _ in range(2):
+        with pytest.raises(Error, match=words):
+            booster.update(data, 1)
+    booster.set_param({"tree_method": "gpu_hist"})
+    booster.update(data, 1)
+    assert_same_trees(booster, xgb.train({**exact(), "tree_method": "gpu_hist"}, data, 2))
 
 
 def test_data_that_cannot_be_sorted(tmp_path) -> None:
