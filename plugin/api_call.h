@@ -27,7 +27,7 @@ struct InPlaceArrays {
 /// Of the in-place prediction that runs on this thread; null outside of one, or if it came past our functions.
 InPlaceArrays const* CurrentInPlaceArrays();
 
-/// Changes whenever labels, weights or groups of any matrix may have been set through our functions.
+/// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
 std::uint64_t MetaInfoEpoch();
 
 }  // namespace xgbgpu::plugin

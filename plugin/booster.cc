@@ -410,6 +410,7 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   binned_values_.DropExpired();
   time_orders_.DropExpired();
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training};
+  DropOlderMargins(*data, out, training);
   if (kind_ == Kind::kDart) {
     PredictDart(data, out, training, layer_begin, layer_end);
     return;

@@ -14,6 +14,7 @@
 
 #include "binned_values.h"
 #include "booster_config.h"
+#include "cached_bases.h"
 #include "core/trace.h"
 #include "dart_weights.h"
 #include "device_prediction.h"
@@ -123,6 +124,8 @@ class Booster : public xgboost::GradientBooster {
     explanation_.Forget();
     dart_.Forget();
   }
+  /// Margins go on from what the model begins with now.
+  void DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training);
   /// Without resident rows: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
                    unsigned layer_end);
@@ -214,6 +217,7 @@ class Booster : public xgboost::GradientBooster {
   mutable DevicePrediction dart_in_place_;
   Explanation explanation_;
   TimeOrders time_orders_;
+  CachedBases bases_;
   BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated, but have no resident rows
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;

@@ -19,6 +19,13 @@ bool IsThere(xgboost::PredictionCacheEntry const& out, std::uint32_t first, std:
 
 }  // namespace
 
+/// Of trainings of ours; stock's go on as in stock.
+void Booster::DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training) {
+  if (!config_.Trains() || (Rounds() == 0 && !training)) return;  // without a round, only a training has a base score
+  float const base = model_->BaseScore(xgboost::GenericParameter::kCpuId)(0);
+  if (bases_.DropOlder(base, data, out)) trainers_.ForgetMargins();
+}
+
 void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                           unsigned layer_begin, unsigned layer_end) {
   std::shared_ptr<xgboost::DMatrix> values;

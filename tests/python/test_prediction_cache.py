@@ -4,10 +4,12 @@ The saved model is read by a new booster and asked about a new DMatrix. Predicti
 a row's margin is the base score plus one float32 addition per tree, in the order of the trees.
 """
 
+from typing import Any, Dict
+
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import assert_same_trees, binary_labels, fresh, make_data, params, sampled, train, trees_of
+from support import assert_same_trees, binary_labels, fresh, make_data, only_ours, params, sampled, train, trees_of
 
 X, Y = make_data(500, 5, missing=0.1)
 VALID_X, VALID_Y = make_data(200, 5, seed=1, missing=0.1)
@@ -190,3 +192,40 @@ def test_a_loaded_model_replaces_what_was_cached() -> None:
     assert np.array_equal(booster.predict(data), other.predict(data))
     booster.update(data, 3)
     assert np.array_equal(booster.predict(data), true_prediction(booster, X))
+
+
+@only_ours
+@pytest.mark.parametrize("rounds_before", [1, 4])
+@pytest.mark.parametrize(
+    "settings, change",
+    [
+        (dict(), dict(base_score=2.5)),
+        (dict(objective="binary:hinge"), dict(objective="binary:logistic")),
+        (dict(booster="dart"), dict(base_score=2.5)),
+        (dict(), dict(base_margin=VALID_Y)),
+        (dict(booster="dart"), dict(base_margin=VALID_Y)),
+    ],
+    ids=["base_score", "objective", "dart", "base_margin", "base_margin of dart"],
+)
+def test_another_beginning_between_rounds(settings: Dict[str, Any], change: Dict[str, Any], rounds_before: int) -> None:
+    """As if the model had been saved and loaded: XGBoost goes on from what it has cached, where it has."""
+    parts = [(X, binary_labels(Y)), (VALID_X, binary_labels(VALID_Y))]
+    data, other = (xgb.DMatrix(*part) for part in parts)
+    settings = params(eval_metric="rmse", **settings)
+    live = xgb.Booster(settings, [data, other])
+    for number, matrix in enumerate([data, other, other, data][:rounds_before]):
+        live.update(matrix, number)
+    live.eval(other)
+    margin = change.get("base_margin")
+    change = {name: value for name, value in change.items() if name != "base_margin"}
+    if margin is not None:
+        other.set_base_margin(margin)
+    live.set_param(change)
+    for number, second in enumerate([True, False, True, True, False, True], start=rounds_before):
+        x, label = parts[second]
+        again = fresh(live)
+        again.set_param({**settings, **change})
+        live.update(other if second else data, number)
+        again.update(xgb.DMatrix(x, label, base_margin=margin if second else None), number)
+        assert_same_trees(live, again)
+        assert live.eval(other) == again.eval(xgb.DMatrix(*parts[True], base_margin=margin))

@@ -1,0 +1,39 @@
+/// What the margins began with that XGBoost has cached.
+#ifndef XGBGPU_PLUGIN_CACHED_BASES_H_
+#define XGBGPU_PLUGIN_CACHED_BASES_H_
+
+#include <xgboost/data.h>
+#include <xgboost/predictor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace xgbgpu::plugin {
+
+/// Margins begin with the base score, as the objective transforms it, or with the matrix's own. XGBoost goes on from
+/// cached ones when any of these has been changed between two rounds, so that a tree depends on what is cached, which is
+/// not the same on host and device, nor after a model was saved and loaded. Those that began otherwise are dropped here.
+class CachedBases {
+ public:
+  /// Drops the margins in `cache`, which are those of `data`, if they began otherwise than they would now, with `base` as
+  /// the model's. True if so: those that are kept elsewhere did, too.
+  bool DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache);
+
+ private:
+  struct Begun {
+    std::weak_ptr<xgboost::DMatrix> data;
+    float base;
+    std::size_t margins;  ///< hash of the matrix's own, …
+    std::uint64_t epoch;  ///< … and when it was taken (api_call.h)
+  };
+
+  std::mutex mutex_;  ///< predictions may run at the same time
+  std::vector<Begun> begun_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_CACHED_BASES_H_
