@@ -31,7 +31,7 @@ DatasetCache& DatasetCache::Instance() {
 
 std::shared_ptr<Dataset const> DatasetCache::Find(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin,
                                                   Place place) {
-  bool const exact = max_bin == kNoBins;  // weights and groups make no difference
+  bool const exact = max_bin == kNoBins;          // weights and groups make no difference
   bool const binned = !exact && IsBinned(*data);  // it has its bins, whatever max_bin says
   auto const& weights = data->Info().weights_.ConstHostVector();
   bool const hinted = CurrentApiCall() != ApiCall::kOther;
