@@ -277,7 +277,6 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
       inner_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
       training.own.rounds = Rounds();
       training.own.of_forest = round.trees > round.rows->outputs();
-      Clear(cache);  // what it holds is a round behind
     } else {
       training.last_plan.reset();
       std::uint64_t const rows = data->Info().num_row_;
@@ -286,6 +285,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
       inner_->DoBoost(data, gradients, cache, objective);
       guard.RoundIsComplete();
     }
+    if (on_device || kind_ == Kind::kDart) Clear(cache);  // what it holds is a round behind
     training.EndRound(Rounds(), round.keeps_trees);
     if (kind_ == Kind::kDart) EndDartRound(&training, columns_of);
   });

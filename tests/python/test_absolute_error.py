@@ -190,3 +190,21 @@ def test_samples_by_gradient_of_weighted_rows(how: dict) -> None:
         train(data, 1, objective=OBJECTIVE, **how)
     train(data, 1, objective=OBJECTIVE, subsample=0.3)
     train(xgb.DMatrix(X, Y), 1, objective=OBJECTIVE, **how)
+
+
+@only_ours
+@pytest.mark.parametrize("booster", ["gbtree", "dart"])
+def test_own_gradients_right_after_a_round(booster: str) -> None:
+    """Medians are of the margins after all rounds, whether or not somebody has asked for these."""
+    gradient, hessian = RNG.normal(size=len(X)).astype(np.float32), np.ones(len(X), dtype=np.float32)
+    models = []
+    for asks in (False, True):
+        data = xgb.DMatrix(X, Y)
+        live = xgb.Booster(params(objective=OBJECTIVE, booster=booster, max_depth=3), [data])
+        for number in range(2):
+            live.update(data, number)
+            if asks:
+                live.predict(data)
+            live.boost(data, gradient, hessian)
+        models.append(raw(live))
+    assert models[0] == models[1]
