@@ -28,15 +28,26 @@ bool CachedBases::DropOlder(float base, xgboost::DMatrix const& data, xgboost::P
   bool const same_margins = known != begun_.end() && hinted && known->epoch == epoch;
   std::size_t const margins =
       same_margins ? known->margins : HashOf(data.Info().base_margin_.Data()->ConstHostVector());
-  Begun const now{owner, base, margins, epoch};
   if (known == begun_.end()) {
-    begun_.push_back(now);
+    begun_.push_back({owner, base, margins, epoch});
     return false;
   }
-  bool const differs = known->base != base || known->margins != margins;
-  *known = now;
-  if (differs) Clear(cache);
-  return differs;
+  Begun& begun = *known;
+  bool const changes = begun.base != base || begun.margins != margins;
+  begun.base = base;
+  begun.margins = margins;
+  begun.epoch = epoch;
+  if (changes) {
+    begun.has_changed = true;
+    begun.current.clear();
+  }
+  auto& current = begun.current;
+  if (!begun.has_changed || std::find(current.begin(), current.end(), cache) != current.end()) return false;
+  Clear(cache);
+  constexpr std::size_t kMostCaches = 16;  // of more threads than that some predict from the first round again
+  if (current.size() == kMostCaches) current.erase(current.begin());
+  current.push_back(cache);
+  return changes;
 }
 
 }  // namespace xgbgpu::plugin

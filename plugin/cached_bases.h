@@ -16,10 +16,11 @@ namespace xgbgpu::plugin {
 /// Margins begin with the base score, as the objective transforms it, or with the matrix's own. XGBoost goes on from
 /// cached ones when any of these has been changed between two rounds, so that a tree depends on what is cached, which is
 /// not the same on host and device, nor after a model was saved and loaded. Those that began otherwise are dropped here.
+/// Each thread has a cache of its own.
 class CachedBases {
  public:
   /// Drops the margins in `cache`, which are those of `data`, if they began otherwise than they would now, with `base` as
-  /// the model's. True if so: those that are kept elsewhere did, too.
+  /// the model's. True if that is seen for the first time: those that are kept elsewhere did, too.
   bool DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache);
 
  private:
@@ -28,6 +29,8 @@ class CachedBases {
     float base;
     std::size_t margins;  ///< hash of the matrix's own, …
     std::uint64_t epoch;  ///< … and when it was taken (api_call.h)
+    bool has_changed{false};
+    std::vector<xgboost::PredictionCacheEntry const*> current{};  ///< if so: caches that were dropped since
   };
 
   std::mutex mutex_;  ///< predictions may run at the same time

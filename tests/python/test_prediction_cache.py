@@ -4,6 +4,7 @@ The saved model is read by a new booster and asked about a new DMatrix. Predicti
 a row's margin is the base score plus one float32 addition per tree, in the order of the trees.
 """
 
+import threading
 from typing import Any, Dict
 
 import numpy as np
@@ -221,6 +222,9 @@ def test_another_beginning_between_rounds(settings: Dict[str, Any], change: Dict
     if margin is not None:
         other.set_base_margin(margin)
     live.set_param(change)
+    asker = threading.Thread(target=lambda: [live.predict(matrix) for matrix in (data, other)])
+    asker.start()  # a thread has a cache of its own
+    asker.join()
     for number, second in enumerate([True, False, True, True, False, True], start=rounds_before):
         x, label = parts[second]
         again = fresh(live)
