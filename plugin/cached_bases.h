@@ -5,11 +5,11 @@
 #include <xgboost/data.h>
 #include <xgboost/predictor.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "base_mark.h"
 
 namespace xgbgpu::plugin {
 
@@ -26,9 +26,7 @@ class CachedBases {
  private:
   struct Begun {
     std::weak_ptr<xgboost::DMatrix> data;
-    float base;
-    std::size_t margins;  ///< hash of the matrix's own, …
-    std::uint64_t epoch;  ///< … and when it was taken (api_call.h)
+    BaseMark base;
     bool has_changed{false};
     std::vector<xgboost::PredictionCacheEntry const*> current{};  ///< if so: caches that were dropped since
   };
