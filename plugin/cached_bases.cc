@@ -9,7 +9,6 @@ namespace xgbgpu::plugin {
 bool CachedBases::DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache) {
   auto const owner = cache->ref.lock();
   if (owner == nullptr) return false;
-  std::lock_guard<std::mutex> lock{mutex_};
   begun_.erase(std::remove_if(begun_.begin(), begun_.end(), [](Begun const& b) { return b.data.expired(); }),
                begun_.end());
   auto const known = std::find_if(begun_.begin(), begun_.end(), [&](Begun const& b) { return b.data.lock() == owner; });

@@ -6,7 +6,6 @@
 #include <xgboost/predictor.h>
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base_mark.h"
@@ -20,7 +19,7 @@ namespace xgbgpu::plugin {
 class CachedBases {
  public:
   /// Drops the margins in `cache`, which are those of `data`, if they began otherwise than they would now, with `base` as
-  /// the model's. True if that is seen for the first time: those that are kept elsewhere did, too.
+  /// the model's. True if that is seen for the first time: those that are kept elsewhere did, too. One call at a time.
   bool DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache);
 
  private:
@@ -31,7 +30,6 @@ class CachedBases {
     std::vector<xgboost::PredictionCacheEntry const*> current{};  ///< if so: caches that were dropped since
   };
 
-  std::mutex mutex_;  ///< predictions may run at the same time
   std::vector<Begun> begun_;
 };
 

@@ -10,19 +10,7 @@ import re
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import (
-    BACKEND,
-    OURS,
-    assert_same_trees,
-    fresh,
-    make_data,
-    only_ours,
-    params,
-    raw,
-    train,
-    train_stock,
-    trees_of,
-)
+from support import BACKEND, OURS, assert_same_trees, fresh, make_data, only_ours, params, raw, train, trees_of
 
 X, Y = make_data(200, 4)
 Error = xgb.core.XGBoostError
@@ -387,32 +375,6 @@ def test_infinite_features(value: float) -> None:
     bad[17, 2] = value
     with pytest.raises(Error, match="inf"):
         xgb.DMatrix(bad, Y)
-
-
-# Stock checks a DMatrix, but not a QuantileDMatrix, for infinities.
-
-
-@only_ours
-def test_an_infinity_with_a_bin_of_its_own(data: xgb.DMatrix) -> None:
-    few = np.round(X)
-    few[17, 2] = np.inf
-    booster = train(data, 2)
-    before = raw(booster)
-    with pytest.raises(Error, match="row 17.*feature 2.*inf"):
-        booster.update(xgb.QuantileDMatrix(few, Y), 2)
-    assert raw(booster) == before
-
-
-@only_ours
-@pytest.mark.parametrize("value", [np.inf, -np.inf], ids=str)
-def test_an_infinity_in_a_bin_with_others(value: float) -> None:
-    many = np.arange(300, dtype=np.float32)[:, None]
-    many[[7, 250]] = value
-    matrix = xgb.QuantileDMatrix(many, np.arange(300) / 300, max_bin=16)
-    (ours,), (stock,) = trees_of(train(matrix, 1, max_bin=16)), trees_of(train_stock(matrix, 1, max_bin=16))
-    assert len(ours.splits) > 0 and np.array_equal(ours.splits, stock.splits)
-    assert np.array_equal(ours.threshold[ours.splits], stock.threshold[stock.splits])
-    assert np.isfinite(ours.threshold).all()
 
 
 def test_more_features_than_in_training(data: xgb.DMatrix) -> None:

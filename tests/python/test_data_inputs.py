@@ -142,7 +142,8 @@ def test_base_margin_is_where_boosting_begins() -> None:
     # differ from it by one rounding of the label, 2^-24 of |y| + |margin| < 4. So do gradients, leaves and, in each of
     # four rounds, as many roundings of a leaf and a prediction.
     residual = train(xgb.DMatrix(X, Y - margin), 4, max_depth=3, base_score=0.0)
-    np.testing.assert_allclose(booster.predict(data) - margin, residual.predict(xgb.DMatrix(X)), rtol=0, atol=3 * 4 * 4 * 2.0**-24)
+    added, expected = booster.predict(data) - margin, residual.predict(xgb.DMatrix(X))
+    np.testing.assert_allclose(added, expected, rtol=0, atol=3 * 4 * 4 * 2.0**-24)
     assert np.array_equal(booster.predict(data), fresh(booster).predict(xgb.DMatrix(X, base_margin=margin)))
 
 

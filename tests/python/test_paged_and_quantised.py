@@ -348,3 +348,29 @@ def test_sparse_batches(tmp_path) -> None:
     pages = xgb.DMatrix(Batches(matrix, label, [100, 700], str(tmp_path / "cache")))
     assert_same_trees(train(pages, 3, max_depth=4), train(xgb.DMatrix(matrix, label), 3, max_depth=4))
     assert_same_trees(train(xgb.QuantileDMatrix(matrix, label), 3), train(xgb.DMatrix(matrix, label), 3))
+
+
+# Stock checks a DMatrix, but not a QuantileDMatrix, for infinities.
+
+
+@only_ours
+def test_an_infinity_with_a_bin_of_its_own() -> None:
+    few = np.round(X)
+    booster = train(xgb.DMatrix(few, Y), 2)
+    before = raw(booster)
+    few[17, 2] = np.inf
+    with pytest.raises(xgb.core.XGBoostError, match="row 17.*feature 2.*inf"):
+        booster.update(xgb.QuantileDMatrix(few, Y), 2)
+    assert raw(booster) == before
+
+
+@only_ours
+@pytest.mark.parametrize("value", [np.inf, -np.inf], ids=str)
+def test_an_infinity_in_a_bin_with_others(value: float) -> None:
+    many = np.arange(300, dtype=np.float32)[:, None]
+    many[[7, 250]] = value
+    matrix = xgb.QuantileDMatrix(many, np.arange(300) / 300, max_bin=16)
+    (ours,), (stock,) = trees_of(train(matrix, 1, max_bin=16)), trees_of(train_stock(matrix, 1, max_bin=16))
+    assert len(ours.splits) > 0 and np.array_equal(ours.splits, stock.splits)
+    assert np.array_equal(ours.threshold[ours.splits], stock.threshold[stock.splits])
+    assert np.isfinite(ours.threshold).all()
