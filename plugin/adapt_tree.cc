@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/buffer.h"
+#include "core/message.h"
 #include "objective/leaf_median.h"
 #include "xgbgpu/error.h"
 
@@ -63,26 +64,27 @@ std::vector<float> LeafValues(xgboost::RegTree const& tree) {
   return values;
 }
 
-bool AdaptLeaves(xgboost::HostDeviceVector<xgboost::bst_node_t> const& positions, xgboost::MetaInfo const& info,
-                 xgboost::HostDeviceVector<float> const& margins, int threads, xgboost::RegTree* tree) {
+void AdaptLeaves(Span<NodeIndex const> positions, xgboost::MetaInfo const& info, Span<float const> margins, int threads,
+                 xgboost::RegTree* tree) {
   std::size_t const rows = info.num_row_, weights = info.weights_.Size();
-  if (info.labels.Size() != rows) {
-    throw InvalidArgument{"There are " + std::to_string(info.labels.Size()) + " labels for " + std::to_string(rows) +
-                          " rows; reg:absoluteerror, which sets leaves from labels, takes one for each"};
-  }
-  if (margins.Size() != rows || positions.Size() != rows || (weights != 0 && weights != rows)) return false;
+  auto const check = [rows](char const* what, std::size_t n) {
+    if (n == rows) return;
+    Throw<InvalidArgument>("There are ", n, " ", what, " for ", rows,
+                           " rows; reg:absoluteerror, which sets leaves from them, takes one for each");
+  };
+  check("labels", info.labels.Size());
+  check("margins", margins.size());
+  if (weights != 0) check("weights", weights);
   Buffer<float> residuals{rows};
-  host::ComputeResiduals(info.labels.Data()->ConstHostVector().data(), margins.ConstHostVector().data(), 1,
-                         residuals.span(), threads);
+  host::ComputeResiduals(info.labels.Data()->ConstHostVector().data(), margins.data(), 1, residuals.span(), threads);
   std::vector<float> values = LeafValues(*tree);
-  host::MedianLeaves(positions.ConstHostVector(), residuals.span(),
-                     weights == 0 ? nullptr : info.weights_.ConstHostVector().data(), values, threads);
+  host::MedianLeaves(positions, residuals.span(), weights == 0 ? nullptr : info.weights_.ConstHostVector().data(),
+                     values, threads);
   CheckMedians(values);
   for (std::size_t n = 0; n < values.size(); ++n) {
     auto& node = (*tree)[static_cast<xgboost::bst_node_t>(n)];
     if (node.IsLeaf()) node.SetLeaf(values[n]);
   }
-  return true;
 }
 
 void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& info) {
@@ -95,15 +97,14 @@ void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& inf
       "chosen rows; supported with weights: uniform"};
 }
 
-void CopyPositions(Trainer const& trainer, Span<GradientPair const> gradients,
-                   xgboost::HostDeviceVector<xgboost::bst_node_t>* out) {
-  auto& positions = out->HostVector();
-  positions.resize(trainer.data().rows());
+std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients) {
+  std::vector<NodeIndex> positions(trainer.data().rows());
   std::vector<std::uint8_t> sampled_out(positions.size());
   trainer.LeafPositions(positions, sampled_out);
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (sampled_out[i] != 0 || gradients[i].hess == 0.0f) positions[i] = ~positions[i];
   }
+  return positions;
 }
 
 }  // namespace xgbgpu::plugin

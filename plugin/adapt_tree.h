@@ -23,16 +23,15 @@ std::vector<float> LeafValues(xgboost::RegTree const& tree);
 /// ones were chosen more often, and counted by their weight once more.
 void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& info);
 
-/// Sets the leaves of `tree` as an objective with adaptive leaves (kAbsoluteError) wants them to be. `positions` as
-/// CopyPositions makes them, `margins` without the tree. False if stock code has to do it: it has other numbers of
-/// margins. Throws InvalidArgument if there is not one label for each row.
-bool AdaptLeaves(xgboost::HostDeviceVector<xgboost::bst_node_t> const& positions, xgboost::MetaInfo const& info,
-                 xgboost::HostDeviceVector<float> const& margins, int threads, xgboost::RegTree* tree);
-
 /// The leaf of every row in the trainer's last tree, which was grown from `gradients`; as ~leaf where the row was not
 /// in the tree's sample or has no hessian, as in stock.
-void CopyPositions(Trainer const& trainer, Span<GradientPair const> gradients,
-                   xgboost::HostDeviceVector<xgboost::bst_node_t>* out);
+std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients);
+
+/// Makes the leaves of `tree` medians (objective/leaf_median.h) of the labels of `info` without `margins`, which are
+/// those before the tree. `positions` as LeafPositions gives them. Throws InvalidArgument if there is not one label,
+/// one margin and no or one weight for each row.
+void AdaptLeaves(Span<NodeIndex const> positions, xgboost::MetaInfo const& info, Span<float const> margins, int threads,
+                 xgboost::RegTree* tree);
 
 }  // namespace xgbgpu::plugin
 

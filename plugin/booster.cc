@@ -19,6 +19,7 @@
 #include "level/stages.h"
 #include "newcomers.h"
 #include "notice.h"
+#include "objective.h"
 #include "round.h"
 #include "stand_in.h"
 #include "xgbgpu/error.h"
@@ -247,13 +248,12 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
         ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
     round.params.feature_weights = FeatureWeights(data->Info());
     round.iteration = Rounds();
-    bool const has_adaptive_leaves = objective != nullptr && objective->Task().UpdateTreeLeaf();
-    if (has_adaptive_leaves) CheckAdaptiveLeaves(round.params, data->Info());
-    round.wants_positions = has_adaptive_leaves && !on_device;
-    round.adapts_leaves = has_adaptive_leaves && on_device;
-    wanted_positions_ = round.wants_positions;
-    if (round.wants_positions) NeedMargins(data, cache);
-    round.keeps_trees = OwnsRounds() && !round.wants_positions && training.EvaluatesOnDevice();
+    round.changes_leaves = objective != nullptr && objective->Task().UpdateTreeLeaf();
+    if (round.changes_leaves) CheckAdaptiveLeaves(round.params, data->Info());
+    round.adapts_leaves = round.changes_leaves && IsAbsoluteError(*objective);
+    changed_on_host_ = round.changes_leaves && !on_device;
+    if (changed_on_host_) round.margins = NeedMargins(data, cache);
+    round.keeps_trees = OwnsRounds() && !changed_on_host_ && training.EvaluatesOnDevice();
     std::optional<std::uint32_t> const columns_of = BeginDartRound(&training, data, *cache, &round);
     // dart computes all predictions anew, so what it has cached never counts.
     round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
@@ -291,11 +291,11 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
   });
 }
 
-void Booster::NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache) {
-  bool const are_there = cache->predictions.Size() != 0 || data->Info().num_row_ == 0;
+Span<float const> Booster::NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache) {
+  bool const are_missing = cache->predictions.Size() == 0 && data->Info().num_row_ != 0;
   // What dart has cached is without the trees that it dropped, and has no version.
-  if (are_there && (kind_ == Kind::kDart || cache->version == Rounds())) return;
-  PredictBatch(data, cache, false, 0, 0);
+  if (are_missing || (kind_ != Kind::kDart && cache->version != Rounds())) PredictBatch(data, cache, false, 0, 0);
+  return cache->predictions.ConstHostVector();
 }
 
 bool Booster::IsCurrent(Resident const& resident) const {
@@ -373,7 +373,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
   Training* const training = trainers_.Newest();
   bool const evaluates = CurrentApiCall() == ApiCall::kEvaluate;
   // A matrix of training whose margins are not resident (own objectives) has them in XGBoost's cache.
-  if (training == nullptr || Rounds() == 0 || wanted_positions_ || trainers_.TrainingOf(data) != nullptr) return false;
+  if (training == nullptr || Rounds() == 0 || changed_on_host_ || trainers_.TrainingOf(data) != nullptr) return false;
   Resident* resident = nullptr;
   {
     std::lock_guard<std::mutex> lock{margins_mutex_};

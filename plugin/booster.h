@@ -143,7 +143,7 @@ class Booster : public xgboost::GradientBooster {
   /// The trainer for `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
-  void NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache);
+  Span<float const> NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache);
   /// Has gpu_trace, as it is set now, told of what this trainer does.
   void Trace(Trainer* trainer);
   /// work() is a stage that the host does for a round.
@@ -227,8 +227,8 @@ class Booster : public xgboost::GradientBooster {
   /// The objective in force is decorated: it has called since it may have changed. One that was registered after this
   /// library was loaded may be not, and would look for predictions on the host.
   std::atomic<bool> knows_objective_{false};
-  bool wanted_positions_{false};  ///< the last round's objective set leaves on the host: no tree was kept
-  std::mutex margins_mutex_;      ///< predictions may run at the same time
+  bool changed_on_host_{false};  ///< leaves of the last round, after it was grown: no tree was kept
+  std::mutex margins_mutex_;     ///< predictions may run at the same time
 };
 
 }  // namespace xgbgpu::plugin

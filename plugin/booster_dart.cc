@@ -142,8 +142,8 @@ std::optional<std::uint32_t> Booster::BeginDartRound(Training* training, xgboost
     own.columns()->EndColumns();
     return {};
   }
-  // Leaves that stock code is yet to change are recorded later.
-  if (!round->wants_positions) {
+  // Leaves that are yet to change are recorded later.
+  if (!changed_on_host_) {
     round->keep_leaves = [&own, training](Span<float const> leaves, std::uint32_t output) {
       if (own.on_host == nullptr) {
         training->trainer->AddLeafValues(leaves, own.rows.get(), output);
@@ -156,7 +156,7 @@ std::optional<std::uint32_t> Booster::BeginDartRound(Training* training, xgboost
 }
 
 void Booster::EndDartRound(Training* training, std::optional<std::uint32_t> columns_of) {
-  training->own.rounds = columns_of && !wanted_positions_ ? Rounds() : columns_of;
+  training->own.rounds = columns_of && !changed_on_host_ ? Rounds() : columns_of;
   if (OwnsRounds()) {
     dart_.RoundIsOver(Rounds());
   } else {

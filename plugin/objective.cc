@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "adapt_tree.h"
 #include "booster.h"
 #include "boundary.h"
 #include "host_span.h"
@@ -84,17 +83,17 @@ void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& mar
   if (!done) inner()->GetGradient(margins, info, iteration, out);
 }
 
-void DecoratedObjective::UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position,
-                                        xgboost::MetaInfo const& info,
-                                        xgboost::HostDeviceVector<float> const& predictions,
-                                        xgboost::RegTree* tree) const {
-  bool const done = AtBoundary("setting leaves", [&] {
-    Round const* const round = Round::Current();
-    if (round == nullptr || !params() || params()->kind != Objective::kAbsoluteError) return false;
-    // The updater has done it where the rows are; what is given here is a stand-in.
-    return round->adapts_leaves || AdaptLeaves(position, info, predictions, ctx_->Threads(), tree);
-  });
-  if (!done) inner()->UpdateTreeLeaf(position, info, predictions, tree);
+xgboost::ObjInfo DecoratedObjective::Task() const {
+  xgboost::ObjInfo task = inner()->Task();
+  Round const* const round = Round::Current();
+  // Else XGBoost would change leaves once more, and refuse pages since its own code cannot go by them.
+  if (round != nullptr && round->adapts_leaves) task.zero_hess = false;
+  return task;
+}
+
+bool IsAbsoluteError(xgboost::ObjFunction const& objective) {
+  auto const* const ours = dynamic_cast<DecoratedObjective const*>(&objective);
+  return ours != nullptr && ours->params() && ours->params()->kind == Objective::kAbsoluteError;
 }
 
 void DecoratedObjective::EvalTransform(xgboost::HostDeviceVector<float>* predictions) {

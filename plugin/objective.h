@@ -13,8 +13,7 @@
 namespace xgbgpu::plugin {
 
 /// Decorates a stock objective. GetGradient is ours when the margins are those that a Booster in charge of gpu_hist has
-/// just predicted and the engine has the objective; so are the leaves of trees grown by gpu_hist. All else is passed
-/// on, with host vectors made current first.
+/// just predicted and the engine has the objective. All else is passed on, with host vectors made current first.
 class DecoratedObjective : public xgboost::ObjFunction {
  public:
   DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker);
@@ -35,22 +34,28 @@ class DecoratedObjective : public xgboost::ObjFunction {
   void InitEstimation(xgboost::MetaInfo const& info, xgboost::linalg::Tensor<float, 1>* base_score) const override {
     inner()->InitEstimation(info, base_score);
   }
-  xgboost::ObjInfo Task() const override { return inner()->Task(); }
+  xgboost::ObjInfo Task() const override;
   std::uint32_t Targets(xgboost::MetaInfo const& info) const override { return inner()->Targets(info); }
   void UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position, xgboost::MetaInfo const& info,
-                      xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree) const override;
+                      xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree) const override {
+    inner()->UpdateTreeLeaf(position, info, predictions, tree);
+  }
+
+  /// What the engine has to know; nothing if it does not have this objective.
+  std::optional<ObjectiveParams> const& params() const;
 
  private:
   /// XGBoost gives its context to the object it asked for, after it was made; the stock one needs it, too.
   xgboost::ObjFunction* inner() const;
-  /// What the engine has to know; nothing if it does not have this objective.
-  std::optional<ObjectiveParams> const& params() const;
 
   std::unique_ptr<xgboost::ObjFunction> inner_;
   Maker maker_;
   mutable bool configured_{false};  ///< params_ is current
   mutable std::optional<ObjectiveParams> params_;
 };
+
+/// reg:absoluteerror, if XGBoost asked for it after this library was loaded.
+bool IsAbsoluteError(xgboost::ObjFunction const& objective);
 
 }  // namespace xgbgpu::plugin
 

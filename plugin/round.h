@@ -31,11 +31,12 @@ struct Round {
   bool keeps_trees;             ///< evaluation sets on the device wait for the round's trees
   std::uint32_t outputs{0};     ///< classes or targets whose trees XGBoost has got so far
   TrainParams params;
-  std::uint32_t iteration;  ///< rounds the model has already, those of earlier trainings included
-  std::uint32_t trees{0};   ///< trees of this round that XGBoost has got so far
-  bool wants_positions;     ///< the objective will change leaves and asks which rows are in them: without resident rows
-  bool adapts_leaves;       ///< the updater changes them, from resident rows
-  bool cache_is_current;    ///< the cached predictions are those of the model before this round
+  std::uint32_t iteration;      ///< rounds the model has already, those of earlier trainings included
+  std::uint32_t trees{0};       ///< trees of this round that XGBoost has got so far
+  bool changes_leaves;          ///< the objective wants other leaves than the gradients give
+  bool adapts_leaves;           ///< if so: medians (kAbsoluteError), which the updater makes, not the objective
+  Span<float const> margins{};  ///< if the updater makes them without resident rows: those before the round
+  bool cache_is_current;        ///< the cached predictions are those of the model before this round
   /// With resident rows: all trees of the round. They are grown when XGBoost asks for the first of them.
   std::vector<Tree> grown{};
   /// Without resident rows: called with each tree's leaf values and output when it has been grown; may be empty.

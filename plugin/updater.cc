@@ -60,7 +60,14 @@ void HistUpdater::Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradi
       HostSpan const span{"store tree"};
       ++round->trees;
       CopyTree(tree, params.learning_rate, trees[i]);
-      if (round->wants_positions) CopyPositions(trainer, View(*gradients), &out_position[i]);
+      if (round->changes_leaves && round->rows == nullptr) {
+        std::vector<NodeIndex> positions = LeafPositions(trainer, View(*gradients));
+        if (round->adapts_leaves) {
+          AdaptLeaves(positions, data->Info(), round->margins, ctx_->Threads(), trees[i]);
+        } else {
+          out_position[i].HostVector() = std::move(positions);
+        }
+      }
     }
     ++round->outputs;
     trainer_ = &trainer;

@@ -4,6 +4,8 @@ Leaves are checked against NumPy, row by row, and against stock hist, started fr
 same gradients.
 """
 
+from typing import Callable
+
 import numpy as np
 import pytest
 import xgboost as xgb
@@ -165,13 +167,62 @@ def test_what_it_cannot_do(parts: dict, words: str) -> None:
         train(xgb.DMatrix(X, **parts), 1, objective=OBJECTIVE)
 
 
+class Halves(xgb.core.DataIter):
+    """X in two pages, the second of which has more rows."""
+
+    def __init__(self, cache: str, weight: np.ndarray) -> None:
+        self.weight, self.at = weight, 0
+        super().__init__(cache_prefix=cache)
+
+    def next(self, input_data: Callable) -> int:
+        if self.at == 2:
+            return 0
+        rows = [slice(0, 700), slice(700, None)][self.at]
+        input_data(data=X[rows], label=Y[rows], weight=self.weight[rows])
+        self.at += 1
+        return 1
+
+    def reset(self) -> None:
+        self.at = 0
+
+
+# Stock says that the objective does not support external memory.
+
+
 @only_ours
-def test_own_gradients_without_labels() -> None:
-    data = xgb.DMatrix(X)
-    booster = xgb.Booster(params(objective=OBJECTIVE), [data])
-    booster.predict(data)
-    with pytest.raises(xgb.core.XGBoostError, match="There are 0 labels for 2000 rows; reg:absoluteerror"):
-        booster.boost(data, np.ones(len(X)), np.ones(len(X)))
+@pytest.mark.parametrize("own", [False, True], ids=["gradients", "own gradients"])
+@pytest.mark.parametrize("how", [{}, dict(booster="dart", rate_drop=0.5), dict(num_parallel_tree=2)], ids=str)
+@pytest.mark.parametrize("weight", [np.ones(len(X)), WEIGHT], ids=["plain", "weighted"])
+def test_pages(tmp_path, weight: np.ndarray, how: dict, own: bool) -> None:
+    models = []
+    for data in (xgb.DMatrix(X, Y, weight=weight), xgb.DMatrix(Halves(str(tmp_path / "cache"), weight))):
+        booster = xgb.Booster(params(objective=OBJECTIVE, **how), [data])
+        for i in range(4):
+            if own:
+                booster.boost(data, np.sign(booster.predict(data) - Y), weight)
+            else:
+                booster.update(data, i)
+        models.append(booster)
+    assert raw(models[0]) == raw(models[1])
+    assert models[0].eval(data) == models[1].eval(data)
+
+
+@only_ours
+@pytest.mark.parametrize(
+    "parts, how, words",
+    [
+        (dict(), {}, "0 labels"),
+        (dict(label=Y, qid=np.repeat(np.arange(10), 200), weight=np.ones(10)), {}, "10 weights"),
+        (dict(label=Y), dict(num_class=2), "4000 margins"),
+    ],
+    ids=["no labels", "weights of groups", "classes"],
+)
+def test_own_gradients_with_other_numbers(parts: dict, how: dict, words: str) -> None:
+    data = xgb.DMatrix(X, **parts)
+    booster = xgb.Booster(params(objective=OBJECTIVE, **how), [data])
+    ones = np.ones(booster.predict(data, output_margin=True).size)
+    with pytest.raises(xgb.core.XGBoostError, match=f"There are {words} for 2000 rows; reg:absoluteerror"):
+        booster.boost(data, ones, ones)
 
 
 @only_ours
