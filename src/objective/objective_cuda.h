@@ -30,8 +30,7 @@ struct ObjectiveScratch {
 /// Labels of one output, on the device, [rows].
 struct RowLabels {
   float const* values;
-  /// The same, if all are whole numbers from 0 to 255, for who wants those of few rows: four times as many share a
-  /// sector. Or nullptr.
+  /// The same, if all are whole numbers from 0 to 255: four times as many share a sector. Or nullptr.
   std::uint8_t const* bytes;
 
   bool operator==(RowLabels const& other) const { return values == other.values && bytes == other.bytes; }
