@@ -19,7 +19,8 @@ namespace xgbgpu::plugin {
 class CachedBases {
  public:
   /// Drops the margins in `cache`, which are those of `data`, if they began otherwise than they would now, with `base`
-  /// as the model's. True if that is seen for the first time: those that are kept elsewhere did, too. One call at a time.
+  /// as the model's. True if that is seen for the first time: those that are kept elsewhere did, too. One call at a
+  /// time.
   bool DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache);
 
  private:

@@ -56,6 +56,10 @@ found += rounds(booster, 3, 3)
 load()
 found = rounds(xgb.Booster({**params, "objective": "stranger:squares"}, [data, valid]), 0, 4)
 """,
+    "its objective, which sets leaves": """
+load()
+found = rounds(xgb.Booster({**params, "objective": "stranger:leaves", "subsample": 0.9}, [data, valid]), 0, 4)
+""",
     "its objective, with ours as well": """
 load()
 found = rounds(xgb.Booster({**params, "objective": "stranger:squares", "eval_metric": "rmse"}, [data, valid]), 0, 4)
