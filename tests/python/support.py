@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 import pytest
@@ -19,6 +19,34 @@ BACKEND = os.environ.get("XGBGPU_TEST_BACKEND", "host")
 LIBRARY = os.environ.get("XGBGPU_LIBRARY", "")
 
 only_ours = pytest.mark.skipif(not OURS, reason="not a behaviour of stock tree methods (XGBGPU_TEST_METHOD is set)")
+
+
+class Batches(xgb.core.DataIter):
+    """Hands over rows in batches, which end before the rows `ends`; in pages of a file if `cache` names one."""
+
+    def __init__(
+        self,
+        x: np.ndarray,
+        y: Optional[np.ndarray],
+        ends: List[int],
+        cache: Optional[str] = None,
+        weights: Optional[np.ndarray] = None,
+    ) -> None:
+        self.x, self.info = x, {"label": y, "weight": weights}
+        self.begins, self.ends = [0] + ends, ends + [x.shape[0]]
+        self.at = 0
+        super().__init__(cache_prefix=cache)
+
+    def next(self, input_data: Callable) -> int:
+        if self.at == len(self.begins):
+            return 0
+        rows = slice(self.begins[self.at], self.ends[self.at])
+        input_data(data=self.x[rows], **{name: of[rows] for name, of in self.info.items() if of is not None})
+        self.at += 1
+        return 1
+
+    def reset(self) -> None:
+        self.at = 0
 
 
 def params(**others: Any) -> Dict[str, Any]:

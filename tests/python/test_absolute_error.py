@@ -4,12 +4,10 @@ Leaves are checked against NumPy, row by row, and against stock hist, started fr
 same gradients.
 """
 
-from typing import Callable
-
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import fresh, make_data, only_ours, params, raw, sampled, stock_params, train, trees_of
+from support import Batches, fresh, make_data, only_ours, params, raw, sampled, stock_params, train, trees_of
 
 X, Y = make_data(2000, 6, seed=11, missing=0.1)
 V, VY = make_data(1500, 6, seed=12, missing=0.1)
@@ -167,25 +165,6 @@ def test_what_it_cannot_do(parts: dict, words: str) -> None:
         train(xgb.DMatrix(X, **parts), 1, objective=OBJECTIVE)
 
 
-class Halves(xgb.core.DataIter):
-    """X in two pages, the second of which has more rows."""
-
-    def __init__(self, cache: str, weight: np.ndarray) -> None:
-        self.weight, self.at = weight, 0
-        super().__init__(cache_prefix=cache)
-
-    def next(self, input_data: Callable) -> int:
-        if self.at == 2:
-            return 0
-        rows = [slice(0, 700), slice(700, None)][self.at]
-        input_data(data=X[rows], label=Y[rows], weight=self.weight[rows])
-        self.at += 1
-        return 1
-
-    def reset(self) -> None:
-        self.at = 0
-
-
 # Stock says that the objective does not support external memory.
 
 
@@ -195,7 +174,7 @@ class Halves(xgb.core.DataIter):
 @pytest.mark.parametrize("weight", [np.ones(len(X)), WEIGHT], ids=["plain", "weighted"])
 def test_pages(tmp_path, weight: np.ndarray, how: dict, own: bool) -> None:
     models = []
-    for data in (xgb.DMatrix(X, Y, weight=weight), xgb.DMatrix(Halves(str(tmp_path / "cache"), weight))):
+    for data in (xgb.DMatrix(X, Y, weight=weight), xgb.DMatrix(Batches(X, Y, [700], str(tmp_path / "cache"), weight))):
         booster = xgb.Booster(params(objective=OBJECTIVE, **how), [data])
         for i in range(4):
             if own:

@@ -1,7 +1,7 @@
 """External memory, data iterators and QuantileDMatrix: data that do not lie in one DMatrix."""
 
 import os
-from typing import Callable, List, Optional
+from typing import Callable, Optional
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from support import (
     OURS,
+    Batches,
     assert_same_trees,
     fresh,
     make_data,
@@ -25,30 +26,6 @@ from support import (
 
 X, Y = make_data(900, 6, missing=0.2)
 WEIGHTS = np.random.default_rng(1).integers(1, 4, size=900).astype(np.float32)
-
-
-class Batches(xgb.core.DataIter):
-    """Hands over rows in batches, some of them empty of values or of one row only."""
-
-    def __init__(
-        self, x: np.ndarray, y: np.ndarray, ends: List[int], cache: str = None, weights: np.ndarray = None
-    ) -> None:
-        self.x, self.y, self.weights = x, y, weights
-        self.begins, self.ends = [0] + ends, ends + [len(y)]
-        self.at = 0
-        super().__init__(cache_prefix=cache)
-
-    def next(self, input_data: Callable) -> int:
-        if self.at == len(self.begins):
-            return 0
-        rows = slice(self.begins[self.at], self.ends[self.at])
-        extra = {} if self.weights is None else {"weight": self.weights[rows]}
-        input_data(data=self.x[rows], label=self.y[rows], **extra)
-        self.at += 1
-        return 1
-
-    def reset(self) -> None:
-        self.at = 0
 
 
 def paged(tmp_path, x: np.ndarray = X, y: np.ndarray = Y, weights: np.ndarray = None) -> xgb.DMatrix:

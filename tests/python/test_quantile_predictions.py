@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, binary_labels, fresh, make_data, only_ours, params, stock_params
+from support import BACKEND, Batches, binary_labels, fresh, make_data, only_ours, params, stock_params
 
 ROUNDS = 70
 # Rows times rounds are more than the 2^24 and some from which a device is worth the way in any process, and rounds are more than four a column.
@@ -54,28 +54,12 @@ def sparse(rows: int) -> sp.csr_matrix:
     return values.tocsr()
 
 
-class Batches(xgb.DataIter):
-    def __init__(self, values: np.ndarray, ends: List[int]) -> None:
-        self.parts, self.next_part = np.split(values, ends), 0
-        super().__init__()
-
-    def next(self, input_data: Callable) -> int:
-        if self.next_part == len(self.parts):
-            return 0
-        input_data(data=self.parts[self.next_part])
-        self.next_part += 1
-        return 1
-
-    def reset(self) -> None:
-        self.next_part = 0
-
-
 MATRICES: Dict[str, Callable[[], xgb.DMatrix]] = {
     "with ref": lambda: xgb.QuantileDMatrix(X, ref=reference()),
     "own cuts": lambda: xgb.QuantileDMatrix(X, max_bin=16),
     "complete": lambda: xgb.QuantileDMatrix(COMPLETE, ref=reference()),
     "complete, own cuts": lambda: xgb.QuantileDMatrix(COMPLETE, max_bin=7),
-    "batches": lambda: xgb.QuantileDMatrix(Batches(X, [600, 601]), ref=reference()),
+    "batches": lambda: xgb.QuantileDMatrix(Batches(X, None, [600, 601]), ref=reference()),
     # Stock looks through a whole column for each value of a sparse one: few rows.
     "sparse": lambda: xgb.QuantileDMatrix(sparse(2000), max_bin=32),
     "one row": lambda: xgb.QuantileDMatrix(X[:1], ref=reference()),
