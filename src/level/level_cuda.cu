@@ -178,6 +178,7 @@ void LevelBuilder::StartTree(Constraints constraints) {
                        {params_.seed, tree_number_, SampleThreshold(params_.subsample),
                         MakeSampleTarget(params_, matrix_.view.rows), losses_ ? losses_->margins : nullptr},
                        features_->counts()};
+  UseCountedKeys();
   if (unattended_) {
     RunUnattended();
     return;
@@ -267,7 +268,11 @@ void LevelBuilder::RunUnattended() {
 /// After the tree, for which the host waits: it then goes on while rows look for their leaves.
 void LevelBuilder::EnqueueWalk() {
   returned_.Record(stream_);
-  if (walks_ahead_) {
+  if (walks_ahead_ && Weighted() && losses_ && CanCountKeys(matrix_.view, categories_.any(), limits_)) {
+    AddLeavesAndCountKeys(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_, *losses_, params_.sampling_method,
+                          Sample(), limits_, stream_);
+    counted_ = {ahead_.number, losses_->objective, params_.sampling_method};
+  } else if (walks_ahead_) {
     AddLeavesOfAll(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_.from, ahead_.to, 1, limits_, stream_);
   } else if (by_paths_ && !Sampled()) {
     WriteLeaves();
@@ -292,6 +297,7 @@ void LevelBuilder::LaunchTree() {
                      limits_.shared,
                      feature_sets_.View(),
                      sample_room_.copied(),
+                     keys_are_counted_,
                      used_slots_,
                      gradients_.pairs,
                      gradients_.maxima,
@@ -303,8 +309,8 @@ void LevelBuilder::LaunchTree() {
                      constraints_.View()};
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths, k.walks_ahead,
-                    k.shared, k.features, k.sample_room, k.slots, k.gradients, k.maxima, k.computes, k.objective,
-                    k.labels, k.weights, k.processors, k.limits);
+                    k.shared, k.features, k.sample_room, k.counted, k.slots, k.gradients, k.maxima, k.computes,
+                    k.objective, k.labels, k.weights, k.processors, k.limits);
   };
   if (!graph_.recorded() || !(fields(key) == fields(graph_key_))) {
     graph_.Record(stream_, [&] { EnqueueTree(); });
@@ -362,6 +368,7 @@ void LevelBuilder::WaitForTree() {
   returned_.Wait("growing a tree");
   while (by_paths_ && MakeRoomForTree()) {
     UseAllGradients();
+    UseCountedKeys();
     RunUnattended();
     returned_.Wait("growing a tree");
   }

@@ -138,6 +138,7 @@ class LevelBuilder {
   void ReserveAttended();
   void ReserveSample(std::uint32_t room);
   void EnqueueStart();
+  void UseCountedKeys();
   void EnqueueSample();
   bool MakeRoomForTree();
   void UseAllGradients();
@@ -203,6 +204,14 @@ class LevelBuilder {
   CategorySetRoom categories_;
   DeviceFeatureSets feature_sets_;
   SampleRoom sample_room_;
+  /// Keys that rows got when they walked to MarginsAhead::to, of the number, and what they are made with.
+  struct CountedKeys {
+    std::uint64_t number;
+    ObjectiveParams objective;
+    SamplingMethod method;
+  };
+  std::optional<CountedKeys> counted_;  ///< that no tree has used
+  bool keys_are_counted_{false};        ///< those of this tree, before it begins
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
@@ -211,7 +220,9 @@ class LevelBuilder {
     std::uint32_t open;  ///< 1 + nodes that may be split; 0: it is not
     bool sampled, weighted, by_paths, walks_ahead, shared;
     FeatureSetsView features;
-    std::uint32_t sample_room, slots;
+    std::uint32_t sample_room;
+    bool counted;  ///< keys_are_counted_
+    std::uint32_t slots;
     GradientPair const* gradients;
     GradientMaxima const* maxima;
     bool computes;  ///< gradients, with what follows

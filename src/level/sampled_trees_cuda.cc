@@ -13,6 +13,7 @@ void LevelBuilder::ReserveSample(std::uint32_t room) {
 SampleView LevelBuilder::Sample() const {
   SampleView sample = sample_room_.View();
   sample.state = &HeaderOf(tree_memory_.data())->sample;
+  sample.counted = keys_are_counted_;
   if (CopiesSample()) {
     sample.records = paths_.sampled_records();
     sample.early = {paths_.narrow(), maxima_before_.data()};
@@ -22,6 +23,14 @@ SampleView LevelBuilder::Sample() const {
     sample.rows = lists_[0].data();
   }
   return sample;
+}
+
+/// Before the tree is enqueued: may it use the keys that rows got when they walked through the tree before?
+void LevelBuilder::UseCountedKeys() {
+  keys_are_counted_ = counted_ && by_paths_ && Weighted() && losses_ && losses_->number == counted_->number &&
+                      losses_->objective == counted_->objective && params_.sampling_method == counted_->method;
+  if (counted_ && !keys_are_counted_) sample_room_.ForgetKeys(stream_);
+  counted_.reset();
 }
 
 /// The sample, its gradients in fixed point, the root.

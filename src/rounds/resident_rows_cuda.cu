@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -196,6 +197,7 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
+  number_ = ahead_number_ = 0;
   TargetView on_device = targets;
   targets_ = {};  // memory may be short for the new ones
   labels_are_bytes_.reset();
@@ -252,6 +254,7 @@ void ResidentRows::ForgetMargins() {
   KeepGradients();
   predictions_of_.reset();
   ahead_ = false;
+  number_ = 0;
 }
 
 bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
@@ -282,7 +285,8 @@ std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
   objective.iteration = 0;
   objective.seed = 0;
   return RowLosses{
-      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data()};
+      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data(),
+      number_};
 }
 
 void ResidentRows::ReserveGradients() {
@@ -341,7 +345,9 @@ MarginsAhead ResidentRows::BeginAhead() {
     return {};
   }
   ahead_ = true;
-  return {margins_.data(), margins_ahead_.data()};
+  static std::atomic<std::uint64_t> numbers{0};
+  ahead_number_ = ++numbers;
+  return {margins_.data(), margins_ahead_.data(), ahead_number_};
 }
 
 bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
@@ -349,6 +355,7 @@ bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
   std::swap(margins_, margins_ahead_);
+  number_ = ahead_number_;
   return true;
 }
 

@@ -15,15 +15,15 @@ namespace xgbgpu::cuda {
 
 /// What is known of a tree's sample; lives on the device. Zero before the first kernel.
 struct SampleState {
-  std::uint32_t rows;         ///< drawn: more than SampleView::capacity if there was no room for all
-  GradientMaxima maxima;      ///< over all rows, if nobody else has found them
-  std::uint32_t largest_key;  ///< of all rows, if gradients decide
-  SampleRule rule;            ///< the same
+  std::uint32_t rows;     ///< drawn: more than SampleView::capacity if there was no room for all
+  GradientMaxima maxima;  ///< over all rows, if nobody else has found them
+  SampleRule rule;        ///< if gradients decide
 };
 
 /// Rows by their keys; lives on the device. Zero before the first kernel.
 struct alignas(16) KeyCounts {
-  std::uint32_t of[kKeys];       ///< zero between trees
+  std::uint32_t of[kKeys];       ///< zero when a tree has drawn its sample, until those of the next are counted
+  std::uint32_t largest;         ///< key that is counted; the same
   std::uint32_t largest_before;  ///< key of the tree before
 };
 
@@ -36,6 +36,7 @@ struct SampleView {
   std::uint8_t* records;    ///< [tiles, capacity, record] their bins; or nullptr
   KeyCounts* key_counts;    ///< if gradients decide; else nullptr
   std::uint16_t* keys;      ///< [RoomForKeys] of all rows, if gradients decide
+  bool counted;             ///< are keys there and counted already? Those of the losses
   SampleState* state;
   EarlyGradients early;  ///< [capacity] in the order of `rows`; none, if rows are not copied, or few
   std::uint8_t* paths;   ///< [capacity] those of sampled rows are cleared; or nullptr

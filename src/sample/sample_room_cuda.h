@@ -22,6 +22,10 @@ class SampleRoom {
   std::uint32_t copied() const { return copied_; }
   /// Of copied rows, side by side; else, if weighted, by row of the matrix.
   GradientPair* gradients() const { return gradients_.data(); }
+  /// As if no keys had been counted.
+  void ForgetKeys(Stream const& stream) const {
+    FillBytes(key_counts_.data(), 0, key_counts_.size(), stream, "clearing counts");
+  }
   /// That much of it: rows that are listed, their records, paths and early gradients are elsewhere, and so is the state.
   SampleView View() const;
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/recorded_graph.h"
 #include "rounds/resident_rows_cuda.h"
@@ -98,6 +99,58 @@ TEST_P(ComputedGradientsTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
   both.SetMargins(0);
   for (std::size_t row = 0; row < case_.values.rows; row += 5000) both.SetMargin(row, 1e6f);  // they tower
   for (int repeat = 0; repeat < 3; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+// Where gradients decide who is in a sample, rows get the keys of the next one while they walk through a tree: the next
+// tree has no kernel for that, and is recorded without.
+TEST_P(ComputedGradientsTest, KeysAreMadeOnTheWay) {
+  for (Objective kind : {Objective::kLogistic, Objective::kSquaredError}) {
+    TwoTrainings both{case_, {kind}};
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    SpoilRecordings(1000);
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    EXPECT_EQ(SpoilRecordings(0), params_.sampling_method == SamplingMethod::kUniform ? 0 : 1);
+    for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+// They are made anew if anything has changed meanwhile.
+TEST_P(ComputedGradientsTest, KeysThatWereMadeOnTheWayToSomethingElse) {
+  enum { kLabelsBefore, kLabels, kMargins, kOtherValues, kScale, kMethod, kAbandon, kRows, kAll };
+  for (int change = kLabelsBefore; change < kAll; ++change) {
+    SCOPED_TRACE(change);
+    TwoTrainings both{case_, {Objective::kLogistic}};
+    for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    both.Begin(params_);
+    if (change == kLabelsBefore) both.SetLabels(1);
+    if (change == kAbandon) {
+      both.cuda().Abandon();
+    } else {
+      ASSERT_NO_FATAL_FAILURE(both.Finish());
+      std::vector<float> values = both.tree().leaf_value;
+      if (change == kOtherValues) {
+        for (float& value : values) value *= -2;
+      }
+      both.Add(values);
+      both.ExpectSameMargins();
+    }
+    if (change == kLabels) both.SetLabels(1);
+    if (change == kMargins) both.SetMargins(2);
+    if (change == kRows) both.MakeRowsAgain();
+    if (change == kScale) {
+      ObjectiveParams objective{Objective::kLogistic};
+      objective.scale_pos_weight = 5;
+      both.SetObjective(objective);
+    }
+    TrainParams params = params_;
+    if (change == kMethod && params.sampling_method == SamplingMethod::kGradientBased) {
+      params.sampling_method = SamplingMethod::kGoss;
+      params.subsample = 1;
+    } else if (change == kMethod && params.sampling_method == SamplingMethod::kGoss) {
+      params = With([](TrainParams* p) { p->sampling_method = SamplingMethod::kGradientBased, p->subsample = 0.2f; });
+    }
+    for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params));
+  }
 }
 
 TEST_P(ComputedGradientsTest, AreGoneWhenMarginsHaveChanged) {
