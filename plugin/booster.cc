@@ -102,7 +102,9 @@ void Booster::Configure(xgboost::Args const& args) {
       return std::any_of(args.cbegin(), args.cend(), [&](auto const& a) { return a.first == name; });
     };
     if (is_set("objective")) ObjectiveMayChange();
-    if (is_set("process_type") || is_set("updater")) ModelChanges();  // XGBoost may take trees out of the model
+    // XGBoost may take trees out of the model.
+    if (is_set("process_type") || is_set("updater")) ModelChanges();
+    if (next.Updates() != config_.Updates()) ModelIsReplaced();
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
@@ -493,7 +495,7 @@ void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& prediction
 void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
                     bool* out_of_bound) const {
   auto* const decorated = dynamic_cast<Booster*>(out);
-  if (decorated != nullptr) decorated->ModelChanges();
+  if (decorated != nullptr) decorated->ModelIsReplaced();
   inner_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->inner_.get(), out_of_bound);
 }
 

@@ -73,13 +73,13 @@ class Booster : public xgboost::GradientBooster {
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
   void LoadModel(xgboost::Json const& in) override {
-    ModelChanges();
+    ModelIsReplaced();
     ObjectiveMayChange();
     inner_->LoadModel(in);
   }
   void SaveModel(xgboost::Json* out) const override { inner_->SaveModel(out); }
   void Load(dmlc::Stream* in) override {
-    ModelChanges();
+    ModelIsReplaced();
     ObjectiveMayChange();
     inner_->Load(in);
   }
@@ -123,6 +123,11 @@ class Booster : public xgboost::GradientBooster {
     dart_in_place_.Forget();
     explanation_.Forget();
     dart_.Forget();
+  }
+  /// The same, and nothing that XGBoost has cached of it, either.
+  void ModelIsReplaced() {
+    ModelChanges();
+    bases_.Forget();
   }
   /// Margins go on from what the model begins with now.
   void DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training);

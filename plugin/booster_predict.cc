@@ -19,9 +19,9 @@ bool IsThere(xgboost::PredictionCacheEntry const& out, std::uint32_t first, std:
 
 }  // namespace
 
-/// Of trainings of ours; stock's go on as in stock.
+/// Of our methods; stock's go on as in stock.
 void Booster::DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training) {
-  if (!config_.Trains() || (Rounds() == 0 && !training)) return;  // without a round, only a training has a base score
+  if (!config_.InCharge() || (Rounds() == 0 && !training)) return;  // without a round, only a training has a base score
   float const base = model_->BaseScore(xgboost::GenericParameter::kCpuId)(0);
   std::lock_guard<std::mutex> lock{margins_mutex_};  // nobody is served between the two
   if (bases_.DropOlder(base, data, out)) trainers_.ForgetMargins();

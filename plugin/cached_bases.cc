@@ -11,26 +11,21 @@ bool CachedBases::DropOlder(float base, xgboost::DMatrix const& data, xgboost::P
   if (owner == nullptr) return false;
   begun_.erase(std::remove_if(begun_.begin(), begun_.end(), [](Begun const& b) { return b.data.expired(); }),
                begun_.end());
-  auto const known = std::find_if(begun_.begin(), begun_.end(), [&](Begun const& b) { return b.data.lock() == owner; });
-  if (known == begun_.end()) {
-    begun_.push_back({owner, {}});
-    begun_.back().base.Set(data.Info(), base);
-    return false;
-  }
-  Begun& begun = *known;
-  bool const changes = !begun.base.IsOf(data.Info(), base);
+  auto known = std::find_if(begun_.begin(), begun_.end(), [&](Begun const& b) { return b.data.lock() == owner; });
+  bool const is_known = known != begun_.end();
+  if (!is_known) known = begun_.insert(begun_.end(), {owner, {}, {}});
+  bool const changes = !is_known || !known->base.IsOf(data.Info(), base);
+  auto& current = known->current;
   if (changes) {
-    begun.base.Set(data.Info(), base);
-    begun.has_changed = true;
-    begun.current.clear();
+    known->base.Set(data.Info(), base);
+    current.clear();
   }
-  auto& current = begun.current;
-  if (!begun.has_changed || std::find(current.begin(), current.end(), cache) != current.end()) return false;
+  if (std::find(current.begin(), current.end(), cache) != current.end()) return false;
   Clear(cache);
-  constexpr std::size_t kMostCaches = 16;  // of more threads than that some predict from the first round again
+  constexpr std::size_t kMostCaches = 256;  // of more threads than that some predict from the first round again
   if (current.size() == kMostCaches) current.erase(current.begin());
   current.push_back(cache);
-  return changes;
+  return is_known && changes;
 }
 
 }  // namespace xgbgpu::plugin

@@ -13,22 +13,24 @@
 namespace xgbgpu::plugin {
 
 /// Margins begin with the base score, as the objective transforms it, or with the matrix's own. XGBoost goes on from
-/// cached ones when any of these has been changed between two rounds, so that a tree depends on what is cached, which
-/// is not the same on host and device, nor after a model was saved and loaded. Those that began otherwise are dropped
-/// here. Each thread has a cache of its own.
+/// cached ones when any of these has been changed between two rounds, or the model itself, so that a tree depends on
+/// what is cached, which is not the same on host and device, nor after a model was saved and loaded. Those that began
+/// otherwise are dropped here, and those that somebody else has left: a learner keeps its caches when it gets another
+/// booster, with a model that it loads for instance. Each thread has a cache of its own.
 class CachedBases {
  public:
-  /// Drops the margins in `cache`, which are those of `data`, if they began otherwise than they would now, with `base`
-  /// as the model's. True if that is seen for the first time: those that are kept elsewhere did, too. One call at a
-  /// time.
+  /// Drops the margins in `cache`, which are those of `data`, unless they are known to have begun as they would now,
+  /// with `base` as the model's. True if the matrix is seen to begin otherwise than before: what is kept elsewhere did,
+  /// too. One call at a time.
   bool DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache);
+  /// Whatever is cached now is not the model's.
+  void Forget() { begun_.clear(); }
 
  private:
   struct Begun {
     std::weak_ptr<xgboost::DMatrix> data;
     BaseMark base;
-    bool has_changed{false};
-    std::vector<xgboost::PredictionCacheEntry const*> current{};  ///< if so: caches that were dropped since
+    std::vector<xgboost::PredictionCacheEntry const*> current;  ///< caches whose margins began so
   };
 
   std::vector<Begun> begun_;

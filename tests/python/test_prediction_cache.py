@@ -184,15 +184,77 @@ def test_learning_rate_changed_between_rounds_and_in_both_directions() -> None:
     assert np.all(trees_of(booster)[2].threshold[trees_of(booster)[2].leaves] == 0)
 
 
-def test_a_loaded_model_replaces_what_was_cached() -> None:
-    data = xgb.DMatrix(X, Y)
-    booster = train(data, 5)
-    other = train(data, 3, max_depth=2)
-    booster.predict(data)
+def assert_goes_on_as_saved(live: xgb.Booster, settings: Dict[str, Any], *parts: tuple) -> None:
+    """Predictions and the next round of each of these matrices, (data, rows, labels), are those of the saved model."""
+    for data, x, label in parts:
+        assert np.array_equal(live.predict(data), true_prediction(live, x))
+        again, number = fresh(live), live.num_boosted_rounds()
+        for booster, matrix in ((live, data), (again, xgb.DMatrix(x, label))):
+            booster.set_param(settings)
+            booster.update(matrix, number)
+        assert_same_trees(live, again)
+
+
+@only_ours
+@pytest.mark.parametrize("rounds", [3, 5, 8])
+@pytest.mark.parametrize("case", ["squared error", "classes", "dart"])
+def test_a_loaded_model_replaces_what_was_cached(case: str, rounds: int) -> None:
+    """In stock only if the loaded model has fewer rounds than what was cached."""
+    label, settings = CASES[case]
+    settings = params(max_depth=3) | settings | dict(rate_drop=0)  # a dart that was loaded drops other trees
+    data, valid = xgb.DMatrix(X, label), xgb.DMatrix(VALID_X, label[:200])
+    other = xgb.train(settings, xgb.DMatrix(X, label[::-1]), rounds)
+    booster = xgb.Booster(settings, [data, valid])
+    for number in range(5):
+        booster.update(data, number)
+    booster.predict(valid)
     booster.load_model(bytearray(other.save_raw("ubj")))
-    assert np.array_equal(booster.predict(data), other.predict(data))
-    booster.update(data, 3)
-    assert np.array_equal(booster.predict(data), true_prediction(booster, X))
+    booster.set_param(settings)  # XGBoost has forgotten
+    assert np.array_equal(booster.predict(data), true_prediction(other, X))
+    assert_goes_on_as_saved(booster, settings, (valid, VALID_X, label[:200]), (data, X, label))
+
+
+@only_ours
+@pytest.mark.parametrize("updater", ["refresh", "prune"])
+def test_trees_that_were_changed_replace_what_was_cached(updater: str) -> None:
+    settings, update = params(max_depth=3), dict(process_type="update", updater=updater, gamma=20)
+    data, other = xgb.DMatrix(X, Y), xgb.DMatrix(VALID_X, 3 * VALID_Y)
+    booster = xgb.Booster(settings, [data, other])
+    for number in range(4):
+        booster.update(data, number)
+    before = booster.predict(data)
+    booster.set_param(update)
+    for number in range(4):
+        booster.update(other, number)
+    assert not np.array_equal(booster.predict(data), before)
+    settings |= dict(process_type="default", updater="grow_gpu_hist", gamma=0)
+    assert_goes_on_as_saved(booster, settings, (data, X, Y), (other, VALID_X, 3 * VALID_Y))
+
+
+@only_ours
+@pytest.mark.parametrize("method", ["hist", "exact", "approx"])
+@pytest.mark.parametrize("change", ["base_score", "objective", "base_margin"])
+def test_another_beginning_than_that_of_another_method(method: str, change: str) -> None:
+    parts = [(X, binary_labels(Y)), (VALID_X, binary_labels(VALID_Y))]
+    data, other = (xgb.DMatrix(*part) for part in parts)
+    booster = xgb.Booster(dict(tree_method=method, objective="binary:hinge", max_depth=3), [data, other])
+    booster.update(data, 0)
+    booster.predict(other)
+    settings = params(max_depth=3, objective="binary:hinge")
+    margin = VALID_Y if change == "base_margin" else None
+    if change == "base_margin":
+        other.set_base_margin(margin)
+    elif change == "objective":
+        settings["objective"] = "binary:logistic"
+    else:
+        settings["base_score"] = 2.0
+    booster.set_param(settings)
+    again = fresh(booster)
+    again.set_param(settings)
+    assert np.array_equal(booster.predict(other), again.predict(xgb.DMatrix(VALID_X, base_margin=margin)))
+    for live, matrix in ((booster, other), (again, xgb.DMatrix(*parts[1], base_margin=margin))):
+        live.update(matrix, 1)
+    assert_same_trees(booster, again)
 
 
 @only_ours
