@@ -1,6 +1,8 @@
 #include "xgboost_c.h"
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <new>
 #include <regex>
@@ -57,6 +59,18 @@ char const* SaveFormat(std::string const& path) {
   return EndsWith(path, ".ubj") ? R"({"format": "ubj"})" : R"({"format": "deprecated"})";
 }
 
+/// The bytes of a file in XGBoost's binary format; nothing if it has another one, or cannot be read.
+std::string BinaryModel(std::string const& path) {
+  constexpr char kStart[] = "binf";
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(sizeof(kStart) - 1, '\0');
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || bytes != kStart) {
+    return {};
+  }
+  bytes.append(std::istreambuf_iterator<char>(file), {});
+  return bytes;
+}
+
 }  // namespace
 
 void Check(int status) {
@@ -83,7 +97,11 @@ void Booster::SetParameters(std::vector<std::pair<std::string, std::string>> con
 }
 
 void Booster::Load(std::string const& path) {
-  if (XGBoosterLoadModel(handle_, LocalPath(path).c_str()) != 0) {
+  // XGBoost's own command line program writes binary files of any name but .json.
+  std::string const file = LocalPath(path), binary = BinaryModel(file);
+  int const status = binary.empty() ? XGBoosterLoadModel(handle_, file.c_str())
+                                    : XGBoosterLoadModelFromBuffer(handle_, binary.data(), binary.size());
+  if (status != 0) {
     std::string const reason = LastMessage();  // of other files XGBoost asks for as many bytes as they seem to say
     bool const is_other = reason == std::bad_alloc{}.what() || reason.rfind("basic_string::", 0) == 0;
     throw Error("cannot load model_in = '" + path + "':\n" + (is_other ? "it is not an XGBoost model" : reason));

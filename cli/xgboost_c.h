@@ -44,7 +44,8 @@ class Booster {
   BoosterHandle Handle() const { return handle_; }
 
   void SetParameters(std::vector<std::pair<std::string, std::string>> const& parameters);
-  /// The format follows the name: .json, .ubj, anything else is XGBoost's binary format. Throws Error naming the file.
+  /// The format follows the name: .json, .ubj, anything else is XGBoost's binary format, which is read under any name.
+  /// Throws Error naming the file.
   void Load(std::string const& path);
   void Save(std::string const& path);
 

@@ -79,25 +79,28 @@ void CheckMethod(std::string const& name) {
                         "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }
 
+bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") == 0; }
+
 /// Of a name that it does not know XGBoost does not say which parameter it was; with an empty one alone it would have
-/// no updaters, at which a training crashes, and with sync alone, which does nothing here, trees without splits.
+/// no updaters, at which a training crashes, and with sync, which does nothing here, and none that grows, trees without
+/// splits.
 void CheckAreUpdaters(std::string const& sequence) {
   auto const is_updater = [](std::string const& name) {
     return name == kPublicUpdater || dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr;
   };
   auto const names = SplitSequence(sequence);
   auto const is_sync = [](std::string const& name) { return name == "sync"; };
-  bool const only_sync = !names.empty() && std::all_of(names.cbegin(), names.cend(), is_sync);
-  if (!only_sync && std::all_of(names.cbegin(), names.cend(), is_updater)) return;
-  throw InvalidArgument{
-      "Parameter updater is '" + sequence +
-      "'; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …), not sync alone"};
+  bool const syncs = std::any_of(names.cbegin(), names.cend(), is_sync);
+  bool const grows = std::any_of(names.cbegin(), names.cend(), Grows);
+  if ((!syncs || grows) && std::all_of(names.cbegin(), names.cend(), is_updater)) return;
+  throw InvalidArgument{"Parameter updater is '" + sequence +
+                        "'; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …), "
+                        "sync only with one that grows trees (grow_…)"};
 }
 
 /// A second updater that grows finds the tree grown, at which XGBoost fails without a word for it.
 void CheckOneGrows(std::vector<std::string> const& updaters) {
-  auto const grows = [](std::string const& name) { return name.compare(0, 5, "grow_") == 0; };
-  if (std::count_if(updaters.cbegin(), updaters.cend(), grows) < 2) return;
+  if (std::count_if(updaters.cbegin(), updaters.cend(), Grows) < 2) return;
   std::string sequence;
   for (auto const& name : updaters) sequence += (sequence.empty() ? "" : ",") + name;
   throw InvalidArgument{"Parameter updater is '" + sequence +

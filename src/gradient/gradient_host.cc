@@ -54,8 +54,9 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
   std::size_t i = 0;
   while (MagnitudeBits(gradients[i].grad) < kNotFiniteBits && MagnitudeBits(gradients[i].hess) < kNotFiniteBits) ++i;
   Throw<InvalidArgument>("Gradient of row ", i, " is (grad ", gradients[i].grad, ", hess ", gradients[i].hess,
-                         "); both must be finite. NaN or infinite labels, weights, base_margin or a custom objective "
-                         "are the usual causes");
+                         "); both must be finite. The usual causes: labels, weights, base_margin or a custom objective "
+                         "that are NaN or infinite, or margins for which the objective is (a learning_rate or "
+                         "base_margin that is too large)");
 }
 
 bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {

@@ -67,6 +67,16 @@ def test_model_formats(cli, numbers):
         assert xgb.Booster(model_file=str(cli.folder / name)).num_boosted_rounds() == 1
 
 
+def test_binary_models_of_any_name(cli, numbers):
+    """As XGBoost's own command line program writes them."""
+    cli.configure(config(numbers))
+    cli.succeed("train.conf", "num_round=2", "model_out=2.model")
+    for name in ("2.ubj", "2.json"):
+        (cli.folder / name).write_bytes(cli.read("2.model"))
+        cli.succeed("train.conf", "num_round=1", f"model_in={name}", "model_out=3.json")
+        assert xgb.Booster(model_file=str(cli.folder / "3.json")).num_boosted_rounds() == 3
+
+
 def test_continued_training(cli, numbers):
     cli.configure(config(numbers))
     cli.succeed("train.conf", "num_round=4", "model_out=4.json")

@@ -91,7 +91,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("max_cat_threshold", -1, 64, ["max_cat_threshold", "-1", r"\b1\b"]),
     ("updater", "grow_gpu_hist,grow_gpu_hist", "grow_gpu_hist", ["updater", "grow_gpu_hist,grow_gpu_hist", "one updater"]),
     ("updater", "grow_colmaker,grow_gpu_hist", "grow_gpu_hist", ["updater", "grow_colmaker", "one updater"]),
-    *(("updater", wrong, "", ["updater", f"'{wrong}'", "names of updaters"]) for wrong in (",", ",prune", "grow_gpu_hist,,prune", "grow", "sync", "sync,sync")),
+    *(("updater", wrong, "", ["updater", f"'{wrong}'", "names of updaters"]) for wrong in (",", ",prune", "grow_gpu_hist,,prune", "grow", "sync", "sync,sync", "sync,prune", "refresh,sync")),
     ("gpu_id", -2, -1, ["gpu_id", "-2", "-1"]),
     ("fail_on_invalid_gpu_id", "maybe", "false", ["fail_on_invalid_gpu_id", "maybe", "boolean"]),
     ("gpu_trace", "/no/such/folder/trace.json", "", ["gpu_trace", "/no/such/folder/trace.json", "writable file"]),
