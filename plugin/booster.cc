@@ -98,13 +98,10 @@ void Booster::Configure(xgboost::Args const& args) {
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
-    auto const is_set = [&](char const* name) {
-      return std::any_of(args.cbegin(), args.cend(), [&](auto const& a) { return a.first == name; });
-    };
-    if (is_set("objective")) ObjectiveMayChange();
-    // XGBoost may take trees out of the model.
-    if (is_set("process_type") || is_set("updater")) ModelChanges();
-    if (next.Updates() != config_.Updates()) ModelIsReplaced();
+    bool const sets_objective =
+        std::any_of(args.cbegin(), args.cend(), [](auto const& a) { return a.first == "objective"; });
+    if (sets_objective) ObjectiveMayChange();
+    if (next.Updates() != config_.Updates()) ModelIsReplaced();  // XGBoost takes trees out of the model
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
