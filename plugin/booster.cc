@@ -291,6 +291,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost:
 }
 
 Span<float const> Booster::NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache) {
+  DropOlderMargins(*data, cache, true);
   bool const are_missing = cache->predictions.Size() == 0 && data->Info().num_row_ != 0;
   // What dart has cached is without the trees that it dropped, and has no version.
   if (are_missing || (kind_ != Kind::kDart && cache->version != Rounds())) PredictBatch(data, cache, false, 0, 0);

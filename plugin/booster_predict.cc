@@ -21,10 +21,15 @@ bool IsThere(xgboost::PredictionCacheEntry const& out, std::uint32_t first, std:
 
 /// Of our methods; stock's go on as in stock.
 void Booster::DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training) {
-  if (!config_.InCharge() || (Rounds() == 0 && !training)) return;  // without a round, only a training has a base score
-  float const base = model_->BaseScore(xgboost::GenericParameter::kCpuId)(0);
+  if (Rounds() == 0 && !training) return;            // without a round, only a training has a base score
   std::lock_guard<std::mutex> lock{margins_mutex_};  // nobody is served between the two
-  if (bases_.DropOlder(base, data, out)) trainers_.ForgetMargins();
+  if (!config_.InCharge() && !bases_.any()) return;
+  float const base = model_->BaseScore(xgboost::GenericParameter::kCpuId)(0);
+  if (!config_.InCharge()) {
+    bases_.Leave(base, data);
+  } else if (bases_.DropOlder(base, data, out)) {
+    trainers_.ForgetMargins();
+  }
 }
 
 void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,

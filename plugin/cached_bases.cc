@@ -20,12 +20,20 @@ bool CachedBases::DropOlder(float base, xgboost::DMatrix const& data, xgboost::P
     known->base.Set(data.Info(), base);
     current.clear();
   }
-  if (std::find(current.begin(), current.end(), cache) != current.end()) return false;
+  if (current.count(cache) != 0) return false;
   Clear(cache);
-  constexpr std::size_t kMostCaches = 256;  // of more threads than that some predict from the first round again
-  if (current.size() == kMostCaches) current.erase(current.begin());
-  current.push_back(cache);
+  constexpr std::size_t kMostCaches = 1 << 16;  // of threads, most of which are gone by then
+  if (current.size() == kMostCaches) current.clear();
+  current.insert(cache);
   return is_known && changes;
+}
+
+void CachedBases::Leave(float base, xgboost::DMatrix const& data) {
+  auto const has_other = [&](Begun& b) {
+    auto const owner = b.data.lock();
+    return owner.get() == &data && !b.base.IsOf(data.Info(), base);
+  };
+  begun_.erase(std::remove_if(begun_.begin(), begun_.end(), has_other), begun_.end());
 }
 
 }  // namespace xgbgpu::plugin

@@ -6,6 +6,7 @@
 #include <xgboost/predictor.h>
 
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "base_mark.h"
@@ -23,6 +24,9 @@ class CachedBases {
   /// with `base` as the model's. True if the matrix is seen to begin otherwise than before: what is kept elsewhere did,
   /// too. One call at a time.
   bool DropOlder(float base, xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* cache);
+  bool any() const { return !begun_.empty(); }
+  /// Others, who do not look at that, go on from what is cached of `data`, or begin with `base`.
+  void Leave(float base, xgboost::DMatrix const& data);
   /// Whatever is cached now is not the model's.
   void Forget() { begun_.clear(); }
 
@@ -30,7 +34,7 @@ class CachedBases {
   struct Begun {
     std::weak_ptr<xgboost::DMatrix> data;
     BaseMark base;
-    std::vector<xgboost::PredictionCacheEntry const*> current;  ///< caches whose margins began so
+    std::unordered_set<xgboost::PredictionCacheEntry const*> current;  ///< caches whose margins began so
   };
 
   std::vector<Begun> begun_;

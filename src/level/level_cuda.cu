@@ -78,7 +78,7 @@ void LevelBuilder::ReserveUnattended() {
   std::size_t const returned = TreeBytes(shape_.ReturnedAfter(shape_.levels));
   if (walks_ahead_) ReserveCleared(&leaf_values_, "nodes", shape_.ReturnedAfter(shape_.levels));
   if (host_memory_.size() < returned) {
-    graph_.Drop();
+    DropRecorded();
     host_memory_ = {};
     host_memory_ = PinnedBuffer<std::uint8_t>{returned};
   }
@@ -185,6 +185,7 @@ void LevelBuilder::StartTree(Constraints constraints) {
   }
   growth_.Reset(params_, used_slots_, features_->per_node());
   EnqueueStart();
+  counts_are_left_ = false;
 }
 
 /// Everything before the root's histogram.
@@ -262,6 +263,7 @@ void LevelBuilder::EnqueueTree() {
 void LevelBuilder::RunUnattended() {
   enqueued_levels_ = shape_.open ? LikelyLevels() : shape_.levels;
   LaunchTree();
+  counts_are_left_ = false;
   EnqueueWalk();
 }
 
@@ -271,6 +273,7 @@ void LevelBuilder::EnqueueWalk() {
   if (walks_ahead_ && Weighted() && losses_ && CanCountKeys(matrix_.view, categories_.any(), limits_)) {
     AddLeavesAndCountKeys(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_, *losses_, params_.sampling_method,
                           Sample(), limits_, stream_);
+    counts_are_left_ = true;
     counted_ = {ahead_.number, losses_->objective, params_.sampling_method};
   } else if (walks_ahead_) {
     AddLeavesOfAll(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_.from, ahead_.to, 1, limits_, stream_);
@@ -297,7 +300,6 @@ void LevelBuilder::LaunchTree() {
                      limits_.shared,
                      feature_sets_.View(),
                      sample_room_.copied(),
-                     keys_are_counted_,
                      used_slots_,
                      gradients_.pairs,
                      gradients_.maxima,
@@ -309,15 +311,16 @@ void LevelBuilder::LaunchTree() {
                      constraints_.View()};
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths, k.walks_ahead,
-                    k.shared, k.features, k.sample_room, k.counted, k.slots, k.gradients, k.maxima, k.computes,
-                    k.objective, k.labels, k.weights, k.processors, k.limits);
+                    k.shared, k.features, k.sample_room, k.slots, k.gradients, k.maxima, k.computes, k.objective,
+                    k.labels, k.weights, k.processors, k.limits);
   };
-  if (!graph_.recorded() || !(fields(key) == fields(graph_key_))) {
-    graph_.Record(stream_, [&] { EnqueueTree(); });
-    graph_key_ = key;
+  RecordedTree& tree = recorded_[keys_are_counted_ ? 1 : 0];
+  if (!tree.graph.recorded() || !(fields(key) == fields(tree.key))) {
+    tree.graph.Record(stream_, [&] { EnqueueTree(); });
+    tree.key = key;
   }
-  if (graph_.recorded()) {
-    graph_.Start(stream_, "starting a tree");
+  if (tree.graph.recorded()) {
+    tree.graph.Start(stream_, "starting a tree");
   } else {
     EnqueueTree();  // an error that is ours comes again here
   }

@@ -25,11 +25,14 @@ SampleView LevelBuilder::Sample() const {
   return sample;
 }
 
-/// Before the tree is enqueued: may it use the keys that rows got when they walked through the tree before?
+/// Before the tree is enqueued: may it use the keys that rows got when they walked through the tree before? Should it
+/// be enqueued in part only, its own are left.
 void LevelBuilder::UseCountedKeys() {
-  keys_are_counted_ = counted_ && by_paths_ && Weighted() && losses_ && losses_->number == counted_->number &&
-                      losses_->objective == counted_->objective && params_.sampling_method == counted_->method;
-  if (counted_ && !keys_are_counted_) sample_room_.ForgetKeys(stream_);
+  keys_are_counted_ = counted_ && by_paths_ && Weighted() && losses_ && losses_->number != 0 &&
+                      losses_->number == counted_->number && losses_->objective == counted_->objective &&
+                      params_.sampling_method == counted_->method;
+  if (counts_are_left_ && !keys_are_counted_) sample_room_.ForgetKeys(stream_);
+  counts_are_left_ = Weighted();
   counted_.reset();
 }
 

@@ -21,8 +21,9 @@ constexpr int kResident = 8;
 template <int kWords, int kStride = kThreads>
 class OwnRecord {
  public:
-  /// `words`: the thread's first one.
-  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t* words) : m_{m}, words_{words} {}
+  /// words[first]: the thread's first one.
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t* words, std::uint32_t first)
+      : m_{m}, words_{words + first} {}
   __device__ void Load(std::uint64_t row) {
     constexpr int kPieceWords = kWords < 4 ? kWords : 4;
     using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, unsigned>>;
@@ -51,7 +52,7 @@ class OwnRecord {
 template <>
 class OwnRecord<0, kThreads> {
  public:
-  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*) : m_{m} {}
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*, std::uint32_t) : m_{m} {}
   __device__ void Load(std::uint64_t row) { row_ = row; }
   __device__ std::uint32_t Symbol(FeatureIndex feature) const {
     std::uint8_t const* const at = m_.records + (feature / m_.tile_columns * m_.rows + row_) * m_.record_bytes() +
@@ -149,12 +150,12 @@ __device__ NodeIndex FirstNode(WalkTree const& tree, std::uint64_t row) {
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
-  __shared__ std::uint32_t words[kWords == 0 ? kThreads : kWords * kThreads];
+  __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
   WaitForKernelBefore();
   if (!tree.finished()) return;
   near_nodes.Load(matrix, tree);
   __syncthreads();
-  OwnRecord<kWords> record{matrix, words + threadIdx.x};
+  OwnRecord<kWords> record{matrix, words, threadIdx.x};
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
@@ -201,16 +202,16 @@ struct ByteWalk {
     for (; steps > 0; --steps) n = Next(n, first_byte);
     return n;
   }
-  /// leave(row, leaf, leave.Fetch(row)) for the block's rows. By the whole block.
-  template <typename Leave>
-  __device__ void ForLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave) {
+  /// use(row, leaf, leave.Fetch(row)) for the block's rows. By the whole block.
+  template <typename Leave, typename Use>
+  __device__ void ForLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave, Use&& use) {
     NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
     int const steps = tree.DepthOfFirst(near_nodes);
     for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kBlockThreads) {
       nodes[n] = NearNode::Make(n, tree.nodes[n]);
     }
     __syncthreads();
-    OwnRecord<kWords, kSideBySide> record{matrix, words + First()};
+    OwnRecord<kWords, kSideBySide> record{matrix, words, First()};
     std::uint64_t const step = std::uint64_t{gridDim.x} * kBlockThreads;
     for (std::uint64_t first = std::uint64_t{blockIdx.x} * kBlockThreads; first < matrix.rows; first += step) {
       bool const in = first + threadIdx.x < matrix.rows;
@@ -221,7 +222,7 @@ struct ByteWalk {
       if (size > near_nodes) {
         leaf = Follow(leaf, [&](NodeIndex n) { return NextNode<false>(tree.nodes[n], tree, record); });
       }
-      if (in) leave(row, leaf, fetched);
+      if (in) use(row, leaf, fetched);
     }
   }
 };
@@ -232,7 +233,7 @@ __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ ByteWalk<kWords, kThreads> walk;
   WaitForKernelBefore();
-  if (tree.finished()) walk.ForLeaves(matrix, tree, leave);
+  if (tree.finished()) walk.ForLeaves(matrix, tree, leave, leave);
 }
 
 struct AddValue {
@@ -258,12 +259,11 @@ struct AddValueAndCountKey {
   SamplingMethod method;
   std::uint16_t* keys;
   KeyCounts* counts;
-  NearKeys* near;  ///< of the block
 
   __device__ Fetched Fetch(std::uint64_t row) const {
     return {margins.from[row], losses.LabelOf(row), losses.WeightOf(row)};
   }
-  __device__ void operator()(std::uint64_t row, NodeIndex leaf, Fetched const& fetched) const {
+  __device__ void operator()(std::uint64_t row, NodeIndex leaf, Fetched const& fetched, NearKeys* near) const {
     float const margin = fetched.margin + node_values[leaf];
     margins.to[row] = margin;
     std::uint32_t const key[1]{FindKey(losses.loss, margin, fetched.label, fetched.weight, method)};
@@ -288,9 +288,10 @@ __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThrea
   auto& own = *reinterpret_cast<CountingWalk<kWords>*>(memory);
   WaitForKernelBefore();
   if (!tree.finished()) return;
-  leave.near = &own.near;
   own.near.Begin<kCountThreads>(*leave.counts);
-  own.walk.ForLeaves(matrix, tree, leave);
+  own.walk.ForLeaves(matrix, tree, leave, [&](std::uint64_t row, NodeIndex leaf, auto const& fetched) {
+    leave(row, leaf, fetched, &own.near);
+  });
   own.near.HandOn<kCountThreads>(leave.counts);
 }
 
@@ -351,7 +352,10 @@ void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float 
 }
 
 bool CanCountKeys(DeviceMatrixView const& matrix, bool categories, DeviceLimits const& limits) {
-  return WalksInBytes(matrix, categories) && sizeof(CountingWalk<8>) <= limits.block_bytes;
+  if (!WalksInBytes(matrix, categories)) return false;
+  std::size_t bytes = 0;
+  VisitRecordWords(matrix, [&](auto words) { bytes = sizeof(CountingWalk<decltype(words)::value>); });
+  return bytes <= limits.block_bytes;
 }
 
 void AddLeavesAndCountKeys(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values,
@@ -359,15 +363,16 @@ void AddLeavesAndCountKeys(DeviceMatrixView const& matrix, WalkTree const& tree,
                            SampleView const& sample, DeviceLimits const& limits, cudaStream_t stream) {
   VisitSampledLoss(losses.objective, [&](auto loss) {
     using Loss = decltype(loss);
-    AddValueAndCountKey<Loss> const leave{
-        node_values, margins, {loss, losses.labels, losses.weights}, method, sample.keys, sample.key_counts, nullptr};
+    AddValueAndCountKey<Loss> const leave{node_values, margins,     {loss, losses.labels, losses.weights},
+                                          method,      sample.keys, sample.key_counts};
     VisitRecordWords(matrix, [&](auto words) {
       constexpr int kWords = decltype(words)::value;
+      constexpr std::size_t kBytes = sizeof(CountingWalk<kWords>);
       auto* const kernel = WalkAndCountKernel<kWords, Loss>;
-      AllowShared(kernel, sizeof(CountingWalk<kWords>));
-      LaunchNext("looking for the leaves of rows", kernel,
-                 Blocks(matrix.rows, kCountThreads, limits, kResident * kThreads / kCountThreads), kCountThreads,
-                 sizeof(CountingWalk<kWords>), limits, stream, matrix, tree, leave);
+      AllowShared(kernel, kBytes);
+      bool const two_fit = 2 * kBytes < limits.processor_bytes;  // on a multiprocessor
+      LaunchNext("looking for the leaves of rows", kernel, Blocks(matrix.rows, kCountThreads, limits, two_fit ? 2 : 1),
+                 kCountThreads, kBytes, limits, stream, matrix, tree, leave);
     });
   });
 }

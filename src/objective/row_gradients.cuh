@@ -60,7 +60,8 @@ struct RowGradients {
   }
 };
 
-/// f(loss) with the loss of the objective, one of those of which a sample's rows alone are looked at.
+/// f(loss) with the loss of the objective, if it is one of those of which a sample's rows alone may be looked at:
+/// ResidentRows knows whether their gradients are finite.
 template <typename F>
 void VisitSampledLoss(ObjectiveParams const& objective, F&& f) {
   VisitLoss(objective, [&](auto loss) {

@@ -10,6 +10,7 @@
 #include "gradient/gradient_ops.h"
 #include "level/stages.h"
 #include "objective/objective_ops.h"
+#include "objective/row_gradients.cuh"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -197,6 +198,7 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
+  stream_.Wait("copying labels and weights");  // rows that walk may still look at the old ones
   number_ = ahead_number_ = 0;
   TargetView on_device = targets;
   targets_ = {};  // memory may be short for the new ones
@@ -266,8 +268,8 @@ bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
 }
 
 bool ResidentRows::AreFinite(ObjectiveParams const& objective) const {
-  bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
-                          objective.kind == Objective::kLogitRaw;
+  bool is_bounded = false;
+  VisitSampledLoss(objective, [&](auto) { is_bounded = true; });
   // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
   constexpr double kMost = 1e37;
   return is_bounded && (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *

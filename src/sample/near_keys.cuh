@@ -18,7 +18,7 @@ struct NearKeys {
   static constexpr std::uint32_t kFar = kNearKeys, kZero = kNearKeys + 1;
   std::uint32_t counts[kNearKeys + 2];  ///< then rows that do not count here, and those of the key 0, if it is not near
   std::uint32_t first;                  ///< key that is near
-  std::uint32_t largest;                ///< that was added, of those that are not near
+  std::uint32_t largest;                ///< key that was added: until HandOn of those that are not near
 
   /// By the whole block, which then meets before it adds.
   template <int kBlockThreads>

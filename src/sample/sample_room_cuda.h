@@ -2,6 +2,7 @@
 #ifndef XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
 #define XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/device.h"
@@ -24,7 +25,8 @@ class SampleRoom {
   GradientPair* gradients() const { return gradients_.data(); }
   /// As if no keys had been counted.
   void ForgetKeys(Stream const& stream) const {
-    FillBytes(key_counts_.data(), 0, key_counts_.size(), stream, "clearing counts");
+    auto* const counts = reinterpret_cast<std::uint8_t*>(key_counts_.data());
+    FillBytes(counts, 0, offsetof(KeyCounts, largest_before), stream, "clearing counts");
   }
   /// That much of it: rows that are listed, their records, paths and early gradients are elsewhere, and so is the state.
   SampleView View() const;

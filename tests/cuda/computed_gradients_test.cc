@@ -102,15 +102,62 @@ TEST_P(ComputedGradientsTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
 }
 
 // Where gradients decide who is in a sample, rows get the keys of the next one while they walk through a tree: the next
-// tree has no kernel for that, and is recorded without.
+// tree has no kernel for that, and is recorded without. Records of all sizes.
 TEST_P(ComputedGradientsTest, KeysAreMadeOnTheWay) {
-  for (Objective kind : {Objective::kLogistic, Objective::kSquaredError}) {
-    TwoTrainings both{case_, {kind}};
-    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-    SpoilRecordings(1000);
-    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-    EXPECT_EQ(SpoilRecordings(0), params_.sampling_method == SamplingMethod::kUniform ? 0 : 1);
-    for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  for (std::size_t columns : {3, 7, 13, 28}) {
+    for (Objective kind : {Objective::kLogistic, Objective::kSquaredError}) {
+      SCOPED_TRACE(columns);
+      TwoTrainings both{CaseOf({"", {GetParam().rows, columns, 0.1}, 64}), {kind}};
+      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      SpoilRecordings(1000);
+      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      EXPECT_EQ(SpoilRecordings(0), params_.sampling_method == SamplingMethod::kUniform ? 0 : 1);
+      for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      // There is a recording of either kind.
+      SpoilRecordings(1000);
+      both.SetMargins(0.1f);
+      for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      EXPECT_EQ(SpoilRecordings(0), 0);
+    }
+  }
+}
+
+// Gradients of 0, and one that is far from all others.
+TEST_P(ComputedGradientsTest, KeysOfUnusualGradientsAreMadeOnTheWay) {
+  TwoTrainings both{case_};
+  for (std::size_t row = 0; row < case_.values.rows; ++row) {
+    both.labels()[row] = case_.values(row, 0) > 0 ? 0.25f : (row % 2 == 0 ? 1.0f : -1.0f);
+  }
+  both.SetLabel(1, 1e12f);
+  both.SetMargins(0.25f);
+  for (int round = 0; round < 4; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  both.SetLabel(1, 1);
+  for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+TEST_P(ComputedGradientsTest, KeysOfATreeThatCouldNotBeStarted) {
+  for (int before : {1, 3}) {
+    TwoTrainings both{case_, {Objective::kLogistic}};
+    for (int round = 0; round < before; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    FailNextStart();
+    for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+  }
+}
+
+// Deeper trees, of another kind, between those whose rows get keys.
+TEST_P(ComputedGradientsTest, KeysBesideTreesOfAnotherDepth) {
+  constexpr std::size_t kRows = 70003, kKinds = 32;
+  TreeCase c = CaseOf({"", {kRows, kKinds}, 256});
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t f = 0; f < kKinds; ++f) c.values(row, f) = f == row % kKinds ? 1.0f : 0.0f;
+    c.gradients[row] = {-std::pow(1.2f, static_cast<float>(row % kKinds)), 0.5f};
+  }
+  SetShare(0.5f);
+  TwoTrainings both{c};
+  for (int depth : {6, 0, 6, 6}) {
+    params_.max_depth = depth;
+    params_.max_leaves = depth == 0 ? 20 : 0;
+    for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
   }
 }
 

@@ -215,6 +215,44 @@ def test_a_loaded_model_replaces_what_was_cached(case: str, rounds: int) -> None
 
 
 @only_ours
+@pytest.mark.parametrize("change", ["model", "base_score", "base_margin"])
+def test_medians_of_what_was_cached(change: str) -> None:
+    """Leaves of boost() are medians of margins that nobody has asked for since."""
+    settings = params(max_depth=3, objective="reg:absoluteerror", base_score=1.0)
+    data, given = xgb.DMatrix(X, Y), None
+    booster = xgb.Booster(settings, [data])
+    for number in range(5):
+        booster.update(data, number)
+    booster.predict(data)
+    if change == "model":
+        booster.load_model(bytearray(xgb.train(settings, xgb.DMatrix(X, -Y), 5).save_raw("ubj")))
+    elif change == "base_score":
+        settings["base_score"] = 3.0
+    else:
+        given = Y / 2
+        data.set_base_margin(given)
+    booster.set_param(settings)
+    again = fresh(booster)
+    again.set_param(settings)
+    for live, matrix in ((booster, data), (again, xgb.DMatrix(X, Y, base_margin=given))):
+        live.boost(matrix, np.sin(np.arange(500.0)), np.ones(500))
+    assert_same_trees(booster, again)
+
+
+@only_ours
+def test_what_another_method_began_with_meanwhile() -> None:
+    data, settings = xgb.DMatrix(X, Y), params(max_depth=3, base_score=0.5)
+    booster = xgb.Booster(settings, [data])
+    for number in range(3):
+        booster.update(data, number)
+    booster.set_param(dict(tree_method="hist", base_score=2.5))
+    booster.predict(data, iteration_range=(0, 1))
+    booster.predict(data)
+    booster.set_param(settings)
+    assert np.array_equal(booster.predict(data), true_prediction(booster, X))
+
+
+@only_ours
 @pytest.mark.parametrize("updater", ["refresh", "prune"])
 def test_trees_that_were_changed_replace_what_was_cached(updater: str) -> None:
     settings, update = params(max_depth=3), dict(process_type="update", updater=updater, gamma=20)
