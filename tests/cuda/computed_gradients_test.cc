@@ -140,6 +140,7 @@ TEST_P(ComputedGradientsTest, KeysOfATreeThatCouldNotBeStarted) {
     TwoTrainings both{case_, {Objective::kLogistic}};
     for (int round = 0; round < before; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
     FailNextStart();
+    EXPECT_THROW(both.Begin(params_), DeviceError);
     for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
   }
 }
