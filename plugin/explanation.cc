@@ -1,5 +1,6 @@
 #include "explanation.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ void Explain(Place place, char const* what, OnDevice&& on_device, OnHost&& on_ho
   on_host();
 }
 
+/// Trees of the first `layers` rounds: of all, if there are fewer, as in stock. SHAP asks for as many rounds as there
+/// are trees.
+std::size_t FirstTrees(PathForest const& paths, std::uint32_t rounds, std::uint32_t layers) {
+  return paths.trees() / rounds * (layers == 0 ? rounds : std::min(layers, rounds));
+}
+
 }  // namespace
 
 bool Explanation::IsForDevice(xgboost::DMatrix const& data, std::uint32_t rounds) {
@@ -64,9 +71,9 @@ std::shared_ptr<PathForest const> Explanation::Paths(xgboost::GradientBooster co
 }
 
 std::shared_ptr<PathForest const> Explanation::PathsFor(xgboost::GradientBooster const& gbtree, std::uint32_t rounds,
-                                                        xgboost::DMatrix const& data, std::uint32_t layers) {
+                                                        xgboost::DMatrix const& data) {
   xgboost::MetaInfo const& info = data.Info();
-  if (rounds == 0 || layers > rounds || IsBinned(data)) return nullptr;
+  if (rounds == 0 || IsBinned(data)) return nullptr;
   if (info.num_col_ > model_->num_feature || !BaseMarginFits(info, model_->num_output_group)) return nullptr;
   auto paths = Paths(gbtree, rounds);
   bool const fits = paths != nullptr && paths->trees() % rounds == 0 && paths->features() <= model_->num_feature;
@@ -78,10 +85,10 @@ bool Explanation::Predict(xgboost::GradientBooster const& gbtree, std::uint32_t 
                           xgboost::HostDeviceVector<float>* out) {
   xgboost::MetaInfo const& info = data->Info();
   if (info.num_row_ < kPredictionPolicy.explained_rows) return false;
-  auto const paths = PathsFor(gbtree, rounds, *data, layers);
+  auto const paths = PathsFor(gbtree, rounds, *data);
   if (paths == nullptr) return false;
 
-  std::size_t const trees = paths->trees() / rounds * (layers == 0 ? rounds : layers);
+  std::size_t const trees = FirstTrees(*paths, rounds, layers);
   ContributionsView view{nullptr, info.num_row_, model_->num_output_group, model_->num_feature};
   std::vector<float> values(view.rows * view.row_size());
   view.data = values.data();
@@ -100,10 +107,10 @@ bool Explanation::PredictInteractions(xgboost::GradientBooster const& gbtree, st
                                       xgboost::HostDeviceVector<float>* out) {
   xgboost::MetaInfo const& info = data->Info();
   if (info.num_row_ * model_->num_feature < kPredictionPolicy.interaction_columns) return false;
-  auto const paths = PathsFor(gbtree, rounds, *data, layers);
+  auto const paths = PathsFor(gbtree, rounds, *data);
   if (paths == nullptr) return false;
 
-  std::size_t const trees = paths->trees() / rounds * (layers == 0 ? rounds : layers);
+  std::size_t const trees = FirstTrees(*paths, rounds, layers);
   InteractionsView view{nullptr, info.num_row_, model_->num_output_group, model_->num_feature};
   std::vector<float> values(view.rows * view.row_size());
   view.data = values.data();

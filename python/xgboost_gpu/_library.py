@@ -1,6 +1,7 @@
 """Finds libxgboost_gpu.so, loads it, and makes sure that it sits in the XGBoost which Python uses."""
 
 import ctypes
+import importlib.metadata
 import json
 import os
 from pathlib import Path
@@ -185,9 +186,21 @@ def _places(package: Path) -> List[_Place]:
     root = package.parent.parent
     if package.parent.name == "python" and (root / "CMakeLists.txt").is_file():
         pattern = f"build/*/lib/{LIBRARY_NAME}"
-        built = sorted(root.glob(pattern), key=lambda file: file.stat().st_mtime, reverse=True)
-        places.append(_Place(f"the source tree: {root / pattern}, the newest", built))
+        built = [*root.glob(pattern), *_editable_installation()]
+        built.sort(key=lambda file: file.stat().st_mtime, reverse=True)
+        places.append(_Place(f"the source tree: {root / pattern}, or what pip install -e has built, the newest", built))
     return places
+
+
+def _editable_installation() -> List[Path]:
+    """The library that `pip install -e` has built: it lies among installed packages, the package in the source tree."""
+    try:
+        distribution = importlib.metadata.distribution("xgboost-gpu")
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    file = Path(distribution.locate_file(f"xgboost_gpu/{LIBRARY_NAME}"))
+    return [file] if origin.get("dir_info", {}).get("editable") and file.is_file() else []
 
 
 def _address(function: Any) -> Optional[int]:

@@ -102,6 +102,8 @@ class Profile:
         ]
         return "\n".join([head, *lines, f"{self.rounds} rounds; medians: {self._summary(*self._medians())}"])
 
+    __repr__ = __str__  # in a notebook
+
     def _medians(self) -> Tuple[float, float, float]:
         return self.round_us, self.busy_us, self.host_us
 

@@ -39,7 +39,8 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         if seconds is not None and not seconds >= 0:
             raise ValueError(f"seconds is {seconds}; allowed: 0 or more, or None")
         self._rounds = rounds
-        self._file = file
+        # By name: a callback is copied and sent to other processes with its estimator.
+        self._file = "stdout" if file is sys.stdout else None if file is sys.stderr else file
         self._seconds = seconds
         self._bar: Any = None
         self._done = self._begun_rounds = 0
@@ -48,8 +49,19 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         self._shown_round = -1
         self._log: Dict[str, Any] = {}
 
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_bar": None}
+
+    def __deepcopy__(self, memo: Dict[int, Any]) -> "ProgressBar":
+        """The same file, and no bar yet."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__getstate__())
+        return other
+
     def before_training(self, model: Any) -> Any:
         """Begins to count and to look at the clock."""
+        if self._bar is not None:  # the training before was interrupted
+            self._bar.close()
         self._done = self._width = 0
         self._begun_rounds = 0
         self._shown_round = -1
@@ -86,7 +98,9 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         return model
 
     def _output(self) -> TextIO:
-        return sys.stderr if self._file is None else self._file
+        if self._file is None:
+            return sys.stderr
+        return sys.stdout if self._file == "stdout" else self._file
 
     def _interval(self) -> float:
         if self._seconds is not None:

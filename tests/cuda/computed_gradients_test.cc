@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/recorded_graph.h"
+#include "core/timeline.h"
 #include "rounds/resident_rows_cuda.h"
 #include "two_trainings.h"
 
@@ -133,6 +134,20 @@ TEST_P(ComputedGradientsTest, KeysOfUnusualGradientsAreMadeOnTheWay) {
   for (int round = 0; round < 4; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
   both.SetLabel(1, 1);
   for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+}
+
+// Stages are timed one by one: rows do not walk ahead.
+TEST_P(ComputedGradientsTest, KeysBesideTreesThatAreTimed) {
+  TwoTrainings both{case_, {Objective::kLogistic}};
+  for (int times = 0; times < 2; ++times) {
+    for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    Timeline timeline{both.cuda().stream()};
+    both.cuda().SetTimeline(&timeline);
+    ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+    both.cuda().SetTimeline(nullptr);
+    EXPECT_FALSE(timeline.entries().empty());
+  }
+  ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
 TEST_P(ComputedGradientsTest, KeysOfATreeThatCouldNotBeStarted) {

@@ -72,6 +72,16 @@ def test_of_the_first_rounds() -> None:
         booster.predict(data, pred_contribs=True, iteration_range=(2, 5))
 
 
+@only_ours
+@pytest.mark.parametrize("kind", ["pred_contribs", "pred_interactions"])
+def test_of_more_rounds_than_there_are(kind: str) -> None:
+    """As SHAP asks: for as many rounds as there are trees. Bits tell that it is not stock code that answers."""
+    data = xgb.DMatrix(X, np.arange(len(X)) % 3)
+    booster = xgb.train(params(objective="multi:softprob", num_class=3, max_depth=3), data, 4)
+    asked = booster.predict(data, **{kind: True}, iteration_range=(0, 12))
+    assert np.array_equal(asked, booster.predict(data, **{kind: True}))
+
+
 def test_they_follow_the_model() -> None:
     booster, data = booster_for("regression")
     before = booster.predict(data, pred_contribs=True)

@@ -1,8 +1,10 @@
 """gpu_trace, xgboost_gpu.profile and the progress bar."""
 
+import copy
 import io
 import json
 import os
+import pickle
 import sys
 import threading
 import types
@@ -364,6 +366,35 @@ def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.Mon
     (bar,) = made
     assert (bar.arguments["total"], bar.n, bar.closed) == (3, 3, True)
     assert "valid-auc 0." in bar.facts and "MiB" in bar.facts
+
+
+@pytest.mark.parametrize("file", [None, sys.stdout, sys.stderr], ids=["default", "stdout", "stderr"])
+def test_progress_bars_are_copied_and_sent_with_their_estimator(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after a training that was interrupted, of which a bar may be left, with a file in it."""
+    sklearn = pytest.importorskip("sklearn.base")
+    left = types.SimpleNamespace(file=sys.__stdout__, closed=[])
+    left.close = lambda: left.closed.append(True)
+    bar = xgboost_gpu.callback.ProgressBar(2, file=file, seconds=0)
+    bar._bar = left
+    estimator = xgb.XGBRegressor(n_estimators=2, callbacks=[bar], **params())
+    x, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    for other in (sklearn.clone(estimator), pickle.loads(pickle.dumps(estimator)), estimator):
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        output = io.StringIO()
+        monkeypatch.setattr(sys, "stdout" if file is sys.stdout else "stderr", output)
+        monkeypatch.setattr(sys, "stderr", output)
+        other.fit(x, y)
+        assert "2/2 rounds" in output.getvalue()
+        monkeypatch.undo()
+    assert left.closed == [True]
+
+
+def test_a_progress_bar_of_a_file_is_copied_with_it(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    output = io.StringIO()
+    bar = copy.deepcopy(xgboost_gpu.callback.ProgressBar(file=output, seconds=0))
+    xgb.train(params(), matrices[0], 2, callbacks=[bar])
+    assert "2 rounds" in output.getvalue()
 
 
 def test_progress_of_cross_validation(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,29 @@ def test_newest_library_of_the_source_tree(package_copy, library):
     assert output == str(root / "build" / "b" / "lib" / "libxgboost_gpu.so")
 
 
+@pytest.mark.parametrize("editable", [True, False])
+def test_library_of_an_editable_installation(package_copy, library, tmp_path, editable):
+    """`pip install -e` leaves the package in the source tree, and what it builds among the installed packages."""
+    root, site = package_copy.parent.parent, tmp_path / "site"
+    (root / "CMakeLists.txt").touch()
+    described = site / "xgboost_gpu-0.1.0.dist-info"
+    described.mkdir(parents=True)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: xgboost-gpu\nVersion: 0.1.0\n")
+    (described / "direct_url.json").write_text(json.dumps({"url": "file:///", "dir_info": {"editable": editable}}))
+    (site / "xgboost_gpu").mkdir()
+    built = Path(shutil.copy(library, site / "xgboost_gpu" / "libxgboost_gpu.so"))
+    python = Interpreter(package_copy.parent, site)
+    if not editable:
+        assert "cannot find libxgboost_gpu.so" in python.import_error()
+        return
+    assert python.output_of(PRINT_LIBRARY) == str(built)
+    newer = root / "build" / "host" / "lib"
+    newer.mkdir(parents=True)
+    shutil.copy(library, newer / "libxgboost_gpu.so")
+    os.utime(built, (1_000_000, 1_000_000))
+    assert python.output_of(PRINT_LIBRARY) == str(newer / "libxgboost_gpu.so")
+
+
 def test_library_where_the_system_finds_it(package_copy, library, tmp_path):
     folder = tmp_path / "system"
     folder.mkdir()
