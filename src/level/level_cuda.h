@@ -47,8 +47,9 @@ class LevelBuilder {
   }
   /// The same without gradients, if ComputesGradients(params): from losses, with room exactly if rows are not sampled,
   /// and, if they are, such that all gradients would be finite. Margins, labels and weights stay where they are until
-  /// Finish or Discard; labels and weights, if rows walk ahead, until the stream has been waited for. all(): the gradients of all rows, of the same margins, labels and weights even if these have
-  /// changed; asked for in Finish, if the tree must be grown again.
+  /// Finish or Discard; labels and weights, if rows walk ahead, until the stream has been waited for. all(): the
+  /// gradients of all rows, of the same margins, labels and weights even if these have changed; asked for in Finish, if
+  /// the tree must be grown again.
   void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
              std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead) {
     losses_ = losses;
