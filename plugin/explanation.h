@@ -24,8 +24,8 @@ class Explanation {
   static bool IsForDevice(xgboost::DMatrix const& data, std::uint32_t rounds);
 
   /// What GradientBooster::PredictContribution promises, without a condition, for the first `layers` of the model's
-  /// `rounds` rounds (0, or more than there are: all). False, and `out` is as before, if stock code has to do it: few rows, no raw values,
-  /// or what it has words for. May be called by several threads.
+  /// `rounds` rounds (0, or more than there are: all). False, and `out` is as before, if stock code has to do it: few
+  /// rows, no raw values, or what it has words for. May be called by several threads.
   bool Predict(xgboost::GradientBooster const& gbtree, std::uint32_t rounds, xgboost::DMatrix* data, Place place,
                int threads, std::uint32_t layers, bool approximate, xgboost::HostDeviceVector<float>* out);
 
