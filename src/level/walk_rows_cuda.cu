@@ -16,8 +16,8 @@ namespace {
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
 
-/// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words, which are kStride
-/// words apart.
+/// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words, kStride words
+/// apart.
 template <int kWords, int kStride = kThreads>
 class OwnRecord {
  public:

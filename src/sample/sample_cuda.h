@@ -60,8 +60,8 @@ constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
 /// that is not finite shows in the maxima wherever it is. *draw is on the device.
 ///
-/// Cost  if gradients decide, 2 bytes a row, and, unless keys are counted, one pass over them and 2 bytes more; if their
-///       maxima are not known, one pass; and what is copied
+/// Cost  if gradients decide, 2 bytes a row, and, unless keys are counted, one pass over them and 2 bytes more; if
+///       their maxima are not known, one pass; and what is copied
 ///
 /// `losses`: nullptr, or what gradients are computed with instead, where and as often as they are needed; then they are
 /// all finite, and there is SampleView::gradients.
