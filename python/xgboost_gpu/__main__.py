@@ -19,7 +19,13 @@ def _read_data(name: str) -> Any:
         import scipy.sparse
 
         return scipy.sparse.load_npz(name)
-    return xgboost.DMatrix(name, silent=True)
+    try:
+        return xgboost.DMatrix(name, silent=True)
+    except xgboost.core.XGBoostError as error:
+        raise ValueError(
+            f"--data is {name!r}, which XGBoost cannot read; allowed: an array (.npy), a sparse matrix (.npz), or a "
+            "text file, as 'file?format=libsvm' or 'file?format=csv'"
+        ) from error
 
 
 def main() -> int:

@@ -300,3 +300,6 @@ def test_the_command(small, tmp_path) -> None:
     assert done.returncode == 2 and "b is 'text.json', which is no model" in done.stderr
     done = run("a.json", "nothing.json")
     assert done.returncode == 2 and "b is 'nothing.json', which is not a file" in done.stderr
+    for file in ("a.json", "nothing.txt"):
+        done = run("a.json", "a.json", "--data", file)
+        assert done.returncode == 2 and f"--data is '{file}'" in done.stderr and "Stack trace" not in done.stderr
