@@ -19,6 +19,17 @@ namespace {
 
 using ComputedGradientsTest = UnusualRoundTest;
 
+/// Rows of as many kinds as columns, each with a gradient of its own: trees are chains.
+TreeCase RowsOfKinds(std::size_t kinds, int max_bin, float growth) {
+  constexpr std::size_t kRows = 70003;
+  TreeCase c = CaseOf({"", {kRows, kinds}, max_bin});
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t f = 0; f < kinds; ++f) c.values(row, f) = f == row % kinds ? 1.0f : 0.0f;
+    c.gradients[row] = {-std::pow(growth, static_cast<float>(row % kinds)), 0.5f};
+  }
+  return c;
+}
+
 TEST_P(ComputedGradientsTest, AreThoseOfEveryObjective) {
   for (Objective kind :
        {Objective::kSquaredError, Objective::kSquaredLogError, Objective::kLogistic, Objective::kLogitRaw,
@@ -162,14 +173,8 @@ TEST_P(ComputedGradientsTest, KeysOfATreeThatCouldNotBeStarted) {
 
 // Deeper trees, of another kind, between those whose rows get keys.
 TEST_P(ComputedGradientsTest, KeysBesideTreesOfAnotherDepth) {
-  constexpr std::size_t kRows = 70003, kKinds = 32;
-  TreeCase c = CaseOf({"", {kRows, kKinds}, 256});
-  for (std::size_t row = 0; row < kRows; ++row) {
-    for (std::size_t f = 0; f < kKinds; ++f) c.values(row, f) = f == row % kKinds ? 1.0f : 0.0f;
-    c.gradients[row] = {-std::pow(1.2f, static_cast<float>(row % kKinds)), 0.5f};
-  }
   SetShare(0.5f);
-  TwoTrainings both{c};
+  TwoTrainings both{RowsOfKinds(32, 256, 1.2f)};
   for (int depth : {6, 0, 6, 6}) {
     params_.max_depth = depth;
     params_.max_leaves = depth == 0 ? 20 : 0;
@@ -306,14 +311,9 @@ TEST_P(ComputedGradientsTest, OfARecordedTreeAfterMemoryWasShort) {
   }
 }
 
-// Rows of as many kinds as columns: trees are chains, too deep to be grown unattended, and are grown again.
+// Trees are too deep to be grown unattended, and are grown again.
 TEST_P(ComputedGradientsTest, OfATreeThatIsTooDeep) {
-  constexpr std::size_t kRows = 70003, kKinds = 62;
-  TreeCase c = CaseOf({"", {kRows, kKinds}, 64});
-  for (std::size_t row = 0; row < kRows; ++row) {
-    for (std::size_t f = 0; f < kKinds; ++f) c.values(row, f) = f == row % kKinds ? 1.0f : 0.0f;
-    c.gradients[row] = {-std::pow(1.1f, static_cast<float>(row % kKinds)), 0.5f};
-  }
+  TreeCase const c = RowsOfKinds(62, 64, 1.1f);
   SetShare(0.9f);
   params_.max_depth = 0;
   params_.max_leaves = 100;

@@ -208,6 +208,16 @@ def test_gradients_that_are_no_numbers(data: xgb.DMatrix, part: str, value: floa
 
 
 @only_ours
+@only_ours
+def test_a_training_that_diverges() -> None:
+    margin = np.zeros(len(X))
+    margin[3] = 100.0  # e to that is no float
+    bad = xgb.DMatrix(X, np.abs(Y), base_margin=margin)
+    with pytest.raises(Error) as error:
+        train(bad, 2, objective="count:poisson")
+    assert_says(error, "row 3 .*inf", "must be finite", "learning_rate or base_margin that is too large")
+
+
 def test_one_class_of_many_with_a_bad_gradient_leaves_no_half_round() -> None:
     classes = xgb.DMatrix(X, np.digitize(Y, [-0.5, 0.5]))
     settings = dict(objective="multi:softprob", num_class=3)

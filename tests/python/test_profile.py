@@ -10,7 +10,7 @@ import threading
 import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 import pytest
@@ -368,10 +368,13 @@ def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.Mon
     assert "valid-auc 0." in bar.facts and "MiB" in bar.facts
 
 
-@pytest.mark.parametrize("file", [None, sys.stdout, sys.stderr], ids=["default", "stdout", "stderr"])
-def test_progress_bars_are_copied_and_sent_with_their_estimator(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", [None, "stdout", "stderr"])
+def test_progress_bars_are_copied_and_sent_with_their_estimator(
+    name: Optional[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also after a training that was interrupted, of which a bar may be left, with a file in it."""
     sklearn = pytest.importorskip("sklearn.base")
+    file = None if name is None else getattr(sys, name)
     left = types.SimpleNamespace(file=sys.__stdout__, closed=[])
     left.close = lambda: left.closed.append(True)
     bar = xgboost_gpu.callback.ProgressBar(2, file=file, seconds=0)
@@ -381,8 +384,7 @@ def test_progress_bars_are_copied_and_sent_with_their_estimator(file: Any, monke
     for other in (sklearn.clone(estimator), pickle.loads(pickle.dumps(estimator)), estimator):
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)
         output = io.StringIO()
-        monkeypatch.setattr(sys, "stdout" if file is sys.stdout else "stderr", output)
-        monkeypatch.setattr(sys, "stderr", output)
+        monkeypatch.setattr(sys, name or "stderr", output)
         other.fit(x, y)
         assert "2/2 rounds" in output.getvalue()
         monkeypatch.undo()
