@@ -44,8 +44,6 @@ struct RowLosses {
   RowLabels labels;
   float const* weights;  ///< or nullptr
   GradientPair* room;    ///< for all of them, should they be needed; nullptr: those of some rows will do
-  /// Nobody else's margins, labels and weights have this number; 0: nobody knows.
-  std::uint64_t number{0};
 };
 
 /// As host::ComputeGradients; every array is on the device. Only enqueues.

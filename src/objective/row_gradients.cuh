@@ -18,12 +18,9 @@ struct RowGradients {
   RowLabels labels;
   float const* weights;  ///< or nullptr
 
-  __device__ float LabelOf(std::uint64_t row) const {
-    return labels.bytes != nullptr ? static_cast<float>(labels.bytes[row]) : labels.values[row];
-  }
-  __device__ float WeightOf(std::uint64_t row) const { return weights == nullptr ? 1.0f : weights[row]; }
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
-    return loss(margins[row], LabelOf(row), WeightOf(row));
+    float const label = labels.bytes != nullptr ? static_cast<float>(labels.bytes[row]) : labels.values[row];
+    return loss(margins[row], label, weights == nullptr ? 1.0f : weights[row]);
   }
   /// Gradients first … first + 3, of which all are there. `first` is a multiple of four.
   __device__ void Four(std::uint64_t first, float const* margins, GradientPair (&v)[4]) const {
@@ -59,16 +56,6 @@ struct RowGradients {
     return {static_cast<float>(y.x), static_cast<float>(y.y), static_cast<float>(y.z), static_cast<float>(y.w)};
   }
 };
-
-/// f(loss) with the loss of the objective, if it is one of those of which a sample's rows alone may be looked at:
-/// ResidentRows knows whether their gradients are finite.
-template <typename F>
-void VisitSampledLoss(ObjectiveParams const& objective, F&& f) {
-  VisitLoss(objective, [&](auto loss) {
-    using Loss = decltype(loss);
-    if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) f(loss);
-  });
-}
 
 }  // namespace xgbgpu::cuda
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -10,7 +9,6 @@
 #include "gradient/gradient_ops.h"
 #include "level/stages.h"
 #include "objective/objective_ops.h"
-#include "objective/row_gradients.cuh"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -198,8 +196,6 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
-  stream_.Wait("copying labels and weights");  // rows that walk may still look at the old ones
-  number_ = ahead_number_ = 0;
   TargetView on_device = targets;
   targets_ = {};  // memory may be short for the new ones
   labels_are_bytes_.reset();
@@ -256,7 +252,6 @@ void ResidentRows::ForgetMargins() {
   KeepGradients();
   predictions_of_.reset();
   ahead_ = false;
-  number_ = 0;
 }
 
 bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
@@ -268,8 +263,8 @@ bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
 }
 
 bool ResidentRows::AreFinite(ObjectiveParams const& objective) const {
-  bool is_bounded = false;
-  VisitSampledLoss(objective, [&](auto) { is_bounded = true; });
+  bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
+                          objective.kind == Objective::kLogitRaw;
   // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
   constexpr double kMost = 1e37;
   return is_bounded && (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
@@ -287,8 +282,7 @@ std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
   objective.iteration = 0;
   objective.seed = 0;
   return RowLosses{
-      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data(),
-      number_};
+      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data()};
 }
 
 void ResidentRows::ReserveGradients() {
@@ -347,9 +341,7 @@ MarginsAhead ResidentRows::BeginAhead() {
     return {};
   }
   ahead_ = true;
-  static std::atomic<std::uint64_t> numbers{0};
-  ahead_number_ = ++numbers;
-  return {margins_.data(), margins_ahead_.data(), ahead_number_};
+  return {margins_.data(), margins_ahead_.data()};
 }
 
 bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
@@ -357,7 +349,6 @@ bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
   std::swap(margins_, margins_ahead_);
-  number_ = ahead_number_;
   return true;
 }
 

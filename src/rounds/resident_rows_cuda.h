@@ -131,10 +131,8 @@ class ResidentRows : public xgbgpu::ResidentRows {
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<float> margins_ahead_;
-  bool ahead_{false};              ///< may these become the margins?
-  std::uint64_t ahead_number_{0};  ///< MarginsAhead::number; 0: targets have changed since
-  std::uint64_t number_{0};        ///< RowLosses::number
-  bool has_room_ahead_{true};      ///< false: there was no memory for them
+  bool ahead_{false};          ///< may these become the margins?
+  bool has_room_ahead_{true};  ///< false: there was no memory for them
   std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
   GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known

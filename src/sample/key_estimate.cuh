@@ -83,14 +83,6 @@ __device__ inline std::uint32_t EstimateKey(Loss const& loss, float margin, floa
   return KeyOf(loss(margin, label, weight), method);
 }
 
-/// KeyOf(loss(margin, label, weight), method).
-template <typename Loss>
-__device__ inline std::uint32_t FindKey(Loss const& loss, float margin, float label, float weight,
-                                        SamplingMethod method) {
-  std::uint32_t const key = EstimateKey(loss, margin, label, weight, method);
-  return key != kUnsureKey ? key : KeyOf(loss(margin, label, weight), method);
-}
-
 }  // namespace xgbgpu::cuda
 
 #endif  // XGBGPU_SAMPLE_KEY_ESTIMATE_CUH_
