@@ -297,7 +297,7 @@ void LevelBuilder::LaunchTree() {
                      gradients_.maxima,
                      losses_.has_value(),
                      losses_ ? losses_->objective : ObjectiveParams{},
-                     losses_ ? losses_->labels : RowLabels{},
+                     losses_ ? losses_->labels : nullptr,
                      losses_ ? losses_->weights : nullptr,
                      limits_.processors,
                      constraints_.View()};

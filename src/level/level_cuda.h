@@ -216,8 +216,7 @@ class LevelBuilder {
     GradientMaxima const* maxima;
     bool computes;  ///< gradients, with what follows
     ObjectiveParams objective;
-    RowLabels labels;
-    float const* weights;
+    float const *labels, *weights;
     int processors;
     NodeLimitsView limits;
   };

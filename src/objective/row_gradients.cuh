@@ -15,12 +15,11 @@ namespace xgbgpu::cuda {
 template <typename Loss>
 struct RowGradients {
   Loss loss;
-  RowLabels labels;
+  float const* labels;
   float const* weights;  ///< or nullptr
 
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
-    float const label = labels.bytes != nullptr ? static_cast<float>(labels.bytes[row]) : labels.values[row];
-    return loss(margins[row], label, weights == nullptr ? 1.0f : weights[row]);
+    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
   }
   /// Gradients first … first + 3, of which all are there. `first` is a multiple of four.
   __device__ void Four(std::uint64_t first, float const* margins, GradientPair (&v)[4]) const {
@@ -42,18 +41,12 @@ struct RowGradients {
   template <typename F>
   __device__ void ForFour(std::uint64_t first, float const* margins, F&& use) const {
     auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
-    float4 const f = load(margins), y = labels.bytes != nullptr ? FromBytes(labels.bytes + first) : load(labels.values);
+    float4 const f = load(margins), y = load(labels);
     float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
     use(0, f.x, y.x, w.x);
     use(1, f.y, y.y, w.y);
     use(2, f.z, y.z, w.z);
     use(3, f.w, y.w, w.w);
-  }
-
- private:
-  __device__ static float4 FromBytes(std::uint8_t const* bytes) {
-    uchar4 const y = *reinterpret_cast<uchar4 const*>(bytes);
-    return {static_cast<float>(y.x), static_cast<float>(y.y), static_cast<float>(y.z), static_cast<float>(y.w)};
   }
 };
 

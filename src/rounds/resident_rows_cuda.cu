@@ -28,20 +28,6 @@ double Largest(Span<float const> values) {
   return static_cast<double>(FloatFromBits(static_cast<std::uint32_t>(most)));
 }
 
-/// Labels as bytes; *others becomes other than 0 if one is not a whole number from 0 to 255.
-__global__ void __launch_bounds__(kThreads)
-    LabelsToBytes(float const* labels, std::uint64_t rows, std::uint8_t* bytes, std::uint32_t* others) {
-  bool other = false;
-  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
-       row += std::uint64_t{gridDim.x} * kThreads) {
-    auto const byte = static_cast<std::uint8_t>(min(max(__float2int_rz(labels[row]), 0), 255));
-    bytes[row] = byte;
-    // Bit by bit: -0 is not 0 in every function.
-    other = other || __float_as_uint(static_cast<float>(byte)) != __float_as_uint(labels[row]);
-  }
-  if (__syncthreads_or(other) != 0 && threadIdx.x == 0) *others = 1;
-}
-
 __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> from, OutputView<float> to) {
   std::uint64_t const n = from.rows * from.outputs;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n;
@@ -85,7 +71,6 @@ ResidentRows::~ResidentRows() {
     if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
       *buffer = {};
-    byte_labels_ = {};
     columns_.reset();
     gradients_ = {};
     group_ptr_ = {};
@@ -198,7 +183,6 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   KeepGradients();
   TargetView on_device = targets;
   targets_ = {};  // memory may be short for the new ones
-  labels_are_bytes_.reset();
   on_device.by_time = {};
   on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
@@ -210,26 +194,6 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
   stream_.Wait("copying labels and weights");
   targets_ = on_device;
-}
-
-std::uint8_t const* ResidentRows::ByteLabels() {
-  if (labels_are_bytes_) return *labels_are_bytes_ ? byte_labels_.data() : nullptr;
-  labels_are_bytes_ = false;
-  try {
-    Reserve(&byte_labels_, arena_, "labels", rows_);
-    DeviceBuffer<std::uint32_t> const others{arena_, "labels", 1};
-    FillBytes(others.data(), 0, 1, stream_, "looking at labels");
-    LabelsToBytes<<<Blocks(rows_, kThreads, limits_, kResident), kThreads, 0, stream_>>>(
-        targets_.labels, rows_, byte_labels_.data(), others.data());
-    CheckLaunch("looking at labels");
-    std::uint32_t any = 0;
-    CopyToHost(&any, others.data(), 1, stream_, "looking at labels");
-    stream_.Wait("looking at labels");
-    labels_are_bytes_ = any == 0;
-  } catch (OutOfDeviceMemory const&) {
-    // Labels will do.
-  }
-  return *labels_are_bytes_ ? byte_labels_.data() : nullptr;
 }
 
 void ResidentRows::SortByTime() {
@@ -276,13 +240,12 @@ std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
   if (!of_sample) ReserveGradients();
-  std::uint8_t const* const bytes = of_sample ? ByteLabels() : nullptr;
   state_ = Gradients::kLent;
   ObjectiveParams objective = deferred_;
   objective.iteration = 0;
   objective.seed = 0;
-  return RowLosses{
-      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data()};
+  return RowLosses{objective, margins_.data(), targets_.labels, targets_.weights,
+                   of_sample ? nullptr : gradients_.data()};
 }
 
 void ResidentRows::ReserveGradients() {

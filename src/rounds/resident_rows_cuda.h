@@ -99,8 +99,6 @@ class ResidentRows : public xgbgpu::ResidentRows {
   }
   template <typename T>
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
-  /// See RowLabels. Waits when labels are new.
-  std::uint8_t const* ByteLabels();
   /// Completes targets_.
   void SortByTime();
   enum class Gradients {
@@ -138,8 +136,6 @@ class ResidentRows : public xgbgpu::ResidentRows {
   GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
-  DeviceBuffer<std::uint8_t> byte_labels_;
-  std::optional<bool> labels_are_bytes_;  ///< nothing: nobody has asked
   TargetView targets_;                    ///< on the device
   // None of these is larger; infinite if one is NaN, or nobody knows.
   double most_margin_{0}, most_label_{0}, most_weight_{0};

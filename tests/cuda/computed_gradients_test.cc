@@ -60,32 +60,6 @@ TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// Whole numbers of a byte are read as such: if all labels are.
-TEST_P(ComputedGradientsTest, OfLabelsThatAreBytesOrOneThatIsNot) {
-  TwoTrainings both{case_};
-  auto& rows = static_cast<cuda::ResidentRows&>(both.rows());
-  for (std::size_t apart : {std::size_t{3}, case_.values.rows}) {
-    for (auto const& [label, is_byte] : {std::pair{255.0f, true},
-                                         {256.0f, false},
-                                         {7.0f, true},
-                                         {-1.0f, false},
-                                         {0.5f, false},
-                                         {254.5f, false},
-                                         {-0.0f, false},
-                                         {0.0f, true}}) {
-      SCOPED_TRACE(label);
-      for (std::size_t row = 0; row < case_.values.rows; ++row) both.labels()[row] = static_cast<float>(row % 256);
-      for (std::size_t row = 1; row < case_.values.rows; row += apart) both.labels()[row] = label;
-      both.SetLabel(0, 0);
-      rows.ComputeGradients({Objective::kSquaredError});
-      auto const losses = rows.losses(true);
-      ASSERT_TRUE(losses);
-      EXPECT_EQ(losses->labels.bytes != nullptr, is_byte);
-      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-    }
-  }
-}
-
 // A tree is recorded once, and what changes from round to round is told to it.
 TEST_P(ComputedGradientsTest, OfManyRoundsByOneRecording) {
   TwoTrainings both{case_, {Objective::kLogistic}};
