@@ -78,10 +78,10 @@ __device__ NodeIndex Follow(NodeIndex n, Next&& next) {
 
 /// Near nodes as they are. In shared memory.
 template <bool kCategories>
-struct WholeNodes {
+struct NearNodes {
   WalkNode nodes[kNearNodes];
 
-  __device__ void Load(DeviceMatrixView const&, WalkTree const& tree) {
+  __device__ void Load(WalkTree const& tree) {
     NodeIndex const near_nodes = min(tree.size(), kNearNodes);
     for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
       nodes[n] = tree.nodes[n];
@@ -90,44 +90,6 @@ struct WholeNodes {
   template <typename Record>
   __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
     return NextNode<kCategories>(n < kNearNodes ? nodes[n] : tree.nodes[n], tree, record);
-  }
-};
-
-/// Near nodes of a matrix of one tile with symbols of two bytes, without categories, in one word each: lanes whose rows
-/// are at different nodes then disturb each other least. In shared memory.
-///
-/// A word has, from the top, the left child (10 bits; 0: a leaf), the column (5), whether missing values go left (1),
-/// and the first symbol that goes right (16). Left children of near nodes are near enough for that, but for trees with
-/// an order. kFar is no node: there are 16 columns at most.
-struct PackedNodes {
-  static constexpr std::uint32_t kFar = ~0U, kLeaves = 1U << 22;
-  std::uint32_t words[kNearNodes];
-  std::uint32_t missing;  ///< the symbol
-
-  __device__ void Load(DeviceMatrixView const& m, WalkTree const& tree) {
-    NodeIndex const near_nodes = min(tree.size(), kNearNodes);
-    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
-      WalkNode const node = tree.nodes[n];
-      auto const left = static_cast<std::uint32_t>(node.left);
-      bool const missing_left = node.split.missing_left != kNoSymbol;
-      if (node.left == kNoNode) {
-        words[n] = 0;
-      } else {
-        words[n] = left >= 1U << 10
-                       ? kFar
-                       : left << 22 | node.split.feature << 17 | (missing_left ? 1U << 16 : 0U) | node.split.bin;
-      }
-    }
-    if (threadIdx.x == 0) missing = m.tile[0].bins;
-  }
-  template <typename Record>
-  __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
-    std::uint32_t const word = n < kNearNodes ? words[n] : kFar;
-    if (word < kLeaves) return kNoNode;
-    if (word == kFar) return NextNode<false>(tree.nodes[n], tree, record);
-    std::uint32_t const symbol = record.Symbol(word >> 17 & 31U);
-    bool const left = symbol < (word & 0xFFFFU) || ((word >> 16 & 1U) != 0 && symbol == missing);
-    return static_cast<NodeIndex>((word >> 22) + (left ? 0 : 1));
   }
 };
 
@@ -141,11 +103,11 @@ __device__ NodeIndex FirstNode(WalkTree const& tree, std::uint64_t row) {
 /// kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
-  __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
+  __shared__ NearNodes<kCategories> near_nodes;
   __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
   WaitForKernelBefore();
   if (!tree.finished()) return;
-  near_nodes.Load(matrix, tree);
+  near_nodes.Load(tree);
   __syncthreads();
   OwnRecord<kWords> record{matrix, words};
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
