@@ -9,7 +9,6 @@
 #include "gradient/load_gradients.cuh"
 #include "matrix/record_pieces.cuh"
 #include "objective/row_gradients.cuh"
-#include "sample/key_estimate.cuh"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -57,17 +56,15 @@ struct ComputedGradients {
   template <SamplingMethod kMethod>
   __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const* margins,
                        std::uint32_t (&key)[kWordRows]) const {
+    GradientPair v[kWordRows];
     if (first + kWordRows <= rows) {
-      losses.ForFour(first, margins,
-                     [&](int i, float f, float y, float w) { key[i] = EstimateKey(losses.loss, f, y, w, kMethod); });
+      losses.Four(first, margins, v);
     } else {
 #pragma unroll
-      for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? kUnsureKey : kNoKey;
+      for (int i = 0; i < kWordRows; ++i) v[i] = first + i < rows ? Of(first + i, margins) : GradientPair{};
     }
 #pragma unroll
-    for (int i = 0; i < kWordRows; ++i) {
-      if (key[i] == kUnsureKey) key[i] = KeyOf(Of(first + i, margins), kMethod);
-    }
+    for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? KeyOf(v[i], kMethod) : kNoKey;
   }
   __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
 };
