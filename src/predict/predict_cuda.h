@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "core/device.h"
-#include "level/node.h"
 #include "matrix/device_matrix.h"
 #include "split/category_sets.h"
+#include "tree/node.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
