@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/stages.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
-#include "level/stages.h"
 
 namespace xgbgpu::cuda {
 

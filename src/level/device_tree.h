@@ -9,7 +9,6 @@
 #include "gradient/gradient_cuda.h"
 #include "level/family.h"
 #include "level/grow_order_ops.h"
-#include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
 #include "objective/objective_cuda.h"
@@ -20,6 +19,7 @@
 #include "split/constraints_cuda.h"
 #include "split/split.h"
 #include "split/split_groups.h"
+#include "tree/node.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {

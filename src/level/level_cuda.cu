@@ -5,10 +5,10 @@
 
 #include "core/grid.h"
 #include "core/message.h"
+#include "core/stages.h"
 #include "gradient/gradient_ops.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
-#include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
 #include "split/warp_splits_cuda.h"

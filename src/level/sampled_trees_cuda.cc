@@ -1,6 +1,6 @@
 /// What LevelBuilder does differently when a tree is grown on a sample of the rows.
+#include "core/stages.h"
 #include "level/level_cuda.h"
-#include "level/stages.h"
 #include "predict/predict_cuda.h"
 
 namespace xgbgpu::cuda {

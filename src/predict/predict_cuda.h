@@ -3,9 +3,9 @@
 #define XGBGPU_PREDICT_PREDICT_CUDA_H_
 
 #include "core/device.h"
-#include "level/node.h"
 #include "matrix/device_matrix.h"
 #include "split/category_sets.h"
+#include "tree/node.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {

@@ -6,8 +6,8 @@
 #include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/message.h"
+#include "core/stages.h"
 #include "gradient/gradient_ops.h"
-#include "level/stages.h"
 #include "objective/objective_ops.h"
 #include "rounds/resident_rows_cuda.h"
 
