@@ -181,7 +181,7 @@ def _trace_of(booster: Any) -> str:
     if not hasattr(booster, "save_config"):
         raise TypeError(f"profile takes a Booster, a fitted estimator or a file's name, not {type(booster).__name__}")
     section = json.loads(booster.save_config())["learner"]["gradient_booster"]
-    file = section.get("gbtree", section).get("xgboost_gpu_param", {}).get("gpu_trace", "")
+    file = section.get("gbtree", section).get("xgboost_gpu_param", {}).get("traced_to", "")
     if not file:
         raise ValueError("This booster was trained without gpu_trace: set gpu_trace to a file's name and train again")
     return str(file)
