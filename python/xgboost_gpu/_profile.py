@@ -159,8 +159,8 @@ class Profile:
 def profile(booster: Any) -> Profile:
     """Time per stage of a training with ``gpu_trace``.
 
-    ``booster`` is what was trained: a ``Booster``, or a fitted estimator of ``xgboost.sklearn``, with the parameter
-    ``gpu_trace`` naming a file that is still there; or the name of such a file. What ran after the last round is in the
+    ``booster`` is what was trained with the parameter ``gpu_trace``, or a copy of it: a ``Booster``, or a fitted estimator
+    of ``xgboost.sklearn``, whose file is still there; or the name of such a file. What ran after the last round is in the
     file once the booster that trained is gone, as it is when ``xgboost.train`` returns; then the file is valid JSON.
 
         booster = xgb.train({"tree_method": "gpu_hist", "gpu_trace": "trace.json"}, data, 20)
