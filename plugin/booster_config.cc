@@ -21,6 +21,8 @@ using xgboost::Json;
 constexpr char kExactMethod[] = "gpu_exact";
 constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
+constexpr char kMethod[] = "tree_method";
+constexpr char kTrace[] = "gpu_trace", kTracedTo[] = "traced_to";
 
 std::vector<std::string> SplitSequence(std::string const& sequence) {
   std::vector<std::string> names;
@@ -37,24 +39,40 @@ xgboost::Object ToObject(ParamValues const& values) {
   return object;
 }
 
-ParamValues ToValues(Json const& object) {
+/// XGBoost's message for a value of another kind names no key.
+template <typename Kind>
+void CheckIs(Json const& value, std::string const& key) {
+  if (xgboost::IsA<Kind>(value)) return;
+  throw InvalidArgument{"Key '" + key + "' of the loaded configuration has a value of kind " +
+                        value.GetValue().TypeStr() + "; allowed: " + Kind{}.TypeStr()};
+}
+
+xgboost::Object::Map const& Members(Json const& value, std::string const& key) {
+  CheckIs<xgboost::Object>(value, key);
+  return xgboost::get<xgboost::Object const>(value);
+}
+
+ParamValues ToValues(Json const& object, std::string const& key) {
   ParamValues values;
-  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(object)) {
+  for (auto const& [name, value] : Members(object, key)) {
+    CheckIs<xgboost::String>(value, key + '.' + name);
     values[CanonicalName(name)] = xgboost::get<xgboost::String const>(value);
   }
   return values;
 }
 
 /// The member `name` of an object, or null.
-Json const* Find(Json const& object, char const* name) {
-  auto const& members = xgboost::get<xgboost::Object const>(object);
+Json const* Find(Json const& object, char const* name, std::string const& key) {
+  auto const& members = Members(object, key);
   auto const found = members.find(name);
   return found == members.cend() ? nullptr : &found->second;
 }
 
-std::string Text(Json const& object, char const* name) {
-  Json const* value = Find(object, name);
-  return value == nullptr ? std::string{} : xgboost::get<xgboost::String const>(*value);
+std::string Text(Json const& object, char const* name, std::string const& key) {
+  Json const* const value = Find(object, name, key);
+  if (value == nullptr) return {};
+  CheckIs<xgboost::String>(*value, key + '.' + name);
+  return xgboost::get<xgboost::String const>(*value);
 }
 
 /// A parameter of trees as stock code takes it, which knows one way less to sample rows.
@@ -178,6 +196,7 @@ void BoosterConfig::Absorb(Args const& args) {
       tree_values_[CanonicalName(name)] = name == "monotone_constraints" ? AsTuple(value) : value;
     } else if (IsDeviceParam(name)) {
       device_values_[name] = value;
+      if (name == kTrace) traced_to_ = value;
     } else if (MeaningOfDropped(name) != nullptr) {
       dropped_values_[name] = value;
     }
@@ -237,38 +256,61 @@ void BoosterConfig::Save(Json* gbtree) const {
       updaters[kPublicUpdater] = WithTreeParam(tree_, "gpu_hist_train_param", {{"debug_synchronize", "0"}});
     }
   }
-  out[kDeviceSection] = xgboost::ToJson(device_);
-  if (IsExact()) out[kDeviceSection]["tree_method"] = xgboost::String{kExactMethod};
-  if (tree_.sampling_method == kGossMethod) out[kDeviceSection][kSamplingMethod] = xgboost::String{kGossMethod};
-  for (auto const& [name, value] : dropped_values_) out[kDeviceSection][name] = xgboost::String{value};
+  auto section = xgboost::ToJson(device_);
+  auto& members = section.GetObject();
+  members[kTrace] = xgboost::String{""};  // nothing that is loaded opens a file; XGBoost looks for known names here
+  if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};
+  if (IsExact()) members[kMethod] = xgboost::String{kExactMethod};
+  if (tree_.sampling_method == kGossMethod) members[kSamplingMethod] = xgboost::String{kGossMethod};
+  for (auto const& [name, value] : dropped_values_) members[name] = xgboost::String{value};
+  out[kDeviceSection] = std::move(section);
+}
+
+bool BoosterConfig::LoadOwn(ParamValues const& section) {
+  bool exact = false;
+  for (auto const& [name, value] : section) {
+    if (name == kMethod) {
+      exact = value == kExactMethod;
+    } else if (name == kTracedTo) {
+      traced_to_ = value;
+    } else if (name == kSamplingMethod) {
+      tree_values_[name] = value;
+    } else if (IsDeviceParam(name) && (name != kTrace || value.empty())) {
+      device_values_[name] = value;
+    } else if (MeaningOfDropped(name) != nullptr) {
+      dropped_values_[name] = value;
+    } else {
+      WarnOnce(std::string{kDeviceSection} + '.' + name,
+               "key '" + name + "' of " + kDeviceSection + " in the loaded configuration is ignored.");
+    }
+  }
+  return exact;
 }
 
 void BoosterConfig::Load(Json* gbtree) {
   *this = BoosterConfig{};
   Json& in = *gbtree;
-  Json& train = in["gbtree_train_param"];
+  CheckIs<xgboost::Object>(in, "gradient_booster");
+  constexpr char kTrainSection[] = "gbtree_train_param";
+  Json& train = in[kTrainSection];
+  CheckIs<xgboost::Object>(in["updater"], "updater");
   auto& updaters = xgboost::get<xgboost::Object>(in["updater"]);
 
   for (auto const& [name, updater] : updaters) {
-    Json const* values = Find(updater, "train_param");
-    if (values != nullptr) tree_values_ = ToValues(*values);
+    std::string const key = "updater." + name;
+    Json const* values = Find(updater, "train_param", key);
+    if (values != nullptr) tree_values_ = ToValues(*values, key + ".train_param");
   }
-  if (Json const* section = Find(in, kDeviceSection)) {
-    for (auto const& [name, value] : ToValues(*section)) {
-      if (name == "tree_method") continue;
-      bool const of_trees = name == kSamplingMethod;
-      (of_trees ? tree_values_ : IsDeviceParam(name) ? device_values_ : dropped_values_)[name] = value;
-    }
-  }
-  gpu_predictor_ = Text(train, "predictor") == "gpu_predictor";
-  cpu_predictor_ = Text(train, "predictor") == "cpu_predictor";
+  Json const* const own = Find(in, kDeviceSection, "gradient_booster");
+  bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
+  gpu_predictor_ = Text(train, "predictor", kTrainSection) == "gpu_predictor";
+  cpu_predictor_ = Text(train, "predictor", kTrainSection) == "cpu_predictor";
   if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
 
-  Json const* const section = Find(in, kDeviceSection);
-  bool const exact = section != nullptr && Text(*section, "tree_method") == kExactMethod;
-  method_ = exact ? Method::kExact : Text(train, "tree_method") == "gpu_hist" ? Method::kHist : Method::kStock;
+  std::string const method = Text(train, kMethod, kTrainSection);
+  method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
   // "specified_updater" would tell who chose the sequence, but XGBoost 1.7 reads false as true from binary JSON.
-  updaters_ = SplitSequence(Text(train, "updater"));
+  updaters_ = SplitSequence(Text(train, "updater", kTrainSection));
   bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());
   // A loaded booster grows trees, even if the saved one only updated some.
   if (chosen_by_method || !NamesOurs()) updaters_.clear();

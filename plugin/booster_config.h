@@ -66,6 +66,8 @@ class BoosterConfig {
   void Absorb(xgboost::Args const& args);
   void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
   void Parse();
+  /// Takes in what Save has put into a section of our own. True if that names gpu_exact.
+  bool LoadOwn(ParamValues const& section);
   bool NamesOurs() const;
   std::string Join(char const* name_of_ours) const;
 
@@ -74,6 +76,7 @@ class BoosterConfig {
   bool updates_{false};                ///< process_type=update
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
   bool cpu_predictor_{false};          ///< predictor=cpu_predictor
+  std::string traced_to_;              ///< gpu_trace as it was set last, here or before the configuration was saved
   ParamValues tree_values_;
   ParamValues device_values_;
   ParamValues dropped_values_;

@@ -16,6 +16,7 @@ where it was looked for, or which XGBoost is needed if the installed one does no
 import importlib
 from typing import TYPE_CHECKING, Any, List
 
+from ._estimators import write_for_stock
 from ._library import BuildInfo, Device, TrainingMemory, load_library
 from ._profile import Profile, profile
 from ._workers import send_with_library
@@ -41,6 +42,7 @@ __all__ = [
 
 _LIBRARY = load_library()
 send_with_library()
+write_for_stock()
 
 
 def build_info() -> BuildInfo:

@@ -159,8 +159,8 @@ class Profile:
 def profile(booster: Any) -> Profile:
     """Time per stage of a training with ``gpu_trace``.
 
-    ``booster`` is what was trained: a ``Booster``, or a fitted estimator of ``xgboost.sklearn``, with the parameter
-    ``gpu_trace`` naming a file that is still there; or the name of such a file. What ran after the last round is in the
+    ``booster`` is what was trained with the parameter ``gpu_trace``, or a copy of it: a ``Booster``, or a fitted estimator
+    of ``xgboost.sklearn``, whose file is still there; or the name of such a file. What ran after the last round is in the
     file once the booster that trained is gone, as it is when ``xgboost.train`` returns; then the file is valid JSON.
 
         booster = xgb.train({"tree_method": "gpu_hist", "gpu_trace": "trace.json"}, data, 20)
@@ -181,7 +181,7 @@ def _trace_of(booster: Any) -> str:
     if not hasattr(booster, "save_config"):
         raise TypeError(f"profile takes a Booster, a fitted estimator or a file's name, not {type(booster).__name__}")
     section = json.loads(booster.save_config())["learner"]["gradient_booster"]
-    file = section.get("gbtree", section).get("xgboost_gpu_param", {}).get("gpu_trace", "")
+    file = section.get("gbtree", section).get("xgboost_gpu_param", {}).get("traced_to", "")
     if not file:
         raise ValueError("This booster was trained without gpu_trace: set gpu_trace to a file's name and train again")
     return str(file)

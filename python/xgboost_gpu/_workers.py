@@ -2,7 +2,7 @@
 
 joblib's workers, and those that `multiprocessing` starts with "spawn", are new Python processes: XGBoost is imported
 there when an estimator arrives, this package is not. So what is sent says that it needs it. What is written to files
-(pickle, joblib.dump) stays as XGBoost makes it, and stock XGBoost reads it.
+(pickle, joblib.dump) does not ask for it, and stock XGBoost reads it.
 """
 
 import sys
