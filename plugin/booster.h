@@ -134,6 +134,10 @@ class Booster : public xgboost::GradientBooster {
   /// Without resident rows: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
                    unsigned layer_end);
+  /// predict() is XGBoost's own, with `values` numbers for each row and output. Where we are in charge a failed
+  /// allocation, of which XGBoost says nothing, becomes an error that says how much it needs.
+  template <typename F>
+  void ByStock(std::uint64_t rows, std::uint64_t values, F&& predict) const;
   /// The model on a device, if there is one and it is worth the way for so many rows and the rounds [begin, end); end
   /// 0: to the last.
   std::optional<ModelOnDevice> WorthADevice(DevicePrediction* prediction, std::uint64_t rows, std::uint32_t begin,

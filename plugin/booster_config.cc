@@ -4,6 +4,7 @@
 #include <xgboost/tree_updater.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -19,6 +20,7 @@ using xgboost::Args;
 using xgboost::Json;
 
 constexpr char kExactMethod[] = "gpu_exact";
+constexpr char kBackend[] = "gpu_backend";
 constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
 constexpr char kMethod[] = "tree_method";
@@ -97,6 +99,34 @@ void CheckMethod(std::string const& name) {
                         "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }
 
+/// The number in the name of a GPU as XGBoost 2 has them: cuda, gpu (then it is empty), cuda:1. Nothing for other names.
+std::optional<std::string> OrdinalOfGpu(std::string const& device) {
+  auto const colon = device.find(':');
+  std::string const kind = device.substr(0, colon);
+  if (kind != "cuda" && kind != "gpu") return {};
+  if (colon == std::string::npos) return std::string{};
+  std::string ordinal = device.substr(colon + 1);
+  bool const is_number = ordinal.find_first_not_of("0123456789") == std::string::npos;
+  if (ordinal.empty() || ordinal.size() > 9 || !is_number) return {};
+  return ordinal;
+}
+
+/// XGBoost 1.7 does not know these parameters of XGBoost 2. `has_method`: tree_method is one of ours already.
+void SayWhatToWriteInstead(Args const& args, bool has_method) {
+  for (auto const& [name, value] : args) {
+    if (name == "multi_strategy") {
+      WarnOnce(name,
+               "parameter multi_strategy is of XGBoost 2 and has no effect here: each output has trees of its own, as "
+               "with one_output_per_tree. Leave it out.");
+    }
+    auto const ordinal = name == "device" ? OrdinalOfGpu(value) : std::nullopt;
+    if (!ordinal || (has_method && ordinal->empty())) continue;
+    std::string instead = has_method ? "" : "tree_method=\"gpu_hist\"";
+    if (!ordinal->empty()) instead += (has_method ? "gpu_id=" : ", gpu_id=") + *ordinal;
+    WarnOnce(name, "parameter device=\"" + value + "\" is of XGBoost 2 and has no effect here. Write " + instead + ".");
+  }
+}
+
 bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") == 0; }
 
 /// Of a name that it does not know XGBoost does not say which parameter it was; with an empty one alone it would have
@@ -155,6 +185,7 @@ Args BoosterConfig::Configure(Args const& args) {
   bool const was_in_charge = InCharge();
   Absorb(args);
   if (InCharge()) Parse();
+  SayWhatToWriteInstead(args, InCharge());
   if (gpu_predictor_ && InCharge() && device_.gpu_backend == "host") {
     WarnOnce("predictor", "parameter predictor=gpu_predictor: gpu_backend is host, so predictions are made there.");
   }
@@ -197,6 +228,7 @@ void BoosterConfig::Absorb(Args const& args) {
     } else if (IsDeviceParam(name)) {
       device_values_[name] = value;
       if (name == kTrace) traced_to_ = value;
+      if (name == kBackend) wants_cuda_ = value == "cuda";
     } else if (MeaningOfDropped(name) != nullptr) {
       dropped_values_[name] = value;
     }
@@ -208,10 +240,10 @@ void BoosterConfig::Absorb(Args const& args) {
 void BoosterConfig::Choose(std::string const* tree_method, std::string const* updater,
                            std::string const* process_type) {
   if (tree_method != nullptr) {
-    CheckMethod(*tree_method);
     method_ = *tree_method == "gpu_hist"     ? Method::kHist
               : *tree_method == kExactMethod ? Method::kExact
                                              : Method::kStock;
+    stock_method_ = HasOurMethod() ? std::nullopt : std::optional{*tree_method};
     updaters_.clear();
   }
   if (updater != nullptr) {
@@ -219,9 +251,23 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
   } else if (process_type != nullptr && *process_type == "default" && !NamesOurs()) {
     updaters_.clear();  // they were there to update trees
   }
+  if (wants_cuda_) CheckTrainsOnCuda();
+  if (tree_method != nullptr) CheckMethod(*tree_method);
   if (!InCharge()) updaters_.clear();  // the stock booster knows what to do with them
   if (InCharge() && updater != nullptr) CheckAreUpdaters(*updater);
   CheckOneGrows(updaters_);
+}
+
+/// A training fails rather than use the CPU unnoticed.
+void BoosterConfig::CheckTrainsOnCuda() const {
+  bool const others_grow = !NamesOurs() && std::any_of(updaters_.cbegin(), updaters_.cend(), Grows);
+  if (InCharge() && !others_grow) return;
+  std::string const has = others_grow     ? "updater is '" + Join("") + "'"
+                          : stock_method_ ? "tree_method is '" + *stock_method_ + "'"
+                                          : "tree_method is not set";
+  throw InvalidArgument{"Parameter gpu_backend is 'cuda' and " + has +
+                        ", which does not train there; allowed: tree_method=gpu_hist or gpu_exact with "
+                        "gpu_backend=cuda, or gpu_backend=auto or host"};
 }
 
 void BoosterConfig::Parse() {
@@ -309,6 +355,7 @@ void BoosterConfig::Load(Json* gbtree) {
 
   std::string const method = Text(train, kMethod, kTrainSection);
   method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
+  if (!HasOurMethod()) stock_method_ = method;
   // "specified_updater" would tell who chose the sequence, but XGBoost 1.7 reads false as true from binary JSON.
   updaters_ = SplitSequence(Text(train, "updater", kTrainSection));
   bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());

@@ -6,6 +6,9 @@
 #include "array_rows.h"
 #include "booster.h"
 #include "boundary.h"
+#include "core/buffer.h"
+#include "core/host_memory.h"
+#include "core/message.h"
 #include "prediction_policy.h"
 
 namespace xgbgpu::plugin {
@@ -32,6 +35,18 @@ void Booster::DropOlderMargins(xgboost::DMatrix const& data, xgboost::Prediction
   }
 }
 
+template <typename F>
+void Booster::ByStock(std::uint64_t rows, std::uint64_t values, F&& predict) const {
+  try {
+    predict();
+  } catch (std::bad_alloc const&) {
+    if (!config_.InCharge()) throw;
+    std::uint64_t const bytes = rows * model_->num_output_group * values * sizeof(float);
+    Throw<dmlc::Error>("xgboost-gpu: out of memory while predicting ", rows, " rows: XGBoost needs at least ", bytes,
+                       " bytes for the predictions");
+  }
+}
+
 void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                           unsigned layer_begin, unsigned layer_end) {
   std::shared_ptr<xgboost::DMatrix> values;
@@ -47,7 +62,14 @@ void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry*
     values = ToPredictFrom(data, *out, model.has_value());
     return model && on_device_.Predict(*model, from(), {layer_begin, layer_end}, is_dart, out);
   });
-  if (!done) inner_->PredictBatch(from(), out, training, layer_begin, layer_end);
+  if (!done) {
+    ByStock(data->Info().num_row_, 1, [&] { inner_->PredictBatch(from(), out, training, layer_begin, layer_end); });
+  }
+  if (!config_.InCharge() || CurrentApiCall() == ApiCall::kUpdate) return;
+  // XGBoost copies them next, and all that it says where there is no room is "std::bad_alloc".
+  AtBoundary("predicting", [&] {
+    WithMemoryFor("a copy of the predictions", [&] { Buffer<float> const room{out->predictions.Size()}; });
+  });
 }
 
 std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
@@ -88,7 +110,9 @@ void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missi
     return rows != nullptr && prediction.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
                                                         &out->predictions.HostVector());
   });
-  if (!done) inner_->InplacePredict(data, missing, out, layer_begin, layer_end);
+  if (done) return;
+  std::uint64_t const rows = data == nullptr ? 0 : data->Info().num_row_;
+  ByStock(rows, 1, [&] { inner_->InplacePredict(data, missing, out, layer_begin, layer_end); });
 }
 
 void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
@@ -98,7 +122,9 @@ void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<floa
     auto const model = WorthADevice(&on_device_, data->Info().num_row_, 0, layer_end);
     return model && on_device_.PredictLeaf(*model, data, {0, layer_end}, &out->HostVector());
   });
-  if (!done) inner_->PredictLeaf(data, out, layer_begin, layer_end);
+  if (done) return;
+  std::uint64_t const trees = std::uint64_t{layer_end == 0 ? Rounds() : layer_end} - layer_begin;
+  ByStock(data->Info().num_row_, trees, [&] { inner_->PredictLeaf(data, out, layer_begin, layer_end); });
 }
 
 void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
@@ -109,7 +135,9 @@ void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVec
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
     return explanation_.Predict(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, approximate, out);
   });
-  if (!done) inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
+  if (done) return;
+  ByStock(data->Info().num_row_, data->Info().num_col_ + 1,
+          [&] { inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature); });
 }
 
 void Booster::PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
@@ -120,7 +148,10 @@ void Booster::PredictInteractionContributions(xgboost::DMatrix* data, xgboost::H
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
     return explanation_.PredictInteractions(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, out);
   });
-  if (!done) inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
+  if (done) return;
+  std::uint64_t const columns = data->Info().num_col_ + 1;
+  ByStock(data->Info().num_row_, columns * columns,
+          [&] { inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate); });
 }
 
 }  // namespace xgbgpu::plugin

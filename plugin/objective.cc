@@ -2,6 +2,7 @@
 
 #include <xgboost/json.h>
 
+#include <algorithm>
 #include <string>
 
 #include "booster.h"
@@ -9,6 +10,7 @@
 #include "host_span.h"
 #include "round.h"
 #include "saved_number.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
@@ -39,6 +41,17 @@ std::optional<ObjectiveParams> ParamsOf(xgboost::ObjFunction const& objective) {
   return params;
 }
 
+/// gblinear is XGBoost's alone, but has an objective of ours.
+void CheckIsNotLinear(xgboost::Args const& args) {
+  auto const has = [&](char const* name, char const* value) {
+    return std::find(args.cbegin(), args.cend(), xgboost::Args::value_type{name, value}) != args.cend();
+  };
+  if (!has("booster", "gblinear") || !has("gpu_backend", "cuda")) return;
+  throw InvalidArgument{
+      "Parameter gpu_backend is 'cuda' and booster is 'gblinear', which does not train there; allowed: "
+      "booster=gbtree or dart with tree_method=gpu_hist or gpu_exact, or gpu_backend=auto or host"};
+}
+
 }  // namespace
 
 DecoratedObjective::DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker)
@@ -55,6 +68,7 @@ xgboost::ObjFunction* DecoratedObjective::inner() const {
 }
 
 void DecoratedObjective::Configure(xgboost::Args const& args) {
+  AtBoundary("reading parameters", [&] { CheckIsNotLinear(args); });
   inner()->Configure(args);
   configured_ = false;
 }

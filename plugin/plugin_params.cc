@@ -235,8 +235,14 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
 }
 
 Place ToPlace(DeviceParam const& param, bool must_exist) {
-  if (param.n_gpus != 1) NotYet("n_gpus", std::to_string(param.n_gpus), "1");
+  if (param.n_gpus < -1 || param.n_gpus > 1) {
+    NotYet("n_gpus", std::to_string(param.n_gpus), "1; -1 and 0, which mean the same");
+  }
   if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
+  if (param.n_gpus != 1) {
+    WarnOnce("n_gpus", "parameter n_gpus is " + std::to_string(param.n_gpus) +
+                           ", and this version trains on one GPU or, without one, on the host: as with n_gpus=1.");
+  }
   bool const on_host = param.gpu_backend == "host";
   Place const host{BackendKind::kHost, 0};
   bool const must_check = must_exist && param.gpu_id >= 0;

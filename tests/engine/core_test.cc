@@ -11,9 +11,11 @@
 
 #include "core/buffer.h"
 #include "core/fixed_point.h"
+#include "core/host_memory.h"
 #include "core/parallel.h"
 #include "core/random.h"
 #include "core/search.h"
+#include "core/trace.h"
 #include "core/work_sizes.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_ops.h"
@@ -215,6 +217,20 @@ TEST(BufferTest, MovesAndStartsEmpty) {
 TEST(BufferTest, TooMuchIsBadAlloc) {
   if (XGBGPU_TESTS_SANITIZED) GTEST_SKIP() << "a sanitizer's allocator ends the process instead";
   EXPECT_THROW(Buffer<char>{std::numeric_limits<std::size_t>::max() / 2}, std::bad_alloc);
+}
+
+TEST(HostMemoryTest, TheInnermostPurposeIsTold) {
+  HostStageTimer const timer;
+  try {
+    WithMemoryFor("trees", [&] { timer.Run("histograms", kNoLevel, [] { throw OutOfHostMemory{4096}; }); });
+    FAIL() << "nothing was thrown";
+  } catch (std::bad_alloc const& e) {  // whoever goes on without memory need not know the type
+    auto const& known = dynamic_cast<OutOfHostMemory const&>(e);
+    EXPECT_EQ(known.bytes(), 4096U);
+    EXPECT_STREQ(known.purpose(), "histograms");
+  }
+  EXPECT_EQ(WithMemoryFor("trees", [] { return 7; }), 7);
+  EXPECT_EQ(OutOfHostMemory{1}.purpose(), nullptr);
 }
 
 TEST(SearchTest, FindsWhatTheStandardLibraryFinds) {
