@@ -12,6 +12,7 @@
 #include "core/buffer.h"
 #include "core/fixed_point.h"
 #include "core/parallel.h"
+#include "core/quoted.h"
 #include "core/random.h"
 #include "core/search.h"
 #include "core/work_sizes.h"
@@ -50,6 +51,41 @@ TEST(PhiloxTest, KnownAnswers) {
       EXPECT_EQ(reference[i], v.expected.word[i]);
     }
   }
+}
+
+TEST(QuotedTest, PlainTextStays) {
+  EXPECT_EQ(Quoted(""), "''");
+  EXPECT_EQ(Quoted("gpu_hist \\ it's"), "'gpu_hist \\ it's'");
+  EXPECT_EQ(Quoted("Zürich 東京 \U0001F600"), "'Zürich 東京 \U0001F600'");
+}
+
+TEST(QuotedTest, ControlCharactersAreEscaped) {
+  EXPECT_EQ(Quoted("a\nb\tc\rd"), "'a\\nb\\tc\\rd'");
+  EXPECT_EQ(Quoted(std::string("\x1b[31m\0\x7f", 7)), "'\\x1b[31m\\x00\\x7f'");
+  EXPECT_EQ(Quoted("\u009b1m"), "'\\xc2\\x9b1m'");       // a terminal's other way to begin a command
+  EXPECT_EQ(Quoted("a\u202eb"), "'a\\xe2\\x80\\xaeb'");  // text goes on from right to left
+}
+
+TEST(QuotedTest, BytesThatAreNotUtf8AreEscaped) {
+  EXPECT_EQ(Quoted("\xff\xfe"), "'\\xff\\xfe'");
+  EXPECT_EQ(Quoted("\xc3"), "'\\xc3'");                             // cut in a character
+  EXPECT_EQ(Quoted("\xc0\xafz"), "'\\xc0\\xafz'");                  // longer than it need be
+  EXPECT_EQ(Quoted("\xed\xa0\x80z"), "'\\xed\\xa0\\x80z'");         // half a pair of UTF-16
+  EXPECT_EQ(Quoted("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'");  // beyond the last character
+}
+
+TEST(QuotedTest, LongTextIsCutAtCharacters) {
+  std::string const just = std::string(79, 'x') + "é";
+  EXPECT_EQ(Quoted(just), "'" + just + "'");
+  EXPECT_EQ(Quoted(just + "yz"), "'" + just + "… (83 bytes)'");
+  EXPECT_EQ(QuotedName(std::string(4096, 'x')), "'" + std::string(4096, 'x') + "'");
+  EXPECT_LT(QuotedName(std::string(1 << 20, 'x')).size(), 4200U);
+}
+
+TEST(QuotedTest, WhatIsEscapedStaysSo) {
+  std::string const once = Quoted("a\x1b\n\xff");
+  EXPECT_EQ(Escaped(once, 80), once);
+  EXPECT_EQ(EscapedMessage("two\nlines\t\x1b"), "two\nlines\t\\x1b");
 }
 
 TEST(RandomStreamTest, WordIsPartOfItsBlock) {
