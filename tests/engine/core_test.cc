@@ -1,10 +1,14 @@
 // core: random numbers, fixed point, buffers, threads, error texts.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,6 +19,7 @@
 #include "core/quoted.h"
 #include "core/random.h"
 #include "core/search.h"
+#include "core/trace.h"
 #include "core/work_sizes.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_ops.h"
@@ -86,6 +91,27 @@ TEST(QuotedTest, WhatIsEscapedStaysSo) {
   std::string const once = Quoted("a\x1b\n\xff");
   EXPECT_EQ(Escaped(once, 80), once);
   EXPECT_EQ(EscapedMessage("two\nlines\t\x1b"), "two\nlines\t\\x1b");
+}
+
+TEST(TraceFileTest, IsJsonWhateverStagesAreCalled) {
+  auto const path = std::filesystem::temp_directory_path() / ("trace" + std::to_string(::getpid()) + ".json");
+  char const* const odd = "a\"b\\c\n\x01";
+  {
+    TraceFile file{path.string()};
+    file.Add({odd, 2, 3, 1.0004, 2.0006, 4000});
+    file.AddHostSpan(odd, 0);
+  }
+  std::ifstream written{path};
+  auto const events = nlohmann::json::parse(written);  // throws if it is none
+  std::filesystem::remove(path);
+  ASSERT_EQ(events.size(), 5U);  // two processes, a row, a stage, what the host did
+  EXPECT_EQ(events[2]["args"]["name"], odd);
+  auto const stage = nlohmann::json::parse(
+      R"({"ph": "X", "pid": 1, "tid": 0, "ts": 1.0, "dur": 2.001,
+          "args": {"tree": 2, "level": 3, "bytes": 4000, "GB/s": 1.999}})");
+  for (auto const& [name, value] : stage.items()) EXPECT_EQ(events[3][name], value);
+  EXPECT_EQ(events[3]["name"], odd);
+  EXPECT_EQ(events[4]["name"], odd);
 }
 
 TEST(RandomStreamTest, WordIsPartOfItsBlock) {
