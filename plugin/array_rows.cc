@@ -11,7 +11,6 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
-#include "json_text.h"
 
 namespace xgbgpu::plugin {
 
@@ -260,12 +259,19 @@ namespace {
 
 template <typename T>
 std::string Interface(std::vector<T> const& array, char const* type) {
-  std::string const address = std::to_string(reinterpret_cast<std::uintptr_t>(array.data()));
-  return Object({{"data", Array({address, "true"})},
-                 {"shape", Array({std::to_string(array.size())})},
-                 {"strides", "null"},
-                 {"typestr", Quote(type)},
-                 {"version", "3"}});
+  auto const integer = [](auto value) { return xgboost::Json{xgboost::Integer{static_cast<std::int64_t>(value)}}; };
+  auto const address = integer(reinterpret_cast<std::uintptr_t>(array.data()));
+  xgboost::Json interface {
+    xgboost::Object {}
+  };
+  interface["data"] = xgboost::Array{{address, xgboost::Json{xgboost::Boolean{true}}}};
+  interface["shape"] = xgboost::Array{{integer(array.size())}};
+  interface["strides"] = xgboost::Null{};
+  interface["typestr"] = xgboost::String{type};
+  interface["version"] = integer(3);
+  std::string text;
+  xgboost::Json::Dump(interface, &text);
+  return text;
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float ma
   // Of the margin -inf these two have gradients: a model of zeros, as in stock.
   bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
   if (may_be_zero && std::isinf(margin)) return;
-  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : base_score,
+  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : Escaped(base_score, 80),
                          "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
                          ", since the objective takes its logarithm");
 }
@@ -161,8 +161,8 @@ void Booster::Trace(Trainer* trainer) {
     trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has
     if (!file.empty()) trace_ = std::make_shared<TraceFile>(file);
     if (trace_ != nullptr && trace_->replaces_another()) {
-      WarnOnce("gpu_trace " + file, "parameter gpu_trace: '" + file +
-                                        "' is now written by another booster; the one before it writes no more.");
+      WarnOnce("gpu_trace " + file, "parameter gpu_trace: " + QuotedName(file) +
+                                        " is now written by another booster; the one before it writes no more.");
     }
   }
   trainer->Trace(trace_);

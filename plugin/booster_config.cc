@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "constraint_text.h"
+#include "core/quoted.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -95,8 +96,8 @@ Json WithTreeParam(TreeParam tree, char const* name_of_own, ParamValues const& o
 void CheckMethod(std::string const& name) {
   static std::set<std::string> const kMethods{"auto", "approx", "exact", "hist", "gpu_hist", kExactMethod};
   if (kMethods.count(name) != 0) return;
-  throw InvalidArgument{"Parameter tree_method is '" + name +
-                        "'; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
+  throw InvalidArgument{"Parameter tree_method is " + Quoted(name) +
+                        "; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }
 
 /// The number in the name of a GPU as XGBoost 2 has them: cuda, gpu (then it is empty), cuda:1. Nothing for other names.
@@ -141,8 +142,8 @@ void CheckAreUpdaters(std::string const& sequence) {
   bool const syncs = std::any_of(names.cbegin(), names.cend(), is_sync);
   bool const grows = std::any_of(names.cbegin(), names.cend(), Grows);
   if ((!syncs || grows) && std::all_of(names.cbegin(), names.cend(), is_updater)) return;
-  throw InvalidArgument{"Parameter updater is '" + sequence +
-                        "'; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …), "
+  throw InvalidArgument{"Parameter updater is " + Quoted(sequence) +
+                        "; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …), "
                         "sync only with one that grows trees (grow_…)"};
 }
 
@@ -151,8 +152,8 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
   if (std::count_if(updaters.cbegin(), updaters.cend(), Grows) < 2) return;
   std::string sequence;
   for (auto const& name : updaters) sequence += (sequence.empty() ? "" : ",") + name;
-  throw InvalidArgument{"Parameter updater is '" + sequence +
-                        "'; allowed: one updater that grows trees (grow_…) in it"};
+  throw InvalidArgument{"Parameter updater is " + Quoted(sequence) +
+                        "; allowed: one updater that grows trees (grow_…) in it"};
 }
 
 void SayWhatBecameOf(ParamValues const& dropped) {

@@ -58,7 +58,7 @@ void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& inf
   if (columns <= 1) return;
   for (char const* const of_one : {"ndcg", "map", "pre", "ams", "cox-nloglik"}) {
     if (name == of_one)
-      Throw<InvalidArgument>("Metric ", metric, ": the data have ", columns, " labels a row; allowed: 1");
+      Throw<InvalidArgument>("Metric ", Escaped(metric, 80), ": the data have ", columns, " labels a row; allowed: 1");
   }
 }
 

@@ -33,12 +33,12 @@ std::set<std::string> NamesOf() {
 }
 
 [[noreturn]] void NotAllowed(std::string const& name, std::string const& value, std::string const& allowed) {
-  throw InvalidArgument{"Parameter " + name + " is '" + value + "'; allowed: " + allowed};
+  throw InvalidArgument{"Parameter " + name + " is " + Quoted(value) + "; allowed: " + allowed};
 }
 
 [[noreturn]] void NotYet(std::string const& name, std::string const& value, std::string const& allowed) {
-  throw Unsupported{"Parameter " + name + " is '" + value +
-                    "', which this version of xgboost-gpu does not support; supported: " + allowed};
+  throw Unsupported{"Parameter " + name + " is " + Quoted(value) +
+                    ", which this version of xgboost-gpu does not support; supported: " + allowed};
 }
 
 /// Names the parameter, and what is allowed, of a fraction that XGBoost's parser would refuse without that: it reads no
@@ -66,6 +66,22 @@ void CheckFractions(ParamValues const& values) {
         "colsample_bynode", "colsample_bylevel", "colsample_bytree", "top_rate", "other_rate"}) {
     auto const found = values.find(name);
     if (found != values.end()) CheckFraction(name, found->second);
+  }
+}
+
+/// Values that XGBoost's parser refuses it quotes as they are.
+template <typename Param>
+void Update(Param* param, ParamValues const& values) {
+  try {
+    param->UpdateAllowUnknown(values);
+  } catch (dmlc::ParamError const& error) {
+    std::string text = error.what();
+    for (auto const& [name, value] : values) {
+      std::string const raw = "value='" + value + '\'';
+      std::size_t const at = text.find(raw);
+      if (at != std::string::npos) text.replace(at, raw.size(), "value=" + Quoted(value));
+    }
+    throw InvalidArgument{text};
   }
 }
 
@@ -184,7 +200,7 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
     NotAllowed("max_cat_to_onehot", onehot->second, "1 to 2147483647");
   }
   TreeParam param;
-  param.UpdateAllowUnknown(values);
+  Update(&param, values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
   if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, Policies(exact));
   ToSamplingMethod(param.sampling_method, exact);
@@ -196,7 +212,7 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
 DeviceParam ParseDeviceParam(ParamValues const& values) {
   CheckFractions(values);
   DeviceParam param;
-  param.UpdateAllowUnknown(values);
+  Update(&param, values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
   if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
   for (auto const& [name, rate] : {std::pair{"top_rate", param.top_rate}, {"other_rate", param.other_rate}}) {

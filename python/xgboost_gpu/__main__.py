@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import xgboost
 
 from ._compare import compare
+from ._text import escaped_message, quoted_name
 
 
 def _read_data(name: str) -> Any:
@@ -23,14 +24,21 @@ def _read_data(name: str) -> Any:
         return xgboost.DMatrix(name, silent=True)
     except xgboost.core.XGBoostError as error:
         raise ValueError(
-            f"--data is {name!r}, which XGBoost cannot read; allowed: an array (.npy), a sparse matrix (.npz), or a "
-            "text file, as 'file?format=libsvm' or 'file?format=csv'"
+            f"--data is {quoted_name(name)}, which XGBoost cannot read; allowed: an array (.npy), a sparse matrix (.npz), "
+            "or a text file, as 'file?format=libsvm' or 'file?format=csv'"
         ) from error
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its errors quote arguments as they are."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(escaped_message(message))
 
 
 def main() -> int:
     """Prints the report. 0: alike, or explained; 1: a difference is real; 2: something cannot be read."""
-    parser = argparse.ArgumentParser(prog="python3 -m xgboost_gpu", description="Tools for models.")
+    parser = _Parser(prog="python3 -m xgboost_gpu", description="Tools for models.")
     tool = parser.add_subparsers(dest="tool", required=True).add_parser(
         "compare", help="compare two models node by node and explain each difference"
     )
@@ -49,7 +57,7 @@ def main() -> int:
             ordered=args.ordered,
         )  # fmt: skip
     except (ValueError, OSError, xgboost.core.XGBoostError) as error:
-        print(f"compare: {error}", file=sys.stderr)
+        print(f"compare: {escaped_message(error)}", file=sys.stderr)
         return 2
     print(found)
     return 0 if found.explained else 1

@@ -8,6 +8,8 @@ from typing import Any, Dict, List
 import numpy as np
 import xgboost
 
+from ._text import escaped_message, quoted, quoted_name
+
 
 @dataclass
 class ModelTree:
@@ -79,7 +81,7 @@ class Model:
             booster = learner["gradient_booster"]
             kind = booster["name"]
             if kind not in ("gbtree", "dart"):
-                raise ValueError(f"{name} has the booster {kind}; allowed: gbtree, dart")
+                raise ValueError(f"{name} has the booster {quoted(kind)}; allowed: gbtree, dart")
             model = booster.get("gbtree", booster)["model"]
             shape = learner["learner_model_param"]
             self.trees = [ModelTree.of(tree) for tree in model["trees"]]
@@ -88,7 +90,7 @@ class Model:
             self.base_score = float(shape["base_score"])
             self.per_round = self.outputs * max(1, int(model["gbtree_model_param"]["num_parallel_tree"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"{name} is not a model of XGBoost 1.7: {error!r}") from error
+            raise ValueError(f"{name} is not a model of XGBoost 1.7: {escaped_message(repr(error))}") from error
 
     def check_shape(self, other: "Model") -> None:
         for what, ours, theirs in (
@@ -107,8 +109,8 @@ def _learner(source: Any, name: str) -> Dict[str, Any]:
         source = source.get_booster()
     if isinstance(source, (str, Path)):
         if not Path(source).is_file():
-            raise FileNotFoundError(f"{name} is '{source}', which is not a file")
-        what, source = f"'{source}'", bytearray(Path(source).read_bytes())
+            raise FileNotFoundError(f"{name} is {quoted_name(source)}, which is not a file")
+        what, source = quoted_name(source), bytearray(Path(source).read_bytes())
     elif isinstance(source, (bytes, bytearray)):
         what, source = f"{len(source)} bytes", bytearray(source)
     elif not isinstance(source, xgboost.Booster):
@@ -119,7 +121,7 @@ def _learner(source: Any, name: str) -> Dict[str, Any]:
         try:
             booster.load_model(source)
         except xgboost.core.XGBoostError as error:
-            reason = str(error).strip().splitlines()[0]
+            reason = escaped_message(str(error).strip().splitlines()[0])
             raise ValueError(f"{name} is {what}, which is no model of XGBoost: {reason}") from error
         source = booster
     learner: Dict[str, Any] = json.loads(bytes(source.save_raw("json")))["learner"]

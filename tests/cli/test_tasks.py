@@ -149,7 +149,7 @@ def test_feature_map(cli, model):
     [
         ("0 width\n", "map.txt:1: '0 width' is not: index name type"),
         ("0 the width q\n", "map.txt:1: '0 the width q' is not: index name type"),
-        ("0 width q\n2 height q\n", "map.txt:2: the index is 2; expected 1"),
+        ("0 width q\n2 height q\n", "map.txt:2: the index is '2'; expected 1"),
         ("0 width metres\n", "map.txt:1: the type is 'metres'; allowed: i, q, int, float, c"),
     ],
 )

@@ -184,7 +184,7 @@ def test_models_of_all_kinds_tell_the_same(tmp_path) -> None:
         (
             lambda booster, data: xgb.train({"booster": "gblinear"}, data, 1),
             ValueError,
-            "b has the booster gblinear; allowed: gbtree, dart",
+            "b has the booster 'gblinear'; allowed: gbtree, dart",
         ),
         (lambda booster, data: booster[:2], ValueError, "a has 3 trees and b has 2; allowed: as many"),
         (
