@@ -157,7 +157,7 @@ def compare(
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} is {value}; allowed: a finite number from 0 on")
     if data is None and gradient_error:
-        raise ValueError(f"gradient_error is {gradient_error}, but no data tell how many rows a sum has")
+        raise ValueError(f"gradient_error is {gradient_error}, but without data the number of rows in a node is unknown; give data")
     columns = None if data is None else Columns(data)
     if columns is not None and columns.shape[1] != one.features:
         raise ValueError(f"data have {columns.shape[1]} columns; allowed: {one.features}, the models' features")

@@ -98,7 +98,7 @@ class Model:
             ("trees a round", self.per_round, other.per_round),
         ):
             if ours != theirs:
-                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: as many")
+                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: the same number")
 
 
 def _learner(source: Any, name: str) -> Dict[str, Any]:

@@ -14,8 +14,9 @@ namespace xgbgpu {
 void CheckCuda(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // an error that can be recovered from must not show up again at the next call
-  Throw<DeviceError>("CUDA failed while ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status),
-                     "). The model is as before this call. If it comes again, train with gpu_backend=host");
+  Throw<DeviceError>(
+      "CUDA failed while ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status),
+      "). The model is as it was before this call. If the error comes again, train with gpu_backend=host");
 }
 
 DeviceScope::DeviceScope(int device) {
