@@ -89,7 +89,7 @@ static void CheckExactData(xgboost::DMatrix* data) {
   if (IsBinned(*data)) {
     throw Unsupported{
         "tree_method is 'gpu_exact' and the data are a QuantileDMatrix, which holds bins, but exact trees need the "
-        "values; allowed with gpu_exact: a DMatrix"};
+        "values; allowed with gpu_exact: DMatrix"};
   }
   if (!CategoricalFeatures(data->Info()).empty()) {
     throw Unsupported{

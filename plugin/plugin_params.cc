@@ -53,7 +53,7 @@ void CheckFraction(std::string const& name, std::string const& value) {
   errno = 0;
   auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));
   if (std::exchange(errno, 0) == ERANGE)
-    NotAllowed(name, value, "0, or a number between 1.18e-38 and 3.4e38, with either sign");
+    NotAllowed(name, value, "0, or a number from 1.18e-38 to 3.4e38 with either sign");
   if (*end != '\0') NotAllowed(name, value, "a decimal number");
   // It rounds to float 15 times at most: for the digits, ten powers and a quotient.
   if (std::fabs(as_read - number) > 0x1p-20 * std::fabs(number)) {

@@ -27,7 +27,7 @@ from support import BACKEND, OURS, fresh, only_ours, params, raw, stock_params
 @pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg", "rank:map"])
 def test_groups_of_no_weight_are_named(objective: str) -> None:
     matrix = xgb.DMatrix(X[:40], np.arange(40) % 2, group=[10] * 4, weight=np.zeros(4))
-    with pytest.raises(xgb.core.XGBoostError, match="all 4 weights of groups are 0; allowed: one or more above 0"):
+    with pytest.raises(xgb.core.XGBoostError, match="all 4 weights of groups are 0; allowed: at least one above 0"):
         xgb.train(params(objective=objective), matrix, 1)
     matrix.set_weight(np.array([0, 0, 1, 0]))
     assert len(xgb.train(params(objective=objective), matrix, 1).get_dump()) == 1
