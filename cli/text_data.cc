@@ -97,7 +97,7 @@ void CheckTextData(std::string const& option, std::string const& uri) {
     if (row.empty()) return;  // labels are all there is
   }
   constexpr std::size_t kShown = 60;
-  throw Error(what + ": it is read as LIBSVM, but one of its rows is '" + row.substr(0, kShown) +
+  throw Error(what + ": it is read as LIBSVM, but a row of it is '" + row.substr(0, kShown) +
               (row.size() > kShown ? "…" : "") +
               "'; allowed: rows of label column:value column:value …. For a CSV file write " + path +
               "?format=csv&label_column=0, with the number of the column that has the labels");
