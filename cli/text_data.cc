@@ -97,9 +97,9 @@ void CheckTextData(std::string const& option, std::string const& uri) {
     row = NextRow(file);
     if (row.empty()) return;  // labels are all there is
   }
-  throw Error(what + ": it is read as LIBSVM, and a row of it is " + Quoted(row) +
-              "; allowed: label column:value column:value …; of a CSV file: " + EscapedName(path) +
-              "?format=csv&label_column=0, as the column of the labels may be");
+  throw Error(what + ": it is read as LIBSVM, but a row of it is " + Quoted(row) +
+              "; allowed: rows of label column:value column:value …. For a CSV file write " + EscapedName(path) +
+              "?format=csv&label_column=0, with the number of the column that has the labels");
 }
 
 }  // namespace xgbgpu::cli

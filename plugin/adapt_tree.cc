@@ -93,8 +93,8 @@ void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& inf
   bool const goss = params.sampling_method == SamplingMethod::kGoss;
   throw Unsupported{
       std::string{"Parameter sampling_method is '"} + (goss ? "goss" : "gradient_based") +
-      "', with which heavy rows are chosen more often, and the leaves of the objective are medians of the "
-      "chosen rows; supported with weights: uniform"};
+      "', which chooses rows of large weight more often; the leaves of reg:absoluteerror are weighted medians of the "
+      "chosen rows and would count these rows too much; supported with weights: uniform"};
 }
 
 std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients) {

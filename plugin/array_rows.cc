@@ -197,13 +197,13 @@ class CsrRows final : public RowSource {
     std::uint64_t const end = Offset(row + 1);
     if (end < begin || end > static_cast<std::uint64_t>(values_.shape[0])) {
       Throw<InvalidArgument>("Row ", row, " of a CSR matrix ends at value ", static_cast<std::int64_t>(end),
-                             "; allowed: rows in order, up to ", values_.shape[0]);
+                             " (indptr); allowed: ends that never decrease, at most ", values_.shape[0]);
     }
     return end;
   }
   void CheckColumn(std::uint64_t value, std::uint64_t column) const {
     if (column < columns_) return;
-    Throw<InvalidArgument>("Value ", value, " of a CSR matrix is of column ", static_cast<std::int64_t>(column),
+    Throw<InvalidArgument>("Value ", value, " of a CSR matrix has the column ", static_cast<std::int64_t>(column),
                            "; allowed: 0 to ", std::int64_t{columns_} - 1);
   }
   template <typename T>

@@ -143,8 +143,8 @@ void CheckAreUpdaters(std::string const& sequence) {
   bool const grows = std::any_of(names.cbegin(), names.cend(), Grows);
   if ((!syncs || grows) && std::all_of(names.cbegin(), names.cend(), is_updater)) return;
   throw InvalidArgument{"Parameter updater is " + Quoted(sequence) +
-                        "; allowed: names of updaters with commas between them (grow_gpu_hist, prune, refresh, …), "
-                        "sync only with one that grows trees (grow_…)"};
+                        "; allowed: names of updaters separated by commas (grow_gpu_hist, prune, refresh, …); sync "
+                        "needs an updater beside it that grows trees (grow_…)"};
 }
 
 /// A second updater that grows finds the tree grown, at which XGBoost fails without a word for it.
@@ -153,7 +153,7 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
   std::string sequence;
   for (auto const& name : updaters) sequence += (sequence.empty() ? "" : ",") + name;
   throw InvalidArgument{"Parameter updater is " + Quoted(sequence) +
-                        "; allowed: one updater that grows trees (grow_…) in it"};
+                        "; allowed: a list with only one updater that grows trees (grow_…)"};
 }
 
 void SayWhatBecameOf(ParamValues const& dropped) {

@@ -46,8 +46,9 @@ void CheckWeightsForStock(MetricParams const& metric, xgboost::MetaInfo const& i
   TargetView const targets = ViewTargets(info);
   if (targets.group_ptr == nullptr || targets.weights == nullptr || targets.groups == info.num_row_) return;
   if (metric.kind == Metric::kCoxNloglik || IsRanking(metric.kind, targets)) return;
-  Throw<InvalidArgument>("Metric ", NameOf(metric.kind), " needs weights of rows; the data have weights of ",
-                         targets.groups, " ranking groups; allowed: no weights, or metrics of rankings");
+  Throw<InvalidArgument>("Metric ", NameOf(metric.kind),
+                         " needs one weight for each row, but the data have weights of ", targets.groups,
+                         " ranking groups; allowed: no weights, or a metric of rankings");
 }
 
 /// Stock code reads these by the number of the row alone, and ends the process where rows have several labels.

@@ -52,11 +52,13 @@ void CheckFraction(std::string const& name, std::string const& value) {
   if (end == text || *end != '\0') NotAllowed(name, value, "a number");
   errno = 0;
   auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));
-  if (std::exchange(errno, 0) == ERANGE) NotAllowed(name, value, "0 and numbers of a size from 1.18e-38 to 3.4e38");
+  if (std::exchange(errno, 0) == ERANGE)
+    NotAllowed(name, value, "0, or a number from 1.18e-38 to 3.4e38 with either sign");
   if (*end != '\0') NotAllowed(name, value, "a decimal number");
   // It rounds to float 15 times at most: for the digits, ten powers and a quotient.
   if (std::fabs(as_read - number) > 0x1p-20 * std::fabs(number)) {
-    NotAllowed(name, value, "fewer digits: very large and very small numbers as 1e20, 1e-20");
+    NotAllowed(name, value,
+               "the number with an exponent, such as 1e20 or 1e-20, because XGBoost misreads this many digits");
   }
 }
 
@@ -103,9 +105,10 @@ SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
 void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   TrainParams const defaults;
   if (train.sampling_method == SamplingMethod::kGoss) return;
-  std::string const needs = " without sampling_method=goss, and sampling_method is '" + param.sampling_method + "'";
   auto const refuse = [&](char const* name, float value, char const* fallback) {
-    Throw<InvalidArgument>("Parameter ", name, " is '", value, "'; allowed: ", fallback, needs);
+    Throw<InvalidArgument>("Parameter ", name, " is '", value, "', but sampling_method is '", param.sampling_method,
+                           "' and only goss uses ", name, "; allowed: sampling_method=goss, or ", name, " left at ",
+                           fallback);
   };
   if (train.top_rate != defaults.top_rate) refuse("top_rate", train.top_rate, "0.2");
   if (train.other_rate != defaults.other_rate) refuse("other_rate", train.other_rate, "0.1");
@@ -167,7 +170,8 @@ void CheckStockParam(std::string const& name, std::string const& value) {
   };
   static Rule const kShare{[](double x) { return x >= 0 && x <= 1; }, "0 to 1"};
   // Each thread has a stack, which the system runs out of, with the end of the process.
-  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096; 0: as many as there are", true};
+  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096, or 0 for all threads of this machine",
+                             true};
   static std::map<std::string, Rule> const kRules{
       {"num_parallel_tree", {[](double x) { return x >= 1; }, "1 or larger", true}},
       {"nthread", kThreads},
@@ -278,8 +282,9 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
       throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not +
                         "; possible: auto, host"};
     }
-    WarnOnce("no device", "the library trains on the host, the same model at less speed: " + why_not +
-                              ". (gpu_backend=host chooses this without a warning.)");
+    WarnOnce("no device", "training runs on the CPU because " + why_not +
+                              ". The model is the same, but it takes longer. Set gpu_backend=host to train on the CPU "
+                              "without this warning.");
     return host;
   }
   int const device = param.gpu_id < 0 ? 0 : param.gpu_id % devices;

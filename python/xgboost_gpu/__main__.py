@@ -37,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main() -> int:
-    """Prints the report. 0: alike, or explained; 1: a difference is real; 2: something cannot be read."""
+    """Prints the report. Returns 0 if all differences are explained, 1 if one is real, 2 if something cannot be read."""
     parser = _Parser(prog="python3 -m xgboost_gpu", description="Tools for models.")
     tool = parser.add_subparsers(dest="tool", required=True).add_parser(
         "compare", help="compare two models node by node and explain each difference"
@@ -45,10 +45,10 @@ def main() -> int:
     tool.add_argument("a", help="a model file")
     tool.add_argument("b", help="another")
     tool.add_argument("--data", help="the rows both were trained on: .npy, .npz (sparse), or 'file?format=libsvm'")
-    tool.add_argument("--reg-lambda", type=float, default=1.0, help="of the trainings; default: 1")
-    tool.add_argument("--gamma", type=float, default=0.0, help="of the trainings; default: 0")
-    tool.add_argument("--gradient-error", type=float, help="of a row's gradients; default with data: 2^-21")
-    tool.add_argument("--ordered", action="store_true", help="trained with max_leaves or lossguide")
+    tool.add_argument("--reg-lambda", type=float, default=1.0, help="reg_lambda of both trainings; default: 1")
+    tool.add_argument("--gamma", type=float, default=0.0, help="gamma of both trainings; default: 0")
+    tool.add_argument("--gradient-error", type=float, help="how far gradients of a row may be apart; default with data: 2^-21")
+    tool.add_argument("--ordered", action="store_true", help="both were trained with max_leaves or lossguide")
     args = parser.parse_args()
     try:
         data = None if args.data is None else _read_data(args.data)

@@ -1,4 +1,4 @@
-"""Models as arrays, and data as columns, for what looks at them."""
+"""Models as arrays over their nodes, and data as columns."""
 
 import json
 from dataclasses import dataclass
@@ -48,14 +48,14 @@ class ModelTree:
         return [node] if self.left[node] == -1 else [node, int(self.left[node]), int(self.right[node])]
 
     def below(self, node: int) -> int:
-        """Nodes of the subtree of `node`, but itself."""
+        """How many nodes are in the subtree of `node`, without itself."""
         found = [node]
         for each in found:  # grows meanwhile
             found += self.family(each)[1:]
         return len(found) - 1
 
     def split_text(self, node: int) -> str:
-        """As in "f3 < 0.25, missing left (gain 12.5)"; of a leaf "leaf 0.125"."""
+        """The split in words, as in "f3 < 0.25, missing left (gain 12.5)"; for a leaf "leaf 0.125"."""
         if self.left[node] == -1:
             return f"leaf {self.threshold[node]!s}"
         categories = self.categories[node]
@@ -72,7 +72,7 @@ def goes_left(tree: ModelTree, node: int, values: np.ndarray) -> np.ndarray:
 
 
 class Model:
-    """Trees of a model, and what must agree before they can be compared. `name`: for messages."""
+    """Trees of a model, and what two models must agree in to be compared. Messages call the model `name`."""
 
     def __init__(self, source: Any, name: str) -> None:
         self.name = name
@@ -100,7 +100,7 @@ class Model:
             ("trees a round", self.per_round, other.per_round),
         ):
             if ours != theirs:
-                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: as many")
+                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: the same number")
 
 
 def _learner(source: Any, name: str) -> Dict[str, Any]:

@@ -59,8 +59,8 @@ class Profile:
         self._rounds = _rounds(stages, spans)
         if not self._rounds:
             raise ValueError(
-                f"{escaped_name(source)} has no round but perhaps the first, which is not counted: train two or more "
-                "with gpu_trace"
+                f"{escaped_name(source)} has no complete round after the first, which is not counted: train at least two "
+                "rounds with gpu_trace"
             )
         times = [self._times_of(window) for window in self._rounds.values()]
         self.rounds = len(times)

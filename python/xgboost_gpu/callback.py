@@ -23,11 +23,11 @@ class ProgressBar(xgboost.callback.TrainingCallback):
     Parameters
     ----------
     rounds
-        How many there will be, if that is known: XGBoost does not tell its callbacks.
+        How many rounds there will be, if you know: XGBoost does not tell its callbacks.
     file
-        Where to write; default: ``sys.stderr``.
+        The file to write to; default: ``sys.stderr``.
     seconds
-        Between two updates; default: 0.1 on a terminal, 10 elsewhere.
+        Seconds between two updates; default: 0.1 on a terminal, 10 elsewhere.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         return {**self.__dict__, "_bar": None}
 
     def __deepcopy__(self, memo: Dict[int, Any]) -> "ProgressBar":
-        """The same file, and no bar yet."""
+        """A copy writes to the same file and has no bar yet."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__getstate__())
         return other
@@ -137,7 +137,7 @@ def _tqdm(rounds: Optional[int], output: TextIO) -> Any:
 
 
 def _last_metric(log: Dict[str, Any]) -> str:
-    """The last metric of the last data set: what early stopping looks at. Of `xgboost.cv`: its mean."""
+    """The last metric of the last data set, which early stopping looks at; with `xgboost.cv` its mean over the folds."""
     if not log:
         return ""
     data, metrics = list(log.items())[-1]
@@ -147,7 +147,7 @@ def _last_metric(log: Dict[str, Any]) -> str:
 
 
 def _memory(trainings: List[TrainingMemory]) -> str:
-    """Of the training that began last."""
+    """Where the training that began last runs, and how much memory it holds."""
     if not trainings:
         return ""
     newest = trainings[-1]

@@ -21,7 +21,9 @@ void CheckCuda(cudaError_t status, char const* what) {
     memory = "; " + std::to_string(free) + " of " + std::to_string(total) + " bytes of GPU memory are free";
   }
   Throw<DeviceError>("CUDA failed while ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status), ")",
-                     memory, ". The model is as before this call. If it comes again, train with gpu_backend=host");
+                     memory,
+                     ". The model is as it was before this call. If the error comes again, train with "
+                     "gpu_backend=host");
 }
 
 DeviceScope::DeviceScope(int device) {

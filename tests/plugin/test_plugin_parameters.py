@@ -38,7 +38,7 @@ def data(regression):
         ({"sampling_method": "goss", "top_rate": 1.5}, r"Parameter top_rate is '1.5'; allowed: larger than 0, less than 1"),
         ({"sampling_method": "goss", "other_rate": 0}, r"Parameter other_rate is '0'; allowed: larger than 0, less than 1"),
         ({"sampling_method": "goss", "top_rate": "most"}, r"top_rate is 'most'; allowed: a number"),
-        ({"top_rate": 0.3}, r"top_rate is '0.3.*without sampling_method=goss, and sampling_method is 'uniform'"),
+        ({"top_rate": 0.3}, r"top_rate is '0.3.*but sampling_method is 'uniform' and only goss uses top_rate; allowed: sampling_method=goss"),
         ({"sampling_method": "gradient_based", "subsample": 0.5, "other_rate": 0.3}, r"other_rate is '0.3.*sampling_method is 'gradient_based'"),
         ({"monotone_constraints": "(1,0,3,0,0)"}, r"monotone_constraints is '\(1,0,3,0,0\)'"),
         ({"monotone_constraints": "(1,0,0,0,0,1)"}, "monotone_constraints has 6 elements"),
@@ -271,7 +271,7 @@ def test_host_without_being_asked_warns_once_per_process():
     again = "xgb.train(params, data, 2); xgb.train(params, data, 2)"
     lines = log_of({"tree_method": "gpu_hist"}, again)
     assert len(lines) == 1
-    assert "trains on the host" in lines[0]
+    assert "training runs on the CPU" in lines[0]
 
 
 def test_dropped_parameters_say_what_they_mean_today():

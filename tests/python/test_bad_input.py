@@ -214,7 +214,7 @@ def test_a_training_that_diverges() -> None:
     bad = xgb.DMatrix(X, np.abs(Y), base_margin=margin)
     with pytest.raises(Error) as error:
         train(bad, 2, objective="count:poisson")
-    assert_says(error, "row 3 .*inf", "must be finite", "learning_rate or base_margin that is too large")
+    assert_says(error, "row 3 .*inf", "must be finite", "learning_rate or base_margin is too large")
 
 
 def test_one_class_of_many_with_a_bad_gradient_leaves_no_half_round() -> None:

@@ -186,16 +186,16 @@ def test_models_of_all_kinds_tell_the_same(tmp_path) -> None:
             ValueError,
             "b has the booster 'gblinear'; allowed: gbtree, dart",
         ),
-        (lambda booster, data: booster[:2], ValueError, "a has 3 trees and b has 2; allowed: as many"),
+        (lambda booster, data: booster[:2], ValueError, "a has 3 trees and b has 2; allowed: the same number"),
         (
             lambda booster, data: xgb.train({}, xgb.DMatrix(*make_data(50, 4)), 3),
             ValueError,
-            "a has 3 features and b has 4; allowed: as many",
+            "a has 3 features and b has 4; allowed: the same number",
         ),
         (
             lambda booster, data: xgb.train(dict(num_parallel_tree=3), data, 1),
             ValueError,
-            "a has 1 trees a round and b has 3; allowed: as many",
+            "a has 1 trees a round and b has 3; allowed: the same number",
         ),
     ],
 )
@@ -213,7 +213,7 @@ def test_data_that_do_not_fit(small) -> None:
         compare_models(booster, booster, np.zeros((4, 2)))
     with pytest.raises(ValueError, match="data have 1 dimensions; allowed: 2"):
         compare_models(booster, booster, np.zeros(4))
-    with pytest.raises(ValueError, match="gradient_error is 0.1, but no data tell"):
+    with pytest.raises(ValueError, match="gradient_error is 0.1, but without data"):
         compare_models(booster, booster, gradient_error=0.1)
 
 

@@ -285,7 +285,7 @@ def test_what_profile_refuses(matrices: List[xgb.DMatrix], traced: xgb.Booster, 
     with pytest.raises(ValueError, match="bad.json is not a file that gpu_trace has written"):
         xgboost_gpu.profile(bad)
     bad.write_text("[\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="bad.json has no round but perhaps the first, which is not counted: train two"):
+    with pytest.raises(ValueError, match="bad.json has no complete round after the first, which is not counted: train at least two"):
         xgboost_gpu.profile(bad)
     (tmp_path / "trace.json").unlink()
     with pytest.raises(FileNotFoundError, match="trace.json"):
