@@ -44,16 +44,21 @@ function(xgbgpu_choose_cuda_architectures compiler)
   set(CMAKE_CUDA_ARCHITECTURES "${chosen}" PARENT_SCOPE)
 endfunction()
 
-# xgbgpu_say_cuda_architectures(<reason> <architecture>...): a build takes minutes, so it says what for, and how many.
 function(xgbgpu_say_cuda_architectures reason)
-  # Seconds of one core that the library takes: code for the host and what is done once for all architectures, and each
-  # architecture. Measured with GCC 12 and CUDA 13 on a core of a server of 2023.
-  set(once 300)
-  set(each 100)
-  list(LENGTH ARGN count)
-  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  math(EXPR minutes "1 + (${once} + ${each} * ${count}) / (60 * ${cores})")
   list(JOIN ARGN " " architectures)
-  message(STATUS "CUDA architectures: ${architectures} (${reason}). The library takes about ${minutes} min "
-    "on all ${cores} cores")
+  list(LENGTH ARGN count)
+  xgbgpu_say_how_long(${count} "CUDA architectures: ${architectures} (${reason})")
+endfunction()
+
+# xgbgpu_say_how_long(<number of architectures> <what is built>): a build may take minutes; it says so at its beginning.
+function(xgbgpu_say_how_long count what)
+  # Seconds of one core: sources for the host, device code in any case, and for each architecture. Measured with GCC 12 and
+  # CUDA 13 on a server's core.
+  set(seconds 120)
+  if(count GREATER 0)
+    math(EXPR seconds "${seconds} + 100 + 100 * ${count}")
+  endif()
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR minutes "(${seconds} + 60 * ${cores} - 1) / (60 * ${cores})")
+  message(STATUS "${what}. The library takes about ${minutes} min on all ${cores} cores")
 endfunction()
