@@ -250,15 +250,16 @@ void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
   constexpr std::size_t kBlock = 1024;
   auto const is_bad = [&](std::size_t i) {
     constexpr float kLargest = std::numeric_limits<float>::max();
-    return !(std::fabs(gradients[i].grad) <= kLargest) | !(std::fabs(gradients[i].hess) <= kLargest);
+    return static_cast<unsigned>(!(std::fabs(gradients[i].grad) <= kLargest)) |
+           static_cast<unsigned>(!(std::fabs(gradients[i].hess) <= kLargest));
   };
   for (std::size_t begin = 0; begin < gradients.size(); begin += kBlock) {
     std::size_t const end = std::min(begin + kBlock, gradients.size());
     unsigned bad = 0;
-    for (std::size_t i = begin; i < end; ++i) bad |= static_cast<unsigned>(is_bad(i));
+    for (std::size_t i = begin; i < end; ++i) bad |= is_bad(i);
     if (bad == 0) continue;
     std::size_t i = begin;
-    while (!is_bad(i)) ++i;
+    while (is_bad(i) == 0) ++i;
     throw InvalidArgument{"The gradient of row " + std::to_string(i / classes) + ", class " +
                           std::to_string(i % classes) + " is " + std::to_string(gradients[i].grad) +
                           " and its hessian " + std::to_string(gradients[i].hess) + "; allowed: finite numbers"};

@@ -50,6 +50,6 @@ build() {
   else
     say "Building with the CUDA backend, in build/$preset: $(command -v nvcc)"
   fi
-  cmake --preset $preset
+  cmake --preset $preset -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}"
   cmake --build --preset $preset --target "$1" --parallel "$(nproc)"
 }
