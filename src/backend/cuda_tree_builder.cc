@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/stages.h"
-#include "tree/leaf.h"
+#include "growth/make_tree.h"
 
 namespace xgbgpu {
 
@@ -23,7 +23,7 @@ Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradie
   {
     ProfilerRange range{"xgbgpu tree"};
     Run([&] {
-      lane.level().SetShare(1, false);
+      lane.tree().SetShare(1, false);
       lane.Begin(params, gradients, TreeNumber(key));
       lane.GrowLevels();
     });
@@ -33,7 +33,7 @@ Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradie
 
 Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   auto const result = Run([&] {
-    auto finished = lane->level().Finish();
+    auto finished = lane->tree().Finish();
     MoveTrace();
     if (!finished.finite) {
       bool const given = lane->gradients().pairs != nullptr;
@@ -42,9 +42,9 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     return finished;
   });
   Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
-                       lane->level().constraints(), result.sets);
+                       lane->tree().constraints(), result.sets);
   last_ = lane;
-  ahead_values_ = lane->level().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
+  ahead_values_ = lane->tree().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
   ahead_rows_ = round_.rows;
   SetTree(tree.size());
   return tree;
@@ -104,10 +104,10 @@ void CudaTreeBuilder::Abandon() noexcept {
   for (std::size_t i = round_.finished; i < round_.begun; ++i) {
     TreeLane& lane = *lanes_[(i - round_.restarted) % round_.lanes];
     try {
-      if (lane.level().has_timeline()) {
+      if (lane.tree().has_timeline()) {
         FinishIn(&lane);
       } else {  // it is not grown again, if it should have been: its rows may be gone
-        Run([&] { lane.level().Discard(); });
+        Run([&] { lane.tree().Discard(); });
       }
     } catch (std::exception const&) {
       // Whatever was wrong with it, nobody has asked for this tree.
@@ -119,8 +119,8 @@ void CudaTreeBuilder::Abandon() noexcept {
 
 /// How many of so many trees grow at the same time.
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
-  cuda::LevelBuilder const& level = lanes_[0]->level();
-  if (level.has_timeline() || !level.CanRunUnattended(train_)) return 1;
+  cuda::HistTree const& tree = lanes_[0]->tree();
+  if (tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
@@ -175,8 +175,8 @@ void CudaTreeBuilder::BeginTree() {
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
   cuda::ResidentRows& rows = *round_.rows;
   cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
-  lane.level().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
-  bool const alone = round_.trees.size() == 1 && lane.level().ComputesGradients(train_);
+  lane.tree().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
+  bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {
     lane.Begin(
         train_, *losses, [&rows] { return rows.gradients(0); }, TreeNumber(tree.key), ahead);

@@ -28,18 +28,18 @@ class CudaTreeBuilder final : public CudaBuilder {
   void Abandon() noexcept override;
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
-  /// See cuda::LevelBuilder.
-  void SetTimeline(Timeline* timeline) override { lanes_[0]->level().SetTimeline(timeline); }
+  /// See cuda::HistTree.
+  void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
 
  private:
   Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
   GradientPair* GradientRoom() override { return lanes_[0]->GradientRoom(); }
-  NodeIndex const* positions() const override { return last_->level().positions(); }
+  NodeIndex const* positions() const override { return last_->tree().leaves().positions(); }
   Stream const& tree_stream() const override { return last_->stream(); }
   float* UploadNodeValues(Span<float const> node_values) override { return last_->UploadNodeValues(node_values); }
   Stream const& evaluation_stream() const override { return evaluation_stream_; }
   void WaitForReaders() const override;
-  StageTimer const& timer() override { return lanes_[0]->level().timer(); }
+  StageTimer const& timer() override { return lanes_[0]->tree().timer(); }
 
   Tree FinishIn(TreeLane* lane);
   std::uint32_t LanesFor(std::size_t trees) const;

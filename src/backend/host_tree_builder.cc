@@ -11,11 +11,11 @@
 #include "core/parallel.h"
 #include "core/stages.h"
 #include "gradient/gradient.h"
+#include "growth/make_tree.h"
 #include "histogram/histogram_policy.h"
 #include "level/level.h"
 #include "predict/predict.h"
 #include "sample/sample.h"
-#include "tree/leaf.h"
 
 namespace xgbgpu {
 

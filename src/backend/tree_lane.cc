@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "level/level_policy.h"
+#include "histogram/histogram_policy.h"
 
 namespace xgbgpu {
 
 std::size_t HistogramBudget() {
-  LevelPolicy const policy;
+  DeviceHistogramPolicy const policy;
   std::size_t free = 0, total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return std::min(static_cast<std::size_t>(policy.histogram_part * static_cast<double>(free)),
-                  policy.most_histogram_bytes);
+  return std::min(static_cast<std::size_t>(policy.part * static_cast<double>(free)), policy.most_bytes);
 }
 
 TreeLane::TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget)
@@ -20,7 +19,7 @@ TreeLane::TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const*
       arena_{arena},
       own_stream_{stream == nullptr ? std::make_unique<Stream const>() : nullptr},
       stream_{stream == nullptr ? *own_stream_ : *stream},
-      level_{matrix, arena, stream_, histogram_budget} {}
+      tree_{matrix, arena, stream_, histogram_budget} {}
 
 GradientPair* TreeLane::GradientRoom() {
   Reserve(&gradient_room_, arena_, "gradients", matrix_.view.rows);
@@ -30,21 +29,18 @@ GradientPair* TreeLane::GradientRoom() {
 void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
                      cuda::MarginsAhead const& ahead) {
   gradients_ = gradients;
-  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, ahead);
+  tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, ahead);
 }
 
 void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses,
                      std::function<cuda::DeviceGradients()> all, std::uint32_t tree_number,
                      cuda::MarginsAhead const& ahead) {
   gradients_ = {};
-  level_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, std::move(all), tree_number,
-               ahead);
+  tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, std::move(all), tree_number,
+              ahead);
 }
 
-void TreeLane::GrowLevels() {
-  level_.BuildRoot();
-  while (level_.SelectNodes()) level_.ExpandNodes();
-}
+void TreeLane::GrowLevels() { tree_.GrowAttended(); }
 
 float* TreeLane::UploadNodeValues(Span<float const> node_values) {
   uploaded_.Wait("copying leaf values");
@@ -64,7 +60,7 @@ void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std:
                              DeviceLimits const& limits, Event const* order) {
   float const* const values = UploadNodeValues(node_values);
   if (order != nullptr) order->HoldUp(stream_);
-  level_.AddLeafValues(values, margins, stride, limits);
+  tree_.leaves().AddLeafValues(values, margins, stride, limits);
   if (order != nullptr) order->Record(stream_);
 }
 

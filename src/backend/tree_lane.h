@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/device.h"
-#include "level/level_cuda.h"
+#include "driver/hist_tree_cuda.h"
 #include "sample/sample.h"
 
 namespace xgbgpu {
@@ -17,15 +17,15 @@ std::size_t HistogramBudget();
 /// All that a growing tree has to itself on the device. The device must be current.
 class TreeLane {
  public:
-  /// On `stream`; on a stream of its own if that is null. The other arguments as for cuda::LevelBuilder.
+  /// On `stream`; on a stream of its own if that is null. The other arguments as for cuda::HistTree.
   TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget);
 
   Stream const& stream() const { return stream_; }
-  cuda::LevelBuilder& level() { return level_; }
+  cuda::HistTree& tree() { return tree_; }
 
   /// Room for gradients [rows] that trees of this lane may be begun with.
   GradientPair* GradientRoom();
-  /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::LevelBuilder).
+  /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::HistTree).
   void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
              cuda::MarginsAhead const& ahead = {});
   /// On gradients that the tree computes itself; gradients().pairs is nullptr then.
@@ -52,7 +52,7 @@ class TreeLane {
   PinnedBuffer<float> host_node_values_;
   Event uploaded_;  ///< the last copy from there
   cuda::DeviceGradients gradients_;
-  cuda::LevelBuilder level_;  ///< goes first, and waits for the stream
+  cuda::HistTree tree_;  ///< goes first, and waits for the stream
 };
 
 }  // namespace xgbgpu

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "core/fixed_point.h"
+#include "core/float_bits.h"
+#include "core/hd.h"
 #include "core/random.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -35,6 +37,10 @@ constexpr int kNarrowApart = 64;
 struct alignas(8) GradientMaxima {
   std::uint32_t grad, hess;
 };
+/// Is no gradient NaN or infinite?
+XGBGPU_HD bool IsFinite(GradientMaxima const& maxima) {
+  return maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
+}
 
 namespace host {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/cuda_tree_builder.h"
-#include "level/level_policy.h"
+#include "sample/sample_policy.h"
 #include "sample/sample_ops.h"
 #include "support/given_trees.h"
 #include "support/grow.h"

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "backend/backend.h"
+#include "growth/make_tree.h"
 #include "sample/sample.h"
 #include "support/data.h"
 #include "support/grow.h"
-#include "tree/leaf.h"
 
 namespace xgbgpu {
 namespace {
