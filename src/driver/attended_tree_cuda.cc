@@ -82,7 +82,8 @@ void AttendedTree::EnqueuePositions() {
   parts_.lists.Reserve(jobs.size(), 0);
   CopyToDevice(parts_.Lists().move_jobs, jobs.data(), jobs.size(), parts_.stream, "writing positions");
   CopyToDevice(&parts_.memory.header()->state, &state, 1, parts_.stream, "writing positions");
-  MoveRows(parts_.Partition(), parts_.Lists(), {1, parts_.symbols}, LevelKind::kFinal, parts_.limits, parts_.stream);
+  MoveRows(parts_.Partition(parts_.matrix.view), parts_.Lists(), {1, parts_.symbols}, LevelKind::kFinal, parts_.limits,
+           parts_.stream);
   if (parts_.sampled()) {
     parts_.room.Reserve(&tree_nodes_, "nodes", growth_.tree().size());
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), parts_.stream, "writing positions");

@@ -10,20 +10,24 @@ namespace xgbgpu::cuda {
 
 namespace {
 
+using DevicePage = Page<DeviceMatrixView>;
+
 /// Rows in lists go to the lists of their children.
 class ListLevels {
  public:
   /// `first`: the first level that is enqueued now. Its rows are divided already.
   ListLevels(TreeParts const& parts, int first) : parts_{parts}, first_{first} {}
 
-  void Divide(int level, LevelBounds const& bounds, LevelKind kind = LevelKind::kInner) const {
+  void Divide(DevicePage const& page, int level, LevelBounds const& bounds, LevelKind kind = LevelKind::kInner) const {
     if (level == first_) return;
-    parts_.timer.Run(kMove, level,
-                     [&] { MoveRows(parts_.Partition(), parts_.Lists(), bounds, kind, parts_.limits, parts_.stream); });
+    parts_.timer.Run(kMove, level, [&] {
+      MoveRows(parts_.Partition(page.matrix), parts_.Lists(), bounds, kind, parts_.limits, parts_.stream);
+    });
   }
-  void Sum(int level, LevelBounds const& bounds) const {
+  void Sum(DevicePage const& page, int level, LevelBounds const& bounds) const {
     parts_.timer.Run(kSum, level, [&] {
-      SumRows(parts_.Histogram(), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits, parts_.stream);
+      SumRows(parts_.Histogram(page.matrix), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
+              parts_.stream);
     });
   }
   PlanView Plan() const { return parts_.Plan(); }
@@ -49,17 +53,17 @@ class PathRows {
     }
   }
 
-  void Divide(int level, LevelBounds const& bounds) {
+  void Divide(DevicePage const& page, int level, LevelBounds const& bounds) {
     levels_.Next();
-    auto const divide = [&] { levels_.Divide(parts_.Partition(), bounds, parts_.limits, parts_.stream); };
+    auto const divide = [&] { levels_.Divide(parts_.Partition(page.matrix), bounds, parts_.limits, parts_.stream); };
     level == 0 ? divide() : parts_.timer.Run(kMove, level, divide);
     levels_.EndDivide();
   }
-  void Sum(int level, LevelBounds const& bounds) {
+  void Sum(DevicePage const& page, int level, LevelBounds const& bounds) {
     parts_.timer.Run(kSum, level, [&] {
-      if (levels_.ClearsSlots()) ClearSums(parts_.Partition(), bounds, parts_.limits, parts_.stream);
-      SumPaths(parts_.Histogram(), levels_.paths(), parts_.splits.categories().View(), bounds, levels_.sums(),
-               parts_.limits, parts_.stream);
+      if (levels_.ClearsSlots()) ClearSums(parts_.Partition(page.matrix), bounds, parts_.limits, parts_.stream);
+      SumPaths(parts_.Histogram(page.matrix), levels_.paths(), parts_.splits.categories().View(), bounds,
+               levels_.sums(), parts_.limits, parts_.stream);
     });
     levels_.EndSum();
   }
@@ -76,12 +80,19 @@ LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) 
   return {level == 0 ? 1 : shape.Split(level - 1), parts.symbols, level + 1 < shape.possible_levels};
 }
 
+void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
+  parts.collective->SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
+}
+
 template <typename Rows>
 void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows, int first, int end) {
   for (int level = first; level < end; ++level) {
     LevelBounds const bounds = BoundsOf(parts, shape, level);
-    rows->Divide(level, bounds);
-    rows->Sum(level, bounds);
+    parts.pages().ForEach([&](DevicePage const& page) {
+      rows->Divide(page, level, bounds);
+      rows->Sum(page, level, bounds);
+    });
+    SumOverDevices(parts, bounds);
     PlanView const plan = rows->Plan();
     parts.timer.Run(kSplit, level, [&] {
       FindSplits(parts.Split(), plan, bounds, Rows::kNext, rows->step(), parts.limits, parts.stream);
@@ -101,7 +112,9 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
   ListLevels rows{parts, first};
   EnqueueLevelsOf(parts, shape, &rows, first, end);
   bool const is_final = end == shape.possible_levels;
-  rows.Divide(end, BoundsOf(parts, shape, end), is_final ? LevelKind::kFinal : LevelKind::kInner);
+  parts.pages().ForEach([&](DevicePage const& page) {
+    rows.Divide(page, end, BoundsOf(parts, shape, end), is_final ? LevelKind::kFinal : LevelKind::kInner);
+  });
 }
 
 void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
@@ -109,8 +122,11 @@ void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
   LevelBounds const bounds{families, parts.symbols};
   PlanView const plan = rows.Plan();
   if (batch != 0) PrepareFamilies(plan, families, parts.stream);
-  rows.Divide(batch, bounds);
-  rows.Sum(batch, bounds);
+  parts.pages().ForEach([&](DevicePage const& page) {
+    rows.Divide(page, batch, bounds);
+    rows.Sum(page, batch, bounds);
+  });
+  SumOverDevices(parts, bounds);
   parts.timer.Run(kSplit, batch,
                   [&] { FindSplits(parts.Split(), plan, bounds, NextLevel::kByHost, {}, parts.limits, parts.stream); });
 }

@@ -2,8 +2,10 @@
 
 #include <utility>
 
-#include "backend/backend.h"
+#include "driver/backend.h"
+#include "collective/collective.h"
 #include "core/message.h"
+#include "driver/hist_host.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
 #include "quantile/quantile.h"
@@ -16,6 +18,20 @@ namespace {
 
 void CheckThreads(int threads) {
   if (threads < 1) Throw<InvalidArgument>("The number of threads is ", threads, "; allowed: 1 or more");
+}
+
+bool IsSharded(Place const& place) { return place.shards != nullptr && place.shards->shards() > 1; }
+
+Collective& ShardsOf(Place const& place) { return place.shards != nullptr ? *place.shards : NoOtherShards(); }
+
+/// Only the host backend has shards. kAuto is the host's then, wherever a device is.
+BackendKind Resolve(BackendKind wanted, Place const& place) {
+  if (!IsSharded(place)) return ResolveBackend(wanted);
+  if (wanted == BackendKind::kCuda) {
+    Throw<Unsupported>("The backend (gpu_backend) is cuda, and the rows are in ", place.shards->shards(),
+                       " shards; allowed with shards: auto, host");
+  }
+  return BackendKind::kHost;
 }
 
 }  // namespace
@@ -43,30 +59,34 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
                                               int threads, Place place) {
   CheckThreads(threads);
   ValidateMaxBin(max_bin);
-  place.backend = ResolveBackend(place.backend);
+  place.backend = Resolve(place.backend, place);
   if (place.backend == BackendKind::kCuda) {
     auto matrix = BuildDeviceMatrix(source, weights, max_bin, place.device, threads);
     return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
   }
-  Cuts cuts = host::ComputeCuts(source, weights, max_bin, threads);
+  Cuts cuts = host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place));
   return std::shared_ptr<Dataset const>{
-      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
+      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads, ShardsOf(place)), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
-  place.backend = ResolveBackend(place.backend);
+  place.backend = Resolve(place.backend, place);
   if (place.backend == BackendKind::kCuda) {
     auto matrix = BuildDeviceMatrix(source, {}, 0, place.device, threads);
     return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
   }
-  Cuts cuts = host::CutsFromBinEdges(source, threads);
+  Cuts cuts = host::CutsFromBinEdges(source, threads, ShardsOf(place));
   return std::shared_ptr<Dataset const>{
-      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
+      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads, ShardsOf(place)), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
+  if (IsSharded(place)) {
+    Throw<Unsupported>("Exact trees (tree_method=gpu_exact) need all rows in one place, and these are in ",
+                       place.shards->shards(), " shards; tree_method=gpu_hist grows trees on shards");
+  }
   place.backend = ResolveBackend(place.backend);
   return std::shared_ptr<Dataset const>{new Dataset{place, host::SortColumns(source, threads)}};
 }
@@ -78,12 +98,12 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     Throw<InvalidArgument>("The backend (gpu_backend) is host, but the dataset lies on CUDA device ", place.device,
                            "; allowed: auto, cuda");
   }
-  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : ResolveBackend(backend);
+  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : Resolve(backend, place);
   if (data_->sorted()) {
     builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
                                               : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
   } else if (backend_ == BackendKind::kHost) {
-    builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
+    builder_ = MakeHostTreeBuilder(data_->matrix(), Shard::Place(&ShardsOf(place), data_->rows()), threads);
   } else {
     auto matrix = data_->device_matrix();
     if (matrix == nullptr) matrix = CopyMatrixToDevice(data_->matrix(), 0, threads);

@@ -38,8 +38,8 @@ SampleView TreeParts::Sample() const {
   return sample;
 }
 
-PartitionView TreeParts::Partition() const {
-  return {memory.View(), tree_matrix(), splits.categories().View(), histograms.View(), &memory.header()->gradient};
+PartitionView TreeParts::Partition(DeviceMatrixView const& page) const {
+  return {memory.View(), page, splits.categories().View(), histograms.View(), &memory.header()->gradient};
 }
 
 RowLists TreeParts::Lists() const {
@@ -51,8 +51,8 @@ RowPaths TreeParts::RootPaths() const {
   return paths.View(sampled() ? sample_room.gradients() : gradients.pairs, limits);
 }
 
-HistogramView TreeParts::Histogram() const {
-  return {tree_matrix(), histograms.View(), &memory.header()->state, &memory.header()->gradient};
+HistogramView TreeParts::Histogram(DeviceMatrixView const& page) const {
+  return {page, histograms.View(), &memory.header()->state, &memory.header()->gradient};
 }
 
 SplitView TreeParts::Split() const {
@@ -84,7 +84,7 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
     return;
   }
   TreeDraw const* const draw = &memory.settings()->draw;
-  PartitionView const view = Partition();
+  PartitionView const view = Partition(tree_matrix());
   GradientState* const state = &memory.header()->gradient;
   EarlyGradients const early = losses ? EarlyGradients{paths.narrow(), maxima_before.data()} : EarlyGradients{};
   timer.Run(kGradients, 0, [&] {
@@ -105,7 +105,7 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
 
 /// The sample, its gradients in fixed point, the root.
 void TreeParts::EnqueueSample() {
-  PartitionView const view = Partition();
+  PartitionView const view = Partition(tree_matrix());
   SampleView const sample = Sample();
   SampleDraw const* const draw = &memory.settings()->draw;
   timer.Run(kGradients, 0, [&] {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
+#include "collective/collective_cuda.h"
 #include "core/cleared_room.h"
 #include "core/device.h"
 #include "core/timeline.h"
@@ -17,6 +19,7 @@
 #include "histogram/histogram_room_cuda.h"
 #include "matrix/device_matrix.h"
 #include "objective/objective_cuda.h"
+#include "page/page.h"
 #include "partition/list_room_cuda.h"
 #include "partition/path_room_cuda.h"
 #include "sample/sample.h"
@@ -37,6 +40,7 @@ struct TreeParts {
   StageTimer timer;
   ClearedRoom room;
   std::uint32_t symbols{1};  ///< of the largest tile
+  std::unique_ptr<DeviceCollective> collective{std::make_unique<NoOtherDevices>()};
 
   TreeMemory memory;
   HistogramRoom histograms;
@@ -66,11 +70,13 @@ struct TreeParts {
 
   /// The matrix that the tree is grown on: a copy of the sample's rows, or all of them.
   DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
+  /// Its pages: in core it is one.
+  Pages<DeviceMatrixView> pages() const { return Pages<DeviceMatrixView>{tree_matrix()}; }
   SampleView Sample() const;
-  PartitionView Partition() const;
+  PartitionView Partition(DeviceMatrixView const& page) const;
   RowLists Lists() const;
   RowPaths RootPaths() const;
-  HistogramView Histogram() const;
+  HistogramView Histogram(DeviceMatrixView const& page) const;
   SplitView Split() const;
   /// Of rows by paths: `rows` at the level that is planned.
   PlanView Plan(RowPaths const& rows) const;

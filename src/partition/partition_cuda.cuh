@@ -5,7 +5,7 @@
 #include "core/search.h"
 #include "matrix/device_matrix.h"
 #include "partition/partition_ops.h"
-#include "split/category_sets.h"
+#include "tree/device_categories.h"
 
 namespace xgbgpu::cuda {
 

@@ -9,7 +9,7 @@
 #include "matrix/device_matrix.h"
 #include "partition/row_paths.h"
 #include "sample/sample_cuda.h"
-#include "split/category_sets.h"
+#include "tree/device_categories.h"
 #include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {

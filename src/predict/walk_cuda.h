@@ -10,7 +10,7 @@
 #include "partition/partition_cuda.h"
 #include "partition/row_paths.h"
 #include "sample/sample_cuda.h"
-#include "split/category_sets.h"
+#include "tree/device_categories.h"
 #include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {

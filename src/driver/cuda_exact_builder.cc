@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "backend/cuda_builder.h"
+#include "driver/cuda_builder.h"
 #include "core/stages.h"
 #include "exact/exact_growth.h"
 #include "exact/exact_memory.h"

@@ -1,6 +1,6 @@
 /// What callers of a builder must fit: the rows of its matrix, and the tree that it has finished last.
-#ifndef XGBGPU_BACKEND_FINISHED_TREE_H_
-#define XGBGPU_BACKEND_FINISHED_TREE_H_
+#ifndef XGBGPU_DRIVER_FINISHED_TREE_H_
+#define XGBGPU_DRIVER_FINISHED_TREE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -45,4 +45,4 @@ class FinishedTree {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_FINISHED_TREE_H_
+#endif  // XGBGPU_DRIVER_FINISHED_TREE_H_

@@ -1,13 +1,13 @@
 /// The CUDA backend, for callers that have gradients and margins on the device.
-#ifndef XGBGPU_BACKEND_CUDA_TREE_BUILDER_H_
-#define XGBGPU_BACKEND_CUDA_TREE_BUILDER_H_
+#ifndef XGBGPU_DRIVER_CUDA_TREE_BUILDER_H_
+#define XGBGPU_DRIVER_CUDA_TREE_BUILDER_H_
 
 #include <memory>
 #include <vector>
 
-#include "backend/cuda_builder.h"
-#include "backend/lane_policy.h"
-#include "backend/tree_lane.h"
+#include "driver/cuda_builder.h"
+#include "driver/lane_policy.h"
+#include "driver/tree_lane.h"
 #include "matrix/device_matrix.h"
 
 namespace xgbgpu {
@@ -77,4 +77,4 @@ class CudaTreeBuilder final : public CudaBuilder {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_CUDA_TREE_BUILDER_H_
+#endif  // XGBGPU_DRIVER_CUDA_TREE_BUILDER_H_

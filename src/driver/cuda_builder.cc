@@ -1,8 +1,8 @@
-#include "backend/cuda_builder.h"
+#include "driver/cuda_builder.h"
 
 #include <vector>
 
-#include "backend/copy_positions.h"
+#include "driver/copy_positions.h"
 #include "core/message.h"
 #include "gradient/gradient.h"
 #include "objective/leaf_median.h"

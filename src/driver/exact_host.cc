@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "backend/backend.h"
-#include "backend/copy_positions.h"
-#include "backend/finished_tree.h"
+#include "driver/backend.h"
+#include "driver/copy_positions.h"
+#include "driver/finished_tree.h"
 #include "core/buffer.h"
 #include "core/parallel.h"
 #include "core/stages.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "driver/backend.h"
 #include "core/device.h"
 #include "core/message.h"
 #include "core/work_sizes.h"

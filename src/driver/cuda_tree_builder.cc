@@ -1,4 +1,4 @@
-#include "backend/cuda_tree_builder.h"
+#include "driver/cuda_tree_builder.h"
 
 #include <algorithm>
 #include <utility>

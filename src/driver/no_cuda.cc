@@ -1,6 +1,6 @@
 /// The build without the CUDA backend.
 
-#include "backend/backend.h"
+#include "driver/backend.h"
 #include "core/message.h"
 #include "predict/predictor.h"
 #include "xgbgpu/devices.h"

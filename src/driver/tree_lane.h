@@ -1,6 +1,6 @@
 /// One tree at a time, on one stream of a CUDA device. docs/adr/0009-trees-in-lanes.md
-#ifndef XGBGPU_BACKEND_TREE_LANE_H_
-#define XGBGPU_BACKEND_TREE_LANE_H_
+#ifndef XGBGPU_DRIVER_TREE_LANE_H_
+#define XGBGPU_DRIVER_TREE_LANE_H_
 
 #include <functional>
 #include <memory>
@@ -57,4 +57,4 @@ class TreeLane {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_TREE_LANE_H_
+#endif  // XGBGPU_DRIVER_TREE_LANE_H_

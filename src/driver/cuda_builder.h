@@ -1,13 +1,13 @@
 /// What builders on a CUDA device have in common. CUDA builds only.
-#ifndef XGBGPU_BACKEND_CUDA_BUILDER_H_
-#define XGBGPU_BACKEND_CUDA_BUILDER_H_
+#ifndef XGBGPU_DRIVER_CUDA_BUILDER_H_
+#define XGBGPU_DRIVER_CUDA_BUILDER_H_
 
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "backend/backend.h"
-#include "backend/finished_tree.h"
+#include "driver/backend.h"
+#include "driver/finished_tree.h"
 #include "core/device.h"
 #include "core/timeline.h"
 #include "core/work_sizes.h"
@@ -138,4 +138,4 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_CUDA_BUILDER_H_
+#endif  // XGBGPU_DRIVER_CUDA_BUILDER_H_

@@ -1,6 +1,6 @@
 /// The seam between drivers and devices: all that a backend must do to grow a tree.
-#ifndef XGBGPU_BACKEND_BACKEND_H_
-#define XGBGPU_BACKEND_BACKEND_H_
+#ifndef XGBGPU_DRIVER_BACKEND_H_
+#define XGBGPU_DRIVER_BACKEND_H_
 
 #include <cstdint>
 #include <memory>
@@ -54,7 +54,7 @@ class DeviceRounds {
 /// Grows trees on one matrix, on one kind of device.
 ///
 /// A whole tree is one call: a device that knows beforehand what a tree may need enqueues all of it and waits once; how
-/// levels follow one another is the backend's own (level/level.h, level/level_cuda.h). Memory that grows with the data
+/// levels follow one another is the backend's own (driver/hist_host.cc, level/level_cuda.h). Memory that grows with the data
 /// is taken in the constructor and, at most, between two stages.
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
@@ -81,6 +81,7 @@ class TreeBuilder {
 /// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.
 inline std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
 
+/// On rows that are all there are; of a shard: driver/hist_host.h.
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
 /// Exact trees (exact/exact.h). Grow throws Unsupported for what ValidateExact refuses.
 std::unique_ptr<TreeBuilder> MakeHostExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int threads);
@@ -114,4 +115,4 @@ std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& ma
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_BACKEND_H_
+#endif  // XGBGPU_DRIVER_BACKEND_H_

@@ -1,6 +1,6 @@
 /// TreeBuilder::LeafPositions, from positions as stages keep them.
-#ifndef XGBGPU_BACKEND_COPY_POSITIONS_H_
-#define XGBGPU_BACKEND_COPY_POSITIONS_H_
+#ifndef XGBGPU_DRIVER_COPY_POSITIONS_H_
+#define XGBGPU_DRIVER_COPY_POSITIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -26,4 +26,4 @@ void CopyPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out, in
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_COPY_POSITIONS_H_
+#endif  // XGBGPU_DRIVER_COPY_POSITIONS_H_

@@ -1,4 +1,4 @@
-#include "backend/tree_lane.h"
+#include "driver/tree_lane.h"
 
 #include <algorithm>
 #include <utility>

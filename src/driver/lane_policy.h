@@ -1,6 +1,6 @@
 /// Tuning numbers of trees that grow at the same time. Changing one changes speed and memory, never a tree.
-#ifndef XGBGPU_BACKEND_LANE_POLICY_H_
-#define XGBGPU_BACKEND_LANE_POLICY_H_
+#ifndef XGBGPU_DRIVER_LANE_POLICY_H_
+#define XGBGPU_DRIVER_LANE_POLICY_H_
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ struct LanePolicy {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_BACKEND_LANE_POLICY_H_
+#endif  // XGBGPU_DRIVER_LANE_POLICY_H_
