@@ -12,7 +12,6 @@ namespace {
 /// What the last block of that kernel does: see find_splits_cuda.cuh.
 struct LevelPlan {
   using Early = Selection<false>;
-  static constexpr std::size_t kSharedBytes = sizeof(PlanScan::TempStorage) + sizeof(Early);
 
   PlanView view;
   NextLevel next;
