@@ -56,7 +56,7 @@ __device__ BestOfWarp LookAtChild(SplitView const& view, std::uint32_t child, st
 
 /// The best of what the block's warps have found for a child goes to its place among those of the blocks that looked at
 /// the child, and, if this was the last of them, the best of these to the node.
-__device__ void FinishChild(SplitView const& view, WarpGroupRuns const& runs, std::uint32_t child,
+__device__ inline void FinishChild(SplitView const& view, WarpGroupRuns const& runs, std::uint32_t child,
                             BestOfWarp const& best, WarpSplitShared* shared) {
   GroupItem const& item = shared->item;
   std::uint32_t const lane = threadIdx.x % 32;
