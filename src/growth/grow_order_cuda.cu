@@ -149,6 +149,7 @@ __global__ void __launch_bounds__(kThreads) PlanOrderedKernel(PlanView plan, Nex
 }  // namespace
 
 void PlanOrdered(PlanView const& plan, NextLevel next, PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
+  if (plan.order.nodes == nullptr) return;
   auto const launch = [&](auto threads) {
     constexpr int kThreads = decltype(threads)::value;
     auto* const kernel =

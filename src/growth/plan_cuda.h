@@ -47,7 +47,7 @@ struct PlanView {
 /// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
 void FindSplits(SplitView const& view, PlanView const& plan, LevelBounds const& bounds, NextLevel next, PathStep step,
                 DeviceLimits const& limits, cudaStream_t stream);
-/// The plan of the next level where there is an order. Enqueued. (grow_order_cuda.cu)
+/// The plan of the next level where there is an order; else nothing. Enqueued. (grow_order_cuda.cu)
 void PlanOrdered(PlanView const& plan, NextLevel next, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
 /// Children and move jobs of the first `families` families, where the host has chosen them. Enqueued.
 /// (prepare_families_cuda.cu)
