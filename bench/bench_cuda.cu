@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda_tree_builder.h"
+#include "driver/cuda_tree_builder.h"
 #include "core/grid.h"
 #include "core/timeline.h"
 #include "options.h"

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cuda_builder.h"
+#include "driver/cuda_builder.h"
 #include "core/buffer.h"
 #include "core/parallel.h"
 #include "core/random.h"

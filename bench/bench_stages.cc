@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "driver/backend.h"
 #include "generated_data.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
@@ -130,7 +130,7 @@ void Histogram(benchmark::State& state) {
   Buffer<GradientSum> sums{d.matrix->cells()};
   host::HistogramBuilder builder{*d.matrix, d.threads};
   std::vector<host::HistogramJob> const jobs{{rows, sums.data()}};
-  for (auto _ : state) builder.Build(d.gradients, jobs);
+  for (auto _ : state) builder.Build(*d.matrix, d.gradients, jobs);
   double const bytes_per_row = static_cast<double>(d.matrix->data.bytes()) / static_cast<double>(d.rows) + 8.0;
   ReportBytes(state, bytes_per_row * static_cast<double>(rows.size()));
   state.counters["ns/value"] = benchmark::Counter(
@@ -144,7 +144,7 @@ void SubtractAndEvaluate(benchmark::State& state) {
   host::HistogramBuilder builder{*d.matrix, d.threads};
   std::vector<host::HistogramJob> const jobs{{d.root, parent.data()},
                                              {{d.root.data(), d.root.size() / 4}, child.data()}};
-  builder.Build(d.gradients, jobs);
+  builder.Build(*d.matrix, d.gradients, jobs);
   GradientSum const total = host::AttachGradients(d.gradients, d.root, d.threads);
   SplitParams const params{TrainParams{}, d.gradients.format};
   for (auto _ : state) {
@@ -159,10 +159,10 @@ void SubtractAndEvaluate(benchmark::State& state) {
 void Partition(benchmark::State& state) {
   Setup& d = Data();
   std::vector<RowRecord> to(d.rows);
-  host::RowPartitioner partitioner{*d.matrix, d.threads};
+  host::RowPartitioner partitioner{d.threads};
   std::vector<host::PartitionJob> jobs{
       {0, d.matrix->cuts.bins(0) / 2, false, d.root.data(), to.data(), static_cast<std::uint32_t>(d.rows), 1, 0}};
-  for (auto _ : state) partitioner.Partition(jobs);
+  for (auto _ : state) partitioner.Partition(*d.matrix, jobs);
   ReportBytes(state, 17.0 * static_cast<double>(d.rows));  // record read and written, one bin
 }
 

@@ -16,6 +16,7 @@
 
 namespace xgbgpu {
 
+class Collective;       // src/collective/collective.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class DeviceRounds;     // src/backend/backend.h
@@ -28,6 +29,9 @@ class TreeBuilder;      // src/backend/backend.h
 struct Place {
   BackendKind backend{BackendKind::kHost};  ///< kAuto stands for kCuda or kHost, as CudaAvailable says
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1
+  /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
+  /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
+  Collective* shards{nullptr};
 };
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of
@@ -43,7 +47,7 @@ class Dataset {
   /// Cost    one radix sort per column; peak memory: 4 bytes (8 with weights) per stored value of the columns in flight,
   ///         and the bins
   /// Throws  InvalidArgument (max_bin, weights, no rows, no columns, infinite values, device); Unsupported (kCuda where
-  ///         there is none); OutOfDeviceMemory, DeviceError
+  ///         there is none, shards on a device); OutOfDeviceMemory, DeviceError
   static std::shared_ptr<Dataset const> Build(RowSource const& source, Span<float const> weights, int max_bin,
                                               int threads, Place place = {});
 
@@ -55,7 +59,8 @@ class Dataset {
   /// neighbour. The columns lie on the host; a trainer on a device copies them there.
   ///
   /// Cost    one radix sort per column; 8 bytes per stored value, and the longest column once more for every thread
-  /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported as above
+  /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported as above, and
+  ///         for shards: a threshold may lie between rows of two
   static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
 
   ~Dataset();
@@ -118,8 +123,8 @@ class Trainer {
  public:
   /// A dataset on a device trains there: `backend` is kAuto or kCuda. One on the host trains there with kHost, or with
   /// kAuto where no device is usable; else it is copied to the first device.
-  /// Throws Unsupported for a backend this build or machine does not have; InvalidArgument for kHost and a dataset on a
-  /// device.
+  /// Throws Unsupported for a backend this build or machine does not have, and for shards on a device; InvalidArgument
+  /// for kHost and a dataset on a device.
   Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads);
   ~Trainer();
   Trainer(Trainer const&) = delete;

@@ -27,6 +27,8 @@
 namespace xgbgpu {
 
 constexpr int kNarrowBits = 14;
+/// Rows whose narrow gradients a sum of 32 bits has room for.
+constexpr std::uint32_t kMostNarrowSumRows = 1 << 16;
 constexpr int kWideBits = 45;
 
 /// One row's gradient in the narrow format: a 32-bit record.

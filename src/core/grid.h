@@ -22,6 +22,9 @@ constexpr int kProcessorThreads = 1536;
 constexpr int kProcessorThreads = 2048;
 #endif
 
+/// Shared memory that the system takes from every block.
+constexpr std::size_t kBlockOverhead = 1 << 10;
+
 /// Blocks for n elements at `per_block` a block, at most `resident` per multiprocessor: kernels loop over the rest.
 inline unsigned Blocks(std::uint64_t n, std::uint64_t per_block, DeviceLimits const& limits, int resident) {
   std::uint64_t const wanted = (n + per_block - 1) / per_block;

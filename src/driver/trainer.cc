@@ -2,9 +2,10 @@
 
 #include <utility>
 
-#include "backend/backend.h"
+#include "collective/collective.h"
 #include "core/host_memory.h"
 #include "core/message.h"
+#include "driver/hist_host.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
 #include "quantile/quantile.h"
@@ -21,8 +22,23 @@ void CheckThreads(int threads) {
 
 constexpr char kCuts[] = "quantiles of the data";
 
-auto Quantise(RowSource const& source, Cuts cuts, int threads) {
-  return WithMemoryFor("bins of the data", [&] { return host::QuantiseMatrix(source, std::move(cuts), threads); });
+bool IsSharded(Place const& place) { return place.shards != nullptr && place.shards->shards() > 1; }
+
+Collective& ShardsOf(Place const& place) { return place.shards != nullptr ? *place.shards : NoOtherShards(); }
+
+auto Quantise(RowSource const& source, Cuts cuts, int threads, Place const& place) {
+  return WithMemoryFor("bins of the data",
+                       [&] { return host::QuantiseMatrix(source, std::move(cuts), threads, ShardsOf(place)); });
+}
+
+/// Only the host backend has shards. kAuto is the host's then, wherever a device is.
+BackendKind Resolve(BackendKind wanted, Place const& place) {
+  if (!IsSharded(place)) return ResolveBackend(wanted);
+  if (wanted == BackendKind::kCuda) {
+    Throw<Unsupported>("The backend (gpu_backend) is cuda, and the rows are in ", place.shards->shards(),
+                       " shards; allowed with shards: auto, host");
+  }
+  return BackendKind::kHost;
 }
 
 }  // namespace
@@ -50,28 +66,33 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
                                               int threads, Place place) {
   CheckThreads(threads);
   ValidateMaxBin(max_bin);
-  place.backend = ResolveBackend(place.backend);
+  place.backend = Resolve(place.backend, place);
   if (place.backend == BackendKind::kCuda) {
     auto matrix = BuildDeviceMatrix(source, weights, max_bin, place.device, threads);
     return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
   }
-  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads); });
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads), nullptr}};
+  Cuts cuts =
+      WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place)); });
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
-  place.backend = ResolveBackend(place.backend);
+  place.backend = Resolve(place.backend, place);
   if (place.backend == BackendKind::kCuda) {
     auto matrix = BuildDeviceMatrix(source, {}, 0, place.device, threads);
     return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
   }
-  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads); });
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads), nullptr}};
+  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place)); });
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
+  if (IsSharded(place)) {
+    Throw<Unsupported>("Exact trees (tree_method=gpu_exact) need all rows in one place, and these are in ",
+                       place.shards->shards(), " shards; tree_method=gpu_hist grows trees on shards");
+  }
   place.backend = ResolveBackend(place.backend);
   auto sorted = WithMemoryFor("sorted columns of the data", [&] { return host::SortColumns(source, threads); });
   return std::shared_ptr<Dataset const>{new Dataset{place, std::move(sorted)}};
@@ -84,13 +105,13 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     Throw<InvalidArgument>("The backend (gpu_backend) is host, but the dataset lies on CUDA device ", place.device,
                            "; allowed: auto, cuda");
   }
-  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : ResolveBackend(backend);
+  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : Resolve(backend, place);
   WithMemoryFor("rows and nodes of trees", [&] {
     if (data_->sorted()) {
       builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
                                                 : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
     } else if (backend_ == BackendKind::kHost) {
-      builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
+      builder_ = MakeHostTreeBuilder(data_->matrix(), Shard::Place(&ShardsOf(place), data_->rows()), threads);
     } else {
       auto matrix = data_->device_matrix();
       if (matrix == nullptr) matrix = CopyMatrixToDevice(data_->matrix(), 0, threads);

@@ -1,7 +1,7 @@
 #include "core/message.h"
 #include "exact/exact.h"
 #include "growth/grow_queue.h"
-#include "tree/leaf.h"
+#include "growth/make_tree.h"
 
 namespace xgbgpu {
 

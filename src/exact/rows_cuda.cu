@@ -1,10 +1,10 @@
 #include "core/grid.h"
 #include "core/random.h"
 #include "core/search.h"
+#include "core/warp_search.cuh"
 #include "exact/exact_cuda.h"
 #include "exact/tiles.cuh"
 #include "gradient/gradient_ops.h"
-#include "level/device_tree.h"
 #include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {

@@ -8,8 +8,8 @@
 #include <cuda/atomic>
 
 #include "core/grid.h"
+#include "core/warp_search.cuh"
 #include "exact/exact_cuda.h"
-#include "level/device_tree.h"
 
 namespace xgbgpu::cuda {
 

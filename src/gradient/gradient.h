@@ -4,7 +4,10 @@
 
 #include <cstdint>
 
+#include "collective/collective.h"
 #include "core/fixed_point.h"
+#include "core/float_bits.h"
+#include "core/hd.h"
 #include "core/random.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -35,28 +38,38 @@ constexpr int kNarrowApart = 64;
 struct alignas(8) GradientMaxima {
   std::uint32_t grad, hess;
 };
+/// Is no gradient NaN or infinite?
+XGBGPU_HD bool IsFinite(GradientMaxima const& maxima) {
+  return maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
+}
 
 namespace host {
 
+/// Largest magnitudes of all shards' gradients; `gradients` are those of this shard's rows.
+///
 /// Cost    one pass over the gradients
-/// Throws  InvalidArgument naming row and value if one is NaN or infinite
-GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads);
+/// Throws  InvalidArgument if one is NaN or infinite: it names row and value, in the shard that has it
+GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
+                                Collective& collective = NoOtherShards());
 
 /// Chooses format and unit for one tree from maxima and integer sums, hence from the set of rows, not their order.
 ///
-/// In      gradients, times their weights, of the `rows` rows that the tree is grown on, and zeros
+/// In      gradients, times their weights, of the `rows` rows of all shards that the tree is grown on, and zeros; here
+///         those of this shard
 /// Cost    one or two passes over the gradients; no allocation
-/// Same    bit-equal on every backend and thread count
+/// Same    bit-equal on every backend, thread count and number of shards
 /// Throws  as LargestGradients
-GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads);
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads,
+                                    Collective& collective = NoOtherShards());
 inline GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads) {
   return ChooseGradientFormat(gradients, gradients.size(), threads);
 }
 
-/// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows], the other may be empty).
-/// Cost  one pass, no allocation.  Same  bit-equal on every backend and thread count.
+/// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows], the other may be empty). The first one is
+/// of row `first_row` of all shards.
+/// Cost  one pass, no allocation.  Same  bit-equal on every backend, thread count and number of shards.
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
-                       Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads);
+                       Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads, std::uint64_t first_row = 0);
 
 /// Gives every listed row its narrow gradient, if that is the format, and returns the sum over the rows. Exact.
 GradientSum AttachGradients(GradientView const& gradients, Span<RowRecord> rows, int threads);

@@ -19,6 +19,14 @@ struct DeviceGradients {
   GradientMaxima const* maxima;
 };
 
+/// What a tree's random numbers are a function of, beside the row, and where its margins are if it computes gradients
+/// itself. On the device, because it changes from one tree to the next while their recording stays.
+struct TreeDraw {
+  std::uint64_t seed;
+  std::uint32_t tree;
+  float const* margins;  ///< RowLosses::margins
+};
+
 /// Gradients quantised before the format is known, as if it were that of maxima like those of the tree before
 /// (early_narrow.cuh). On the device.
 struct EarlyGradients {

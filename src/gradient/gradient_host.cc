@@ -52,14 +52,19 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
 
 [[noreturn]] void ThrowNotFinite(Span<GradientPair const> gradients) {
   std::size_t i = 0;
-  while (MagnitudeBits(gradients[i].grad) < kNotFiniteBits && MagnitudeBits(gradients[i].hess) < kNotFiniteBits) ++i;
+  auto const is_finite = [](GradientPair v) {
+    return MagnitudeBits(v.grad) < kNotFiniteBits && MagnitudeBits(v.hess) < kNotFiniteBits;
+  };
+  while (i < gradients.size() && is_finite(gradients[i])) ++i;
+  if (i == gradients.size()) throw OtherShardFailed{"A gradient in another shard of the rows is NaN or infinite"};
   Throw<InvalidArgument>("Gradient of row ", i, " is (grad ", gradients[i].grad, ", hess ", gradients[i].hess,
                          "); both must be finite. The usual causes: a label, weight or base_margin that is NaN or "
                          "infinite, a custom objective that returns such numbers, or margins that have grown so large "
                          "that the objective overflows (learning_rate or base_margin is too large)");
 }
 
-bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {
+bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads,
+                 Collective& collective) {
   FloatScale const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -67,30 +72,35 @@ bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientM
     grad_sum += sum.grad;
     hess_sum += sum.hess;
   });
-  return xgbgpu::MayBeNarrow({grad_sum, hess_sum}, rows);
+  std::int64_t sums[] = {grad_sum, hess_sum};
+  collective.Sum({sums, 2});
+  return xgbgpu::MayBeNarrow({sums[0], sums[1]}, rows);
 }
 
 }  // namespace
 
-GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads) {
+GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads, Collective& collective) {
   std::atomic<std::uint32_t> grad_max{0}, hess_max{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     Largest const most = LargestOf(gradients.data() + begin, end - begin);
     RaiseTo(&grad_max, static_cast<std::uint32_t>(most.grad));
     RaiseTo(&hess_max, static_cast<std::uint32_t>(most.hess));
   });
-  if (grad_max >= kNotFiniteBits || hess_max >= kNotFiniteBits) ThrowNotFinite(gradients);
-  return {grad_max, hess_max};
+  std::int64_t most[] = {grad_max, hess_max};
+  collective.Max({most, 2});
+  if (std::max(most[0], most[1]) >= kNotFiniteBits) ThrowNotFinite(gradients);
+  return {static_cast<std::uint32_t>(most[0]), static_cast<std::uint32_t>(most[1])};
 }
 
-GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads) {
-  GradientMaxima const most = LargestGradients(gradients, threads);
-  bool const narrow = rows >= kNarrowMinRows && MayBeNarrow(gradients, rows, most, threads);
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads,
+                                    Collective& collective) {
+  GradientMaxima const most = LargestGradients(gradients, threads, collective);
+  bool const narrow = rows >= kNarrowMinRows && MayBeNarrow(gradients, rows, most, threads, collective);
   return MakeGradientFormat(rows, most.grad, most.hess, narrow);
 }
 
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
-                       Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads) {
+                       Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads, std::uint64_t first_row) {
   double const grad_scale = ScaleByPowerOfTwo(1.0, format.grad_shift);
   double const hess_scale = ScaleByPowerOfTwo(1.0, format.hess_shift);
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -98,12 +108,9 @@ void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format
       for (std::size_t i = begin; i < end; ++i) wide[i] = QuantiseWide(gradients[i], grad_scale, hess_scale);
       return;
     }
-    std::uint32_t random[4 * kRandomRun];
-    for (std::size_t i = begin; i < end; i += 4 * kRandomRun) {
-      FillRandom(rounding, static_cast<std::uint32_t>(i / 4), random);
-      NarrowRun(gradients.data() + i, random, std::min<std::size_t>(4 * kRandomRun, end - i), MakeNarrowScales(format),
-                narrow.data() + i);
-    }
+    ForEachRandomRun(rounding, first_row, begin, end, [&](std::size_t i, std::uint32_t const* random, std::size_t n) {
+      NarrowRun(gradients.data() + i, random, n, MakeNarrowScales(format), narrow.data() + i);
+    });
   });
 }
 

@@ -1,9 +1,10 @@
-/// Which nodes are split next: depth-wise or loss-guided growth, and the limits on depth, leaves and gain.
+/// Which nodes are split next: the candidates in the order of a growth policy, and the limits on depth, leaves, gain.
 #ifndef XGBGPU_GROWTH_GROW_QUEUE_H_
 #define XGBGPU_GROWTH_GROW_QUEUE_H_
 
 #include <vector>
 
+#include "growth/growth_order.h"
 #include "tree/node.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
@@ -12,9 +13,6 @@ namespace xgbgpu {
 
 /// The candidates of one tree. A node is split only if its gain reaches min_split_loss (pruning before growth, as in
 /// XGBoost's hist), while the number of leaves is below max_leaves and its depth below max_depth.
-///
-/// Depth-wise: all candidates of the shallowest level at once, max_leaves spent in the order of node numbers.
-/// Loss-guided: the candidate of the largest gain, the smaller number on ties.
 class GrowQueue {
  public:
   void Reset(TrainParams const& params);
@@ -35,12 +33,12 @@ class GrowQueue {
  private:
   bool LeavesLeft() const { return max_leaves_ == 0 || leaves_ < max_leaves_; }
 
-  GrowPolicy policy_{GrowPolicy::kDepthWise};
+  GrowthOrder order_{DepthWiseOrder()};
   int max_depth_{0};
   int max_leaves_{0};
   float min_split_loss_{0};
   int leaves_{1};
-  std::vector<NodeIndex> candidates_;  ///< depth-wise: in any order; loss-guided: a heap, best first
+  std::vector<NodeIndex> candidates_;  ///< as order_ keeps them
 };
 
 }  // namespace xgbgpu

@@ -11,15 +11,23 @@
 #include "core/buffer.h"
 #include "gradient/gradient.h"
 #include "matrix/matrix.h"
+#include "page/page.h"
+#include "partition/row_lists.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::host {
 
-/// One node whose histogram is wanted.
+/// Rows whose histogram is wanted.
 struct HistogramJob {
   Span<RowRecord const> rows;  ///< ascending
   GradientSum* sums;           ///< [cells], overwritten
+};
+
+/// A node of a growing tree whose histogram is wanted.
+struct NodeHistogram {
+  NodeIndex node;
+  GradientSum* sums;  ///< [cells], overwritten
 };
 
 /// A run of a tree's features whose cells fit the cache together: the unit of work for all that walks histograms.
@@ -41,11 +49,15 @@ struct FeatureBlock {
 /// Same    bit-equal on every backend and thread count: integer sums
 class HistogramBuilder {
  public:
+  /// `matrix` has the cells that all pages have.
   HistogramBuilder(QuantisedMatrix const& matrix, int threads);
 
   /// Limits dense layouts to the ascending `features` (a tree's column sample); sparse rows are always taken whole.
   void SetFeatures(Span<FeatureIndex const> features);
-  void Build(GradientView const& gradients, Span<HistogramJob const> jobs);
+  /// Sums the page's rows of each job's node; `rows` says which these are.
+  void Sum(Page<QuantisedMatrix> const& page, RowLists const& rows, GradientView const& gradients,
+           Span<NodeHistogram const> jobs);
+  void Build(QuantisedMatrix const& matrix, GradientView const& gradients, Span<HistogramJob const> jobs);
 
   std::vector<FeatureBlock> const& blocks() const { return blocks_; }
   std::size_t bytes() const;
@@ -68,10 +80,12 @@ class HistogramBuilder {
     Stripe stripes[kStripes];
   };
 
-  void MakeTasks(bool narrow, Span<HistogramJob const> jobs);
-  void RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task, std::size_t thread);
-  template <typename Sum>
-  void Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, std::size_t thread, GradientSum* sums);
+  void MakeTasks(double values_per_row, bool narrow, Span<HistogramJob const> jobs);
+  void RunTask(QuantisedMatrix const& matrix, GradientView const& gradients, HistogramJob const& job, Task const& task,
+               std::size_t thread);
+  template <typename Scratch>
+  void Merge(Scratch const* scratch, FeatureBlock const& block, Task const& task, std::size_t thread,
+             GradientSum* sums);
 
   QuantisedMatrix const& matrix_;
   int threads_;

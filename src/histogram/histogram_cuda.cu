@@ -4,11 +4,11 @@
 #include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_cuda.cuh"
+#include "histogram/histogram_cuda.h"
 #include "histogram/histogram_policy.h"
-#include "histogram/row_feeds.cuh"
 #include "histogram/sparse_tiles_cuda.h"
-#include "level/device_tree.h"
 #include "matrix/device_matrix_policy.h"
+#include "partition/row_feeds.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -65,10 +65,10 @@ __device__ typename Sums::Value ValueOf(Feed const& feed, RowIndex row, Gradient
 /// Adds the shared sums to the histogram in `slot` and clears them; whole: nobody else adds any. Neighbouring lanes
 /// take the two sums of a cell: the additions of a warp fill whole sectors, and device memory counts sectors.
 template <typename Sums, int kSymbolBytes, int kWords>
-__device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std::uint32_t tile_index,
+__device__ void Flush(HistogramView const& view, std::int32_t slot, bool whole, std::uint32_t tile_index,
                       std::uint32_t pass, std::uint32_t* sums) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
-  DeviceMatrixView const& m = tree.matrix;
+  DeviceMatrixView const& m = view.matrix;
   DeviceTile const tile = m.tile[tile_index];
   // A thread has always the same of the two sums, of the same column.
   constexpr std::uint32_t kOfBin = 2 * Tile::kPlane;
@@ -78,8 +78,8 @@ __device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std
   std::uint32_t const of_tile = pass * Tile::kPlane + column;
   std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
   std::uint32_t const end = of_tile < columns ? tile.bins : 0;  // of bins that are added
-  auto* to = reinterpret_cast<std::int64_t*>(tree.histograms + static_cast<std::uint64_t>(slot) * m.cells +
-                                             tile.first_cell + std::uint64_t{first_bin} * m.tile_columns + of_tile) +
+  auto* to = reinterpret_cast<std::int64_t*>(view.histograms.slot(slot) + tile.first_cell +
+                                             std::uint64_t{first_bin} * m.tile_columns + of_tile) +
              which;
   std::uint32_t* cell = sums + first_bin * Tile::kCell + column;
 #pragma unroll 4
@@ -100,19 +100,21 @@ __device__ void Flush(DeviceTree const& tree, std::int32_t slot, bool whole, std
 /// Sums the rows of a segment, and hands the sums on: hand_on(whole), by the whole block, after no more rows than the
 /// sums have room for, and whole, if that is all. The rows of the next step are on their way while this one's are
 /// added.
-template <typename Sums, int kSymbolBytes, int kWords, int kRecordWords, typename Feed, typename HandOn>
-__device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint8_t const* records, std::uint32_t* sums,
-                           std::uint32_t sum_words, std::uint32_t* staging, std::uint32_t* queue, HandOn&& hand_on) {
+template <typename Sums, int kSymbolBytes, int kWords, int kRecordWords, typename Feed, typename Source,
+          typename HandOn>
+__device__ void SumSegment(HistogramView const& view, Source const& source, Segment const& s,
+                           std::uint8_t const* records, std::uint32_t* sums, std::uint32_t sum_words,
+                           std::uint32_t* staging, std::uint32_t* queue, HandOn&& hand_on) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   std::uint32_t const most_steps = Sums::kMaxRows / StepRows();
   typename Tile::Columns const columns{threadIdx.x % 32};
-  Feed feed{tree, s, queue};
+  Feed feed{view.matrix, source, s, queue};
   RecordReader<kWords, kRecordWords> reader;
   Batch batch;
   typename Sums::Value value{};
   bool more = feed.Take(&batch);
   auto const fetch = [&] {
-    value = ValueOf<Sums>(feed, batch.row, tree.gradient);
+    value = ValueOf<Sums>(feed, batch.row, view.gradient);
     reader.Fetch(records, batch.row);
   };
   if (more) fetch();
@@ -139,14 +141,17 @@ constexpr std::uint32_t kWarpWords = 32 * kRecordWords + kQueueWords;
 
 /// One format of the gradients: every block takes an equal run of units, tile by tile. The sums are zero, and again
 /// when this returns; those of a pair's other path are `sum_words` after the first.
-template <typename Sums, int kSymbolBytes, int kRecordWords, typename Jobs, typename Feed>
-__device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t near, std::uint32_t least_units,
+template <typename Sums, int kSymbolBytes, int kRecordWords, typename Rows>
+__device__ void SumTiles(HistogramView const& view, typename Rows::Source const& source,
+                         typename Rows::Jobs const& jobs, std::uint32_t near, std::uint32_t least_units,
                          std::uint32_t sum_words, std::uint32_t* shared) {
   constexpr int kWords = Sums::kPlanes == 2 || kRecordWords == 1 ? kRecordWords : kRecordWords / 2;
   constexpr std::uint32_t kPasses = kRecordWords / kWords;
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
-  DeviceMatrixView const& m = tree.matrix;
-  std::uint8_t const* const base = std::is_same_v<Jobs, PathJobs> ? tree.paths.store.records : m.records;
+  using Jobs = typename Rows::Jobs;
+  using Feed = typename Rows::template Feed<kSymbolBytes, kRecordWords>;
+  DeviceMatrixView const& m = view.matrix;
+  std::uint8_t const* const base = Jobs::Records(m, source);
   std::uint32_t* const staging = shared + threadIdx.x / 32 * kWarpWords<kRecordWords>;
   std::uint32_t* const queue = staging + 32 * kRecordWords;
   std::uint32_t* const sums = shared + blockDim.x / 32 * kWarpWords<kRecordWords>;
@@ -167,31 +172,32 @@ __device__ void SumTiles(DeviceTree const& tree, Jobs const& jobs, std::uint32_t
     if (segment.n == 0) continue;
     std::uint8_t const* const records = base + tile_index * m.rows * m.record_bytes() + pass * kWords * 4;
     SumSegment<Sums, kSymbolBytes, kWords, kRecordWords, Feed>(
-        tree, segment, records, sums, sum_words, staging, queue, [&](bool whole) {
+        view, source, segment, records, sums, sum_words, staging, queue, [&](bool whole) {
           whole = whole && segment.whole;
-          Flush<Sums, kSymbolBytes, kWords>(tree, segment.slot, whole, tile_index, pass, sums);
+          Flush<Sums, kSymbolBytes, kWords>(view, segment.slot, whole, tile_index, pass, sums);
           if (Feed::kPairs && segment.other_slot != kNoSlot) {
-            Flush<Sums, kSymbolBytes, kWords>(tree, segment.other_slot, whole, tile_index, pass, sums + sum_words);
+            Flush<Sums, kSymbolBytes, kWords>(view, segment.other_slot, whole, tile_index, pass, sums + sum_words);
           }
         });
-    near = Jobs::LoadNear(tree);
+    near = Jobs::LoadNear(source);
   }
 }
 
 /// Clears the slots that splits of this level's nodes will need: those after the ones in use, one a split.
-__device__ void ClearNextSlots(DeviceTree const& tree) {
-  LevelState const& state = *tree.state;
-  std::uint64_t const end = min(state.leaves + 2 * state.families, tree.paths.slots), cells = tree.matrix.cells;
-  auto* const to = reinterpret_cast<ulonglong2*>(tree.histograms);
+__device__ void ClearNextSlots(HistogramView const& view, std::uint32_t slots) {
+  LevelState const& state = *view.state;
+  std::uint64_t const end = min(state.leaves + 2 * state.families, slots), cells = view.histograms.cells;
+  auto* const to = reinterpret_cast<ulonglong2*>(view.histograms.sums);
   for (std::uint64_t c = state.leaves * cells + blockIdx.x * blockDim.x + threadIdx.x; c < end * cells;
        c += gridDim.x * blockDim.x) {
     to[c] = {0, 0};
   }
 }
 
-template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Rows>
-__global__ void __launch_bounds__(kMostThreads, 1)
-    SumTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t sum_words) {
+template <int kSymbolBytes, int kRecordWords, typename Rows>
+__global__ void __launch_bounds__(kMostThreads, 1) SumTilesKernel(HistogramView view, typename Rows::Source source,
+                                                                  std::uint32_t least_units, std::uint32_t sum_words) {
+  using Jobs = typename Rows::Jobs;
   using Feed = typename Rows::template Feed<kSymbolBytes, kRecordWords>;
   extern __shared__ __align__(16) std::uint32_t shared[];
   auto* const sums = reinterpret_cast<uint4*>(shared + blockDim.x / 32 * kWarpWords<kRecordWords>);
@@ -200,13 +206,15 @@ __global__ void __launch_bounds__(kMostThreads, 1)
   WaitForKernelBefore();
   __syncthreads();
   // On their way together, with the format.
-  std::uint32_t const near = Jobs::LoadNear(tree);
-  Jobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};
-  if (std::is_same_v<Jobs, PathJobs> && tree.paths.slots != 0) ClearNextSlots(tree);
-  if (tree.gradient->format.narrow) {
-    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, near, least_units, sum_words, shared);
+  std::uint32_t const near = Jobs::LoadNear(source);
+  Jobs const jobs{source, view.state->sum_jobs, view.state->sum_units};
+  if constexpr (std::is_same_v<Jobs, PathJobs>) {
+    if (source.paths.slots != 0) ClearNextSlots(view, source.paths.slots);
+  }
+  if (view.gradient->format.narrow) {
+    SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Rows>(view, source, jobs, near, least_units, sum_words, shared);
   } else {
-    SumTiles<WideSums, kSymbolBytes, kRecordWords, Jobs, Feed>(tree, jobs, near, least_units, sum_words, shared);
+    SumTiles<WideSums, kSymbolBytes, kRecordWords, Rows>(view, source, jobs, near, least_units, sum_words, shared);
   }
 }
 
@@ -227,22 +235,22 @@ __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32
 }
 
 /// Sums that do not fit shared memory go to the histograms one by one; the atomics are carried out in L2.
-__global__ void __launch_bounds__(kCellThreads) SumCellsKernel(DeviceTree tree) {
+__global__ void __launch_bounds__(kCellThreads) SumCellsKernel(HistogramView view, ListSource source) {
   WaitForKernelBefore();
-  DeviceMatrixView const& m = tree.matrix;
-  std::uint32_t const lane = threadIdx.x % 32, units = tree.state->sum_units;
-  ListJobs const jobs{tree, tree.state->sum_jobs, units};
-  bool const narrow = tree.gradient->format.narrow;
+  DeviceMatrixView const& m = view.matrix;
+  std::uint32_t const lane = threadIdx.x % 32, units = view.state->sum_units;
+  ListJobs const jobs{source, view.state->sum_jobs, units};
+  bool const narrow = view.gradient->format.narrow;
   for (std::uint32_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     std::uint32_t taken = 0;
-    Segment const s = jobs.At(0, unit, unit + 1, tree.unit_rows, &taken);
-    RowRecord const* const rows = tree.lists[s.list] + s.first;
-    GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells;
+    Segment const s = jobs.At(0, unit, unit + 1, source.lists.unit_rows, &taken);
+    RowRecord const* const rows = source.lists.lists[s.list] + s.first;
+    GradientSum* const histogram = view.histograms.slot(s.slot);
     for (std::uint32_t base = threadIdx.x / 32 * 32; base < s.n; base += StepRows()) {
       RowRecord const record = rows[min(base + lane, s.n - 1)];
-      GradientSum const own =
-          narrow ? GradientSum{record.gradient.grad, record.gradient.hess}
-                 : QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale, tree.gradient->hess_scale);
+      GradientSum const own = narrow ? GradientSum{record.gradient.grad, record.gradient.hess}
+                                     : QuantiseWide(source.lists.gradients[record.row], view.gradient->grad_scale,
+                                                    view.gradient->hess_scale);
       for (std::uint32_t r = 0; r < 32; r += 4) {  // four rows at a time, eight lanes each
         std::uint32_t const source = r + lane / 8;
         RowIndex const row = __shfl_sync(kAllLanes, record.row, source);
@@ -264,43 +272,44 @@ std::size_t TileBytes(DeviceMatrixView const& m, std::uint32_t symbols) {
                                WideTileBytes(symbols, m.tile_columns, m.symbol_bytes));
 }
 
-template <int kSymbolBytes, int kRecordWords, typename Jobs, typename Rows>
-void LaunchTiles(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
+template <int kSymbolBytes, int kRecordWords, typename Rows>
+void LaunchTiles(HistogramView const& view, typename Rows::Source const& source, std::uint32_t symbols,
+                 DeviceLimits const& limits, cudaStream_t stream) {
   using Feed = typename Rows::template Feed<kSymbolBytes, kRecordWords>;
-  auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Jobs, Rows>;
-  std::size_t const sums = TileBytes(tree.matrix, symbols);
+  auto* const kernel = SumTilesKernel<kSymbolBytes, kRecordWords, Rows>;
+  std::size_t const sums = TileBytes(view.matrix, symbols);
   auto const bytes_of = [&](unsigned threads) {
     return (Feed::kPairs ? 2 : 1) * sums + threads / 32 * kWarpWords<kRecordWords> * 4;
   };
   bool const alone = !limits.shared && bytes_of(kMostThreads) <= limits.block_bytes;
   unsigned const threads = alone ? kMostThreads : kLeastThreads;
   auto const resident = static_cast<int>(std::min<std::size_t>(
-      kMostThreads / threads,
-      std::max<std::size_t>(1, limits.processor_bytes / (bytes_of(threads) + DeviceHistogramPolicy{}.block_overhead))));
+      kMostThreads / threads, std::max<std::size_t>(1, limits.processor_bytes / (bytes_of(threads) + kBlockOverhead))));
   AllowShared(kernel, limits.block_bytes);
   LaunchNext("summing histograms", kernel, static_cast<unsigned>(limits.processors * resident), threads,
-             bytes_of(threads), limits, stream, tree, DeviceHistogramPolicy{}.least_units,
+             bytes_of(threads), limits, stream, view, source, DeviceHistogramPolicy{}.least_units,
              static_cast<std::uint32_t>(sums / 4));
 }
 
-template <typename Jobs, typename Rows>
-void LaunchSums(DeviceTree const& tree, std::uint32_t symbols, DeviceLimits const& limits, cudaStream_t stream) {
+template <typename Rows>
+void LaunchSums(HistogramView const& view, typename Rows::Source const& source, std::uint32_t symbols,
+                DeviceLimits const& limits, cudaStream_t stream) {
   constexpr bool kPairs = Rows::template Feed<1, 8>::kPairs;
-  std::uint32_t const words = tree.matrix.record_bytes() / 4;
+  std::uint32_t const words = view.matrix.record_bytes() / 4;
   auto const launch = [&](auto symbol_bytes) {
     constexpr int kBytes = decltype(symbol_bytes)::value;
     switch (words) {
       case 8:
-        return LaunchTiles<kBytes, 8, Jobs, Rows>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 8, Rows>(view, source, symbols, limits, stream);
       case 4:
-        return LaunchTiles<kBytes, 4, Jobs, Rows>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 4, Rows>(view, source, symbols, limits, stream);
       case 2:
-        return LaunchTiles<kBytes, 2, Jobs, Rows>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 2, Rows>(view, source, symbols, limits, stream);
       default:
-        return LaunchTiles<kBytes, 1, Jobs, Rows>(tree, symbols, limits, stream);
+        return LaunchTiles<kBytes, 1, Rows>(view, source, symbols, limits, stream);
     }
   };
-  if (kPairs || tree.matrix.symbol_bytes == 1) {
+  if (kPairs || view.matrix.symbol_bytes == 1) {
     launch(std::integral_constant<int, 1>{});
   } else if constexpr (!kPairs) {  // PairsFitShared
     launch(std::integral_constant<int, 2>{});
@@ -315,17 +324,18 @@ bool SumsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimit
                         std::min(policy.tile_bytes, limits.block_bytes - policy.other_bytes);
 }
 
-void SumRows(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream) {
-  if (tree.matrix.sparse_in_tiles()) {
-    SumSparseTiles(tree, bounds, limits, stream);
+void SumRows(HistogramView const& view, RowLists const& rows, Node const* nodes, LevelBounds const& bounds,
+             DeviceLimits const& limits, cudaStream_t stream) {
+  if (view.matrix.sparse_in_tiles()) {
+    SumSparseTiles(view, rows, nodes, bounds, limits, stream);
     return;
   }
-  if (SumsFitShared(tree.matrix, bounds.symbols, limits)) {
-    LaunchSums<ListJobs, ListRows>(tree, bounds.symbols, limits, stream);
+  if (SumsFitShared(view.matrix, bounds.symbols, limits)) {
+    LaunchSums<ListRows>(view, {rows, nodes}, bounds.symbols, limits, stream);
     return;
   }
   LaunchNext("summing histograms", SumCellsKernel, static_cast<unsigned>(limits.processors * kCellResident),
-             kCellThreads, 0, limits, stream, tree);
+             kCellThreads, 0, limits, stream, view, ListSource{rows, nodes});
 }
 
 bool PairsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimits const& limits) {
@@ -333,15 +343,16 @@ bool PairsFitShared(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimi
   return m.symbol_bytes == 1 && !limits.shared && 2 * TileBytes(m, symbols) + of_warps <= limits.block_bytes;
 }
 
-void SumPaths(DeviceTree const& tree, LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits,
-              cudaStream_t stream) {
+void SumPaths(HistogramView const& view, RowPaths const& rows, DeviceCategories const& categories,
+              LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits, cudaStream_t stream) {
+  PathSource const source{rows, categories};
   switch (sums) {
     case PathSums::kTold:
-      return LaunchSums<PathJobs, ToldRows>(tree, bounds.symbols, limits, stream);
+      return LaunchSums<ToldRows>(view, source, bounds.symbols, limits, stream);
     case PathSums::kDivide:
-      return LaunchSums<PathJobs, DividedRows<false>>(tree, bounds.symbols, limits, stream);
+      return LaunchSums<DividedRows<false>>(view, source, bounds.symbols, limits, stream);
     case PathSums::kPairs:
-      return LaunchSums<PathJobs, DividedRows<true>>(tree, bounds.symbols, limits, stream);
+      return LaunchSums<DividedRows<true>>(view, source, bounds.symbols, limits, stream);
   }
 }
 

@@ -17,7 +17,7 @@ namespace xgbgpu::cuda {
 /// Two 32-bit sums per cell: exact for up to kMaxRows rows of the narrow format (core/fixed_point.h).
 struct NarrowSums {
   static constexpr int kPlanes = 2;
-  static constexpr std::uint32_t kMaxRows = 1 << 16;
+  static constexpr std::uint32_t kMaxRows = kMostNarrowSumRows;
   struct Value {
     std::int32_t grad, hess;
   };

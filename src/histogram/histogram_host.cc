@@ -84,6 +84,11 @@ void Accumulate(SparseView<Cell> const& view, GradientView const& gradients, Fea
   }
 }
 
+/// Mean number of values in a sparse row; a shard may have no rows.
+double ValuesPerRow(QuantisedMatrix const& matrix) {
+  return static_cast<double>(matrix.stored) / static_cast<double>(std::max<std::uint64_t>(1, matrix.rows));
+}
+
 GradientSum ToSum(std::int64_t packed) { return Unpack(packed); }
 GradientSum ToSum(GradientSum sum) { return sum; }
 
@@ -124,7 +129,7 @@ void HistogramBuilder::SetFeatures(Span<FeatureIndex const> features) {
   all_ = {{features_.data(), features_.size()}, false, 0, matrix_.cells(), {}};
 }
 
-void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
+void HistogramBuilder::MakeTasks(double values_per_row, bool narrow, Span<HistogramJob const> jobs) {
   tasks_.clear();
   std::size_t const n_blocks = dense_ ? blocks_.size() : 1;
   if (target_capacity_ < jobs.size() * n_blocks) {
@@ -139,11 +144,10 @@ void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
   std::size_t const share = total * n_blocks / static_cast<std::size_t>(threads_) + 1;  // of one thread
   for (std::uint32_t b = 0; b < n_blocks; ++b) {
     FeatureBlock const& block = dense_ ? blocks_[b] : all_;
-    double const values_per_row = dense_ ? static_cast<double>(block.features.size())
-                                         : static_cast<double>(matrix_.stored) / static_cast<double>(matrix_.rows);
+    double const values = dense_ ? static_cast<double>(block.features.size()) : values_per_row;
     // A chunk must have more values than the scratch has cells that it clears and merges, and should have many more.
     auto const rows_for = [&](double values_per_cell) {
-      return static_cast<std::size_t>(values_per_cell * (block.end - block.begin) / std::max(values_per_row, 1e-9));
+      return static_cast<std::size_t>(values_per_cell * (block.end - block.begin) / std::max(values, 1e-9));
     };
     std::size_t const worth = rows_for(kPolicy.least_values_per_cell);
     std::size_t const wanted =
@@ -164,8 +168,8 @@ void HistogramBuilder::MakeTasks(bool narrow, Span<HistogramJob const> jobs) {
   std::stable_sort(tasks_.begin(), tasks_.end(), [](Task const& a, Task const& b) { return a.rows > b.rows; });
 }
 
-template <typename Sum>
-void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task const& task, std::size_t thread,
+template <typename Scratch>
+void HistogramBuilder::Merge(Scratch const* scratch, FeatureBlock const& block, Task const& task, std::size_t thread,
                              GradientSum* sums) {
   std::size_t const n = block.end - block.begin;
   Target& target = targets_[task.job * (dense_ ? blocks_.size() : 1) + task.block];
@@ -185,18 +189,17 @@ void HistogramBuilder::Merge(Sum const* scratch, FeatureBlock const& block, Task
   }
 }
 
-void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const& job, Task const& task,
-                               std::size_t thread) {
+void HistogramBuilder::RunTask(QuantisedMatrix const& matrix, GradientView const& gradients, HistogramJob const& job,
+                               Task const& task, std::size_t thread) {
   FeatureBlock const& block = dense_ ? blocks_[task.block] : all_;
   Span<RowRecord const> const rows = job.rows.subspan(task.first_row, task.rows);
   std::size_t const cells = block.end - block.begin;
   double const values = dense_ ? static_cast<double>(rows.size()) * static_cast<double>(block.features.size())
-                               : static_cast<double>(rows.size()) * static_cast<double>(matrix_.stored) /
-                                     static_cast<double>(matrix_.rows);
+                               : static_cast<double>(rows.size()) * ValuesPerRow(matrix);
   bool const packed = gradients.format.narrow && rows.size() <= kPolicy.chunk_rows &&
                       values > static_cast<double>(cells) * kPolicy.scratch_values_per_cell;
   GradientSum* const sums = job.sums + block.begin;
-  matrix_.Visit([&](auto const& view) {
+  matrix.Visit([&](auto const& view) {
     if (packed) {
       packed_[thread].Reserve(cells);
       std::fill_n(packed_[thread].data(), cells, 0);
@@ -214,10 +217,20 @@ void HistogramBuilder::RunTask(GradientView const& gradients, HistogramJob const
   });
 }
 
-void HistogramBuilder::Build(GradientView const& gradients, Span<HistogramJob const> jobs) {
-  MakeTasks(gradients.format.narrow, jobs);
+void HistogramBuilder::Sum(Page<QuantisedMatrix> const& page, RowLists const& rows, GradientView const& gradients,
+                           Span<NodeHistogram const> jobs) {
+  std::vector<HistogramJob> of_rows(jobs.size());
+  std::transform(jobs.begin(), jobs.end(), of_rows.begin(), [&](NodeHistogram const& job) {
+    return HistogramJob{rows.rows(job.node), job.sums};
+  });
+  Build(page.matrix, gradients, of_rows);
+}
+
+void HistogramBuilder::Build(QuantisedMatrix const& matrix, GradientView const& gradients,
+                             Span<HistogramJob const> jobs) {
+  MakeTasks(ValuesPerRow(matrix), gradients.format.narrow, jobs);
   ParallelTasks(threads_, tasks_.size(), [&](std::size_t t, int thread) {
-    RunTask(gradients, jobs[tasks_[t].job], tasks_[t], static_cast<std::size_t>(thread));
+    RunTask(matrix, gradients, jobs[tasks_[t].job], tasks_[t], static_cast<std::size_t>(thread));
   });
 }
 

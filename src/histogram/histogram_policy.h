@@ -29,10 +29,12 @@ struct HostHistogramPolicy {
 };
 
 struct DeviceHistogramPolicy {
-  /// Units (DeviceTree::unit_rows) that a block sums at least: one; with more, fewer blocks would clear and merge sums.
+  /// Memory for histograms at most, if the device has that much: this part of what is free when a trainer starts, …
+  double part{0.4};
+  /// … and never more than this.
+  std::size_t most_bytes{std::size_t{8} << 30};
+  /// Units (RowLists::unit_rows) that a block sums at least: one; with more, fewer blocks would clear and merge sums.
   std::uint32_t least_units{1};
-  /// Shared memory that the system takes from every block.
-  std::size_t block_overhead{1 << 10};
 };
 
 }  // namespace xgbgpu

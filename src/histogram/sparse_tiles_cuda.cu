@@ -1,9 +1,10 @@
 #include "core/launch.h"
 #include "gradient/gradient_ops.h"
+#include "histogram/histogram_cuda.cuh"
 #include "histogram/histogram_policy.h"
-#include "histogram/row_feeds.cuh"
 #include "histogram/sparse_tiles_cuda.h"
 #include "matrix/device_matrix_policy.h"
+#include "partition/row_feeds.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -20,7 +21,7 @@ struct NarrowCells {
   static constexpr std::uint32_t kMostRows = NarrowSums::kMaxRows;
   using Value = std::uint32_t;  ///< a NarrowGradient
 
-  static __device__ Value Of(DeviceTree const&, RowRecord const& record, std::uint32_t) {
+  static __device__ Value Of(GradientState const*, ListSource const&, RowRecord const& record, std::uint32_t) {
     return __builtin_bit_cast(std::uint32_t, record.gradient);
   }
   static __device__ void Add(std::uint32_t* cell, std::uint32_t plane, Value value) {
@@ -47,9 +48,10 @@ struct WideCells {
   static constexpr std::uint32_t kMostRows = WideSums::kMaxRows;
   using Value = std::int64_t;
 
-  static __device__ Value Of(DeviceTree const& tree, RowRecord const& record, std::uint32_t pass) {
+  static __device__ Value Of(GradientState const* gradient, ListSource const& source, RowRecord const& record,
+                             std::uint32_t pass) {
     GradientSum const own =
-        QuantiseWide(tree.gradients[record.row], tree.gradient->grad_scale, tree.gradient->hess_scale);
+        QuantiseWide(source.lists.gradients[record.row], gradient->grad_scale, gradient->hess_scale);
     return pass == 0 ? own.grad : own.hess;
   }
   static __device__ void Add(std::uint32_t* cell, std::uint32_t plane, Value value) {
@@ -111,13 +113,13 @@ __device__ void AddRows(DeviceMatrixView const& m, TileRow const& row, typename 
 /// Sums the rows of a segment in one tile and hands the sums on, after no more rows than they have room for. Of the
 /// rows that a warp adds next, the places of their cells are on their way, and of those after them the records.
 template <typename Cells>
-__device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint32_t tile_index, std::uint32_t pass,
-                           std::uint32_t plane, std::uint32_t* sums) {
-  DeviceMatrixView const& m = tree.matrix;
+__device__ void SumSegment(HistogramView const& view, ListSource const& source, Segment const& s,
+                           std::uint32_t tile_index, std::uint32_t pass, std::uint32_t plane, std::uint32_t* sums) {
+  DeviceMatrixView const& m = view.matrix;
   DeviceTile const tile = m.tile[tile_index];
-  RowRecord const* const rows = tree.lists[s.list] + s.first;
+  RowRecord const* const rows = source.lists.lists[s.list] + s.first;
   std::uint32_t const* const tile_ptr = m.tile_ptr + tile_index * m.rows;
-  GradientSum* const histogram = tree.histograms + static_cast<std::uint64_t>(s.slot) * m.cells + tile.first_cell;
+  GradientSum* const histogram = view.histograms.slot(s.slot) + tile.first_cell;
   auto const record_at = [&](std::uint32_t i) { return rows[min(i, s.n - 1)]; };
   for (std::uint32_t first = 0, n; first < s.n; first += n) {
     n = min(s.n - first, Cells::kMostRows);
@@ -129,7 +131,7 @@ __device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint32
       next.FindCells(tile_ptr);
       RowRecord const after = record_at(i + 2 * kThreads);
       if (i >= last) row.end = row.begin;
-      AddRows<Cells>(m, row, Cells::Of(tree, row.record, pass), sums, plane);
+      AddRows<Cells>(m, row, Cells::Of(view.gradient, source, row.record, pass), sums, plane);
       row = next;
       next.record = after;
     }
@@ -149,9 +151,10 @@ __device__ void SumSegment(DeviceTree const& tree, Segment const& s, std::uint32
 
 /// One format: every block takes an equal run of units, tile by tile. The sums are zero, and again when this returns.
 template <typename Cells>
-__device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std::uint32_t plane, std::uint32_t* sums) {
-  ListJobs const jobs{tree, tree.state->sum_jobs, tree.state->sum_units};
-  std::uint64_t const units = jobs.all_units, work = units * tree.matrix.tiles * Cells::kPasses;
+__device__ void SumTiles(HistogramView const& view, ListSource const& source, std::uint32_t least_units,
+                         std::uint32_t plane, std::uint32_t* sums) {
+  ListJobs const jobs{source, view.state->sum_jobs, view.state->sum_units};
+  std::uint64_t const units = jobs.all_units, work = units * view.matrix.tiles * Cells::kPasses;
   std::uint64_t at, end;
   if (!FindRun(work, least_units, &at, &end)) return;
   while (at < end) {
@@ -161,32 +164,33 @@ __device__ void SumTiles(DeviceTree const& tree, std::uint32_t least_units, std:
     Segment const s = jobs.At(0, static_cast<std::uint32_t>(at - begin),
                               static_cast<std::uint32_t>(min(end - begin, units)), kMostSegmentRows, &taken);
     at += taken;
-    if (s.n != 0) SumSegment<Cells>(tree, s, tile_pass / Cells::kPasses, tile_pass % Cells::kPasses, plane, sums);
+    if (s.n != 0)
+      SumSegment<Cells>(view, source, s, tile_pass / Cells::kPasses, tile_pass % Cells::kPasses, plane, sums);
   }
 }
 
 __global__ void __launch_bounds__(kThreads, 1)
-    SumSparseTilesKernel(DeviceTree tree, std::uint32_t least_units, std::uint32_t plane) {
+    SumSparseTilesKernel(HistogramView view, ListSource source, std::uint32_t least_units, std::uint32_t plane) {
   extern __shared__ std::uint32_t sparse_sums[];
   for (std::uint32_t i = threadIdx.x; i < 2 * plane; i += kThreads) sparse_sums[i] = 0;
   WaitForKernelBefore();
   __syncthreads();
-  if (tree.gradient->format.narrow) {
-    SumTiles<NarrowCells>(tree, least_units, plane, sparse_sums);
+  if (view.gradient->format.narrow) {
+    SumTiles<NarrowCells>(view, source, least_units, plane, sparse_sums);
   } else {
-    SumTiles<WideCells>(tree, least_units, plane, sparse_sums);
+    SumTiles<WideCells>(view, source, least_units, plane, sparse_sums);
   }
 }
 
 }  // namespace
 
-void SumSparseTiles(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits,
-                    cudaStream_t stream) {
+void SumSparseTiles(HistogramView const& view, RowLists const& rows, Node const* nodes, LevelBounds const& bounds,
+                    DeviceLimits const& limits, cudaStream_t stream) {
   std::uint32_t const plane = SparsePlane(bounds.symbols);
   AllowShared(SumSparseTilesKernel, limits.block_bytes);
   LaunchNext("summing histograms", SumSparseTilesKernel, static_cast<unsigned>(limits.processors), kThreads,
-             2 * std::size_t{plane} * sizeof(std::uint32_t), limits, stream, tree, DeviceHistogramPolicy{}.least_units,
-             plane);
+             2 * std::size_t{plane} * sizeof(std::uint32_t), limits, stream, view, ListSource{rows, nodes},
+             DeviceHistogramPolicy{}.least_units, plane);
 }
 
 }  // namespace xgbgpu::cuda

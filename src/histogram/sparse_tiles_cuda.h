@@ -4,12 +4,13 @@
 
 #include <cuda_runtime_api.h>
 
-#include "level/device_tree.h"
+#include "histogram/histogram_cuda.h"
 
 namespace xgbgpu::cuda {
 
 /// SumRows of a matrix that is sparse in tiles.
-void SumSparseTiles(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+void SumSparseTiles(HistogramView const& view, RowLists const& rows, Node const* nodes, LevelBounds const& bounds,
+                    DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

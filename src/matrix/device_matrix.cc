@@ -7,6 +7,7 @@
 #include "core/message.h"
 #include "core/parallel.h"
 #include "matrix/device_matrix_policy.h"
+#include "quantile/quantile_policy.h"
 #include "matrix/matrix.h"
 #include "matrix/matrix_cuda.h"
 
@@ -107,7 +108,7 @@ bool HasRoomForTiles(DeviceMatrix const& matrix) {
 
 bool DeviceMatrix::mostly_stored() const {
   return static_cast<double>(stored) >=
-         DeviceMatrixPolicy{}.dense_from * static_cast<double>(view.rows) * view.features;
+         QuantilePolicy{}.dense_from * static_cast<double>(view.rows) * view.features;
 }
 
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,

@@ -10,9 +10,6 @@ namespace xgbgpu {
 struct DeviceMatrixPolicy {
   /// Rows at most: kernels look a little beyond the last row without a wrap of its 32-bit number.
   std::uint64_t most_rows{(std::uint64_t{1} << 32) - (1 << 15)};
-  /// Dense from this share of stored values on, as on the host: a sparse value costs two bytes, in CSR four, and an
-  /// addition that may meet others.
-  double dense_from{0.5};
   /// Sparse in tiles from so many values of a row in each tile on: a value costs an addition in L2 otherwise, which are
   /// slow where they meet in few cells; a row and tile two sectors, where its cells begin and the cells.
   double least_row_cells{2};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "collective/collective.h"
 #include "core/buffer.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
@@ -95,10 +96,12 @@ namespace host {
 ///
 /// In      source  read twice (sizes, then values); NaN and values not stored are missing
 ///         cuts    one or more bins for each of the source's features
+///         collective  the source holds one shard's rows: layout and cells are those that all rows together would have
 /// Cost    one binary search per value; memory is that of the result
 /// Same    bit-equal for any number of threads and batches
-/// Throws  InvalidArgument (no rows, no features, more than 2^32 - 2 rows, a feature twice in one row)
-std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads);
+/// Throws  InvalidArgument (no rows, no features, more than 2^32 - 2 rows, in all shards; a feature twice in one row)
+std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,
+                                                Collective& collective = NoOtherShards());
 
 }  // namespace host
 }  // namespace xgbgpu

@@ -43,12 +43,12 @@ std::uint64_t MeasureRow(std::uint64_t row, Span<Entry const> values, Span<std::
 
 }  // namespace
 
-void CheckShape(RowSource const& source) {
+void CheckShape(std::uint64_t rows, FeatureIndex features) {
   std::uint64_t const most = std::numeric_limits<RowIndex>::max() - std::uint64_t{1};
-  if (source.rows() == 0 || source.rows() > most) {
-    Throw<InvalidArgument>("The training data have ", source.rows(), " rows; allowed: 1 to ", most);
+  if (rows == 0 || rows > most) {
+    Throw<InvalidArgument>("The training data have ", rows, " rows; allowed: 1 to ", most);
   }
-  if (source.features() == 0) Throw<InvalidArgument>("The training data have 0 features; allowed: 1 or more");
+  if (features == 0) Throw<InvalidArgument>("The training data have 0 features; allowed: 1 or more");
 }
 
 RowSizes MeasureRows(RowSource const& source, int threads) {
@@ -77,16 +77,35 @@ RowSizes MeasureRows(RowSource const& source, int threads) {
 
 namespace {
 
-/// Layout and cells of each feature.
-void Plan(RowSizes const& sizes, QuantisedMatrix* m) {
+/// Rows and values of all shards.
+struct AllValues {
+  std::uint64_t rows;
+  std::uint64_t stored;
+  std::vector<std::uint64_t> column;  ///< [features]
+};
+
+AllValues AddUp(RowSizes const& own, std::uint64_t rows, Collective& collective) {
+  std::vector<std::int64_t> sums(own.column.begin(), own.column.end());
+  sums.push_back(static_cast<std::int64_t>(rows));
+  sums.push_back(static_cast<std::int64_t>(own.stored));
+  collective.Sum(Span<std::int64_t>{sums});
+  AllValues all{};
+  all.column.assign(sums.begin(), sums.end() - 2);
+  all.rows = static_cast<std::uint64_t>(sums[sums.size() - 2]);
+  all.stored = static_cast<std::uint64_t>(sums.back());
+  return all;
+}
+
+/// Layout and cells of each feature, from all shards' values.
+void Plan(AllValues const& all, QuantisedMatrix* m) {
   double const density =
-      static_cast<double>(m->stored) / (static_cast<double>(m->rows) * static_cast<double>(m->features()));
+      static_cast<double>(all.stored) / (static_cast<double>(all.rows) * static_cast<double>(m->features()));
   bool const dense = density >= MatrixPolicy{}.dense_from;
   m->cell_ptr.assign(1, 0);
   m->cell_ptr.reserve(m->features() + std::size_t{1});
   BinIndex widest = 0;
   for (FeatureIndex f = 0; f < m->features(); ++f) {
-    BinIndex const cells = m->cuts.bins(f) + (dense && sizes.column[f] != m->rows ? 1 : 0);
+    BinIndex const cells = m->cuts.bins(f) + (dense && all.column[f] != all.rows ? 1 : 0);
     widest = std::max(widest, cells);
     m->cell_ptr.push_back(m->cell_ptr.back() + cells);
   }
@@ -170,14 +189,16 @@ void FillSparse(RowSource const& source, int threads, QuantisedMatrix* m) {
 
 }  // namespace
 
-std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads) {
-  CheckShape(source);
+std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,
+                                                Collective& collective) {
+  CheckShape(Shard::Place(&collective, source.rows()).all_rows, source.features());
   auto m = std::make_unique<QuantisedMatrix>();
   m->cuts = std::move(cuts);
   m->rows = source.rows();
-  RowSizes sizes = MeasureRows(source, threads);
+  RowSizes sizes;
+  AllOrNone(collective, [&] { sizes = MeasureRows(source, threads); });
   m->stored = sizes.stored;
-  Plan(sizes, m.get());
+  Plan(AddUp(sizes, m->rows, collective), m.get());
   switch (m->layout) {
     case MatrixLayout::kDense8:
       FillDense<std::uint8_t>(source, threads, m.get());

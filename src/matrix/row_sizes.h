@@ -17,7 +17,8 @@ struct RowSizes {
 };
 
 /// Throws InvalidArgument (no rows, no features, more than 2^32 - 2 rows).
-void CheckShape(RowSource const& source);
+void CheckShape(std::uint64_t rows, FeatureIndex features);
+inline void CheckShape(RowSource const& source) { CheckShape(source.rows(), source.features()); }
 
 /// Throws InvalidArgument (a feature twice in one row).
 RowSizes MeasureRows(RowSource const& source, int threads);

@@ -32,12 +32,12 @@ struct PartitionJob {
 /// Same    bit-equal on every backend and thread count
 class RowPartitioner {
  public:
-  RowPartitioner(QuantisedMatrix const& matrix, int threads) : matrix_{matrix}, threads_{threads} {}
+  explicit RowPartitioner(int threads) : threads_{threads} {}
 
   /// Fills to[] and n_left of every job.
-  void Partition(Span<PartitionJob> jobs);
+  void Partition(QuantisedMatrix const& matrix, Span<PartitionJob> jobs);
   /// For children that stay leaves: positions[row] = child instead of row lists. n_left is not set.
-  void AssignChildren(Span<PartitionJob const> jobs, NodeIndex* positions);
+  void AssignChildren(QuantisedMatrix const& matrix, Span<PartitionJob const> jobs, NodeIndex* positions);
 
  private:
   struct Chunk {
@@ -49,7 +49,6 @@ class RowPartitioner {
   };
   void MakeChunks(Span<PartitionJob const> jobs);
 
-  QuantisedMatrix const& matrix_;
   int threads_;
   std::vector<Chunk> chunks_;
   Buffer<std::uint8_t> flags_;

@@ -3,10 +3,9 @@
 #define XGBGPU_PARTITION_PARTITION_CUDA_CUH_
 
 #include "core/search.h"
-#include "level/device_tree.h"
 #include "matrix/device_matrix.h"
 #include "partition/partition_ops.h"
-#include "split/category_sets.h"
+#include "tree/device_categories.h"
 
 namespace xgbgpu::cuda {
 

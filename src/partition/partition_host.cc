@@ -58,14 +58,14 @@ void RowPartitioner::MakeChunks(Span<PartitionJob const> jobs) {
   flags_.Reserve(flags);
 }
 
-void RowPartitioner::Partition(Span<PartitionJob> jobs) {
+void RowPartitioner::Partition(QuantisedMatrix const& matrix, Span<PartitionJob> jobs) {
   MakeChunks(jobs);
   ParallelTasks(threads_, chunks_.size(), [&](std::size_t c, int) {
     Chunk& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
     RowRecord const* const rows = job.from + chunk.first;
     std::uint8_t* const flags = flags_.data() + chunk.flags;
-    chunk.left = VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
+    chunk.left = VisitJob(matrix, job, [&](auto const& view, auto const& split) {
       std::uint32_t left = 0;
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
         bool const goes_left = ListedRowGoesLeft(view, rows[i].row, split);
@@ -96,13 +96,14 @@ void RowPartitioner::Partition(Span<PartitionJob> jobs) {
   });
 }
 
-void RowPartitioner::AssignChildren(Span<PartitionJob const> jobs, NodeIndex* positions) {
+void RowPartitioner::AssignChildren(QuantisedMatrix const& matrix, Span<PartitionJob const> jobs,
+                                    NodeIndex* positions) {
   MakeChunks(jobs);
   ParallelTasks(threads_, chunks_.size(), [&](std::size_t c, int) {
     Chunk const& chunk = chunks_[c];
     PartitionJob const& job = jobs[chunk.job];
     RowRecord const* const rows = job.from + chunk.first;
-    VisitJob(matrix_, job, [&](auto const& view, auto const& split) {
+    VisitJob(matrix, job, [&](auto const& view, auto const& split) {
       for (std::uint32_t i = 0; i < chunk.rows; ++i) {
         positions[rows[i].row] = job.left + (ListedRowGoesLeft(view, rows[i].row, split) ? 0 : 1);
       }

@@ -16,11 +16,18 @@ struct BinSplit {
   bool default_left;
 };
 
-/// Does a dense row with this symbol go left? Without branches: nobody could predict them.
+/// Does a row with this symbol go left? `bin` is the first symbol that goes right, `missing_left` the one that goes left
+/// although it is not smaller, or a number that is no symbol. Without branches: nobody could predict them.
+XGBGPU_HD bool SymbolGoesLeft(std::uint32_t symbol, std::uint32_t bin, std::uint32_t missing_left) {
+  return (static_cast<unsigned>(symbol < bin) | static_cast<unsigned>(symbol == missing_left)) != 0;
+}
+/// The same by categories; `right`: the set of symbols that go right.
+XGBGPU_HD bool SymbolGoesLeft(std::uint32_t symbol, std::uint32_t const* right) {
+  return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;
+}
+
 XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, BinSplit const& split) {
-  unsigned const present_left = symbol < split.bin;
-  unsigned const missing_left = static_cast<unsigned>(symbol == split.bins) & static_cast<unsigned>(split.default_left);
-  return (present_left | missing_left) != 0;
+  return SymbolGoesLeft(symbol, split.bin, split.default_left ? split.bins : ~BinIndex{0});
 }
 
 /// A split by categories as the partition sees it.
@@ -32,7 +39,7 @@ struct CategorySplit {
 };
 
 XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, CategorySplit const& split) {
-  return symbol == split.bins ? split.default_left : ((split.right[symbol / 32] >> (symbol % 32)) & 1U) == 0;
+  return symbol == split.bins ? split.default_left : SymbolGoesLeft(symbol, split.right);
 }
 
 template <typename Symbol, typename Split>

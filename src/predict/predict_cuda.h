@@ -4,7 +4,7 @@
 
 #include "core/device.h"
 #include "matrix/device_matrix.h"
-#include "split/category_sets.h"
+#include "tree/device_categories.h"
 #include "tree/node.h"
 #include "xgbgpu/types.h"
 

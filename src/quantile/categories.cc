@@ -46,18 +46,21 @@ std::vector<BinIndex> LargestCategories(RowSource const& source, int threads) {
 
 }  // namespace
 
-void SetCategoryCuts(RowSource const& source, int threads, Cuts* cuts) {
+void SetCategoryCuts(RowSource const& source, int threads, Collective& collective, Cuts* cuts) {
   Span<std::uint8_t const> const categorical = source.categorical();
   if (std::find(categorical.begin(), categorical.end(), 1) == categorical.end()) return;
-  auto const largest = LargestCategories(source, threads);
+  std::vector<BinIndex> own;
+  AllOrNone(collective, [&] { own = LargestCategories(source, threads); });
+  std::vector<std::int64_t> largest(own.begin(), own.end());
+  collective.Max(Span<std::int64_t>{largest});
   std::vector<FeatureCuts> features(source.features());
   for (FeatureIndex f = 0; f < source.features(); ++f) {
-    FeatureCuts& own = features[f];
-    own.min_value = cuts->min_values[f];
+    FeatureCuts& cuts_of_feature = features[f];
+    cuts_of_feature.min_value = cuts->min_values[f];
     if (categorical[f] == 0) {
-      own.values.assign(cuts->values.begin() + cuts->ptr[f], cuts->values.begin() + cuts->ptr[f + 1]);
+      cuts_of_feature.values.assign(cuts->values.begin() + cuts->ptr[f], cuts->values.begin() + cuts->ptr[f + 1]);
     } else {
-      for (BinIndex c = 0; c <= largest[f]; ++c) own.values.push_back(static_cast<float>(c + 1));
+      for (std::int64_t c = 0; c <= largest[f]; ++c) cuts_of_feature.values.push_back(static_cast<float>(c + 1));
     }
   }
   *cuts = JoinCuts(features);

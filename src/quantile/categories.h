@@ -2,6 +2,7 @@
 #ifndef XGBGPU_QUANTILE_CATEGORIES_H_
 #define XGBGPU_QUANTILE_CATEGORIES_H_
 
+#include "collective/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 
@@ -10,9 +11,13 @@ namespace xgbgpu {
 /// Gives each categorical feature of the source one bin for each category from 0 to the largest; one bin if it has no
 /// values. Numbers are truncated to categories: 2.9 is category 2, as in XGBoost.
 ///
+/// In      source  of one shard's rows; the same features are categorical in all shards
 /// Cost    reads the source once if it has a categorical feature
 /// Throws  InvalidArgument: a category is negative or 65,535 and larger (row, feature and value are named)
-void SetCategoryCuts(RowSource const& source, int threads, Cuts* cuts);
+void SetCategoryCuts(RowSource const& source, int threads, Collective& collective, Cuts* cuts);
+inline void SetCategoryCuts(RowSource const& source, int threads, Cuts* cuts) {
+  SetCategoryCuts(source, threads, NoOtherShards(), cuts);
+}
 
 }  // namespace xgbgpu
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "collective/collective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 
@@ -38,11 +39,19 @@ struct SortedColumn {
 /// exist.
 std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads);
 
-/// Calls visit once per column, from several threads at once, in no particular order.
-/// Without weights every value counts 1; with weights (>= 0, one per row) the unit is 2^-k of `weights`' maximum.
+/// What the rows of a shard count.
+struct RowWeights {
+  Span<float const> of_rows;  ///< >= 0; empty: every value counts 1
+  double scale;               ///< of IntegerWeight, from the weights of all shards
+};
+
+/// Calls visit(column) once per column, from several threads at once, in no particular order, for a group of columns
+/// after the other; after each group group_done(first, last), if given, from the calling thread. All shards have the
+/// same groups. Columns are of this shard's rows.
 /// Throws InvalidArgument for an infinite value (row, feature and value are named).
-void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int threads,
-                         std::function<void(SortedColumn const&)> const& visit);
+void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
+                         std::function<void(SortedColumn const&)> const& visit,
+                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done = {});
 
 }  // namespace xgbgpu::host
 

@@ -56,29 +56,48 @@ Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   return {{keys, distinct}, CumulativeWeights{cumulative}};
 }
 
+/// Groups of columns that fit every shard's budget, with the places of this shard's values.
+std::vector<ColumnGroup> AgreeOnGroups(std::vector<std::uint64_t> const& sizes, Collective& collective) {
+  std::vector<std::int64_t> largest(sizes.begin(), sizes.end());
+  collective.Max(Span<std::int64_t>{largest});
+  return MakeColumnGroups(sizes, {largest.begin(), largest.end()});
+}
+
+/// Sorts the columns of a group and visits them.
+template <typename T, typename WeightOf>
+void SortGroup(ColumnGroup const& group, Span<T> values, int threads, std::vector<Buffer<T>>* scratch,
+               WeightOf&& weight_of, std::function<void(SortedColumn const&)> const& visit) {
+  std::size_t const columns = group.last - group.first;
+  constexpr std::size_t kTasksPerThread = 32;
+  std::size_t const tasks = std::min(columns, kTasksPerThread * static_cast<std::size_t>(threads));
+  ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
+    auto& own = (*scratch)[static_cast<std::size_t>(thread)];
+    for (std::size_t c = columns * task / tasks; c < columns * (task + 1) / tasks; ++c) {
+      std::size_t const size = group.start[c + 1] - group.start[c];
+      own.Reserve(size);
+      Span<T> const column{values.data() + group.start[c], size}, free{own.data(), size};
+      Span<T> const sorted = RadixSort(column, free, [](T const& item) { return KeyOf(item); });
+      Compressed const joined = Compress(sorted, sorted.data() == column.data() ? free : column, weight_of);
+      visit({group.first + static_cast<FeatureIndex>(c), size, joined.keys, joined.cumulative});
+    }
+  });
+}
+
 template <typename T, typename Make, typename WeightOf>
-void SortGroups(RowSource const& source, int threads, Make&& make, WeightOf&& weight_of,
-                std::function<void(SortedColumn const&)> const& visit) {
-  auto const sizes = CountColumns(source, threads);
+void SortGroups(RowSource const& source, int threads, Collective& collective, Make&& make, WeightOf&& weight_of,
+                std::function<void(SortedColumn const&)> const& visit,
+                std::function<void(FeatureIndex, FeatureIndex)> const& group_done) {
+  std::vector<std::uint64_t> sizes;
+  AllOrNone(collective, [&] { sizes = CountColumns(source, threads); });
   Buffer<T> values;
   std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
-  for (ColumnGroup const& group : MakeColumnGroups(sizes)) {
-    values.Reserve(group.start.back());
-    GatherGroup<T>(source, group, threads, values.span(), make);
-    std::size_t const columns = group.last - group.first;
-    constexpr std::size_t kTasksPerThread = 32;
-    std::size_t const tasks = std::min(columns, kTasksPerThread * static_cast<std::size_t>(threads));
-    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
-      auto& own = scratch[static_cast<std::size_t>(thread)];
-      for (std::size_t c = columns * task / tasks; c < columns * (task + 1) / tasks; ++c) {
-        std::size_t const size = group.start[c + 1] - group.start[c];
-        own.Reserve(size);
-        Span<T> const column{values.data() + group.start[c], size}, free{own.data(), size};
-        Span<T> const sorted = RadixSort(column, free, [](T const& item) { return KeyOf(item); });
-        Compressed const joined = Compress(sorted, sorted.data() == column.data() ? free : column, weight_of);
-        visit({group.first + static_cast<FeatureIndex>(c), size, joined.keys, joined.cumulative});
-      }
+  for (ColumnGroup const& group : AgreeOnGroups(sizes, collective)) {
+    AllOrNone(collective, [&] {
+      values.Reserve(group.start.back());
+      GatherGroup<T>(source, group, threads, values.span(), make);
+      SortGroup(group, values.span(), threads, &scratch, weight_of, visit);
     });
+    if (group_done) group_done(group.first, group.last);
   }
 }
 
@@ -99,21 +118,21 @@ std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
   return total;
 }
 
-void ForEachSortedColumn(RowSource const& source, Span<float const> weights, int threads,
-                         std::function<void(SortedColumn const&)> const& visit) {
-  if (weights.empty()) {
+void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
+                         std::function<void(SortedColumn const&)> const& visit,
+                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done) {
+  if (weights.of_rows.empty()) {
     SortGroups<std::uint32_t>(
-        source, threads, [](std::uint64_t, Entry e) { return AscendingKey(e.value); },
-        [](std::uint32_t) { return std::uint32_t{1}; }, visit);
+        source, threads, collective, [](std::uint64_t, Entry e) { return AscendingKey(e.value); },
+        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done);
     return;
   }
-  double const scale = WeightScale(weights);
   SortGroups<WeightedKey>(
-      source, threads,
+      source, threads, collective,
       [&](std::uint64_t row, Entry e) {
-        return WeightedKey{AscendingKey(e.value), weights[row]};
+        return WeightedKey{AscendingKey(e.value), weights.of_rows[row]};
       },
-      [=](WeightedKey const& item) { return IntegerWeight(item.weight, scale); }, visit);
+      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done);
 }
 
 }  // namespace xgbgpu::host

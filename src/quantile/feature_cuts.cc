@@ -77,9 +77,12 @@ void CheckWeights(std::uint64_t rows, Span<float const> weights) {
 }
 
 double WeightScale(Span<float const> weights) {
-  float const largest = *std::max_element(weights.begin(), weights.end());
+  return WeightScale(*std::max_element(weights.begin(), weights.end()), weights.size());
+}
+
+double WeightScale(float largest, std::uint64_t rows) {
   int bits = 0;  // weights become integers of at most 2^bits, so that a column's sum stays below 2^62
-  while ((weights.size() << bits) < (std::uint64_t{1} << 61) && bits < kWideBits) ++bits;
+  while ((rows << bits) < (std::uint64_t{1} << 61) && bits < kWideBits) ++bits;
   return ScaleByPowerOfTwo(1.0, bits - (largest > 0 ? std::ilogb(largest) + 1 : 0));
 }
 

@@ -35,6 +35,7 @@ Cuts JoinCuts(std::vector<FeatureCuts> const& features);
 void CheckWeights(std::uint64_t rows, Span<float const> weights);
 
 /// The unit of integer weights: IntegerWeight(weight, scale). No weight is above 2^45 then and no sum above 2^62.
+double WeightScale(float largest, std::uint64_t rows);
 double WeightScale(Span<float const> weights);
 
 /// Throws InvalidArgument: a value is infinite, or of a column that does not exist.

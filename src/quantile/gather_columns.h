@@ -59,14 +59,18 @@ void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last
   });
 }
 
-inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> const& sizes) {
+/// Groups of columns by their `largest` sizes in any shard; places by their sizes in this one.
+inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> const& sizes,
+                                                 std::vector<std::uint64_t> const& largest) {
   std::vector<ColumnGroup> groups;
   auto const features = static_cast<FeatureIndex>(sizes.size());
   for (FeatureIndex f = 0; f < features;) {
     ColumnGroup group{f, f, {0}};
+    std::uint64_t values = 0;
     do {
+      values += largest[group.last];
       group.start.push_back(group.start.back() + sizes[group.last++]);
-    } while (group.last < features && group.start.back() + sizes[group.last] <= kColumnBufferValues);
+    } while (group.last < features && values + largest[group.last] <= kColumnBufferValues);
     f = group.last;
     groups.push_back(std::move(group));
   }

@@ -2,6 +2,7 @@
 #ifndef XGBGPU_QUANTILE_QUANTILE_H_
 #define XGBGPU_QUANTILE_QUANTILE_H_
 
+#include "collective/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
@@ -16,16 +17,19 @@ namespace xgbgpu::host {
 ///
 /// In      source   read once, and twice more for every kColumnBufferValues values it holds
 ///         weights  [rows] or empty
+///         collective  the source and the weights are those of one shard's rows; the cuts are those of all
 /// Cost    radix sort, three passes over each column; memory: 4 bytes (8 with weights) per value in flight, and
 ///         as much for a thread's column
-/// Same    bit-equal for any number of threads, batches and order of rows: ranks are integers
-/// Throws  InvalidArgument (max_bin; weights: size, negative, NaN; an infinite value, with row and feature)
-Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads);
+/// Same    bit-equal for any number of threads, batches and shards, and any order of rows: ranks are integers
+/// Throws  InvalidArgument (max_bin; weights: size, negative, NaN; an infinite value, with row and feature; shards of
+///         different numbers of features, or with weights and without)
+Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads,
+                 Collective& collective = NoOtherShards());
 
 /// Cuts of data that hold lower bin edges instead of values: see Dataset::FromBinEdges. The upper end of a feature's
 /// last bin is not in such data; it becomes the largest float, or infinity, if that bin begins beyond half of it.
 /// Throws InvalidArgument (more than kMaxBinLimit bins; an infinite value).
-Cuts CutsFromBinEdges(RowSource const& source, int threads);
+Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective = NoOtherShards());
 
 }  // namespace xgbgpu::host
 

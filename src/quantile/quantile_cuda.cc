@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/parallel.h"
-#include "matrix/device_matrix_policy.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
@@ -217,7 +216,7 @@ Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, Build
   Search search{source, wanted, options, arena};
   if (entries == 0) {
     search.SearchNothing();
-  } else if (places > 0 && static_cast<double>(entries) >= DeviceMatrixPolicy{}.dense_from * places) {
+  } else if (places > 0 && static_cast<double>(entries) >= QuantilePolicy{}.dense_from * places) {
     search.SearchColumns();
   } else {
     search.SearchPairs(entries);

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/float_bits.h"
+#include "core/message.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/quantile.h"
 #include "quantile/quantile_ops.h"
+#include "quantile/shared_columns.h"
 #include "xgbgpu/params.h"
 
 namespace xgbgpu::host {
@@ -13,7 +16,6 @@ namespace xgbgpu::host {
 namespace {
 
 FeatureCuts CutsOfColumn(SortedColumn const& column, int max_bin) {
-  if (column.keys.empty()) return CutsOfEmptyColumn();
   std::size_t const distinct = column.keys.size();
   std::uint64_t const bins = std::min<std::uint64_t>(column.values, static_cast<std::uint64_t>(max_bin));
   std::uint32_t const first = column.keys.front(), last = column.keys.back();
@@ -25,27 +27,74 @@ FeatureCuts CutsOfColumn(SortedColumn const& column, int max_bin) {
   return CutsOfValues(first, last, bins, taken);
 }
 
-}  // namespace
+/// All shards must have the same features.
+void CheckFeatures(FeatureIndex own, Collective& collective) {
+  std::int64_t most[] = {std::int64_t{own}, -std::int64_t{own}};
+  collective.Max({most, 2});
+  if (most[0] != -most[1]) {
+    Throw<InvalidArgument>("The shards of the rows have from ", -most[1], " to ", most[0],
+                           " features; allowed: the same number in all");
+  }
+}
 
-Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads) {
-  ValidateMaxBin(max_bin);
-  CheckWeights(source.rows(), weights);
+/// Weights in one unit for all shards; a shard without rows has none.
+RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collective& collective) {
+  AllOrNone(collective, [&] { CheckWeights(rows, weights); });
+  if (!collective.AnyOf(!weights.empty())) return {{}, 1.0};
+  if (collective.AnyOf(rows != 0 && weights.empty())) {
+    Throw<InvalidArgument>("Some shards of the rows have weights and some have none; allowed: all or none");
+  }
+  float largest = 0;
+  for (float const weight : weights) largest = std::max(largest, weight);
+  // Bits of positive floats are in their order.
+  auto const largest_bits = static_cast<std::uint32_t>(collective.MaxOf(MagnitudeBits(largest)));
+  std::uint64_t const all_rows = Shard::Place(&collective, rows).all_rows;
+  return {weights, WeightScale(FloatFromBits(largest_bits), all_rows)};
+}
+
+/// The cuts of every column: of_column(sorted column) makes them where there is one shard; else of_group(shared, first,
+/// last).
+template <typename OfColumn, typename OfGroup>
+Cuts FindCuts(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
+              OfColumn&& of_column, OfGroup&& of_group) {
   std::vector<FeatureCuts> features(source.features());
-  ForEachSortedColumn(source, weights, threads,
-                      [&](SortedColumn const& c) { features[c.feature] = CutsOfColumn(c, max_bin); });
+  if (collective.shards() == 1) {
+    ForEachSortedColumn(source, weights, threads, collective, [&](SortedColumn const& column) {
+      features[column.feature] = column.keys.empty() ? CutsOfEmptyColumn() : of_column(column);
+    });
+  } else {
+    SharedColumns shared{source.features(), threads, &collective};
+    ForEachSortedColumn(
+        source, weights, threads, collective, [&](SortedColumn const& own) { shared.Keep(own); },
+        [&](FeatureIndex first, FeatureIndex last) {
+          std::vector<FeatureCuts> const cuts = of_group(&shared, first, last);
+          std::copy(cuts.begin(), cuts.end(), features.begin() + first);
+        });
+  }
   Cuts cuts = JoinCuts(features);
-  SetCategoryCuts(source, threads, &cuts);
+  SetCategoryCuts(source, threads, collective, &cuts);
   return cuts;
 }
 
-Cuts CutsFromBinEdges(RowSource const& source, int threads) {
-  std::vector<FeatureCuts> features(source.features());
-  ForEachSortedColumn(source, {}, threads, [&](SortedColumn const& c) {
-    features[c.feature] = c.keys.empty() ? CutsOfEmptyColumn() : CutsOfEdges(c.feature, c.keys.size(), c.keys);
-  });
-  Cuts cuts = JoinCuts(features);
-  SetCategoryCuts(source, threads, &cuts);
-  return cuts;
+}  // namespace
+
+Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads, Collective& collective) {
+  ValidateMaxBin(max_bin);
+  CheckFeatures(source.features(), collective);
+  return FindCuts(
+      source, AgreeOnWeights(source.rows(), weights, collective), threads, collective,
+      [&](SortedColumn const& column) { return CutsOfColumn(column, max_bin); },
+      [&](SharedColumns* shared, FeatureIndex first, FeatureIndex last) {
+        return shared->CutsAtQuantiles(first, last, max_bin);
+      });
+}
+
+Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective) {
+  CheckFeatures(source.features(), collective);
+  return FindCuts(
+      source, {{}, 1.0}, threads, collective,
+      [](SortedColumn const& column) { return CutsOfEdges(column.feature, column.keys.size(), column.keys); },
+      [](SharedColumns* shared, FeatureIndex first, FeatureIndex last) { return shared->CutsAtEdges(first, last); });
 }
 
 }  // namespace xgbgpu::host

@@ -49,6 +49,12 @@ struct QuantileRanks {
 /// Walks the distinct values of a sorted column and calls take(i) for those that represent the ranks of QuantileRanks,
 /// in ascending order, each at most once. cumulative[i] is the integer weight of values 0 … i, as std::int64_t.
 ///
+/// The value of rank k is the first, i = 1 at least, whose cumulative weight c[i] is above R = begin + k·range/parts:
+/// IsBelow(k, c[i], c[i]). For let j be the first with c[j] > R. The loop below stops at the first i with c[i] + c[i+1] >
+/// 2R, which is j, or j-1 where c[j-1] is near enough to R; it takes j in both cases, as c[j-1] <= R < c[j]. There is a j
+/// before the last value, as R < begin + range = c[distinct-2], and it is not 0, as R >= begin = c[0]. So a rank's value
+/// can be found from cumulative weights alone (shared_columns.h).
+///
 /// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks
 template <typename Cumulative, typename Take>
 void ForEachQuantile(Cumulative const& cumulative, std::size_t distinct, int parts, Take&& take) {

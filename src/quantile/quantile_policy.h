@@ -18,6 +18,9 @@ struct QuantilePolicy {
   /// Share of a device's free memory for raw data and scratch at most. The rest: what the driver takes beside, sizes
   /// rounded up.
   double memory_share{0.85};
+  /// A matrix is dense from this share of stored values on, as on the host: a sparse value costs two bytes, in CSR four,
+  /// and an addition that may meet others.
+  double dense_from{0.5};
 };
 
 }  // namespace xgbgpu

@@ -3,8 +3,8 @@
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/random.h"
-#include "level/device_tree.h"
 #include "sample/feature_ops.h"
+#include "sample/feature_sets_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -115,38 +115,39 @@ __device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* sh
 }
 
 /// A block for each child of the level, or for the root.
-__global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(DeviceTree tree) {
+__global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(FeatureChoice level) {
   __shared__ ChoiceShared shared;
   WaitForKernelBefore();
-  TreeSettings const& settings = *tree.settings;
+  GrowingTree const& tree = level.tree;
+  FeatureSetsView const& sets = level.sets;
   std::uint32_t const children = tree.families[0].sibling_slot < 0 ? 1 : 2;
   for (std::uint32_t child = blockIdx.x; child < tree.state->families * children; child += gridDim.x) {
     std::uint32_t const family = child / children, right = child % children;
     NodeIndex const n = tree.families[family].left + static_cast<NodeIndex>(right);
-    std::uint32_t* const set = tree.features.of_nodes + std::uint64_t{2 * family + right} * tree.features.words;
-    Choice choice{{settings.draw.seed, RandomPurpose::kFeaturesOfLevel, settings.draw.tree,
+    std::uint32_t* const set = sets.of_nodes + std::uint64_t{2 * family + right} * sets.words;
+    Choice choice{{level.draw->seed, RandomPurpose::kFeaturesOfLevel, level.draw->tree,
                    static_cast<std::uint32_t>(tree.nodes[n].depth)},
-                  tree.features.weights,
-                  tree.matrix.features,
-                  tree.features.of_tree,
-                  settings.features.level};
+                  sets.weights,
+                  level.features,
+                  sets.of_tree,
+                  level.counts->level};
     if (choice.count != 0) {
       Choose(choice, set, &shared);
       choice.from = set;
     }
     choice.stream.purpose = RandomPurpose::kFeaturesOfNode;
     choice.stream.place = static_cast<std::uint32_t>(n);
-    choice.count = settings.features.node;
+    choice.count = level.counts->node;
     if (choice.count != 0) Choose(choice, set, &shared);
   }
 }
 
 }  // namespace
 
-void ChooseFeatures(DeviceTree const& tree, LevelBounds const& bounds, DeviceLimits const& limits,
+void ChooseFeatures(FeatureChoice const& level, LevelBounds const& bounds, DeviceLimits const& limits,
                     cudaStream_t stream) {
   LaunchNext("choosing features", ChooseFeaturesKernel, Blocks(2 * bounds.families, 1, limits, kResident), kThreads, 0,
-             limits, stream, tree);
+             limits, stream, level);
 }
 
 }  // namespace xgbgpu::cuda

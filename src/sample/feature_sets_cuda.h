@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "core/device.h"
+#include "gradient/gradient_cuda.h"
+#include "sample/feature_ops.h"
 #include "sample/sample.h"
+#include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {
 
@@ -23,6 +26,19 @@ struct FeatureSetsView {
     return of_tree == other.of_tree && of_nodes == other.of_nodes && weights == other.weights && words == other.words;
   }
 };
+
+/// The features of the nodes of a level that are to be chosen. Pointers are to the device.
+struct FeatureChoice {
+  GrowingTree tree;
+  TreeDraw const* draw;
+  FeatureCounts const* counts;
+  FeatureIndex features;
+  FeatureSetsView sets;  ///< with of_nodes
+};
+/// FeatureSetsView::of_nodes of the children of all families, as FeatureSampler::Node tells them. Their numbers are those
+/// of the finished tree. Enqueued. (feature_sample_cuda.cu)
+void ChooseFeatures(FeatureChoice const& level, LevelBounds const& bounds, DeviceLimits const& limits,
+                    cudaStream_t stream);
 
 /// Owns the sets of one growing tree.
 class DeviceFeatureSets {

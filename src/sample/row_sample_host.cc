@@ -14,27 +14,25 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 15;  // rows per chunk, a multiple of 4 · kRandomRun
 
-/// Calls f(row, chance) for every sampled row of [begin, end).
+/// Calls f(row, chance) for every sampled row of [begin, end), of a shard whose first row is `first_row` of all.
 template <typename Chance, typename F>
-void ForEachSampled(RandomStream const& stream, Chance&& chance_of, std::size_t begin, std::size_t end, F&& f) {
-  std::uint32_t random[4 * kRandomRun];
-  for (std::size_t i = begin; i < end; i += 4 * kRandomRun) {
-    FillRandom(stream, static_cast<std::uint32_t>(i / 4), random);
-    std::size_t const n = std::min<std::size_t>(4 * kRandomRun, end - i);
+void ForEachSampled(RandomStream const& stream, std::uint64_t first_row, Chance&& chance_of, std::size_t begin,
+                    std::size_t end, F&& f) {
+  ForEachRandomRun(stream, first_row, begin, end, [&](std::size_t i, std::uint32_t const* random, std::size_t n) {
     for (std::size_t k = 0; k < n; ++k) {
       std::uint64_t const chance = chance_of(i + k);
       if (IsSampled(random[k], chance)) f(i + k, chance);
     }
-  }
+  });
 }
 
 /// Lists the sampled rows in ascending order, and calls each(row, chance) for them.
 template <typename Chance, typename Each>
-std::size_t ListSampled(RandomStream const& stream, Chance&& chance_of, std::size_t n, Span<std::size_t> counts,
-                        Span<RowRecord> rows, int threads, Each&& each) {
+std::size_t ListSampled(RandomStream const& stream, std::uint64_t first_row, Chance&& chance_of, std::size_t n,
+                        Span<std::size_t> counts, Span<RowRecord> rows, int threads, Each&& each) {
   ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
     std::size_t count = 0;
-    ForEachSampled(stream, chance_of, begin, end, [&](std::size_t, std::uint64_t) { ++count; });
+    ForEachSampled(stream, first_row, chance_of, begin, end, [&](std::size_t, std::uint64_t) { ++count; });
     counts[begin / kGrain] = count;
   });
   std::size_t total = 0;
@@ -45,7 +43,7 @@ std::size_t ListSampled(RandomStream const& stream, Chance&& chance_of, std::siz
   }
   ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
     RowRecord* out = rows.data() + counts[begin / kGrain];
-    ForEachSampled(stream, chance_of, begin, end, [&](std::size_t row, std::uint64_t chance) {
+    ForEachSampled(stream, first_row, chance_of, begin, end, [&](std::size_t row, std::uint64_t chance) {
       *out++ = {static_cast<RowIndex>(row), {}};
       each(row, chance);
     });
@@ -61,9 +59,10 @@ std::vector<std::uint16_t> KeysOf(Span<GradientPair const> gradients, SamplingMe
   return keys;
 }
 
-/// Rows by the bins of their keys.
-std::vector<std::uint64_t> CountKeys(Span<std::uint16_t const> keys, std::uint32_t first_told_apart, int threads) {
-  std::vector<std::atomic<std::uint64_t>> counts(kKeyBins);
+/// All shards' rows by the bins of their keys.
+std::vector<std::int64_t> CountKeys(Span<std::uint16_t const> keys, std::uint32_t first_told_apart, int threads,
+                                    Collective& collective) {
+  std::vector<std::atomic<std::int64_t>> counts(kKeyBins);
   ParallelChunks(threads, keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> own(kKeyBins);
     for (std::size_t i = begin; i < end; ++i) ++own[KeyBin(keys[i], first_told_apart)];
@@ -71,13 +70,16 @@ std::vector<std::uint64_t> CountKeys(Span<std::uint16_t const> keys, std::uint32
       if (own[b] != 0) counts[b] += own[b];
     }
   });
-  return {counts.begin(), counts.end()};
+  std::vector<std::int64_t> all{counts.begin(), counts.end()};
+  collective.Sum(Span<std::int64_t>{all});
+  return all;
 }
 
-SampleRule FindRule(SampleTarget const& target, Span<std::uint16_t const> keys, int threads) {
+SampleRule FindRule(SampleTarget const& target, Span<std::uint16_t const> keys, int threads, Collective& collective) {
   std::uint16_t const largest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
-  std::uint32_t const first = FirstToldApart(largest);
-  std::vector<std::uint64_t> const counts = CountKeys(keys, first, threads);
+  std::uint32_t const first = FirstToldApart(static_cast<std::uint32_t>(collective.MaxOf(largest)));
+  std::vector<std::int64_t> const all = CountKeys(keys, first, threads, collective);
+  std::vector<std::uint64_t> const counts{all.begin(), all.end()};
   KeyTotals totals{};
   for (std::uint32_t b = 0; b < kKeyBins; ++b) totals.sum += counts[b] * KeyValue(b);
   std::uint32_t bin = kKeyBins;
@@ -91,39 +93,46 @@ SampleRule FindRule(SampleTarget const& target, Span<std::uint16_t const> keys, 
 
 }  // namespace
 
+void ListAllRows(Span<RowRecord> rows, int threads) {
+  ParallelChunks(threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) rows[i] = {static_cast<RowIndex>(i), {}};
+  });
+}
+
 std::size_t SampleChunks(std::size_t n) { return (n + kGrain - 1) / kGrain; }
 
 std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t n, Span<std::size_t> counts,
-                       Span<RowRecord> rows, int threads) {
+                       Span<RowRecord> rows, int threads, std::uint64_t first_row) {
   if (subsample >= 1.0f) {
-    ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) rows[i] = {static_cast<RowIndex>(i), {}};
-    });
+    ListAllRows(rows.subspan(0, n), threads);
     return n;
   }
   std::uint64_t const threshold = SampleThreshold(subsample);
   return ListSampled(
-      stream, [&](std::size_t) { return threshold; }, n, counts, rows, threads, [](std::size_t, std::uint64_t) {});
+      stream, first_row, [&](std::size_t) { return threshold; }, n, counts, rows, threads,
+      [](std::size_t, std::uint64_t) {});
 }
 
 std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
-                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads) {
+                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads,
+                       Shard const& shard) {
   std::size_t const n = gradients.size();
   RandomStream const stream{params.seed, RandomPurpose::kRowSample, tree, 0};
-  LargestGradients(gradients, threads);  // or an error
+  LargestGradients(gradients, threads, *shard.collective);  // or an error
   ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
     std::fill(sampled.data() + begin, sampled.data() + end, GradientPair{0.0f, 0.0f});
   });
   if (params.sampling_method == SamplingMethod::kUniform) {
     std::uint64_t const threshold = SampleThreshold(params.subsample);
     return ListSampled(
-        stream, [&](std::size_t) { return threshold; }, n, counts, rows, threads,
+        stream, shard.first_row, [&](std::size_t) { return threshold; }, n, counts, rows, threads,
         [&](std::size_t row, std::uint64_t) { sampled[row] = gradients[row]; });
   }
   auto const keys = KeysOf(gradients, params.sampling_method, threads);
-  SampleRule const rule = FindRule(MakeSampleTarget(params, n), keys, threads);
+  SampleTarget const target = MakeSampleTarget(params, shard.all_rows);
+  SampleRule const rule = FindRule(target, keys, threads, *shard.collective);
   return ListSampled(
-      stream, [&](std::size_t row) { return ChanceOf(rule, keys[row]); }, n, counts, rows, threads,
+      stream, shard.first_row, [&](std::size_t row) { return ChanceOf(rule, keys[row]); }, n, counts, rows, threads,
       [&](std::size_t row, std::uint64_t chance) { sampled[row] = DivideByChance(gradients[row], chance); });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "collective/collective.h"
 #include "core/fixed_point.h"
 #include "core/random.h"
 #include "sample/feature_ops.h"
@@ -16,25 +17,30 @@ namespace xgbgpu {
 
 namespace host {
 
-/// Lists the rows of a uniform sample in ascending order. Row r is in if its 32-bit draw is below subsample · 2^32.
+/// Lists a shard's rows of a uniform sample in ascending order. Row r of all is in if its 32-bit draw is below
+/// subsample · 2^32; the shard's first is row `first_row` of all, and number 0 in its list.
 ///
 /// Out     rows [n], the first returned elements are written, without gradients
 /// Cost    one draw per row; writes 8 bytes per sampled row; `counts` is scratch, [SampleChunks(n)]
 /// Same    bit-equal on every backend and thread count
 std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t n, Span<std::size_t> counts,
-                       Span<RowRecord> rows, int threads);
+                       Span<RowRecord> rows, int threads, std::uint64_t first_row = 0);
 
-/// As params say: lists the sampled rows in ascending order, and divides their gradients by their chances
+/// Lists all rows of a shard: [rows of the shard]. Cost  writes 8 bytes per row.
+void ListAllRows(Span<RowRecord> rows, int threads);
+
+/// As params say: lists the shard's sampled rows in ascending order, and divides their gradients by their chances
 /// (sample_ops.h), where they have different ones.
 ///
-/// In      gradients [n], of all rows
+/// In      gradients [n], of the shard's rows
 /// Out     rows [n], the first returned elements are written, without gradients; sampled [n]: the gradients that count,
 ///         zero for rows outside the sample
 /// Cost    three passes over the rows; four if gradients decide
-/// Same    bit-equal on every backend and thread count
+/// Same    bit-equal on every backend, thread count and number of shards
 /// Throws  as LargestGradients (gradient/gradient.h), wherever a gradient is not finite
 std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
-                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads);
+                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads,
+                       Shard const& shard);
 
 /// Size of the scratch of SampleRows.
 std::size_t SampleChunks(std::size_t n);

@@ -45,12 +45,9 @@ struct SampleView {
 };
 
 /// What decides, in the words of TrainParams.
-struct SampleDraw {
-  std::uint64_t seed;
-  std::uint32_t tree;
+struct SampleDraw : TreeDraw {
   std::uint64_t threshold;  ///< uniform: chance of every row
   SampleTarget target;
-  float const* margins;  ///< RowLosses::margins, which are in another place for every tree
 };
 
 /// Elements of SampleView::keys: they are read and written in fours.

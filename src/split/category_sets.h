@@ -12,24 +12,9 @@
 #include "matrix/device_matrix.h"
 #include "split/category_split.h"
 #include "split/split.h"
+#include "tree/device_categories.h"
 
 namespace xgbgpu::cuda {
-
-/// What kernels see. All null where no feature is categorical.
-struct DeviceCategories {
-  /// [nodes, words] Set n is of node n's split, which has n as its `bin`. Bit s: rows with symbol s go right, that of
-  /// missing values included (tile.bins in dense layouts).
-  std::uint32_t* sets;
-  std::uint32_t words;
-  std::uint32_t sort_items;  ///< for one block
-  std::uint64_t* sort_room;  ///< [blocks of the split kernel, sort_items]; nullptr: shared memory has room
-
-  XGBGPU_HD std::uint32_t* set(std::uint32_t number) const { return sets + std::uint64_t{number} * words; }
-  /// The set of a split; nullptr: it is by numbers.
-  XGBGPU_HD std::uint32_t const* SetOf(SplitCandidate const& split) const {
-    return split.categorical ? set(split.bin) : nullptr;
-  }
-};
 
 constexpr std::uint32_t kSharedCategories = 2048;  ///< that a block sorts in shared memory
 

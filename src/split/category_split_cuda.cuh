@@ -210,12 +210,12 @@ struct CategoryJudge {
   NodeTerms node;
   int direction;
 
-  __device__ CategoryJudge(DeviceTree const& tree, SplitParams const& p, FeatureIndex f, NodeIndex n)
+  __device__ CategoryJudge(SplitView const& view, SplitParams const& p, FeatureIndex f, NodeIndex n)
       : params{p},
         feature{f},
-        total{tree.nodes[n].sum},
-        node{TermsOf<kMonotone>(p, total, kMonotone ? tree.limits.bounds[n] : WeightBounds{})},
-        direction{kMonotone ? tree.limits.directions[f] : 0} {}
+        total{view.tree.nodes[n].sum},
+        node{TermsOf<kMonotone>(p, total, kMonotone ? view.limits.bounds[n] : WeightBounds{})},
+        direction{kMonotone ? view.limits.directions[f] : 0} {}
 
   __device__ void Consider(CategoryDivision const& d, std::uint32_t order, BestDivision* best) const {
     best->Consider(SplitGain<kMonotone>(params, d.left, d.right, node, direction), feature, d, order);
@@ -266,19 +266,19 @@ __device__ void TrySorted(DeviceCategories const& categories, CategoryJudge<kMon
 /// Best split of node n by one feature: written by the one thread that finds it. `active`: the feature is in the tree's
 /// sample; `allowed`: the node may be split by it. `built`: histogram of the sibling, to be subtracted, or nullptr.
 template <bool kMonotone>
-__device__ void BestOfCategories(DeviceTree const& tree, SplitParams const& params, FeatureIndex feature, NodeIndex n,
+__device__ void BestOfCategories(SplitView const& view, SplitParams const& params, FeatureIndex feature, NodeIndex n,
                                  bool active, bool allowed, GradientSum* own, GradientSum const* built,
                                  SplitShared* shared, CategoryShared* room, SplitCandidate* split) {
-  CategorySums const sums{tree.matrix, feature, own};
+  CategorySums const sums{view.matrix, feature, own};
   BestDivision best;
   __syncthreads();  // what a group of numbers before this one shared may still be read
-  if (active && built != nullptr) sums.Subtract(built + tree.matrix.first_cell(feature));
+  if (active && built != nullptr) sums.Subtract(built + view.matrix.first_cell(feature));
   if (active && allowed) {
-    CategoryJudge<kMonotone> const judge{tree, params, feature, n};
+    CategoryJudge<kMonotone> const judge{view, params, feature, n};
     if (SplitsOneByOne(params, sums.n)) {
       TryOneByOne(judge, sums, room, &best);
     } else {
-      TrySorted(tree.categories, judge, sums, room, &best);
+      TrySorted(view.categories, judge, sums, room, &best);
     }
   }
   unsigned long long const top = LargestOfBlock(best.key, 0.0f, shared).key;
@@ -287,17 +287,17 @@ __device__ void BestOfCategories(DeviceTree const& tree, SplitParams const& para
 }
 
 /// The whole block: writes the set of node n's best split, if that is by categories.
-__device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& params, NodeIndex n, GradientSum* own,
+__device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& params, NodeIndex n, GradientSum* own,
                                     CategoryShared* room) {
   __threadfence();  // other blocks have subtracted
-  SplitCandidate const split = LoadFresh(&tree.nodes[n].split);
+  SplitCandidate const split = LoadFresh(&view.tree.nodes[n].split);
   if (!split.categorical) return;
-  CategorySums const sums{tree.matrix, split.feature, own};
-  std::uint32_t* const set = tree.categories.set(static_cast<std::uint32_t>(n));
+  CategorySums const sums{view.matrix, split.feature, own};
+  std::uint32_t* const set = view.categories.set(static_cast<std::uint32_t>(n));
   bool const one = SplitsOneByOne(params, sums.n);
   // Those at the nearer end are written down, or left out of all.
   bool const all_but = !one && split.bin > SortedSplits(params, sums.n);
-  for (std::uint32_t w = threadIdx.x; w < tree.categories.words; w += kSplitThreads) {
+  for (std::uint32_t w = threadIdx.x; w < view.categories.words; w += kSplitThreads) {
     std::uint32_t const there = min(sums.n - min(sums.n, 32 * w), 32U);
     set[w] = !all_but || there == 0 ? 0 : ~0U >> (32 - there);
   }
@@ -306,7 +306,7 @@ __device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& p
   if (one) {
     if (threadIdx.x == 0) flip(split.bin);
   } else {
-    SortedKeys const sorted = SortCategories(tree.categories, params, sums, room);
+    SortedKeys const sorted = SortCategories(view.categories, params, sums, room);
     BinIndex const flipped = all_but ? sums.n - split.bin : split.bin;
     for (BinIndex i = threadIdx.x; i < flipped; i += kSplitThreads) {
       flip(all_but ? sorted.FromBack(i) : sorted.FromFront(i));
@@ -314,9 +314,9 @@ __device__ inline void WriteNodeSet(DeviceTree const& tree, SplitParams const& p
     __syncthreads();  // the keys are written again
   }
   if (threadIdx.x != 0) return;
-  DeviceMatrixView const& m = tree.matrix;
+  DeviceMatrixView const& m = view.matrix;
   if (m.dense && !split.default_left) flip(m.tile[split.feature / m.tile_columns].bins);
-  tree.nodes[n].split.bin = static_cast<BinIndex>(n);
+  view.tree.nodes[n].split.bin = static_cast<BinIndex>(n);
 }
 
 }  // namespace xgbgpu::cuda

@@ -6,10 +6,10 @@
 
 #include <cuda_pipeline.h>
 
-#include "level/plan.cuh"
 #include "split/constraint_ops.h"
 #include "split/score_bound_ops.h"
 #include "split/split_block.cuh"
+#include "split/split_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -39,20 +39,20 @@ struct BinSegment {
   __device__ std::uint32_t column() const { return threadIdx.x & (columns - 1); }
 };
 
-__device__ inline BinSegment SegmentOf(DeviceTree const& tree, SplitGroup const& group) {
+__device__ inline BinSegment SegmentOf(SplitView const& view, SplitGroup const& group) {
   // Everything here is a power of two, and shifts are faster than divisions.
   int const segment_bits = __ffs(group.segments) - 1, column_bits = __ffs(kSplitThreads) - 1 - segment_bits;
-  auto const per_part = [&](FeatureIndex f) { return (tree.matrix.bins(f) + group.segments - 1) >> segment_bits; };
+  auto const per_part = [&](FeatureIndex f) { return (view.matrix.bins(f) + group.segments - 1) >> segment_bits; };
   BinSegment s{};
   s.columns = 1U << column_bits;
   s.feature = group.first + s.column();
   s.runs =
       max((per_part(group.first) + kSplitBins - 1) / kSplitBins, 1U);  // of more than one only a single feature has
-  if (group.categorical || s.column() >= group.features || !IsIn(tree.features.of_tree, s.feature)) return s;
-  std::uint32_t const bins = tree.matrix.bins(s.feature);
+  if (group.categorical || s.column() >= group.features || !IsIn(view.features.of_tree, s.feature)) return s;
+  std::uint32_t const bins = view.matrix.bins(s.feature);
   s.first = min((threadIdx.x >> column_bits) * per_part(s.feature), bins);
   s.n = min(per_part(s.feature), bins - s.first);
-  s.cell = tree.matrix.first_cell(s.feature) + std::uint64_t{s.first} * tree.matrix.cell_stride();
+  s.cell = view.matrix.first_cell(s.feature) + std::uint64_t{s.first} * view.matrix.cell_stride();
   return s;
 }
 
@@ -202,13 +202,13 @@ struct BestOfRun {
 
 /// Looks closely at the `wanted` splits. `bin`: the first of the run.
 template <bool kMonotone>
-__device__ BestOfRun LookClosely(DeviceTree const& tree, NodeIndex n, RunSplits const& splits, std::uint32_t wanted,
+__device__ BestOfRun LookClosely(SplitView const& view, NodeIndex n, RunSplits const& splits, std::uint32_t wanted,
                                  int direction, std::uint32_t column, std::uint32_t bin, SplitShared const& shared) {
   BestOfRun best;
   if (wanted == 0) return best;
   SplitParams const params = shared.params;
   GradientSum const total = Opaque(splits.total);
-  NodeTerms const node = TermsOf<kMonotone>(params, total, kMonotone ? tree.limits.bounds[n] : WeightBounds{});
+  NodeTerms const node = TermsOf<kMonotone>(params, total, kMonotone ? view.limits.bounds[n] : WeightBounds{});
 #pragma unroll 1
   do {
     int const number = __ffs(static_cast<int>(wanted)) - 1;
@@ -228,12 +228,12 @@ __device__ BestOfRun LookClosely(DeviceTree const& tree, NodeIndex n, RunSplits 
 }
 
 /// Do the interaction constraints let node n be split by feature f?
-__device__ inline bool MayMeetAt(DeviceTree const& tree, NodeIndex n, FeatureIndex f) {
-  NodeLimitsView const& limits = tree.limits;
+__device__ inline bool MayMeetAt(SplitView const& view, NodeIndex n, FeatureIndex f) {
+  NodeLimitsView const& limits = view.limits;
   if (limits.set_words == 0 || n == 0) return true;
   return MayMeet(limits.sets + static_cast<std::uint64_t>(n) * limits.set_words,
                  limits.sets_of_features + std::uint64_t{f} * limits.set_words, limits.set_words,
-                 f == tree.nodes[0].split.feature);
+                 f == view.tree.nodes[0].split.feature);
 }
 
 /// What a block has to do for one node and group.
@@ -302,7 +302,7 @@ __device__ inline GradientSum SumBins(BinSegment const& s, std::uint32_t stride,
 /// The candidates with the largest bound, or one hardly smaller, are looked at first. No other can be better in most
 /// cases; where the bound is far above the gain (of penalties, limits or directions), those that may be follow.
 template <bool kMonotone>
-__device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, RunSplits* splits, bool scanned,
+__device__ unsigned long long SearchRuns(SplitView const& view, NodeIndex n, RunSplits* splits, bool scanned,
                                          int direction, std::uint32_t column, std::uint32_t bin, SplitShared* shared,
                                          float* least, BestOfRun* mine) {
   float wanted = -1.0f;
@@ -315,7 +315,7 @@ __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, Ru
       if (!kMonotone && largest < *least) return 0;
       wanted = largest * kNearBound;
     }
-    *mine = LookClosely<kMonotone>(tree, n, *splits, scanned ? bounds.Reaching(wanted) : 0, direction, column, bin,
+    *mine = LookClosely<kMonotone>(view, n, *splits, scanned ? bounds.Reaching(wanted) : 0, direction, column, bin,
                                    *shared);
     FoundByWarp const found = LargestOfBlock(mine->key, mine->least, shared);
     *least = fmaxf(*least, found.least);
@@ -328,15 +328,15 @@ __device__ unsigned long long SearchRuns(DeviceTree const& tree, NodeIndex n, Ru
 /// Best split of a node over the features of one group, unless it has a better one: written by the one thread that
 /// finds it. `least` as of SearchRuns. ask_ahead() asks for the bins of the next item.
 template <bool kMonotone, typename AskAhead>
-__device__ void BestOfGroup(DeviceTree const& tree, BinSegment const& s, GroupItem const& item, bool keeps,
+__device__ void BestOfGroup(SplitView const& view, BinSegment const& s, GroupItem const& item, bool keeps,
                             StagedBins const& staged, SplitShared* shared, float* least, SplitCandidate* best,
                             AskAhead&& ask_ahead) {
-  auto const stride = static_cast<std::uint32_t>(tree.matrix.cell_stride());
+  auto const stride = static_cast<std::uint32_t>(view.matrix.cell_stride());
   RunSplits splits;
   splits.total = item.total;
   GradientSum const sum = SumBins(s, stride, item, keeps, staged, &splits.run);
-  bool const scanned = s.n != 0 && IsIn(item.allowed, s.feature) && MayMeetAt(tree, item.node, s.feature);
-  int const direction = kMonotone && scanned ? tree.limits.directions[s.feature] : 0;
+  bool const scanned = s.n != 0 && IsIn(item.allowed, s.feature) && MayMeetAt(view, item.node, s.feature);
+  int const direction = kMonotone && scanned ? view.limits.directions[s.feature] : 0;
   SumBelow(s, sum, shared, &splits.below, &splits.present);
   ask_ahead();                 // after the barrier: all threads have read what they had asked for
   unsigned long long top = 0;  // of the runs so far
@@ -346,7 +346,7 @@ __device__ void BestOfGroup(DeviceTree const& tree, BinSegment const& s, GroupIt
       splits.run.Load(s, stride, from, item.own);
     }
     BestOfRun mine;
-    unsigned long long const key = SearchRuns<kMonotone>(tree, item.node, &splits, scanned, direction, s.column(),
+    unsigned long long const key = SearchRuns<kMonotone>(view, item.node, &splits, scanned, direction, s.column(),
                                                          s.first + from, shared, least, &mine);
     if (key > top && key == mine.key) {
       GradientSum const left = splits.Left(mine.number);

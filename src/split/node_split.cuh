@@ -3,9 +3,9 @@
 #define XGBGPU_SPLIT_NODE_SPLIT_CUH_
 
 #include "core/grid.h"
-#include "level/device_tree.h"
 #include "split/group_split_cuda.cuh"
 #include "split/split_block.cuh"
+#include "split/split_cuda.h"
 #include "split/split_groups.h"
 
 namespace xgbgpu::cuda {
@@ -29,32 +29,30 @@ __device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_
 }
 
 /// The features that a child may be split by, or nullptr: all.
-__device__ inline std::uint32_t const* SetOf(DeviceTree const& tree, std::uint32_t family, bool right) {
-  if (tree.features.of_nodes == nullptr) return nullptr;
-  return tree.features.of_nodes + std::uint64_t{2 * family + right} * tree.features.words;
+__device__ inline std::uint32_t const* SetOf(SplitView const& view, std::uint32_t family, bool right) {
+  if (view.features.of_nodes == nullptr) return nullptr;
+  return view.features.of_nodes + std::uint64_t{2 * family + right} * view.features.words;
 }
 
 /// What there is to do for a child, counted over all families; `family` is its own.
-__device__ inline GroupItem ItemOf(DeviceTree const& tree, std::uint32_t child, Family const& family) {
-  auto const sums = [&](std::int32_t slot) {
-    return tree.histograms + static_cast<std::uint64_t>(slot) * tree.matrix.cells;
-  };
+__device__ inline GroupItem ItemOf(SplitView const& view, std::uint32_t child, Family const& family) {
+  auto const sums = [&](std::int32_t slot) { return view.histograms.slot(slot); };
   bool const second = child % 2 != 0;  // not of the root
   GroupItem item;
   item.node = second ? family.sibling() : family.built();
   bool const right = item.node != family.left;
-  item.candidates = tree.candidates + (std::uint64_t{child / 2 * 2} + (right ? 1 : 0)) * tree.group_count;
-  item.total = tree.nodes[item.node].sum;
+  item.candidates = view.candidates + (std::uint64_t{child / 2 * 2} + (right ? 1 : 0)) * view.group_count;
+  item.total = view.tree.nodes[item.node].sum;
   item.own = sums(second ? family.sibling_slot : family.built_slot);
   item.built = second && family.subtract != 0 ? sums(family.built_slot) : nullptr;
-  item.allowed = SetOf(tree, child / 2, right);
+  item.allowed = SetOf(view, child / 2, right);
   return item;
 }
 
 /// How a kernel that looks for splits is launched. Blocks that come early crowd on the multiprocessors that are the
 /// first to be done with their sums.
-inline DeviceLimits LimitsOfSplits(DeviceTree const& tree, DeviceLimits limits) {
-  limits.starts_early = limits.starts_early && tree.matrix.rows <= kMostEarlyRows;
+inline DeviceLimits LimitsOfSplits(SplitView const& view, DeviceLimits limits) {
+  limits.starts_early = limits.starts_early && view.matrix.rows <= kMostEarlyRows;
   return limits;
 }
 

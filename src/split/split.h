@@ -6,22 +6,12 @@
 
 #include "core/fixed_point.h"
 #include "matrix/matrix.h"
+#include "tree/split_candidate.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
-
-/// A way to divide a node. `gain` 0 means that there is none. Aligned for a device, which copies it in large pieces.
-struct alignas(16) SplitCandidate {
-  float gain{0.0f};
-  FeatureIndex feature{0};
-  BinIndex bin{0};           ///< first feature-local bin that goes right; 0: all present values do
-  bool default_left{false};  ///< where rows go in which the feature is missing
-  bool categorical{false};   ///< `bin` stands for a set of categories that go right, see category_ops.h
-  GradientSum left;
-  GradientSum right;
-};
 
 /// What the formulas need, in double precision, and the unit of the integer sums.
 struct SplitParams {
@@ -43,9 +33,6 @@ struct WeightBounds {
   float lower{-3.402823466e+38f};
   float upper{3.402823466e+38f};
 };
-
-/// Splits with a smaller gain are not made: XGBoost's kRtEps.
-constexpr float kLeastGain = 1e-6f;
 
 namespace host {
 

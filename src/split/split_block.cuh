@@ -4,8 +4,9 @@
 
 #include "core/block_totals.cuh"
 #include "core/grid.h"
-#include "level/device_tree.h"
+#include "split/params_cuda.cuh"
 #include "split/score_bound_ops.h"
+#include "split/split_groups.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::cuda {

@@ -171,16 +171,16 @@ __device__ BestOfRun LookAtLane(SplitRules const& rules, WeightBounds limits, in
 /// Looks at the features of one round of a group, and replaces what the warp has found for the child by anything
 /// better: *best, and in `found` by the lane that has it.
 template <bool kMonotone, typename Sum>
-__device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, GroupItem const& item, Sum const* cells,
+__device__ void LookAtRound(SplitView const& view, WarpGroup const& group, GroupItem const& item, Sum const* cells,
                             std::uint32_t round, SplitRules const& rules, BestOfWarp* best, SplitCandidate* found) {
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const column = (round * 32 + lane) >> group.segment_bits;
   std::uint32_t const first_bin = (lane & ((1U << group.segment_bits) - 1)) * kWarpSplitBins;
   FeatureIndex const f = group.first + column;
-  bool scanned = column < group.features && IsIn(tree.features.of_tree, f);
+  bool scanned = column < group.features && IsIn(view.features.of_tree, f);
   std::uint32_t n = 0, first_cell = 0;
   if (scanned) {
-    BinIndex const begin = tree.matrix.cut_ptr[f], bins = tree.matrix.cut_ptr[f + 1] - begin;
+    BinIndex const begin = view.matrix.cut_ptr[f], bins = view.matrix.cut_ptr[f + 1] - begin;
     n = bins - min(first_bin, bins);
     first_cell = begin - group.cell + first_bin;
   }
@@ -191,7 +191,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
     splits.sum[i] = i < n ? cells[PlaceOf(first_cell + i)] : Sum{};
   }
   SumBelowLanes(group.segment_bits, &splits);
-  scanned = scanned && IsIn(item.allowed, f) && MayMeetAt(tree, item.node, f);
+  scanned = scanned && IsIn(item.allowed, f) && MayMeetAt(view, item.node, f);
   Sum const missing = splits.total - splits.present;
   bool const some_missing = __any_sync(kAllLanes, scanned && (missing.grad | missing.hess) != 0);
   float bound = -1.0f;
@@ -201,7 +201,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
   float const largest = WarpMax(fmaxf(bound, 0.0f));
   if (largest < best->least || !__any_sync(kAllLanes, bound >= 0.0f)) return;
 
-  int const direction = kMonotone && scanned ? tree.limits.directions[f] : 0;
+  int const direction = kMonotone && scanned ? view.limits.directions[f] : 0;
   BestOfRun mine;
   GradientSum left;
   float wanted = largest * kNearBound;
@@ -209,7 +209,7 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
     mine = {};
     // Without missing values a feature has each split twice; the first comes first.
     if (bound >= wanted) {
-      mine = LookAtLane<kMonotone>(rules, kMonotone ? tree.limits.bounds[item.node] : WeightBounds{}, direction,
+      mine = LookAtLane<kMonotone>(rules, kMonotone ? view.limits.bounds[item.node] : WeightBounds{}, direction,
                                    item.total, cells, first_cell, min(n, kWarpSplitBins), splits.below, missing, wanted,
                                    column, first_bin, &left);
     }
@@ -231,14 +231,14 @@ __device__ void LookAtRound(DeviceTree const& tree, WarpGroup const& group, Grou
 
 /// All rounds of a group. `room`: kWarpCellBytes of shared memory.
 template <bool kMonotone, typename Sum>
-__device__ void LookAtGroup(DeviceTree const& tree, WarpGroup const& group, GroupItem const& item, bool keeps,
+__device__ void LookAtGroup(SplitView const& view, WarpGroup const& group, GroupItem const& item, bool keeps,
                             SplitRules const& rules, void* room, BestOfWarp* best, SplitCandidate* found) {
   auto* const cells = static_cast<Sum*>(room);
   LoadCells(group, item, keeps, cells);
 #pragma unroll 1
   for (std::uint32_t round = 0; round << 5 < static_cast<std::uint32_t>(group.features) << group.segment_bits;
        ++round) {
-    LookAtRound<kMonotone>(tree, group, item, cells, round, rules, best, found);
+    LookAtRound<kMonotone>(view, group, item, cells, round, rules, best, found);
   }
   __syncwarp();  // before the room is used again
 }

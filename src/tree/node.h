@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "split/split.h"
+#include "tree/split_candidate.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {

@@ -1,7 +1,7 @@
 // Growth in batches gives the tree that one node at a time gives, whatever the batches and however few the slots. The
 // device is played by a function: the gain of a node depends on its way from the root alone. Needs no device.
 
-#include "level/batch_growth.h"
+#include "growth/batch_growth.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "level/device_tree.h"
 #include "objective/objective.h"
+#include "objective/quantise_losses_cuda.h"
 #include "support/data.h"
 #include "support/grow.h"
 
@@ -65,18 +65,11 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     cuda::GradientState state{};
     auto const device_state = Upload(&arena, "state", &state, 1);
     auto const device_before = Upload(&arena, "state", &before, 1);
-    cuda::TreeSettings settings{};
-    settings.draw.seed = 5;
-    settings.draw.tree = 9;
-    settings.draw.margins = margins.data();
-    auto const device_settings = Upload(&arena, "state", &settings, 1);
-    cuda::DeviceTree tree{};
-    tree.matrix.rows = kRows;
-    tree.settings = device_settings.data();
-    tree.gradient = device_state.data();
-    tree.paths.next_path = paths.data();
+    cuda::TreeDraw const draw{5, 9, margins.data()};
+    auto const device_draw = Upload(&arena, "state", &draw, 1);
 
-    cuda::QuantiseLosses(tree, {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
+    cuda::QuantiseLosses({kRows, device_draw.data(), device_state.data(), paths.data()},
+                         {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
                          {narrow_room.data(), device_before.data()}, CurrentDeviceLimits(), stream);
 
     std::vector<GradientPair> pairs(kRows);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "equality_case.h"
-#include "level/level_policy.h"
+#include "partition/partition_policy.h"
 #include "support/grow.h"
 
 namespace xgbgpu::testing {
@@ -137,12 +137,12 @@ TEST(EqualitySequenceTest, OneBuilderManySettings) {
   }
 }
 
-// Bins that do not fit the second-level cache: rows of two siblings are divided and summed together (LevelPolicy).
+// Bins that do not fit the second-level cache: rows of two siblings are divided and summed together (PartitionPolicy).
 TEST(EqualitySequenceTest, BinsBeyondTheCache) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
   EqualityCase data{993, 1'400'000, 20, 0.95, Values::kContinuous, 64, Loss::kLogistic, {}, 1, {}};
-  ASSERT_GT(data.rows * 32, LevelPolicy{}.cached_bytes);  // a record is a sector
+  ASSERT_GT(data.rows * 32, PartitionPolicy{}.cached_bytes);  // a record is a sector
   CaseRows const rows{data};
   auto const matrix = HostMatrix(rows, data.max_bin, threads);
   Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
@@ -200,7 +200,7 @@ struct Chain {
 
 class EqualityChainTest : public ::testing::TestWithParam<GrowPolicy> {};
 
-// Deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended (LevelPolicy).
+// Deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended (GrowthPolicy).
 TEST_P(EqualityChainTest, ToAnyDepth) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();

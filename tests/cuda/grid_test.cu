@@ -11,7 +11,7 @@
 #include "core/block_totals.cuh"
 #include "core/launch.h"
 #include "core/search.h"
-#include "level/device_tree.h"
+#include "core/warp_search.cuh"
 
 namespace xgbgpu::cuda {
 namespace {

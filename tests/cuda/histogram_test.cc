@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "level/device_tree.h"
+#include "histogram/histogram_cuda.h"
 #include "support/grow.h"
 
 namespace xgbgpu::cuda {
@@ -69,11 +69,7 @@ class SumStage {
     gradient.grad_scale = gradient.hess_scale = kScale;
     gradient_ = Upload(&arena_, "state", &gradient, 1);
     sums_ = {&arena_, "sums", c.jobs * matrix_.view.cells};
-    tree_.matrix = matrix_.view;
-    tree_.gradient = gradient_.data();
-    tree_.state = state_.data();
-    tree_.histograms = sums_.data();
-    tree_.unit_rows = c.unit_rows;
+    view_ = {matrix_.view, {sums_.data(), matrix_.view.cells}, state_.data(), gradient_.data()};
   }
 
   std::uint32_t rows() const { return rows_; }
@@ -99,13 +95,13 @@ class SumStage {
     auto const on_device = Upload(&arena_, "rows", records.data(), records.size());
     auto const device_nodes = Upload(&arena_, "nodes", nodes.data(), nodes.size());
     auto const device_jobs = Upload(&arena_, "jobs", jobs.data(), jobs.size());
-    DeviceTree tree = tree_;
-    tree.lists[1] = on_device.data();
-    tree.nodes = device_nodes.data();
-    tree.sum_jobs = device_jobs.data();
-    tree.gradients = wide_.data();
+    RowLists lists{};
+    lists.lists[1] = on_device.data();
+    lists.sum_jobs = device_jobs.data();
+    lists.gradients = wide_.data();
+    lists.unit_rows = c_.unit_rows;
     Start(c_.jobs, units);
-    SumRows(tree, Bounds(), limits_, stream_);
+    SumRows(view_, lists, device_nodes.data(), Bounds(), limits_, stream_);
     Compare([](std::uint32_t) { return true; });
   }
 
@@ -114,9 +110,9 @@ class SumStage {
     std::vector<PathJob> jobs = MakePathJobs(job_path);
     auto const device_jobs = UploadJobs(jobs);
     DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path);
-    DeviceTree tree = TreeOfPaths(device_jobs.data());
-    tree.paths.path = path.empty() ? nullptr : device_path.data();
-    SumPaths(tree, Bounds(), PathSums::kTold, limits_, stream_);
+    RowPaths paths = PathsOf(device_jobs.data());
+    paths.path = path.empty() ? nullptr : device_path.data();
+    SumPaths(view_, paths, {}, Bounds(), PathSums::kTold, limits_, stream_);
     Compare([&](std::uint32_t r) { return path.empty() || path[r] == job_path; });
   }
 
@@ -136,7 +132,7 @@ class SumStage {
     }
     sums_ = {};
     sums_ = {&arena_, "sums", 2 * c_.jobs * matrix_.view.cells};
-    tree_.histograms = sums_.data();
+    view_.histograms.sums = sums_.data();
     FillBytes(sums_.data(), 0, sums_.size(), stream_, "clearing");
     auto const device_jobs = UploadJobs(jobs);
     std::uint32_t const bin = c_.bins / 3 + 1;
@@ -145,16 +141,16 @@ class SumStage {
     splits[parent + 1] = {second, static_cast<std::uint16_t>(bin / 2), kNoSymbol, 0};
     auto const device_splits = Upload(&arena_, "splits", splits.data(), splits.size());
     DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path), next = UploadPaths({});
-    DeviceTree tree = TreeOfPaths(device_jobs.data());
-    tree.paths.path = device_path.data();
-    tree.paths.next_path = next.data();
-    tree.paths.splits = device_splits.data();
-    tree.paths.depth = depth;
-    tree.paths.first = 1U << depth;
-    tree.paths.next_first = 2U << depth;
-    SumPaths(tree, Bounds(), PathSums::kPairs, limits_, stream_);
+    RowPaths paths = PathsOf(device_jobs.data());
+    paths.path = device_path.data();
+    paths.next_path = next.data();
+    paths.splits = device_splits.data();
+    paths.depth = depth;
+    paths.first = 1U << depth;
+    paths.next_first = 2U << depth;
+    SumPaths(view_, paths, {}, Bounds(), PathSums::kPairs, limits_, stream_);
     auto const child_of = [&](std::uint32_t r) -> std::uint32_t {
-      std::uint32_t const number = tree.paths.first + parent;
+      std::uint32_t const number = paths.first + parent;
       if (path[r] == number) return 2 * parent + (Symbol(r, 0) < bin ? 0 : 1);
       if (path[r] == number + 1) return 2 * (parent + 1) + (Symbol(r, second) < bin / 2 ? 0 : 1);
       return 0xFFFFU;
@@ -166,7 +162,7 @@ class SumStage {
     stream_.Wait("reading paths");
     for (std::uint32_t r = 0; r < rows_; ++r) {
       std::uint32_t const child = child_of(r);
-      ASSERT_EQ(told[r], child == 0xFFFFU ? 0 : tree.paths.next_first + child) << "row " << r;
+      ASSERT_EQ(told[r], child == 0xFFFFU ? 0 : paths.next_first + child) << "row " << r;
     }
   }
 
@@ -180,16 +176,16 @@ class SumStage {
     splits[parent] = {0, static_cast<std::uint16_t>(bin), kNoSymbol, 0};
     auto const device_splits = Upload(&arena_, "splits", splits.data(), splits.size());
     DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path), next = UploadPaths({});
-    DeviceTree tree = TreeOfPaths(device_jobs.data());
-    tree.paths.path = path.empty() ? nullptr : device_path.data();
-    tree.paths.next_path = next.data();
-    tree.paths.splits = device_splits.data();
-    tree.paths.depth = depth;
-    tree.paths.first = 1U << depth;
-    tree.paths.next_first = 2U << depth;
-    std::uint32_t const number = tree.paths.first + parent;
+    RowPaths paths = PathsOf(device_jobs.data());
+    paths.path = path.empty() ? nullptr : device_path.data();
+    paths.next_path = next.data();
+    paths.splits = device_splits.data();
+    paths.depth = depth;
+    paths.first = 1U << depth;
+    paths.next_first = 2U << depth;
+    std::uint32_t const number = paths.first + parent;
     auto const is_of_parent = [&](std::uint32_t r) { return path.empty() || path[r] == number; };
-    SumPaths(tree, Bounds(), PathSums::kDivide, limits_, stream_);
+    SumPaths(view_, paths, {}, Bounds(), PathSums::kDivide, limits_, stream_);
     Compare([&](std::uint32_t r) { return is_of_parent(r) && (Symbol(r, 0) < bin) == left; });
     std::vector<std::uint8_t> told(next.size());
     CopyToHost(told.data(), next.data(), told.size(), stream_, "reading paths");
@@ -274,12 +270,11 @@ class SumStage {
     path.resize(rows_ + kPathPadding);
     return Upload(&arena_, "paths", path.data(), path.size());
   }
-  DeviceTree TreeOfPaths(PathJob* jobs) const {
-    DeviceTree tree = tree_;
-    tree.paths.store = {tree.matrix.records, narrow_ ? narrow_array_.data() : nullptr,
-                        narrow_ ? nullptr : wide_.data()};
-    tree.paths.jobs = jobs;
-    return tree;
+  RowPaths PathsOf(PathJob* jobs) const {
+    RowPaths paths{};
+    paths.store = {matrix_.view.records, narrow_ ? narrow_array_.data() : nullptr, narrow_ ? nullptr : wide_.data()};
+    paths.jobs = jobs;
+    return paths;
   }
 
   /// Clears the sums, and tells the kernel what there is to do.
@@ -342,7 +337,7 @@ class SumStage {
   DeviceBuffer<LevelState> state_;
   DeviceBuffer<GradientState> gradient_;
   DeviceBuffer<GradientSum> sums_;
-  DeviceTree tree_{};
+  HistogramView view_{};
 };
 
 class HistogramKernelTest : public ::testing::TestWithParam<SumCase> {

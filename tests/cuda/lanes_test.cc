@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/cuda_tree_builder.h"
+#include "driver/cuda_tree_builder.h"
 #include "core/device.h"
 #include "core/recorded_graph.h"
 #include "equality_case.h"

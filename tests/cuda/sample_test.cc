@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda_tree_builder.h"
-#include "level/level_policy.h"
+#include "driver/cuda_tree_builder.h"
+#include "sample/sample_policy.h"
 #include "sample/sample_ops.h"
 #include "support/given_trees.h"
 #include "support/grow.h"

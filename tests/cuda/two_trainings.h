@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda_tree_builder.h"
+#include "driver/cuda_tree_builder.h"
 #include "objective/objective.h"
 #include "rounds/resident_rows.h"
 #include "support/given_trees.h"

@@ -33,7 +33,8 @@ Sample Take(TrainParams const& params, std::uint32_t tree, Gradients const& grad
   std::vector<RowRecord> records(n);
   std::vector<std::size_t> counts(host::SampleChunks(n));
   Sample sample{{}, Gradients(n, {7.0f, 7.0f})};  // whatever was there before
-  records.resize(host::SampleRows(params, tree, gradients, counts, records, sample.gradients, threads));
+  records.resize(
+      host::SampleRows(params, tree, gradients, counts, records, sample.gradients, threads, Shard::Whole(n)));
   for (RowRecord const& record : records) sample.rows.push_back(record.row);
   return sample;
 }

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "growth/grow_order_ops.h"
 #include "growth/grow_queue.h"
-#include "level/grow_order_ops.h"
-#include "level/tree_shape.h"
+#include "growth/choose_shape.h"
 
 namespace xgbgpu {
 namespace {
@@ -280,7 +280,7 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   params.max_leaves = 61;  // depth-wise: level by level until there are so many
   shape = ShapeOf(params, kRows);
   EXPECT_TRUE(shape.open && !shape.ordered && !shape.cut);
-  EXPECT_EQ(shape.levels, LevelPolicy{}.most_open_levels);
+  EXPECT_EQ(shape.levels, GrowthPolicy{}.most_open_levels);
   EXPECT_GE(shape.WidestNodes(), 61U);
   EXPECT_EQ(shape.ReturnedAfter(20), 121U);
   EXPECT_EQ(shape.NodesAfter(20), 121U);
@@ -306,7 +306,7 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   params.max_leaves = 256;
   shape = ShapeOf(params, kRows);
   EXPECT_TRUE(shape.open && shape.ordered && shape.cut);
-  EXPECT_EQ(shape.levels, LevelPolicy{}.most_open_levels);
+  EXPECT_EQ(shape.levels, GrowthPolicy{}.most_open_levels);
   EXPECT_EQ(shape.possible_levels, 255);
   EXPECT_EQ(shape.most_splits, 255U);
   EXPECT_EQ(shape.WidestNodes(), 256U);

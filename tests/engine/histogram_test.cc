@@ -94,7 +94,7 @@ void Check(QuantisedMatrix const& m, Gradients const& g, std::vector<std::vector
     std::fill_n(sums.back().data(), m.cells(), GradientSum{-77, 77});
     jobs.push_back({lists.back(), sums.back().data()});
   }
-  builder.Build(g.view, jobs);
+  builder.Build(m, g.view, jobs);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     ExpectEqual(m, PlainSums(m, g, nodes[n]), sums[n].data(), features);
   }
@@ -136,7 +136,7 @@ TEST_P(HistogramTest, ChildAndSiblingAreTheParent) {
   std::vector<RowIndex> const all = EveryNth(m->rows, 1);
   auto const all_list = g.List(all), child_list = g.List(child);
   std::vector<host::HistogramJob> const jobs{{all_list, parent_sums.data()}, {child_list, child_sums.data()}};
-  builder.Build(g.view, jobs);
+  builder.Build(*m, g.view, jobs);
   for (auto const& block : builder.blocks()) host::SubtractHistogram(block, child_sums.data(), parent_sums.data());
   ExpectEqual(*m, PlainSums(*m, g, sibling), parent_sums.data(), AllFeatures(*m));
 }

@@ -1,49 +1,22 @@
 // level: the tree is the same however few histograms fit the cache.
-#include "level/level.h"
-
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "backend/backend.h"
-#include "sample/sample.h"
+#include "driver/hist_host.h"
 #include "support/data.h"
 #include "support/grow.h"
-#include "tree/leaf.h"
 
 namespace xgbgpu {
 namespace {
 
 using testing::TreeCase;
 
-/// The loop of HostTreeBuilder::Grow on a LevelBuilder whose cache holds `slots` histograms.
+/// A tree of a builder that keeps `slots` histograms, and is made on what another tree left behind.
 Tree GrowWithCache(TreeCase const& c, std::size_t slots, int threads) {
   auto const data = testing::MakeDataset(c);
   QuantisedMatrix const& m = data->matrix();
-  std::vector<std::size_t> counts(host::SampleChunks(m.rows));
-  std::vector<RowRecord> root(m.rows);
-  std::vector<GradientPair> gradients(m.rows);
-  std::size_t const rows = host::SampleRows(c.params, 0, c.gradients, counts, root, gradients, threads);
-  GradientFormat const format = host::ChooseGradientFormat(gradients, rows, threads);
-  std::vector<NarrowGradient> narrow(format.narrow ? m.rows : 0);
-  std::vector<GradientSum> wide(format.narrow ? 0 : m.rows);
-  host::QuantiseGradients(gradients, format, {c.params.seed, RandomPurpose::kRounding, 0, 0}, narrow, wide, threads);
-  SplitParams const split_params{c.params, format};
-  FeatureSampler const features{c.params, m.features(), 0};
-
-  HostStageTimer const timer;
-  host::LevelBuilder level{m, threads, slots * m.cells() * sizeof(GradientSum), &timer};
-  std::vector<NodeIndex> positions(m.rows);
-  level.SetPositions(positions.data());
-  Tree tree;
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the second tree starts from what the first one left behind
-    std::copy_n(root.data(), rows, level.RootRows().data());
-    level.Begin({format, narrow.data(), wide.data()}, split_params, features, c.params, rows);
-    level.BuildRoot();
-    while (level.SelectNodes()) level.ExpandNodes();
-    tree = MakeTree(level.nodes(), m.cuts, split_params, c.params.learning_rate);
-  }
-  return tree;
+  auto const builder = MakeHostTreeBuilder(m, Shard::Whole(m.rows), threads, slots * m.cells() * sizeof(GradientSum));
+  builder->Grow(c.params, c.gradients, {1, 0});
+  return builder->Grow(c.params, c.gradients, c.key);
 }
 
 class CacheTest : public ::testing::TestWithParam<GrowPolicy> {};

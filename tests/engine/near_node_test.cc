@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "level/near_node_ops.h"
+#include "predict/near_node_ops.h"
 
 namespace xgbgpu::cuda {
 namespace {

@@ -70,7 +70,7 @@ TEST_P(PartitionTest, EqualsStablePartition) {
   std::vector<RowRecord> to(values_.rows);
   for (int threads : {1, 2, 3, 7}) {
     auto jobs = MakeJobs(from, &to);
-    host::RowPartitioner{*matrix_, threads}.Partition(jobs);
+    host::RowPartitioner{threads}.Partition(*matrix_, jobs);
     for (auto const& job : jobs) {
       std::vector<RowRecord> expected(job.from, job.from + job.rows);
       auto const middle = std::stable_partition(expected.begin(), expected.end(),
@@ -87,7 +87,7 @@ TEST_P(PartitionTest, AssignsTheSameChildren) {
   auto const jobs = MakeJobs(from, &to);
   for (int threads : {1, 2, 3, 7}) {
     std::vector<NodeIndex> positions(values_.rows, -5);
-    host::RowPartitioner{*matrix_, threads}.AssignChildren(jobs, positions.data());
+    host::RowPartitioner{threads}.AssignChildren(*matrix_, jobs, positions.data());
     for (auto const& job : jobs) {
       for (std::uint32_t i = 0; i < job.rows; ++i) {
         RowIndex const r = job.from[i].row;
@@ -113,7 +113,7 @@ TEST(PartitionChunkTest, NodesLargerThanAChunk) {
   std::vector<RowRecord> to(values.rows);
   std::vector<PartitionJob> jobs{{1, 11, true, from.data(), to.data(), 50000, 1, 0}};
   for (int threads : {1, 3}) {
-    host::RowPartitioner{*m, threads}.Partition(jobs);
+    host::RowPartitioner{threads}.Partition(*m, jobs);
     auto expected = from;
     std::stable_partition(expected.begin(), expected.end(), [&](RowRecord const& r) {
       return bins(r.row, 1) == reference::kNoBin || bins(r.row, 1) < 11;

@@ -45,7 +45,7 @@ struct SplitCase {
     auto list = testing::Records(rows);
     GradientSum const total = host::AttachGradients(view, list, 1);
     std::vector<host::HistogramJob> const jobs{{list, sums.data()}};
-    builder.Build(view, jobs);
+    builder.Build(*matrix, view, jobs);
     return host::EvaluateSplits(SplitParams{p, format}, *matrix, sums.data(), total, features);
   }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "growth/grow_queue.h"
-#include "tree/leaf.h"
+#include "growth/make_tree.h"
 
 namespace xgbgpu {
 namespace {

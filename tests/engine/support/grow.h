@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "driver/backend.h"
 #include "reference/matrix.h"
 #include "support/data.h"
 #include "xgbgpu/trainer.h"

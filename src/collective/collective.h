@@ -1,0 +1,95 @@
+/// The seam between shards of the rows: sums, maxima and lists over all of them. docs/adr/0017-levels-collectives-pages.md
+#ifndef XGBGPU_COLLECTIVE_COLLECTIVE_H_
+#define XGBGPU_COLLECTIVE_COLLECTIVE_H_
+
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "core/message.h"
+#include "xgbgpu/error.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// Thrown in shards that are well, because another one failed.
+class OtherShardFailed : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What the shards of one data set tell each other. A shard is a run of consecutive rows that one thread or process
+/// holds; shard 0 has the first rows. A shard may be empty.
+///
+/// All shards make the same calls in the same order, with arguments of the same shape; each call waits for all. So
+/// whatever decides whether or how a call is made must come from parameters or from earlier calls, never from a shard's
+/// own rows or memory: AllOrNone and MaxOf make one decision of several.
+///
+/// Same    all shards get the same answer, whatever the order in which they come: sums are of integers
+/// Throws  OtherShardFailed if a shard has left and will not come any more
+class Collective {
+ public:
+  virtual ~Collective() = default;
+
+  virtual int shards() const = 0;
+  virtual int shard() const = 0;  ///< this one's number, 0 … shards() - 1
+
+  /// Replaces every element of every part by its sum over the shards. As many parts, of the same sizes, everywhere.
+  virtual void Sum(Span<Span<std::int64_t> const> parts) = 0;
+  /// Replaces every element by its largest value in any shard.
+  virtual void Max(Span<std::int64_t> values) = 0;
+  /// [shards] what each shard gave; their sizes may differ.
+  virtual std::vector<std::vector<std::uint32_t>> Gather(Span<std::uint32_t const> own) = 0;
+
+  void Sum(Span<std::int64_t> values) { Sum(Span<Span<std::int64_t> const>{&values, 1}); }
+  std::int64_t SumOf(std::int64_t own) {
+    Sum(Span<std::int64_t>{&own, 1});
+    return own;
+  }
+  std::int64_t MaxOf(std::int64_t own) {
+    Max({&own, 1});
+    return own;
+  }
+  bool AnyOf(bool own) { return MaxOf(own ? 1 : 0) != 0; }
+};
+
+/// There is one shard, which has all rows: every call returns at once.
+Collective& NoOtherShards();
+
+/// Runs work(), which may throw for a reason that lies in this shard: its rows, its memory. If it does so in any shard,
+/// all throw: those shards what they threw, the others OtherShardFailed, which names the first of them.
+template <typename F>
+void AllOrNone(Collective& collective, F&& work) {
+  if (collective.shards() == 1) {
+    work();
+    return;
+  }
+  std::exception_ptr own;
+  try {
+    work();
+  } catch (...) {  // of any type: it is thrown again, unchanged
+    own = std::current_exception();
+  }
+  std::int64_t const first = -collective.MaxOf(own ? -collective.shard() : -collective.shards());
+  if (own) std::rethrow_exception(own);
+  if (first < collective.shards()) {
+    Throw<OtherShardFailed>("Shard ", first, " of ", collective.shards(),
+                            " failed, so all stop; its own message says why");
+  }
+}
+
+/// A shard's place among the rows of all.
+struct Shard {
+  Collective* collective;
+  std::uint64_t first_row;  ///< number of the shard's first row
+  std::uint64_t all_rows;   ///< of all shards
+
+  /// All `rows` rows are here.
+  static Shard Whole(std::uint64_t rows) { return {&NoOtherShards(), 0, rows}; }
+  /// This shard has `rows` rows. Asks the others for theirs.
+  static Shard Place(Collective* collective, std::uint64_t rows);
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_COLLECTIVE_COLLECTIVE_H_

@@ -1,0 +1,129 @@
+#include "driver/cuda_builder.h"
+
+#include <vector>
+
+#include "driver/copy_positions.h"
+#include "core/message.h"
+#include "gradient/gradient.h"
+#include "objective/leaf_median.h"
+#include "predict/predict.h"
+
+namespace xgbgpu {
+
+void CudaBuilder::Close() noexcept {
+  try {
+    device_.Enter();
+    EndTrace();
+  } catch (DeviceError const&) {
+    // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+  }
+}
+
+Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+  finished_.CheckGradients(gradients.size());
+  ForgetTree();
+  GradientPair* const room = Run([&] {
+    GradientPair* const to = GradientRoom();
+    CopyToDevice(to, gradients.data(), rows_, stream_, "copying gradients");
+    return to;
+  });
+  return GrowOnDevice(params, {room}, key);
+}
+
+void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream) const {
+  std::vector<GradientPair> copy(rows_);
+  CopyToHost(copy.data(), gradients, copy.size(), stream, "reading gradients");
+  stream.Wait("reading gradients");
+  host::ChooseGradientFormat(copy, threads_);
+  Throw<DeviceError>(
+      "The device found a gradient that is NaN or infinite, the host found none: its memory may be faulty");
+}
+
+NodeIndex const* CudaBuilder::HostPositions() const {
+  if (positions_are_current_) return host_positions_.data();
+  Run([&] {
+    if (host_positions_.size() == 0) host_positions_ = PinnedBuffer<NodeIndex>{rows_};
+    CopyToHost(host_positions_.data(), positions(), rows_, tree_stream(), "reading leaf positions");
+    tree_stream().Wait("reading leaf positions");
+  });
+  positions_are_current_ = true;
+  return host_positions_.data();
+}
+
+void CudaBuilder::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
+  finished_.CheckPositions(positions, sampled_out);
+  NodeIndex const* const from = HostPositions();
+  CopyPositions(positions, sampled_out, threads_, [&](std::size_t row) { return from[row]; });
+}
+
+void CudaBuilder::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const {
+  CheckNodes("AddLeafValues", node_values.size());
+  host::AddLeafValues({HostPositions(), static_cast<std::size_t>(rows_)}, node_values, margins, stride, threads_);
+}
+
+std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(std::uint32_t outputs) {
+  return Run([&] {
+    return std::make_unique<cuda::ResidentRows>(rows_, outputs, &arena_, stream_, limits_, &timer(),
+                                                [this] { WaitForReaders(); });
+  });
+}
+
+std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
+  return Run([&] {
+    if (!trees_) trees_.emplace(&arena_);
+    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
+                                                &timer(), threads_);
+  });
+}
+
+void CudaBuilder::KeepTree(Tree const& tree, std::uint32_t output) {
+  Run([&] {
+    if (!trees_) trees_.emplace(&arena_);
+    trees_->Add(tree, output, evaluation_stream());
+  });
+}
+
+void CudaBuilder::ForgetTrees() {
+  if (trees_) trees_->Clear();
+}
+
+void CudaBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
+  CheckNodes("AdaptLeaves", tree->size());
+  Run([&] {
+    // On the tree's stream, which has waited for the residuals as for the gradients.
+    float* const values = UploadNodeValues(tree->leaf_value);
+    static_cast<cuda::ResidentRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
+    CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading medians");
+    tree_stream().Wait("reading medians");
+  });
+  CheckMedians(tree->leaf_value);
+}
+
+void CudaBuilder::Trace(std::shared_ptr<TraceFile> file) {
+  if (file == trace_) return;
+  DeviceScope scope{device_.number()};
+  EndTrace();
+  if (file == nullptr) return;
+  timeline_.emplace(stream_);
+  trace_ = std::move(file);
+  SetTimeline(&*timeline_);
+}
+
+/// What ran after the last tree is told, too.
+void CudaBuilder::EndTrace() {
+  if (!timeline_) return;
+  SetTimeline(nullptr);
+  stream_.Wait("tracing");
+  timeline_->Resolve();
+  timeline_->MoveTo(trace_.get());
+  timeline_.reset();
+  trace_.reset();
+}
+
+MemoryReport CudaBuilder::memory() const {
+  MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}};
+  for (auto const& part : arena_.parts()) report.parts.push_back({part.name, part.bytes});
+  return report;
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,223 @@
+#include "driver/cuda_tree_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/stages.h"
+#include "growth/make_tree.h"
+
+namespace xgbgpu {
+
+CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes)
+    : CudaBuilder{matrix->device, matrix->view.rows, matrix->view.features, threads, "Training on the GPU"},
+      matrix_{std::move(matrix)},
+      policy_{lanes} {
+  lanes_.push_back(std::make_unique<TreeLane>(*matrix_, mutable_arena(), &stream(), histogram_budget_));
+  last_ = lanes_[0].get();
+  EndConstruction();
+}
+
+Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) {
+  train_ = params;
+  TreeLane& lane = *lanes_[0];
+  {
+    ProfilerRange range{"xgbgpu tree"};
+    Run([&] {
+      lane.tree().SetShare(1, false);
+      lane.Begin(params, gradients, TreeNumber(key));
+      lane.GrowLevels();
+    });
+  }
+  return FinishIn(&lane);
+}
+
+Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
+  auto const result = Run([&] {
+    auto finished = lane->tree().Finish();
+    MoveTrace();
+    if (!finished.finite) {
+      bool const given = lane->gradients().pairs != nullptr;
+      ThrowNotFinite((given ? lane->gradients() : round_.rows->gradients(0)).pairs, lane->stream());
+    }
+    return finished;
+  });
+  Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
+                       lane->tree().constraints(), result.sets);
+  last_ = lane;
+  ahead_values_ = lane->tree().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
+  ahead_rows_ = round_.rows;
+  SetTree(tree.size());
+  return tree;
+}
+
+void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride) {
+  CheckNodes("AddLeafValues", node_values.size());
+  Run([&] {
+    // Trees of one output are added in their order, whatever lanes they are in.
+    timer().Run(kMargins, kNoLevel, [&] {
+      last_->AddLeafValues(node_values, margins, stride, limits(), lanes_.size() > 1 ? &added_ : nullptr);
+    });
+    if (last_ != lanes_[0].get()) added_.HoldUp(stream());
+  });
+}
+
+/// Trees that were started ahead may still read the rows.
+void CudaTreeBuilder::WaitForReaders() const {
+  for (auto const& lane : lanes_) lane->stream().Wait("freeing rows");
+}
+
+void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
+  Abandon();
+  train_ = params;
+  round_ = {static_cast<cuda::ResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
+  for (bool begun = false; !begun;) {
+    try {
+      // Margins move on with every tree, and lanes wait for what is enqueued now.
+      if (round_.trees.size() > 1) Run([&] { round_.rows->gradients(0); });
+      BeginLanes();
+      begun = true;
+    } catch (OutOfDeviceMemory const&) {
+      if (!MakeRoom()) throw;
+    }
+  }
+}
+
+Tree CudaTreeBuilder::FinishNext() {
+  ForgetTree();
+  std::size_t const next = round_.finished;
+  for (bool again = false;; again = true) {
+    try {
+      if (again) BeginLanes();
+      if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) Run([&] { BeginTree(); });
+      round_.finished = next + 1;
+      Tree tree = FinishIn(lanes_[(next - round_.restarted) % round_.lanes].get());
+      round_.rows->EndLosses();
+      return tree;
+    } catch (OutOfDeviceMemory const&) {
+      if (!MakeRoom()) throw;
+      round_.finished = next;
+    }
+  }
+}
+
+void CudaTreeBuilder::Abandon() noexcept {
+  for (std::size_t i = round_.finished; i < round_.begun; ++i) {
+    TreeLane& lane = *lanes_[(i - round_.restarted) % round_.lanes];
+    try {
+      if (lane.tree().has_timeline()) {
+        FinishIn(&lane);
+      } else {  // it is not grown again, if it should have been: its rows may be gone
+        Run([&] { lane.tree().Discard(); });
+      }
+    } catch (std::exception const&) {
+      // Whatever was wrong with it, nobody has asked for this tree.
+    }
+  }
+  ForgetTree();
+  round_ = {};
+}
+
+/// How many of so many trees grow at the same time.
+std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
+  cuda::HistTree const& tree = lanes_[0]->tree();
+  if (tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
+  std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
+}
+
+bool CudaTreeBuilder::HasRoomForLane() const {
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<double>(free) >= policy_.least_free * static_cast<double>(total);
+}
+
+/// Begins the first of the trees that are not finished, one in each lane.
+void CudaTreeBuilder::BeginLanes() {
+  round_.restarted = round_.begun = round_.finished;
+  round_.lanes = LanesFor(round_.trees.size() - round_.finished);
+  Run([&] {
+    if (round_.lanes > 1) ready_.Record(stream());
+    for (std::uint32_t lane = 0; lane < round_.lanes; ++lane) {
+      if (lane == lanes_.size() && !HasRoomForLane()) {
+        round_.lanes = policy_.most_lanes = lane;
+        break;
+      }
+      if (lane == lanes_.size()) {
+        lanes_.push_back(std::make_unique<TreeLane>(*matrix_, mutable_arena(), nullptr, histogram_budget_));
+      }
+      if (lane > 0) ready_.HoldUp(lanes_[lane]->stream());
+      BeginTree();
+    }
+  });
+}
+
+/// Of the rows, where the lane's trees read them.
+cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLane* lane) {
+  std::uint32_t const outputs = round_.rows->outputs();
+  // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
+  // that is where they are; else they are copied to one place of the lane.
+  bool const in_place = outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
+  cuda::DeviceGradients gradients = round_.rows->gradients(tree.output);
+  if (!in_place) {
+    GradientPair* const room = lane->GradientRoom();
+    CheckCuda(
+        cudaMemcpyAsync(room, gradients.pairs, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice, lane->stream()),
+        "copying gradients");
+    gradients.pairs = room;
+  }
+  return gradients;
+}
+
+/// The next tree, in a lane that is free.
+void CudaTreeBuilder::BeginTree() {
+  ProfilerRange range{"xgbgpu tree"};
+  RoundTree const& tree = round_.trees[round_.begun];
+  TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
+  cuda::ResidentRows& rows = *round_.rows;
+  cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
+  lane.tree().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
+  bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
+  if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {
+    lane.Begin(
+        train_, *losses, [&rows] { return rows.gradients(0); }, TreeNumber(tree.key), ahead);
+  } else {
+    lane.Begin(train_, GradientsOf(tree, &lane), TreeNumber(tree.key), ahead);
+  }
+  lane.GrowLevels();
+  ++round_.begun;
+}
+
+/// Gives up what trees can do without. False if there is nothing of that.
+bool CudaTreeBuilder::MakeRoom() {
+  return KeepOneLane() || Run([&] { return round_.rows->GiveUpAhead(); });
+}
+
+/// Gives back what several lanes hold beside the first. False if there were not several, and none was to come.
+bool CudaTreeBuilder::KeepOneLane() {
+  if (lanes_.size() == 1 && round_.lanes == 1) return false;
+  Run([&] {
+    stream().Wait("giving up lanes");
+    last_ = lanes_[0].get();
+    lanes_.resize(1);
+  });
+  policy_.most_lanes = 1;
+  return true;
+}
+
+void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
+  CheckNodes("AddLeafValues", node_values.size());
+  auto* const resident = static_cast<cuda::ResidentRows*>(rows);
+  bool const as_grown = resident == ahead_rows_ &&
+                        std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
+  ahead_values_.clear();
+  if (as_grown && Run([&] { return resident->TakeAhead(node_values); })) return;
+  float* const target = Run([&] { return resident->LeafTarget(output, node_values, last_->stream()); });
+  AddLeafValuesOnDevice(node_values, target, 1);
+}
+
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads) {
+  auto const sizes = [&] { return WorkSizes{matrix->device, matrix->view.rows, matrix->view.features, 0}; };
+  return NamingSizes(sizes, [&] { return std::make_unique<CudaTreeBuilder>(matrix, threads); });
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,80 @@
+/// The CUDA backend, for callers that have gradients and margins on the device.
+#ifndef XGBGPU_DRIVER_CUDA_TREE_BUILDER_H_
+#define XGBGPU_DRIVER_CUDA_TREE_BUILDER_H_
+
+#include <memory>
+#include <vector>
+
+#include "driver/cuda_builder.h"
+#include "driver/lane_policy.h"
+#include "driver/tree_lane.h"
+#include "matrix/device_matrix.h"
+
+namespace xgbgpu {
+
+/// Forwards to the stages' CUDA implementations; trees of a round grow at the same time, in lanes.
+class CudaTreeBuilder final : public CudaBuilder {
+ public:
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes = {});
+  ~CudaTreeBuilder() override { Close(); }
+
+  using CudaBuilder::AddLeafValues;
+
+  /// Margins on the device: enqueued on stream(), not waited for.
+  void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
+
+  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
+  Tree FinishNext() override;
+  void Abandon() noexcept override;
+  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
+
+  /// See cuda::HistTree.
+  void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
+
+ private:
+  Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
+  GradientPair* GradientRoom() override { return lanes_[0]->GradientRoom(); }
+  NodeIndex const* positions() const override { return last_->tree().leaves().positions(); }
+  Stream const& tree_stream() const override { return last_->stream(); }
+  float* UploadNodeValues(Span<float const> node_values) override { return last_->UploadNodeValues(node_values); }
+  Stream const& evaluation_stream() const override { return evaluation_stream_; }
+  void WaitForReaders() const override;
+  StageTimer const& timer() override { return lanes_[0]->tree().timer(); }
+
+  Tree FinishIn(TreeLane* lane);
+  std::uint32_t LanesFor(std::size_t trees) const;
+  bool HasRoomForLane() const;
+  void BeginLanes();
+  cuda::DeviceGradients GradientsOf(RoundTree const& tree, TreeLane* lane);
+  void BeginTree();
+  bool KeepOneLane();
+  bool MakeRoom();
+
+  /// Trees of a round, in lanes: tree i grows in lane (i - restarted) modulo `lanes`.
+  struct Round {
+    cuda::ResidentRows* rows;
+    std::vector<RoundTree> trees;
+    std::size_t restarted, begun, finished;
+    std::uint32_t lanes;
+  };
+
+  std::shared_ptr<DeviceMatrix const> matrix_;
+  LanePolicy policy_;
+  std::size_t histogram_budget_{HistogramBudget()};
+  /// Of rows of evaluation and the trees kept for them, which share nothing with the training: metrics need not wait
+  /// for a tree that was started ahead. The host waits for metrics before it asks for that tree: they go first.
+  Stream evaluation_stream_{true};
+  Event ready_;                                   ///< the gradients of the round
+  Event added_;                                   ///< the leaf values added last
+  std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
+  TreeLane* last_;                                ///< where a tree was finished last
+  Round round_{};
+  /// Leaf values of the tree that was finished last, if these rows' margins may become those ahead; else empty.
+  std::vector<float> ahead_values_;
+  cuda::ResidentRows const* ahead_rows_{nullptr};
+  TrainParams train_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_DRIVER_CUDA_TREE_BUILDER_H_

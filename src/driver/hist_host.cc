@@ -1,0 +1,199 @@
+#include "driver/hist_host.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "driver/copy_positions.h"
+#include "driver/finished_tree.h"
+#include "core/buffer.h"
+#include "core/stages.h"
+#include "gradient/gradient.h"
+#include "growth/growth.h"
+#include "growth/level.h"
+#include "growth/make_tree.h"
+#include "histogram/histogram.h"
+#include "histogram/histogram_slots.h"
+#include "page/page.h"
+#include "partition/row_lists.h"
+#include "predict/predict.h"
+#include "sample/sample.h"
+#include "split/split_finder.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// The gradients of one tree after the other, in fixed point.
+class TreeGradients {
+ public:
+  void Quantise(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
+                std::uint64_t first_row, int threads) {
+    if (format.narrow) {
+      narrow_.Reserve(gradients.size());
+    } else {
+      wide_.Reserve(gradients.size());
+    }
+    host::QuantiseGradients(gradients, format, rounding, narrow_.span(), wide_.span(), threads, first_row);
+    view_ = {format, narrow_.data(), wide_.data()};
+  }
+  GradientView const& view() const { return view_; }
+  std::size_t bytes() const { return narrow_.bytes() + wide_.bytes(); }
+
+ private:
+  Buffer<NarrowGradient> narrow_;
+  Buffer<GradientSum> wide_;
+  GradientView view_;
+};
+
+class HostTreeBuilder final : public TreeBuilder {
+ public:
+  HostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads, std::size_t histogram_bytes)
+      : matrix_{matrix},
+        pages_{matrix},
+        shard_{shard},
+        threads_{threads},
+        sample_counts_(host::SampleChunks(matrix.rows)),
+        rows_{matrix.rows, threads},
+        histograms_{matrix, threads},
+        slots_{matrix.cells(), histogram_bytes},
+        splits_{matrix, threads},
+        growth_{histograms_, splits_, &slots_, threads},
+        positions_{matrix.rows},
+        finished_{matrix.rows} {}
+
+  Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
+    finished_.Forget();
+    finished_.CheckGradients(gradients.size());
+    BeginTree(params, gradients, TreeNumber(key));
+    host::Level level;
+    auto const run = [&](char const* stage, auto const& jobs, auto&& work) {
+      if (!jobs.empty()) timer_.Run(stage, level.depth, work);
+    };
+    while (growth_.Plan(&level)) {
+      pages_.ForEach([&](Page<QuantisedMatrix> const& page) {
+        run(kMove, level.divisions, [&] { rows_.Divide(page, level.divisions); });
+        run(kSum, level.jobs, [&] { histograms_.Sum(page, rows_, gradients_.view(), level.jobs); });
+      });
+      shard_.collective->Sum(level.sums);
+      run(kSplit, level.families, [&] { splits_.Find(level.families); });
+    }
+    Tree tree = FinishTree();
+    finished_.Set(tree.size());
+    return tree;
+  }
+
+  void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
+    finished_.CheckPositions(positions, sampled_out);
+    CopyPositions(positions, sampled_out, threads_, [&](std::size_t row) { return positions_[row]; });
+  }
+
+  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
+    finished_.CheckNodes("AddLeafValues", node_values.size());
+    timer_.Run(kMargins, kNoLevel,
+               [&] { host::AddLeafValues(positions_.span(), node_values, margins, stride, threads_); });
+  }
+
+  void Trace(std::shared_ptr<TraceFile> file) override {
+    trace_ = std::move(file);
+    timer_.SetFile(trace_.get());
+  }
+  MemoryReport memory() const override {
+    MemoryReport report;
+    report.parts = {{"levels", rows_.bytes() + histograms_.bytes() + slots_.bytes()},
+                    {"positions", positions_.bytes()},
+                    {"gradients", gradients_.bytes() + sampled_.bytes()}};
+    for (auto const& part : report.parts) report.bytes += part.bytes;
+    report.peak_bytes = report.bytes;  // buffers never shrink
+    return report;
+  }
+  std::uint64_t memory_version() const override { return memory().bytes; }  // for the same reason
+
+ private:
+  void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
+    train_ = params;
+    timer_.BeginTree();
+    std::size_t rows = 0;  // of the shard, in the sample
+    timer_.Run(kGradients, 0, [&] {
+      rows = SampleRows(&gradients, tree);
+      auto const all_rows = static_cast<std::size_t>(shard_.collective->SumOf(static_cast<std::int64_t>(rows)));
+      GradientFormat const format = host::ChooseGradientFormat(gradients, all_rows, threads_, *shard_.collective);
+      gradients_.Quantise(gradients, format, {params.seed, RandomPurpose::kRounding, tree, 0}, shard_.first_row,
+                          threads_);
+      split_params_.emplace(params, format);
+    });
+    features_.emplace(params, matrix_.features(), tree);
+    timer_.Run(kRoot, 0, [&] { BeginRoot(rows); });
+  }
+
+  /// Lists the rows in the sample; makes `gradients` those that count.
+  std::size_t SampleRows(Span<GradientPair const>* gradients, std::uint32_t tree) {
+    if (!train_.SamplesRows()) return matrix_.rows;
+    sampled_.Reserve(matrix_.rows);
+    std::size_t const rows =
+        host::SampleRows(train_, tree, *gradients, sample_counts_, rows_.root(), sampled_.span(), threads_, shard_);
+    *gradients = {sampled_.data(), matrix_.rows};
+    return rows;
+  }
+
+  void BeginRoot(std::size_t rows) {
+    if (!train_.SamplesRows()) host::ListAllRows(rows_.root(), threads_);
+    if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
+    all_rows_listed_ = rows == matrix_.rows;
+    rows_.Begin(rows, positions_.data());
+    GradientSum root = host::AttachGradients(gradients_.view(), {rows_.root().data(), rows}, threads_);
+    shard_.collective->Sum({&root.grad, 2});
+    constraints_ = Constraints{train_, matrix_.features()};
+    histograms_.SetFeatures(features_->Tree());
+    splits_.Begin(*split_params_, constraints_, histograms_.blocks());
+    growth_.Begin(train_, *split_params_, *features_, constraints_, root);
+  }
+
+  Tree FinishTree() {
+    Tree tree = MakeTree(growth_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_,
+                         splits_.category_sets());
+    timer_.Run(kWalk, train_.max_depth, [&] {
+      rows_.WritePositions();
+      if (!all_rows_listed_) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+    });
+    return tree;
+  }
+
+  QuantisedMatrix const& matrix_;
+  Pages<QuantisedMatrix> pages_;
+  Shard shard_;
+  int threads_;
+  std::shared_ptr<TraceFile> trace_;
+  HostStageTimer timer_;
+
+  std::vector<std::size_t> sample_counts_;
+  Buffer<GradientPair> sampled_;  ///< gradients of the rows in the sample; zeros
+  TreeGradients gradients_;
+  host::RowLists rows_;
+  host::HistogramBuilder histograms_;
+  host::HistogramSlots slots_;
+  host::SplitFinder splits_;
+  host::Growth growth_;
+  Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
+
+  TrainParams train_;  ///< of the tree, with what is made of them
+  std::optional<SplitParams> split_params_;
+  std::optional<FeatureSampler> features_;
+  Constraints constraints_;
+  bool all_rows_listed_{false};
+  FinishedTree finished_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
+                                                 std::size_t histogram_bytes) {
+  return std::make_unique<HostTreeBuilder>(matrix, shard, threads, histogram_bytes);
+}
+
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads) {
+  return MakeHostTreeBuilder(matrix, Shard::Whole(matrix.rows), threads);
+}
+
+}  // namespace xgbgpu

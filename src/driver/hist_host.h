@@ -1,0 +1,25 @@
+/// Trees by histograms on the host.
+#ifndef XGBGPU_DRIVER_HIST_HOST_H_
+#define XGBGPU_DRIVER_HIST_HOST_H_
+
+#include <cstddef>
+#include <memory>
+
+#include "driver/backend.h"
+#include "collective/collective.h"
+#include "histogram/histogram_policy.h"
+#include "matrix/matrix.h"
+
+namespace xgbgpu {
+
+/// `matrix` has the rows of `shard`, quantised together with those of the others. Every shard's builder grows the same
+/// trees, if all get the same calls with the gradients of their own rows; positions and margins are of these. What the
+/// arguments refer to must outlive it.
+///
+/// Memory  37 bytes a row at most, 8 more where rows are sampled; `histogram_bytes`, or two histograms; scratch
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
+                                                 std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_DRIVER_HIST_HOST_H_

@@ -1,0 +1,134 @@
+#include "driver/hist_levels_cuda.h"
+
+#include "core/stages.h"
+#include "growth/plan_cuda.h"
+#include "histogram/histogram_cuda.h"
+#include "partition/partition_cuda.h"
+#include "partition/path_levels_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+using DevicePage = Page<DeviceMatrixView>;
+
+/// Rows in lists go to the lists of their children.
+class ListLevels {
+ public:
+  /// `first`: the first level that is enqueued now. Its rows are divided already.
+  ListLevels(TreeParts const& parts, int first) : parts_{parts}, first_{first} {}
+
+  void Divide(DevicePage const& page, int level, LevelBounds const& bounds, LevelKind kind = LevelKind::kInner) const {
+    if (level == first_) return;
+    parts_.timer.Run(kMove, level, [&] {
+      MoveRows(parts_.Partition(page.matrix), parts_.Lists(), bounds, kind, parts_.limits, parts_.stream);
+    });
+  }
+  void Sum(DevicePage const& page, int level, LevelBounds const& bounds) const {
+    parts_.timer.Run(kSum, level, [&] {
+      SumRows(parts_.Histogram(page.matrix), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
+              parts_.stream);
+    });
+  }
+  PlanView Plan() const { return parts_.Plan(); }
+  static PathStep step() { return {}; }
+  static constexpr NextLevel kNext = NextLevel::kLists;
+
+ private:
+  TreeParts const& parts_;
+  int first_;
+};
+
+/// Rows by paths stay where they are, and are told their paths; or they are moved.
+class PathRows {
+ public:
+  PathRows(TreeParts const& parts, TreeShape const& shape, int first)
+      : parts_{parts},
+        levels_{parts.paths, shape, parts.RootPaths(), parts.timed(),
+                PairsFitShared(parts.tree_matrix(), parts.symbols, parts.limits)} {
+    for (int level = 0; level < first; ++level) {  // these are enqueued already
+      levels_.Next();
+      levels_.EndDivide();
+      levels_.EndSum();
+    }
+  }
+
+  void Divide(DevicePage const& page, int level, LevelBounds const& bounds) {
+    levels_.Next();
+    auto const divide = [&] { levels_.Divide(parts_.Partition(page.matrix), bounds, parts_.limits, parts_.stream); };
+    level == 0 ? divide() : parts_.timer.Run(kMove, level, divide);
+    levels_.EndDivide();
+  }
+  void Sum(DevicePage const& page, int level, LevelBounds const& bounds) {
+    parts_.timer.Run(kSum, level, [&] {
+      if (levels_.ClearsSlots()) ClearSums(parts_.Partition(page.matrix), bounds, parts_.limits, parts_.stream);
+      SumPaths(parts_.Histogram(page.matrix), levels_.paths(), parts_.splits.categories().View(), bounds,
+               levels_.sums(), parts_.limits, parts_.stream);
+    });
+    levels_.EndSum();
+  }
+  PlanView Plan() const { return parts_.Plan(levels_.paths()); }
+  PathStep step() const { return levels_.step(); }
+  static constexpr NextLevel kNext = NextLevel::kPaths;
+
+ private:
+  TreeParts const& parts_;
+  PathLevels levels_;
+};
+
+LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) {
+  return {level == 0 ? 1 : shape.Split(level - 1), parts.symbols, level + 1 < shape.possible_levels};
+}
+
+void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
+  parts.collective->SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
+}
+
+template <typename Rows>
+void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows, int first, int end) {
+  for (int level = first; level < end; ++level) {
+    LevelBounds const bounds = BoundsOf(parts, shape, level);
+    parts.pages().ForEach([&](DevicePage const& page) {
+      rows->Divide(page, level, bounds);
+      rows->Sum(page, level, bounds);
+    });
+    SumOverDevices(parts, bounds);
+    PlanView const plan = rows->Plan();
+    parts.timer.Run(kSplit, level, [&] {
+      FindSplits(parts.Split(), plan, bounds, Rows::kNext, rows->step(), parts.limits, parts.stream);
+      PlanOrdered(plan, Rows::kNext, rows->step(), parts.limits, parts.stream);
+    });
+  }
+}
+
+}  // namespace
+
+void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end) {
+  if (parts.by_paths) {
+    PathRows rows{parts, shape, first};
+    EnqueueLevelsOf(parts, shape, &rows, first, end);
+    return;
+  }
+  ListLevels rows{parts, first};
+  EnqueueLevelsOf(parts, shape, &rows, first, end);
+  bool const is_final = end == shape.possible_levels;
+  parts.pages().ForEach([&](DevicePage const& page) {
+    rows.Divide(page, end, BoundsOf(parts, shape, end), is_final ? LevelKind::kFinal : LevelKind::kInner);
+  });
+}
+
+void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
+  ListLevels const rows{parts, 0};
+  LevelBounds const bounds{families, parts.symbols};
+  PlanView const plan = rows.Plan();
+  if (batch != 0) PrepareFamilies(plan, families, parts.stream);
+  parts.pages().ForEach([&](DevicePage const& page) {
+    rows.Divide(page, batch, bounds);
+    rows.Sum(page, batch, bounds);
+  });
+  SumOverDevices(parts, bounds);
+  parts.timer.Run(kSplit, batch,
+                  [&] { FindSplits(parts.Split(), plan, bounds, NextLevel::kByHost, {}, parts.limits, parts.stream); });
+}
+
+}  // namespace xgbgpu::cuda

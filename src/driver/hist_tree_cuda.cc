@@ -1,0 +1,108 @@
+#include "driver/hist_tree_cuda.h"
+
+#include <limits>
+
+#include "gradient/gradient_ops.h"
+#include "sample/sample_ops.h"
+
+namespace xgbgpu::cuda {
+
+HistTree::HistTree(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget)
+    : parts_{matrix, arena, stream, histogram_budget},
+      leaves_{&parts_},
+      unattended_{&parts_, &leaves_},
+      attended_{&parts_, &leaves_},
+      processors_{parts_.limits.processors} {}
+
+HistTree::~HistTree() {
+  cudaStreamSynchronize(parts_.stream);  // nothing may run on the buffers that go
+}
+
+bool HistTree::ComputesGradients(TrainParams const& params) const {
+  // Stages are timed one by one.
+  return (params.SamplesRows() || parts_.matrix.view.rows >= kNarrowMinRows) && unattended_.CanGrow(params) &&
+         unattended_.CanUsePaths() && !has_timeline();
+}
+
+void HistTree::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
+                     std::uint32_t tree_number, MarginsAhead const& ahead) {
+  parts_.losses.reset();
+  BeginOn(params, std::move(features), gradients, tree_number, ahead);
+}
+
+void HistTree::Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
+                     std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead) {
+  parts_.losses = losses;
+  parts_.all = std::move(all);
+  BeginOn(params, std::move(features), {losses.room}, tree_number, ahead);
+}
+
+void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
+                       std::uint32_t tree_number, MarginsAhead const& ahead) {
+  Constraints constraints{params, parts_.matrix.view.features};
+  if (params.max_depth != parts_.params.max_depth || params.max_leaves != parts_.params.max_leaves) {
+    unattended_.forecast().Forget();
+  }
+  parts_.params = params;
+  parts_.features = std::move(features);
+  parts_.gradients = gradients;
+  parts_.number = tree_number;
+  ahead_ = ahead;
+  if (has_timeline()) parts_.timer.timeline()->BeginTree();
+  Start(std::move(constraints));
+}
+
+void HistTree::Start(Constraints constraints) {
+  TrainParams const& params = parts_.params;
+  unattended_now_ = unattended_.CanGrow(params);
+  unattended_now_ ? unattended_.Reserve(ahead_) : attended_.Reserve();
+  parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
+                                  parts_.stream);
+  std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // of a level
+  parts_.room.Note(
+      [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
+  bool const is_cut = unattended_now_ && unattended_.shape().cut;
+  parts_.memory.Tell({SplitParams{params, {}},
+                      params.min_split_loss,
+                      params.max_depth == 0 ? std::numeric_limits<int>::max() : params.max_depth,
+                      is_cut ? 0 : params.max_leaves,
+                      params.learning_rate,
+                      {{params.seed, parts_.number, parts_.losses ? parts_.losses->margins : nullptr},
+                       SampleThreshold(params.subsample),
+                       MakeSampleTarget(params, parts_.matrix.view.rows)},
+                      parts_.features->counts()});
+  unattended_now_ ? unattended_.Start() : attended_.Start();
+}
+
+HistTree::Result HistTree::Finish() {
+  if (unattended_now_ && !unattended_.Finish()) {
+    parts_.stream.Wait("growing a tree");  // rows have looked for leaves in vain
+    unattended_.forecast().SetTooDeep();   // trees of a training are alike
+    parts_.UseAllGradients();
+    Start(constraints());
+    attended_.Grow();
+  }
+  Result result{};
+  std::size_t made = 0;  // nodes, of which sets have the numbers
+  if (!unattended_now_) attended_.Finish();
+  TreeHeader const& header = parts_.memory.returned();
+  result.finite = IsFinite(header.gradient.maxima);
+  if (unattended_now_) {
+    made = header.state.nodes;
+    result.nodes = unattended_.nodes();
+    if (result.finite) result.nodes = leaves_.TakeTree(result.nodes);
+  } else {
+    made = attended_.growth().made().size();
+    result.nodes = attended_.growth().tree();
+  }
+  if (parts_.splits.categories().any()) result.sets = parts_.splits.categories().Read(made, parts_.stream);
+  if (has_timeline()) {
+    parts_.stream.Wait("tracing");
+    parts_.timer.timeline()->Resolve();
+    ReportBytes(result.nodes);
+  }
+  result.format = header.gradient.format;
+  return result;
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,93 @@
+/// Trees of histograms on a CUDA device, one after the other on one matrix.
+#ifndef XGBGPU_DRIVER_HIST_TREE_CUDA_H_
+#define XGBGPU_DRIVER_HIST_TREE_CUDA_H_
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "driver/attended_tree_cuda.h"
+#include "driver/tree_leaves_cuda.h"
+#include "driver/tree_parts_cuda.h"
+#include "driver/unattended_tree_cuda.h"
+#include "split/category_split.h"
+
+namespace xgbgpu::cuda {
+
+/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). The result is the same.
+class HistTree {
+ public:
+  /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
+  HistTree(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
+  ~HistTree();
+  HistTree(HistTree const&) = delete;
+  HistTree& operator=(HistTree const&) = delete;
+
+  /// Starts a tree, and enqueues all of it if it is grown unattended. Throws InvalidArgument (constraints on features
+  /// that are not there). Gradients and their maxima are unchanged until Finish. `ahead`: see margins_are_ahead.
+  void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
+             std::uint32_t tree_number, MarginsAhead const& ahead = {});
+  /// The same without gradients, if ComputesGradients(params): from losses, with room exactly if rows are not sampled,
+  /// and, if they are, such that all gradients would be finite. Margins, labels and weights stay where they are until
+  /// Finish or Discard. all(): the gradients of all rows, of the same margins, labels and weights even if these have
+  /// changed; asked for in Finish, if the tree must be grown again.
+  void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
+             std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead);
+  /// Grows an attended tree to its end; nothing is left to do for an unattended one.
+  void GrowAttended() {
+    if (!unattended_now_) attended_.Grow();
+  }
+  /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
+  void Discard() { unattended_now_ ? unattended_.Wait() : parts_.stream.Wait("giving up a tree"); }
+
+  struct Result {
+    Span<Node const> nodes;  ///< of the tree; valid until the next Begin
+    CategorySets sets;       ///< of their splits by categories; the same
+    GradientFormat format;
+    bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
+  };
+  /// Waits for the tree; rows may still look for their leaves then, on the stream.
+  Result Finish();
+  /// Of the finished tree: are MarginsAhead::to those before it and the leaf values that MakeTree tells? Enqueued. Else
+  /// they mean nothing.
+  bool margins_are_ahead() const { return leaves_.margins_are_ahead(); }
+  /// Of the tree.
+  Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
+
+  /// Would a tree of these parameters be grown unattended?
+  bool CanGrowUnattended(TrainParams const& params) const { return unattended_.CanGrow(params); }
+  /// May a tree of these parameters compute its gradients itself?
+  bool ComputesGradients(TrainParams const& params) const;
+  /// From the next tree on kernels are fitted to this part of the device. shared: other trees grow at the same time.
+  void SetShare(double part, bool shared) {
+    parts_.limits.processors = std::max(1, static_cast<int>(part * processors_));
+    parts_.limits.shared = shared;
+  }
+
+  /// From the next tree on stages are timed; nullptr ends that.
+  void SetTimeline(Timeline* timeline) { parts_.timer.SetTimeline(timeline); }
+  bool has_timeline() const { return parts_.timed(); }
+  /// For work beside trees on the same stream.
+  StageTimer const& timer() const { return parts_.timer; }
+
+  /// Leaf of every row in the finished tree, and what it adds.
+  TreeLeaves const& leaves() const { return leaves_; }
+
+ private:
+  void BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
+               std::uint32_t tree_number, MarginsAhead const& ahead);
+  void Start(Constraints constraints);
+  void ReportBytes(Span<Node const> nodes);
+
+  TreeParts parts_;
+  TreeLeaves leaves_;
+  UnattendedTree unattended_;
+  AttendedTree attended_;
+  int processors_;  ///< of the whole device
+  MarginsAhead ahead_;
+  bool unattended_now_{false};
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_DRIVER_HIST_TREE_CUDA_H_

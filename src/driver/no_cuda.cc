@@ -1,0 +1,54 @@
+/// The build without the CUDA backend.
+
+#include "driver/backend.h"
+#include "core/message.h"
+#include "predict/predictor.h"
+#include "xgbgpu/devices.h"
+
+namespace xgbgpu {
+
+namespace {
+
+[[noreturn]] void ThrowNoCuda() {
+  std::string why_not;
+  CudaAvailable(&why_not);
+  Throw<Unsupported>("Parameter gpu_backend is cuda, but ", why_not, "; allowed here: auto, host");
+}
+
+}  // namespace
+
+bool CudaAvailable(std::string* why_not) {
+  if (why_not != nullptr) *why_not = "this build of xgboost-gpu has no CUDA backend";
+  return false;
+}
+
+std::vector<CudaDevice> CudaDevices() { return {}; }
+std::vector<std::string> CudaArchitectures() { return {}; }
+
+int CudaDeviceCount() { return 0; }
+
+bool CudaIsInUse() { return false; }
+
+BackendKind ResolveBackend(BackendKind wanted) {
+  if (wanted == BackendKind::kCuda) ThrowNoCuda();
+  return BackendKind::kHost;
+}
+
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const>, int) { ThrowNoCuda(); }
+DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int) {
+  ThrowNoCuda();
+}
+std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
+std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
+std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }
+void PredictContributionsOnDevice(RowSource const&, PathForest const&, std::size_t, std::size_t, bool,
+                                  ContributionsView, int, int) {
+  ThrowNoCuda();
+}
+void PredictInteractionsOnDevice(RowSource const&, PathForest const&, std::size_t, std::size_t, InteractionsView, int,
+                                 int) {
+  ThrowNoCuda();
+}
+
+}  // namespace xgbgpu

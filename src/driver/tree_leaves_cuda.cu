@@ -1,0 +1,130 @@
+#include "core/grid.h"
+#include "core/stages.h"
+#include "driver/tree_leaves_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+
+/// The value of its leaf for every node that the device made and that has rows.
+__global__ void __launch_bounds__(kThreads)
+    SpreadValuesKernel(NodeIndex const* leaf_of_node, std::uint32_t nodes, float const* of_leaves, float* of_nodes) {
+  for (std::uint32_t n = blockIdx.x * kThreads + threadIdx.x; n < nodes; n += gridDim.x * kThreads) {
+    NodeIndex const leaf = leaf_of_node[n];
+    of_nodes[n] = leaf == kNoNode ? 0.0f : of_leaves[leaf];
+  }
+}
+
+}  // namespace
+
+void TreeLeaves::BeginUnattended(TreeShape const& shape, MarginsAhead const& ahead) {
+  shape_ = shape;
+  ahead_ = ahead;
+  // Stages are timed one by one.
+  margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed();
+  std::size_t const nodes = shape.NodesAfter(shape.levels);
+  if (margins_run_ahead_) parts_.room.Reserve(&leaf_values_, "nodes", shape.ReturnedAfter(shape.levels));
+  if (shape.cut && (IsCutLate() || !parts_.by_paths)) parts_.room.Reserve(&leaf_of_node_, "nodes", nodes);
+  if (IsCutLate() && WalksLate()) parts_.room.Reserve(&values_of_nodes_, "nodes", nodes);
+}
+
+void TreeLeaves::BeginAttended() {
+  shape_ = {};
+  margins_run_ahead_ = false;
+}
+
+TreeNumbers TreeLeaves::Numbers() const {
+  if (parts_.by_paths) return {parts_.paths.Numbers(), nullptr};
+  return {{}, leaf_of_node_.data()};
+}
+
+WalkTree TreeLeaves::Walk() const {
+  return {parts_.paths.walk(),
+          parts_.memory.nodes(),
+          &parts_.memory.header()->state,
+          shape_.ordered,
+          shape_.open && levels_ < shape_.possible_levels,
+          parts_.splits.categories().View(),
+          parts_.paths.start(levels_),
+          parts_.paths.start_nodes()};
+}
+
+void TreeLeaves::EnqueueWalk(int levels) {
+  levels_ = levels;
+  if (margins_run_ahead_) {
+    AddLeavesOfAll(parts_.matrix.view, Walk(), leaf_values_.data(), ahead_.from, ahead_.to, 1, parts_.limits,
+                   parts_.stream);
+  } else if (parts_.by_paths && !parts_.sampled()) {
+    WriteLeaves();
+  }
+}
+
+/// Of trees by paths; sampled ones, too.
+void TreeLeaves::WriteLeaves() const {
+  parts_.timer.Run(kWalk, levels_, [&] {
+    NodeIndex* const positions = parts_.positions.data();
+    if (parts_.sampled()) {
+      FindSampledLeaves(parts_.matrix.view, Walk(), parts_.Sample(), positions, parts_.limits, parts_.stream);
+    } else {
+      WriteLeavesOfAll(parts_.matrix.view, Walk(), positions, parts_.limits, parts_.stream);
+    }
+  });
+}
+
+Span<Node const> TreeLeaves::TakeTree(Span<Node const> returned) {
+  if (!shape_.cut) return returned;
+  if (shape_.ordered) {  // the device has done it all, but for positions that lists have left on their way
+    if (!parts_.by_paths) Renumber();
+    return returned;
+  }
+  constexpr std::uint32_t kNoSlots = 2;  // nothing is expanded any more
+  cut_.Reset(parts_.params, kNoSlots, false);
+  cut_.Learn(returned);
+  leaf_numbers_ = cut_.LeafNumbers();
+  CopyToDevice(leaf_of_node_.data(), leaf_numbers_.data(), leaf_numbers_.size(), parts_.stream, "numbering leaves");
+  if (!WalksLate()) Renumber();
+  return cut_.tree();
+}
+
+void TreeLeaves::FindUnsampled(Node const* nodes) const {
+  if (!parts_.sampled()) return;
+  FindLeaves(parts_.matrix.view, nodes, parts_.splits.categories().View(), parts_.positions.data(), parts_.limits,
+             parts_.stream);
+}
+
+void TreeLeaves::Renumber() const {
+  RenumberPositions(leaf_of_node_.data(), parts_.positions.data(), parts_.positions.size(), parts_.limits,
+                    parts_.stream);
+}
+
+float const* TreeLeaves::SpreadValues(float const* node_values) const {
+  auto const nodes = static_cast<std::uint32_t>(leaf_numbers_.size());
+  SpreadValuesKernel<<<Blocks(nodes, kThreads, parts_.limits, kResident), kThreads, 0, parts_.stream>>>(
+      leaf_of_node_.data(), nodes, node_values, values_of_nodes_.data());
+  CheckLaunch("numbering leaf values");
+  return values_of_nodes_.data();
+}
+
+NodeIndex const* TreeLeaves::positions() const {
+  if (WalksLate()) {
+    WriteLeaves();
+    if (IsCutLate()) Renumber();
+  }
+  return parts_.positions.data();
+}
+
+void TreeLeaves::AddLeafValues(float const* node_values, float* margins, std::size_t stride,
+                               DeviceLimits const& limits) const {
+  if (WalksLate()) {
+    if (IsCutLate()) node_values = SpreadValues(node_values);
+    AddLeavesOfAll(parts_.matrix.view, Walk(), node_values, margins, margins, stride, limits, parts_.stream);
+  } else {
+    cuda::AddLeafValues(parts_.positions.data(), parts_.matrix.view.rows, node_values, margins, stride, limits,
+                        parts_.stream);
+  }
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,105 @@
+/// All that a tree of histograms has on a CUDA device while it grows, whoever grows it.
+#ifndef XGBGPU_DRIVER_TREE_PARTS_CUDA_H_
+#define XGBGPU_DRIVER_TREE_PARTS_CUDA_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "collective/collective_cuda.h"
+#include "core/cleared_room.h"
+#include "core/device.h"
+#include "core/timeline.h"
+#include "gradient/gradient_cuda.h"
+#include "growth/grow_order_room_cuda.h"
+#include "growth/plan_cuda.h"
+#include "growth/tree_memory_cuda.h"
+#include "histogram/histogram_cuda.h"
+#include "histogram/histogram_room_cuda.h"
+#include "matrix/device_matrix.h"
+#include "objective/objective_cuda.h"
+#include "page/page.h"
+#include "partition/list_room_cuda.h"
+#include "partition/path_room_cuda.h"
+#include "sample/sample.h"
+#include "sample/sample_room_cuda.h"
+#include "split/split_room_cuda.h"
+#include "xgbgpu/params.h"
+
+namespace xgbgpu::cuda {
+
+/// What the trees of a matrix are grown from and in. A tree goes one of two ways: rows in lists, or rows by paths.
+struct TreeParts {
+  /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
+  TreeParts(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
+
+  DeviceMatrix const& matrix;
+  Stream const& stream;
+  DeviceLimits limits;
+  StageTimer timer;
+  ClearedRoom room;
+  std::uint32_t symbols{1};  ///< of the largest tile
+  std::unique_ptr<DeviceCollective> collective{std::make_unique<NoOtherDevices>()};
+
+  TreeMemory memory;
+  HistogramRoom histograms;
+  SplitRoom splits;
+  ListRoom lists;
+  PathRoom paths;
+  GrowOrderRoom order;
+  SampleRoom sample_room;
+  DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
+  DeviceBuffer<NodeIndex> positions;           ///< [rows] leaf of each row, where lists leave it, or somebody asks
+
+  // The tree that grows now.
+  TrainParams params;
+  std::optional<FeatureSampler> features;
+  DeviceGradients gradients;
+  std::optional<RowLosses> losses;       ///< instead of gradients
+  std::function<DeviceGradients()> all;  ///< with losses: gradients of all rows, should they be needed
+  std::uint32_t number{0};
+  bool by_paths{false};
+
+  bool timed() const { return timer.timeline() != nullptr; }
+  bool sampled() const { return params.SamplesRows(); }
+  /// Do gradients decide which rows are in the sample, and are divided by the chance?
+  bool weighted() const { return sampled() && params.sampling_method != SamplingMethod::kUniform; }
+  /// Does the tree grow on a copy of the sample's rows?
+  bool copies_sample() const { return by_paths && sampled(); }
+
+  /// The matrix that the tree is grown on: a copy of the sample's rows, or all of them.
+  DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
+  /// Its pages: in core it is one.
+  Pages<DeviceMatrixView> pages() const { return Pages<DeviceMatrixView>{tree_matrix()}; }
+  SampleView Sample() const;
+  PartitionView Partition(DeviceMatrixView const& page) const;
+  RowLists Lists() const;
+  RowPaths RootPaths() const;
+  HistogramView Histogram(DeviceMatrixView const& page) const;
+  SplitView Split() const;
+  /// Of rows by paths: `rows` at the level that is planned.
+  PlanView Plan(RowPaths const& rows) const;
+  PlanView Plan() const { return Plan(RowPaths{}); }
+
+  /// From now on the tree is grown on gradients of all rows.
+  void UseAllGradients() {
+    if (!losses) return;
+    gradients = all();
+    losses.reset();
+  }
+  /// Room for a sample of `rows` rows, if it is copied: lists have room for all.
+  void ReserveSample(std::uint32_t rows) {
+    room.Note([&] { return sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream); });
+  }
+  /// Enqueues everything before the root's histogram: settings, the sample, gradients in fixed point, the root with its
+  /// rows. The histograms of `clear_slots` slots are cleared.
+  void EnqueueStart(std::size_t clear_slots);
+
+ private:
+  void EnqueueSample();
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_DRIVER_TREE_PARTS_CUDA_H_

@@ -1,0 +1,208 @@
+#include "driver/unattended_tree_cuda.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "driver/hist_levels_cuda.h"
+#include "gradient/gradient_ops.h"
+#include "growth/choose_shape.h"
+#include "growth/growth_policy.h"
+#include "partition/partition_policy.h"
+#include "sample/sample_ops.h"
+#include "sample/sample_policy.h"
+#include "split/split_policy.h"
+
+namespace xgbgpu::cuda {
+
+bool operator==(GraphKey const& a, GraphKey const& b) {
+  auto const fields = [](GraphKey const& k) {
+    return std::tie(k.memory, k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths,
+                    k.walks_ahead, k.shared, k.features, k.sample_room, k.slots, k.gradients, k.maxima, k.computes,
+                    k.objective, k.labels, k.weights, k.processors, k.limits);
+  };
+  return fields(a) == fields(b);
+}
+
+int LevelForecast::Likely(TreeShape const& shape) {
+  if (likely_ == 0) {
+    likely_ = GrowthPolicy{}.more_than_balanced;
+    for (std::uint32_t leaves = 1; leaves <= shape.most_splits; leaves *= 2) ++likely_;
+  }
+  return std::min(likely_, shape.levels);
+}
+
+void LevelForecast::Raise(int levels) {
+  likely_ = std::max(likely_, std::min(GrowthPolicy{}.most_enqueued_levels, levels));
+}
+
+void LevelForecast::Learn(int used) {
+  GrowthPolicy const policy;
+  shallow_ = used + policy.more_levels < likely_ ? shallow_ + 1 : 0;
+  if (shallow_ == policy.shallow_trees) {
+    likely_ -= policy.more_levels;
+    shallow_ = 0;
+  }
+}
+
+bool UnattendedTree::CanGrow(TrainParams const& params) const {
+  TreeShape const shape = ShapeOf(params, parts_.matrix.view.rows);
+  if (shape.levels == 0 || (forecast_.too_deep() && shape.open)) return false;
+  SplitPolicy const policy;
+  std::size_t const slots = shape.WidestNodes();
+  std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
+  return slots <= parts_.histograms.most_slots() &&
+         slots * parts_.splits.candidate_bytes() <= policy.most_candidate_bytes && sets <= policy.most_candidate_bytes;
+}
+
+bool UnattendedTree::CanUsePaths() const {
+  return SumsFitShared(parts_.matrix.view, parts_.symbols, parts_.limits) &&
+         parts_.matrix.view.tiles <= PartitionPolicy{}.most_path_tiles;
+}
+
+void UnattendedTree::Reserve(MarginsAhead const& ahead) {
+  TrainParams const& params = parts_.params;
+  std::uint64_t const rows = parts_.matrix.view.rows;
+  shape_ = ShapeOf(params, rows);
+  parts_.by_paths = CanUsePaths();
+  parts_.ReserveSample(RoomForSample(MakeSampleTarget(params, rows).expected, rows));
+  std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
+  parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
+  parts_.room.Reserve(&parts_.maxima_before, "state", 1);
+  parts_.histograms.Reserve(widest);
+  parts_.splits.Reserve(2 * widest, nodes);
+  parts_.order.Reserve(shape_, nodes);
+  leaves_.BeginUnattended(shape_, ahead);
+  if (parts_.by_paths) {
+    parts_.paths.Reserve(shape_, parts_.sample_room.copied());
+  } else {
+    parts_.lists.Reserve(widest, widest);
+  }
+}
+
+/// The tree, as far as it has grown, comes to the host behind its levels.
+void UnattendedTree::EnqueueLevels(int first, int end) {
+  cuda::EnqueueLevels(parts_, shape_, first, end);
+  if (!parts_.by_paths) leaves_.FindUnsampled(parts_.memory.nodes());
+  // Every leaf has a row, and no tree is larger than it may be.
+  auto const most_nodes =
+      static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * parts_.tree_matrix().rows - 1));
+  PlanView const plan = parts_.Plan(parts_.by_paths ? parts_.RootPaths() : RowPaths{});
+  parts_.memory.Return(plan, most_nodes, leaves_.leaf_values(), leaves_.Numbers(), parts_.limits);
+}
+
+void UnattendedTree::EnqueueTree() {
+  bool const all = parts_.by_paths && parts_.paths.NeedsClearHistograms();
+  parts_.EnqueueStart(all ? parts_.histograms.slots() : 1);
+  EnqueueLevels(0, enqueued_levels_);
+}
+
+GraphKey UnattendedTree::Key() const {
+  std::optional<RowLosses> const& losses = parts_.losses;
+  return {parts_.room.version(),
+          parts_.params.max_depth,
+          enqueued_levels_,
+          shape_.ordered,
+          shape_.open ? 1 + shape_.most_splits : 0,
+          parts_.sampled(),
+          parts_.weighted(),
+          parts_.by_paths,
+          leaves_.margins_are_ahead(),
+          parts_.limits.shared,
+          parts_.splits.features().View(),
+          parts_.sample_room.copied(),
+          parts_.histograms.slots(),
+          parts_.gradients.pairs,
+          parts_.gradients.maxima,
+          losses.has_value(),
+          losses ? losses->objective : ObjectiveParams{},
+          losses ? losses->labels : nullptr,
+          losses ? losses->weights : nullptr,
+          parts_.limits.processors,
+          parts_.splits.constraints().View()};
+}
+
+/// The tree is enqueued as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
+/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
+void UnattendedTree::Start() {
+  enqueued_levels_ = shape_.open ? forecast_.Likely(shape_) : shape_.levels;
+  if (parts_.timed()) {
+    EnqueueTree();
+  } else {
+    GraphKey const key = Key();
+    if (!graph_.recorded() || !(key == recorded_)) {
+      graph_.Record(parts_.stream, [&] { EnqueueTree(); });
+      recorded_ = key;
+    }
+    if (graph_.recorded()) {
+      graph_.Start(parts_.stream, "starting a tree");
+    } else {
+      EnqueueTree();  // an error that is ours comes again here
+    }
+  }
+  EnqueueWalk();
+}
+
+/// The host waits for what is before: it then goes on while rows look for their leaves.
+void UnattendedTree::EnqueueWalk() {
+  returned_.Record(parts_.stream);
+  leaves_.EnqueueWalk(enqueued_levels_);
+}
+
+/// Of rows by paths: true if memory was short that has been found now, so that the tree must be grown again.
+bool UnattendedTree::MakeRoom() {
+  TreeHeader const& header = parts_.memory.returned();
+  bool const sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();
+  if (!sample && header.state.no_room == 0) return false;
+  parts_.stream.Wait("growing a tree");  // nobody looks for leaves any more
+  if (sample) {
+    parts_.ReserveSample(header.sample.rows);
+  } else {
+    parts_.paths.SetMoveWide(true);  // the first tree of the wide format on moved rows
+  }
+  try {
+    parts_.paths.Reserve(shape_, parts_.sample_room.copied());
+  } catch (OutOfDeviceMemory const&) {
+    if (!sample) parts_.paths.SetMoveWide(false);  // narrow trees still fit
+    throw;
+  }
+  return true;
+}
+
+void UnattendedTree::WaitForTree() {
+  Wait();
+  while (parts_.by_paths && MakeRoom()) {
+    parts_.UseAllGradients();
+    Start();
+    Wait();
+  }
+}
+
+/// Enqueues further levels while an open tree grows; false if it is deeper than unattended growth goes.
+bool UnattendedTree::GrowOn() {
+  if (!shape_.open) return true;
+  LevelState const& state = parts_.memory.returned().state;
+  while (state.families != 0 && enqueued_levels_ < shape_.possible_levels) {
+    if (enqueued_levels_ == shape_.levels) return false;
+    int const first = enqueued_levels_;
+    enqueued_levels_ = std::min(shape_.levels, first + GrowthPolicy{}.more_levels);
+    forecast_.Raise(enqueued_levels_);
+    EnqueueLevels(first, enqueued_levels_);
+    EnqueueWalk();
+    WaitForTree();
+  }
+  int const of_order = state.families == 0 ? state.depth - 1 : state.depth;
+  forecast_.Learn(shape_.ordered ? of_order : parts_.memory.returned_nodes()[state.nodes - 1].depth);
+  return true;
+}
+
+bool UnattendedTree::Finish() {
+  WaitForTree();
+  return !IsFinite(parts_.memory.returned().gradient.maxima) || GrowOn();  // else nodes mean nothing
+}
+
+Span<Node const> UnattendedTree::nodes() const {
+  LevelState const& state = parts_.memory.returned().state;
+  return {parts_.memory.returned_nodes(), shape_.ordered ? 2 * state.ordered + 1 : state.nodes};
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,104 @@
+/// A tree that a CUDA device grows unattended: the device chooses the nodes of every level, the host enqueues all levels
+/// as one graph and waits once.
+#ifndef XGBGPU_DRIVER_UNATTENDED_TREE_CUDA_H_
+#define XGBGPU_DRIVER_UNATTENDED_TREE_CUDA_H_
+
+#include <cstdint>
+
+#include "core/recorded_graph.h"
+#include "driver/tree_leaves_cuda.h"
+#include "driver/tree_parts_cuda.h"
+#include "tree/tree_shape.h"
+
+namespace xgbgpu::cuda {
+
+/// What a recorded tree depends on: if anything of it is another, the tree is recorded again.
+struct GraphKey {
+  std::uint64_t memory;  ///< ClearedRoom::version
+  int max_depth, levels;
+  bool ordered;
+  std::uint32_t open;  ///< 1 + nodes that may be split; 0: it is not
+  bool sampled, weighted, by_paths, walks_ahead, shared;
+  FeatureSetsView features;
+  std::uint32_t sample_room, slots;
+  GradientPair const* gradients;
+  GradientMaxima const* maxima;
+  bool computes;  ///< gradients, with what follows
+  ObjectiveParams objective;
+  float const *labels, *weights;
+  int processors;
+  NodeLimitsView limits;
+
+  friend bool operator==(GraphKey const& a, GraphKey const& b);
+};
+
+/// How many levels of open trees (TreeShape::open) are enqueued in one go: as many as the trees before had.
+class LevelForecast {
+ public:
+  /// Trees of other limits begin.
+  void Forget() {
+    likely_ = 0;
+    too_deep_ = false;
+  }
+  int Likely(TreeShape const& shape);
+  /// A tree needed `levels` levels at least, and is not finished.
+  void Raise(int levels);
+  /// A tree is finished, and needed `used` levels.
+  void Learn(int used);
+  /// A tree was deeper than unattended growth goes, and so may be those to come.
+  void SetTooDeep() { too_deep_ = true; }
+  bool too_deep() const { return too_deep_; }
+
+ private:
+  int likely_{0};   ///< 0: there was no tree yet
+  int shallow_{0};  ///< trees in a row that would have done with fewer: see GrowthPolicy
+  bool too_deep_{false};
+};
+
+class UnattendedTree {
+ public:
+  UnattendedTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+
+  /// Would a tree of these parameters be grown unattended?
+  bool CanGrow(TrainParams const& params) const;
+  /// Can rows of such trees go by paths?
+  bool CanUsePaths() const;
+
+  /// Makes room for a tree with the parameters of the parts.
+  void Reserve(MarginsAhead const& ahead);
+  /// Enqueues the tree, when its settings are told. Rows walk behind it, while the host goes on.
+  void Start();
+  /// Waits for the tree, and grows it again where memory was short. False: it is deeper than unattended growth goes, and
+  /// has to be grown attended.
+  bool Finish();
+  /// Waits until nothing of the tree is under way but rows that walk.
+  void Wait() const { returned_.Wait("growing a tree"); }
+  /// Nodes that came back.
+  Span<Node const> nodes() const;
+
+  TreeShape const& shape() const { return shape_; }
+  int enqueued_levels() const { return enqueued_levels_; }
+  LevelForecast& forecast() { return forecast_; }
+
+ private:
+  bool MakeRoom();
+  void WaitForTree();
+  bool GrowOn();
+  void EnqueueLevels(int first, int end);
+  void EnqueueTree();
+  void EnqueueWalk();
+  GraphKey Key() const;
+
+  TreeParts& parts_;
+  TreeLeaves& leaves_;
+  TreeShape shape_;
+  LevelForecast forecast_;
+  int enqueued_levels_{0};
+  RecordedGraph graph_;
+  GraphKey recorded_{};  ///< of graph_
+  Event returned_;       ///< what is back on the host is the tree
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_DRIVER_UNATTENDED_TREE_CUDA_H_

@@ -1,0 +1,55 @@
+/// Which trees a device can grow unattended, and how large they may become.
+#ifndef XGBGPU_GROWTH_CHOOSE_SHAPE_H_
+#define XGBGPU_GROWTH_CHOOSE_SHAPE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "growth/growth_policy.h"
+#include "partition/partition_policy.h"
+#include "tree/tree_shape.h"
+#include "xgbgpu/params.h"
+
+namespace xgbgpu {
+
+static_assert(GrowthPolicy{}.most_levels <= PartitionPolicy{}.most_path_levels &&
+              GrowthPolicy{}.most_open_levels <= PartitionPolicy{}.most_path_levels);
+
+/// Of `leaves` at most.
+inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy const& policy) {
+  TreeShape shape;
+  shape.open = true;
+  shape.possible_levels = std::max(1, leaves - 1);  // a split on each
+  if (params.max_depth != 0) shape.possible_levels = std::min(shape.possible_levels, params.max_depth);
+  shape.levels = std::min(shape.possible_levels, policy.most_open_levels);
+  shape.cut = shape.ordered = params.grow_policy == GrowPolicy::kLossGuide;
+  shape.most_splits = static_cast<std::uint32_t>(leaves - 1);
+  // Of a level. The nodes above one that is split are, too: m have at least m - 1 above them. Rounded up, so that there
+  // are histograms for all leaves.
+  shape.most_split = (static_cast<std::uint64_t>(leaves) + 1) / 2;
+  return shape;
+}
+
+/// Of trees on a matrix of `rows`; every leaf has a row. Whether there is memory for it is another question.
+inline TreeShape ShapeOf(TrainParams const& params, std::uint64_t rows) {
+  GrowthPolicy const policy;
+  auto const most = static_cast<std::uint64_t>(params.max_leaves);
+  int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: any number
+  bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;
+  // The features of a node depend on its number in the tree, which is not known when it is made.
+  if (loss_guided && params.colsample_bynode < 1.0f) return {};
+  bool const limited = params.max_depth != 0 && params.max_depth <= policy.most_levels;
+  double const full = limited ? static_cast<double>(1 << params.max_depth) : 0;  // leaves
+  bool const few = leaves != 0 && (!limited || 2.0 * leaves <= full);
+  if (few && (!loss_guided || leaves <= policy.most_ordered_leaves)) return ShapeOfOpen(params, leaves, policy);
+  if (!limited) return {};
+  if (loss_guided && leaves != 0 && leaves < policy.cut_part * full) return {};
+  TreeShape shape;
+  shape.levels = shape.possible_levels = params.max_depth;
+  shape.cut = loss_guided;
+  return shape;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_GROWTH_CHOOSE_SHAPE_H_

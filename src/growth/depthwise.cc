@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "growth/growth_order.h"
+
+namespace xgbgpu {
+
+namespace {
+
+void Add(Span<Node const>, NodeIndex node, std::vector<NodeIndex>* candidates) { candidates->push_back(node); }
+
+/// Every candidate is on one level: the previous level was taken whole. A child whose rows were summed came before its
+/// sibling.
+std::vector<NodeIndex> Take(Span<Node const>, int most, std::vector<NodeIndex>* candidates) {
+  std::vector<NodeIndex> taken;
+  taken.swap(*candidates);
+  std::sort(taken.begin(), taken.end());
+  if (taken.size() > static_cast<std::size_t>(most)) taken.resize(static_cast<std::size_t>(most));
+  return taken;
+}
+
+}  // namespace
+
+GrowthOrder DepthWiseOrder() { return {Add, Take}; }
+
+}  // namespace xgbgpu

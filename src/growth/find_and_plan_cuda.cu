@@ -1,0 +1,66 @@
+/// The kernel that looks for splits, with the plan of the next level behind it.
+#include "growth/plan_lists.cuh"
+#include "growth/plan_paths.cuh"
+#include "sample/feature_sets_cuda.h"
+#include "split/find_splits_cuda.cuh"
+#include "split/warp_find_splits_cuda.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// What the last block of that kernel does: see find_splits_cuda.cuh.
+struct LevelPlan {
+  using Early = Selection<false>;
+
+  PlanView view;
+  NextLevel next;
+  PathStep step;
+  bool reduces;
+
+  /// An order is kept by a kernel of its own.
+  __device__ bool HasLast() const { return next != NextLevel::kByHost && view.order.nodes == nullptr; }
+  __device__ Early Begin() const { return MakeSelection<false>(view); }
+  template <bool kMonotone>
+  __device__ void Finish(Early const& level) const {
+    if (next == NextLevel::kLists) {
+      SelectLevel<kMonotone>(view, level);
+    } else {
+      SelectPaths<kMonotone>(view, level, step);
+    }
+  }
+};
+
+/// The same for lists alone: only these have sparse matrices.
+struct ListPlan {
+  using Early = Selection<false>;
+  static constexpr std::size_t kSharedBytes = sizeof(PlanScan::TempStorage) + sizeof(Early);
+
+  PlanView view;
+  NextLevel next;
+
+  __device__ bool HasLast() const { return next != NextLevel::kByHost && view.order.nodes == nullptr; }
+  __device__ Early Begin() const { return MakeSelection<false>(view); }
+  template <bool kMonotone>
+  __device__ void Finish(Early const& level) const {
+    SelectLevel<kMonotone>(view, level);
+  }
+};
+
+}  // namespace
+
+void FindSplits(SplitView const& view, PlanView const& plan, LevelBounds const& bounds, NextLevel next, PathStep step,
+                DeviceLimits const& limits, cudaStream_t stream) {
+  if (view.features.of_nodes != nullptr) {
+    ChooseFeatures({view.tree, &plan.settings->draw, &plan.settings->features, view.matrix.features, view.features},
+                   bounds, limits, stream);
+  }
+  if (view.warp_group_count != 0) {
+    FindSplitsByWarps(view, bounds, ListPlan{plan, next}, limits, stream);
+  } else {
+    FindSplitsByBlocks(view, bounds, LevelPlan{plan, next, step, next != NextLevel::kByHost && plan.reduces}, limits,
+                       stream);
+  }
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,46 @@
+/// Memory of the order that loss-guided growth on a device keeps (grow_order_ops.h).
+#ifndef XGBGPU_GROWTH_GROW_ORDER_ROOM_CUDA_H_
+#define XGBGPU_GROWTH_GROW_ORDER_ROOM_CUDA_H_
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/cleared_room.h"
+#include "growth/plan_cuda.h"
+#include "tree/tree_shape.h"
+
+namespace xgbgpu::cuda {
+
+class GrowOrderRoom {
+ public:
+  explicit GrowOrderRoom(ClearedRoom* room) : room_{room} {}
+
+  /// Room for the order of a tree of this shape, whose `nodes` nodes are made at most. The next tree has one if
+  /// shape.ordered, and else none.
+  void Reserve(TreeShape const& shape, std::size_t nodes) {
+    used_ = shape.ordered;
+    if (!used_) return;
+    most_ = shape.most_splits;
+    room_->Reserve(&order_, "nodes", std::max(1U, most_));
+    room_->Reserve(&places_, "nodes", nodes);
+    room_->Reserve(&free_slots_, "nodes", shape.WidestNodes());
+  }
+  /// The next tree has none.
+  void Leave() { used_ = false; }
+  GrowOrderView View() const {
+    if (!used_) return {};
+    return {order_.data(), most_, places_.data(), free_slots_.data()};
+  }
+
+ private:
+  ClearedRoom* room_;
+  bool used_{false};
+  std::uint32_t most_{0};
+  DeviceBuffer<OrderedNode> order_;
+  DeviceBuffer<std::uint32_t> places_;
+  DeviceBuffer<std::int32_t> free_slots_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_GROWTH_GROW_ORDER_ROOM_CUDA_H_

@@ -1,0 +1,137 @@
+#include "growth/growth.h"
+
+#include <algorithm>
+
+#include "core/parallel.h"
+#include "split/built_child_ops.h"
+
+namespace xgbgpu::host {
+
+Growth::Growth(HistogramBuilder const& histograms, SplitFinder const& splits, HistogramSlots* slots, int threads)
+    : histograms_{histograms}, splits_{splits}, slots_{slots}, threads_{threads} {}
+
+void Growth::Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
+                   Constraints const& constraints, GradientSum root) {
+  params_ = &params;
+  features_ = &features;
+  constraints_ = &constraints;
+  queue_.Reset(train);
+  limits_.Reset(constraints);
+  slots_->Begin();
+  nodes_.clear();
+  AddNode(kNoNode, root);
+  parents_ = {kNoNode};
+  planned_ = 0;
+}
+
+NodeIndex Growth::AddNode(NodeIndex parent, GradientSum sum) {
+  Node child;
+  child.parent = parent;
+  child.depth = parent == kNoNode ? 0 : node(parent).depth + 1;
+  child.sum = sum;
+  nodes_.push_back(child);
+  return static_cast<NodeIndex>(nodes_.size()) - 1;
+}
+
+bool Growth::Plan(Level* level) {
+  TakeSplits(level->families);
+  *level = {};
+  if (planned_ == parents_.size()) SplitNodes(level);
+  PlanFamilies(level);
+  return !level->empty();
+}
+
+/// Histograms of nodes that will not be split, or whose children will not, are needed no more.
+void Growth::TakeSplits(Span<SplitFamily const> families) {
+  for (SplitFamily const& family : families) {
+    for (SplitJob const& job : family.jobs) {
+      node(job.node).split = job.best;
+      bool const queued = queue_.Push(nodes_, job.node);
+      if (!queued || !queue_.ChildrenMaySplit(node(job.node).depth)) slots_->Release(job.node);
+    }
+  }
+}
+
+/// Takes the nodes to split next from the queue.
+void Growth::SplitNodes(Level* level) {
+  parents_.clear();
+  planned_ = 0;
+  for (NodeIndex const parent : queue_.Pop(nodes_)) {
+    SplitCandidate const split = node(parent).split;
+    NodeIndex const left = AddNode(parent, split.left);
+    AddNode(parent, split.right);
+    node(parent).left = left;
+    limits_.AddChildren(*params_, parent, left, split);
+    bool const is_last = !queue_.ChildrenMaySplit(node(parent).depth);
+    level->depth = node(left).depth;
+    level->divisions.push_back({parent, left, split.feature, split.bin, split.default_left,
+                                split.categorical ? splits_.category_sets().set(split.bin) : nullptr, is_last});
+    if (is_last) {
+      slots_->Release(parent);
+    } else {
+      parents_.push_back(parent);
+    }
+  }
+}
+
+/// As many of the families that are left as there is memory for; for one it can always be made.
+void Growth::PlanFamilies(Level* level) {
+  while (planned_ < parents_.size() && PlanFamily(parents_[planned_], level->families.empty(), level)) ++planned_;
+  ChooseFeatures(level);
+}
+
+/// Finds memory for the histograms of the children of `parent`. False, and nothing changed, if there is none and none
+/// may be taken from others.
+bool Growth::PlanFamily(NodeIndex parent, bool may_take_slots, Level* level) {
+  if (parent == kNoNode) {
+    slots_->Acquire(0, may_take_slots);
+    PlanJob(0, level);
+    level->families.push_back({{MakeSplitJob(0)}, false});
+    return true;
+  }
+  NodeIndex const left = node(parent).left;
+  bool const left_is_built = LeftIsBuilt(node(left).sum, node(left + 1).sum);
+  NodeIndex const built = left_is_built ? left : left + 1, sibling = left_is_built ? left + 1 : left;
+  bool const subtract = slots_->Has(parent);
+  if (!slots_->Acquire(built, may_take_slots, parent)) return false;
+  if (subtract) {
+    slots_->Pass(parent, sibling);
+  } else if (!slots_->Acquire(sibling, may_take_slots, built)) {
+    slots_->Release(built);
+    return false;
+  }
+  level->depth = node(left).depth;
+  PlanJob(built, level);
+  if (!subtract) PlanJob(sibling, level);
+  level->families.push_back({{MakeSplitJob(built), MakeSplitJob(sibling)}, subtract});
+  return true;
+}
+
+void Growth::PlanJob(NodeIndex child, Level* level) {
+  GradientSum* const sums = slots_->sums(child);
+  level->jobs.push_back({child, sums});
+  for (FeatureBlock const& block : histograms_.blocks()) {
+    static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
+    level->sums.push_back({&sums[block.begin].grad, std::size_t{2} * (block.end - block.begin)});
+  }
+}
+
+SplitJob Growth::MakeSplitJob(NodeIndex n) const {
+  return {n, slots_->sums(n), nodes_[static_cast<std::size_t>(n)].sum, limits_.bounds(n), {}, {}};
+}
+
+/// Those that sampling and constraints leave to each node.
+void Growth::ChooseFeatures(Level* level) const {
+  if (features_->all() && !constraints_->interaction()) return;
+  std::vector<SplitJob*> jobs;
+  for (SplitFamily& family : level->families) {
+    for (SplitJob& job : family.jobs) jobs.push_back(&job);
+  }
+  ParallelTasks(threads_, jobs.size(), [&](std::size_t i, int) {
+    NodeIndex const n = jobs[i]->node;
+    jobs[i]->features = features_->Node(nodes_[static_cast<std::size_t>(n)].depth, n);
+    limits_.Filter(n, &*jobs[i]->features);
+  });
+}
+
+}  // namespace xgbgpu::host

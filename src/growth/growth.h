@@ -1,0 +1,64 @@
+/// Grows the nodes of a tree on the host: what is split, which children are looked at, and whose rows are summed.
+#ifndef XGBGPU_GROWTH_GROWTH_H_
+#define XGBGPU_GROWTH_GROWTH_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "growth/grow_queue.h"
+#include "growth/level.h"
+#include "histogram/histogram.h"
+#include "histogram/histogram_slots.h"
+#include "sample/sample.h"
+#include "split/constraints.h"
+#include "split/split_finder.h"
+#include "tree/node.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu::host {
+
+/// The nodes of one tree after the other.
+class Growth {
+ public:
+  /// Plans for these; all must outlive it.
+  Growth(HistogramBuilder const& histograms, SplitFinder const& splits, HistogramSlots* slots, int threads);
+
+  /// Forgets the last tree. `root`: sum over the rows of all shards. The others must live until the tree is finished.
+  void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
+             Constraints const& constraints, GradientSum root);
+  /// Takes the best splits that the stages have found for `level`, and makes it the next one. False: there is none, the
+  /// tree is finished.
+  bool Plan(Level* level);
+
+  Span<Node const> nodes() const { return nodes_; }
+
+ private:
+  Node& node(NodeIndex n) { return nodes_[static_cast<std::size_t>(n)]; }
+  NodeIndex AddNode(NodeIndex parent, GradientSum sum);
+  void TakeSplits(Span<SplitFamily const> families);
+  void SplitNodes(Level* level);
+  void PlanFamilies(Level* level);
+  bool PlanFamily(NodeIndex parent, bool may_take_slots, Level* level);
+  void PlanJob(NodeIndex child, Level* level);
+  void ChooseFeatures(Level* level) const;
+  SplitJob MakeSplitJob(NodeIndex n) const;
+
+  HistogramBuilder const& histograms_;
+  SplitFinder const& splits_;
+  HistogramSlots* slots_;
+  int threads_;
+
+  SplitParams const* params_{nullptr};
+  FeatureSampler const* features_{nullptr};
+  Constraints const* constraints_{nullptr};
+  GrowQueue queue_;
+  NodeLimits limits_;
+  std::vector<Node> nodes_;
+  std::vector<NodeIndex> parents_;  ///< whose children are to be looked at; kNoNode: the root's
+  std::size_t planned_{0};          ///< of these
+};
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_GROWTH_GROWTH_H_

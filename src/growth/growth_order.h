@@ -1,0 +1,32 @@
+/// Growth policies: in which order the candidates of a tree are split. One file each: depthwise.cc, lossguide.cc.
+#ifndef XGBGPU_GROWTH_GROWTH_ORDER_H_
+#define XGBGPU_GROWTH_GROWTH_ORDER_H_
+
+#include <vector>
+
+#include "tree/node.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// What a policy does with the candidates, which it keeps in an order of its own.
+struct GrowthOrder {
+  void (*add)(Span<Node const> nodes, NodeIndex node, std::vector<NodeIndex>* candidates);
+  /// Takes those to split now, `most` at most and one at least if there are any. Ascending.
+  std::vector<NodeIndex> (*take)(Span<Node const> nodes, int most, std::vector<NodeIndex>* candidates);
+};
+
+/// All candidates of the shallowest level at once, in the order of node numbers.
+GrowthOrder DepthWiseOrder();
+/// One at a time: that of the largest gain, the smaller number on ties. It is the first of the candidates.
+GrowthOrder LossGuidedOrder();
+
+inline GrowthOrder OrderOf(GrowPolicy policy) {
+  return policy == GrowPolicy::kLossGuide ? LossGuidedOrder() : DepthWiseOrder();
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_GROWTH_GROWTH_ORDER_H_

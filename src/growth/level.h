@@ -1,0 +1,28 @@
+/// What the stages do next for a growing tree, each in its own terms.
+#ifndef XGBGPU_GROWTH_LEVEL_H_
+#define XGBGPU_GROWTH_LEVEL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "histogram/histogram.h"
+#include "partition/row_lists.h"
+#include "split/split_finder.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu::host {
+
+/// One pass over the rows, and what is made of it.
+struct Level {
+  int depth{0};                          ///< of the children
+  std::vector<Division> divisions;       ///< nodes that have been split
+  std::vector<NodeHistogram> jobs;       ///< children whose rows are summed
+  std::vector<Span<std::int64_t>> sums;  ///< where the jobs' sums are
+  std::vector<SplitFamily> families;     ///< children whose best splits are wanted
+
+  bool empty() const { return divisions.empty() && families.empty(); }
+};
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_GROWTH_LEVEL_H_

@@ -1,0 +1,82 @@
+/// Growth on a CUDA device: which nodes are split next, their children, and the ends of a tree. Every plan is made by one
+/// block between two levels, so that no level waits for the host.
+#ifndef XGBGPU_GROWTH_PLAN_CUDA_H_
+#define XGBGPU_GROWTH_PLAN_CUDA_H_
+
+#include <cstdint>
+
+#include "core/device.h"
+#include "growth/grow_order_ops.h"
+#include "growth/tree_settings.h"
+#include "partition/partition_cuda.h"
+#include "split/split_cuda.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// Who chooses the splits of the next level: the host, or one block: the last of the split kernel, or, with an order,
+/// that of a kernel after it.
+enum class NextLevel { kByHost, kLists, kPaths };
+
+/// Loss-guided growth with an order (grow_order_ops.h). Arrays are on the device.
+struct GrowOrderView {
+  OrderedNode* nodes;        ///< [most] nullptr: there is none
+  std::uint32_t most;        ///< nodes that it keeps
+  std::uint32_t* places;     ///< [nodes whose splits were found] in the order; kNoPlace: not any more, or never
+  std::int32_t* free_slots;  ///< [slots] a stack of those that were in use and are not
+};
+
+/// What a plan of the next level sees. Arrays are on the device.
+struct PlanView {
+  GrowingTree tree;
+  TreeSettings const* settings;
+  GradientState const* gradient;  ///< has the units of sums
+  SplitCandidate const*
+      candidates;  ///< [children of the families, group_count], if the plan finds the best of each node
+  std::uint32_t group_count;
+  bool reduces;  ///< does it?
+  NodeLimitsView limits;
+  DeviceMatrixView matrix;  ///< by paths: which way rows go depends on symbols
+  RowLists lists;           ///< in lists: whose move jobs are planned
+  RowPaths paths;           ///< by paths: whose rules and jobs are planned
+  GrowOrderView order;
+};
+
+/// split.Find with growth.Plan behind it: siblings by subtraction and the best split of every child; then, in the last
+/// block of the same kernel, the plan of the next level, unless the host or a kernel after this one makes it. First the
+/// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
+void FindSplits(SplitView const& view, PlanView const& plan, LevelBounds const& bounds, NextLevel next, PathStep step,
+                DeviceLimits const& limits, cudaStream_t stream);
+/// The plan of the next level where there is an order; else nothing. Enqueued. (grow_order_cuda.cu)
+void PlanOrdered(PlanView const& plan, NextLevel next, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+/// Children and move jobs of the first `families` families, where the host has chosen them. Enqueued.
+/// (prepare_families_cuda.cu)
+void PrepareFamilies(PlanView const& plan, std::uint32_t families, cudaStream_t stream);
+
+// The ends of a tree. (tree_ends_cuda.cu)
+
+/// A header of whole 16-byte pieces with nodes after it, and room for one node more than there can be.
+struct TreeBytes {
+  std::uint8_t* data;
+  std::uint32_t header_bytes;
+};
+/// Before a tree: its settings come `from` pinned memory of the host, the header and the root's histogram are cleared.
+void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeBytes const& memory, GradientSum* histogram,
+               std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream);
+/// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory; to
+/// `leaf_values`, [most_nodes] on the device or nullptr, what each adds to its rows if it is a leaf.
+void ReturnTree(PlanView const& plan, TreeBytes const& memory, NodeIndex most_nodes, float* leaf_values,
+                std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
+/// Where nodes get their numbers in the tree, if there is an order; those that are not asked for are nullptr.
+struct TreeNumbers {
+  PathNumbers paths;        ///< by paths
+  NodeIndex* leaf_of_node;  ///< [nodes] by lists: the tree's node at or above each node
+};
+/// The same for a tree with an order: of its nodes those that are in the tree, in the tree's numbers. The tree may grow
+/// on after that.
+void ReturnOrderedTree(PlanView const& plan, TreeBytes const& memory, TreeNumbers const& numbers, NodeIndex most_nodes,
+                       float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_GROWTH_PLAN_CUDA_H_

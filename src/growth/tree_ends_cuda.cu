@@ -1,0 +1,133 @@
+/// A tree's first and last kernel: what it gets from the host, and what it gives back. Kernels that reach for pinned
+/// memory themselves do not wait for the device's copying engine.
+#include <cstddef>
+
+#include "core/grid.h"
+#include "core/launch.h"
+#include "growth/plan_cuda.h"
+#include "split/constraint_ops.h"
+#include "split/params_cuda.cuh"
+#include "split/split_ops.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+
+__device__ std::uint64_t FirstItem() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
+__device__ std::uint64_t Threads() { return std::uint64_t{gridDim.x} * kThreads; }
+
+__global__ void __launch_bounds__(kThreads)
+    BeginTreeKernel(TreeSettings const* from, TreeSettings* settings, uint4* header, std::uint32_t header_pieces,
+                    GradientSum* histogram, std::uint64_t cells) {
+  WaitForKernelBefore();
+  static_assert(sizeof(TreeSettings) % 8 == 0);
+  constexpr std::uint32_t kWords = sizeof(TreeSettings) / 8;
+  for (std::uint64_t i = FirstItem(); i < kWords; i += Threads()) {
+    reinterpret_cast<std::uint64_t*>(settings)[i] = reinterpret_cast<std::uint64_t const*>(from)[i];
+  }
+  for (std::uint64_t i = FirstItem(); i < header_pieces; i += Threads()) header[i] = {0, 0, 0, 0};
+  for (std::uint64_t c = FirstItem(); c < cells; c += Threads()) {
+    reinterpret_cast<ulonglong2*>(histogram)[c] = {0, 0};
+  }
+}
+
+/// As MakeTree tells it.
+__device__ float LeafValue(PlanView const& plan, SplitParams const& params, NodeIndex made) {
+  WeightBounds const* const bounds = plan.limits.directions == nullptr ? nullptr : plan.limits.bounds + made;
+  return LeafWeight(params, ToLoss(params, plan.tree.nodes[made].sum), bounds) * plan.settings->learning_rate;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ReturnTreeKernel(PlanView plan, uint4 const* header, std::uint32_t header_bytes, NodeIndex most_nodes,
+                     float* leaf_values, uint4* to) {
+  WaitForKernelBefore();
+  std::uint64_t const nodes = min(plan.tree.state->nodes, static_cast<std::uint32_t>(most_nodes));
+  std::uint64_t const pieces = (header_bytes + nodes * sizeof(Node) + sizeof(uint4) - 1) / sizeof(uint4);
+  for (std::uint64_t i = FirstItem(); i < pieces; i += Threads()) to[i] = header[i];
+  if (leaf_values == nullptr) return;
+  SplitParams const params = ParamsOf(plan.settings->split, plan.gradient->format);
+  for (std::uint64_t n = FirstItem(); n < nodes; n += Threads()) {
+    leaf_values[n] = LeafValue(plan, params, static_cast<NodeIndex>(n));
+  }
+}
+
+/// A node of the tree, as the tree numbers it: what a thread of those that copy it needs.
+struct TakenNode {
+  NodeIndex made, parent, left;
+};
+
+__device__ TakenNode TakeNode(PlanView const& plan, NodeIndex number) {
+  GrowOrderView const& order = plan.order;
+  NodeIndex const made = MadeNodeOf(number, plan.tree.nodes, order.nodes);
+  NodeIndex const parent = number == 0 ? kNoNode : NumberOf(order.nodes[(number - 1) / 2]);
+  return {made, parent, LeftInTree(made, order.places, plan.tree.state->level_first)};
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ReturnOrderedTreeKernel(PlanView plan, uint4 const* header, std::uint32_t header_pieces, TreeNumbers numbers,
+                            NodeIndex most_nodes, float* leaf_values, uint4* to) {
+  WaitForKernelBefore();
+  constexpr std::uint32_t kPieces = sizeof(Node) / sizeof(uint4);
+  static_assert(sizeof(Node) % sizeof(uint4) == 0 && kPieces > 2 && offsetof(Node, parent) == 0 &&
+                offsetof(Node, left) == 4);
+  LevelState const& state = *plan.tree.state;
+  auto const nodes = min(2 * state.ordered + 1, static_cast<std::uint32_t>(most_nodes));
+  for (std::uint64_t i = FirstItem(); i < header_pieces; i += Threads()) to[i] = header[i];
+  for (std::uint64_t i = FirstItem(); i < std::uint64_t{nodes} * kPieces; i += Threads()) {
+    auto const number = static_cast<NodeIndex>(i / kPieces);
+    TakenNode const node = TakeNode(plan, number);
+    uint4 piece = reinterpret_cast<uint4 const*>(plan.tree.nodes + node.made)[i % kPieces];
+    if (i % kPieces == 0) {
+      piece.x = static_cast<unsigned>(node.parent);
+      piece.y = static_cast<unsigned>(node.left);
+    }
+    to[header_pieces + i] = piece;
+    if (i % kPieces == 1 && numbers.paths.walk != nullptr) {
+      WalkNode walk = plan.paths.walk[node.made];
+      walk.left = node.left;
+      numbers.paths.walk[number] = walk;
+    }
+    if (i % kPieces == 2 && leaf_values != nullptr)
+      leaf_values[number] = LeafValue(plan, ParamsOf(plan.settings->split, plan.gradient->format), node.made);
+  }
+  auto const number_of = [&](NodeIndex made) { return NumberAtOrAbove(made, plan.tree.nodes, plan.order.places); };
+  for (std::uint64_t g = FirstItem(); g < numbers.paths.starts; g += Threads()) {
+    NodeIndex const made = numbers.paths.starts_of[g];  // of a former tree, where this one has fewer groups
+    numbers.paths.start_nodes[g] = static_cast<std::uint32_t>(made) < state.nodes ? number_of(made) : 0;
+  }
+  if (numbers.leaf_of_node == nullptr) return;
+  for (std::uint64_t n = FirstItem(); n < state.nodes; n += Threads()) {
+    numbers.leaf_of_node[n] = number_of(static_cast<NodeIndex>(n));
+  }
+}
+
+}  // namespace
+
+void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeBytes const& memory, GradientSum* histogram,
+               std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("starting a tree", BeginTreeKernel, Blocks(cells, kThreads, limits, kResident), kThreads, 0, limits,
+             stream, from, settings, reinterpret_cast<uint4*>(memory.data),
+             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), histogram, cells);
+}
+
+void ReturnTree(PlanView const& plan, TreeBytes const& memory, NodeIndex most_nodes, float* leaf_values,
+                std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
+  std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
+  LaunchNext("reading the tree", ReturnTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident), kThreads,
+             0, limits, stream, plan, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes, most_nodes,
+             leaf_values, reinterpret_cast<uint4*>(to));
+}
+
+void ReturnOrderedTree(PlanView const& plan, TreeBytes const& memory, TreeNumbers const& numbers, NodeIndex most_nodes,
+                       float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
+  std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
+  LaunchNext("reading the tree", ReturnOrderedTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident),
+             kThreads, 0, limits, stream, plan, reinterpret_cast<uint4 const*>(memory.data),
+             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, most_nodes, leaf_values,
+             reinterpret_cast<uint4*>(to));
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,105 @@
+/// Memory of the nodes of a tree that grows on a device, and what goes to the device with the tree and comes back.
+#ifndef XGBGPU_GROWTH_TREE_MEMORY_CUDA_H_
+#define XGBGPU_GROWTH_TREE_MEMORY_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/cleared_room.h"
+#include "growth/plan_cuda.h"
+#include "growth/tree_settings.h"
+#include "sample/sample_cuda.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// What is cleared before a tree and read after it, in front of the nodes: one copy brings both.
+struct alignas(256) TreeHeader {
+  GradientState gradient;
+  LevelState state;
+  SampleState sample;
+};
+
+/// A header with nodes behind it, families and settings on the device, and a copy of header and nodes in pinned memory.
+class TreeMemory {
+ public:
+  explicit TreeMemory(ClearedRoom* room) : room_{room} { settings_ = {room->arena(), "state", 1}; }
+
+  /// Room for `nodes` nodes and the `families` of a level on the device, and for `returned` nodes on the host.
+  void Reserve(std::size_t nodes, std::size_t families, std::size_t returned) {
+    room_->Reserve(&memory_, "nodes", Bytes(nodes));
+    room_->Reserve(&families_, "nodes", families);
+    if (host_memory_.size() >= Bytes(returned)) return;
+    room_->Note([&] {
+      host_memory_ = {};
+      host_memory_ = PinnedBuffer<std::uint8_t>{Bytes(returned)};
+      return true;
+    });
+  }
+  /// Room for `nodes` nodes on the device; the first `kept` stay. Waits if there was less.
+  void Extend(std::size_t nodes, std::size_t kept) {
+    if (node_room() >= nodes) return;
+    room_->Note([&] {
+      DeviceBuffer<std::uint8_t> larger{room_->arena(), "nodes", Bytes(2 * nodes)};
+      CheckCuda(cudaMemcpyAsync(larger.data(), memory_.data(), Bytes(kept), cudaMemcpyDeviceToDevice, room_->stream()),
+                "making room for nodes");
+      room_->stream().Wait("making room for nodes");
+      memory_ = std::move(larger);
+      return true;
+    });
+  }
+  std::size_t node_room() const { return (memory_.size() - sizeof(TreeHeader)) / sizeof(Node); }
+
+  // On the device.
+  TreeHeader* header() const { return HeaderOf(memory_.data()); }
+  Node* nodes() const { return NodesOf(memory_.data()); }
+  TreeSettings* settings() const { return settings_.data(); }
+  GrowingTree View() const { return {nodes(), families_.data(), &header()->state}; }
+
+  /// Enqueues the tree's beginning: the settings go to the device, the header and `cells` cells of histograms are
+  /// cleared. `settings` are read when a recording of this is started, too: from where they were told last.
+  void Tell(TreeSettings const& settings) { host_settings_[0] = settings; }
+  void Begin(DeviceHistograms const& histograms, std::uint64_t cells, DeviceLimits const& limits) const {
+    BeginTree(host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells, limits, room_->stream());
+  }
+  /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values`, `numbers`: as for
+  /// ReturnTree and ReturnOrderedTree.
+  void Return(PlanView const& plan, NodeIndex most_nodes, float* leaf_values, TreeNumbers const& numbers,
+              DeviceLimits const& limits) const {
+    if (plan.order.nodes != nullptr) {
+      ReturnOrderedTree(plan, Whole(), numbers, most_nodes, leaf_values, host_memory_.data(), limits, room_->stream());
+    } else {
+      ReturnTree(plan, Whole(), most_nodes, leaf_values, host_memory_.data(), limits, room_->stream());
+    }
+  }
+  /// Enqueues the way back of the header alone.
+  void ReturnHeader() const {
+    CopyToHost(host_memory_.data(), memory_.data(), sizeof(TreeHeader), room_->stream(), "reading the tree");
+  }
+  /// Copies `n` nodes from `first` on to the beginning of returned_nodes(), and waits.
+  void ReadNodes(std::size_t first, std::size_t n) const {
+    CopyToHost(returned_nodes(), nodes() + first, n, room_->stream(), "reading splits");
+    room_->stream().Wait("looking for splits");
+  }
+  // What came back, once the stream has been waited for.
+  TreeHeader const& returned() const { return *HeaderOf(host_memory_.data()); }
+  Node* returned_nodes() const { return NodesOf(host_memory_.data()); }
+
+ private:
+  static TreeHeader* HeaderOf(std::uint8_t* memory) { return reinterpret_cast<TreeHeader*>(memory); }
+  static Node* NodesOf(std::uint8_t* memory) { return reinterpret_cast<Node*>(memory + sizeof(TreeHeader)); }
+  static std::size_t Bytes(std::size_t nodes) { return sizeof(TreeHeader) + nodes * sizeof(Node); }
+  TreeBytes Whole() const { return {memory_.data(), sizeof(TreeHeader)}; }
+
+  ClearedRoom* room_;
+  DeviceBuffer<std::uint8_t> memory_;
+  DeviceBuffer<Family> families_;
+  DeviceBuffer<TreeSettings> settings_;
+  PinnedBuffer<TreeSettings> host_settings_{1};
+  PinnedBuffer<std::uint8_t> host_memory_;  ///< as memory_
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_GROWTH_TREE_MEMORY_CUDA_H_

@@ -1,0 +1,24 @@
+/// What the host tells a tree that a device grows.
+#ifndef XGBGPU_GROWTH_TREE_SETTINGS_H_
+#define XGBGPU_GROWTH_TREE_SETTINGS_H_
+
+#include "sample/feature_ops.h"
+#include "sample/sample_cuda.h"
+#include "split/split.h"
+
+namespace xgbgpu::cuda {
+
+/// Parameters of one tree, uploaded before it starts.
+struct TreeSettings {
+  SplitParams split;  ///< without units: the format is chosen on the device
+  float min_split_loss;
+  int max_depth;
+  int max_leaves;
+  float learning_rate;
+  SampleDraw draw;  ///< its seed and tree are those of rounding and of features, too
+  FeatureCounts features;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_GROWTH_TREE_SETTINGS_H_

@@ -1,0 +1,102 @@
+#include <type_traits>
+
+#include "core/grid.h"
+#include "core/launch.h"
+#include "gradient/choose_format.cuh"
+#include "gradient/early_narrow.cuh"
+#include "objective/quantise_losses_cuda.h"
+#include "objective/row_gradients.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
+
+/// Maxima, and early gradients with their sums, if there are any, else pairs. The paths are cleared.
+template <typename Loss>
+__global__ void __launch_bounds__(kThreads)
+    QuantiseLossesKernel(LossRows rows_of_tree, RowGradients<Loss> losses, EarlyGradients early, GradientPair* pairs) {
+  WaitForKernelBefore();
+  std::uint64_t const rows = rows_of_tree.rows;
+  TreeDraw const& draw = *rows_of_tree.draw;
+  float const* const margins = draw.margins;
+  RandomStream const rounding{draw.seed, RandomPurpose::kRounding, draw.tree, 0};
+  std::uint8_t* const paths = rows_of_tree.paths;
+  EarlyNarrow narrow{early};
+  GradientMaxima largest{0, 0};
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
+       first += step) {
+    // Paths have room for whole fours, and so have narrow gradients.
+    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
+    GradientPair v[kLaneRows]{};
+    if (first + kLaneRows <= rows) {
+      losses.Four(first, margins, v);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) {
+        if (first + i < rows) v[i] = losses.Of(first + i, margins);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      largest.grad = max(largest.grad, MagnitudeBits(v[i].grad));
+      largest.hess = max(largest.hess, MagnitudeBits(v[i].hess));
+    }
+    if (!narrow.on()) {
+      for (int i = 0; i < kLaneRows; ++i) {
+        if (first + i < rows) pairs[first + i] = v[i];
+      }
+      continue;
+    }
+    NarrowGradient q[kLaneRows];
+    narrow.Add(v, rounding.Block(static_cast<std::uint32_t>(first / kLaneRows)).word, q);
+    uint4 packed;
+    memcpy(&packed, q, sizeof(packed));
+    *reinterpret_cast<uint4*>(early.narrow + first) = packed;
+  }
+  GradientState& state = *rows_of_tree.gradient;
+  RaiseToBlockMax<kThreads>(largest.grad, largest.hess, &state.maxima.grad, &state.maxima.hess);
+  narrow.HandOn<kThreads>(&state.early);
+}
+
+/// The format. If it was foreseen to be another one, gradients are computed once more, to `pairs`.
+template <typename Loss>
+__global__ void __launch_bounds__(kThreads)
+    LossFormatKernel(LossRows rows_of_tree, RowGradients<Loss> losses, EarlyGradients early, GradientPair* pairs) {
+  WaitForKernelBefore();
+  std::uint64_t const rows = rows_of_tree.rows;
+  GradientState& state = *rows_of_tree.gradient;
+  if (WriteForeseen(rows, early, &state)) return;
+  float const* const margins = rows_of_tree.draw->margins;
+  auto const for_rows = [&](auto&& f) {
+    std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+    for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) f(row);
+  };
+  // A thread reads what it has written itself, or the kernel before.
+  if (early.ForeseeNarrow()) for_rows([&](std::uint64_t row) { pairs[row] = losses.Of(row, margins); });
+  ChooseBySums<kThreads>(rows, state.maxima, &state,
+                         [&](auto&& f) { for_rows([&](std::uint64_t row) { f(pairs[row]); }); });
+}
+
+}  // namespace
+
+void QuantiseLosses(LossRows const& rows_of_tree, RowLosses const& losses, EarlyGradients const& early,
+                    DeviceLimits const& limits, cudaStream_t stream) {
+  VisitLoss(losses.objective, [&](auto loss) {
+    using Loss = decltype(loss);
+    if constexpr (!std::is_same_v<Loss, AbsoluteErrorLoss>) {  // whose leaves want residuals: nobody defers it
+      RowGradients<Loss> const rows{loss, losses.labels, losses.weights};
+      unsigned const blocks = Blocks(rows_of_tree.rows, kThreads * kLaneRows, limits, kResident);
+      LaunchNext("computing gradients", QuantiseLossesKernel<Loss>, blocks, kThreads, 0, limits, stream, rows_of_tree,
+                 rows, early, losses.room);
+      LaunchNext("choosing the format of the gradients", LossFormatKernel<Loss>, blocks, kThreads, 0, limits, stream,
+                 rows_of_tree, rows, early, losses.room);
+    }
+  });
+}
+
+}  // namespace xgbgpu::cuda

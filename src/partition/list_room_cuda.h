@@ -1,0 +1,64 @@
+/// Memory for rows in lists, for a tree that grows on a device.
+#ifndef XGBGPU_PARTITION_LIST_ROOM_CUDA_H_
+#define XGBGPU_PARTITION_LIST_ROOM_CUDA_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/cleared_room.h"
+#include "partition/partition_cuda.h"
+#include "partition/partition_policy.h"
+
+namespace xgbgpu::cuda {
+
+/// Rows that a warp or a unit takes at a time: `rows` dealt to `parts` of each multiprocessor, within bounds, a multiple
+/// of 32.
+inline std::uint32_t RowsOfPart(std::uint64_t rows, std::uint64_t parts, std::uint64_t least, std::uint64_t most,
+                                DeviceLimits const& limits) {
+  constexpr std::uint64_t kStep = 32;
+  std::uint64_t const even = (rows / (parts * static_cast<std::uint64_t>(limits.processors)) + kStep - 1) / kStep;
+  return static_cast<std::uint32_t>(std::min(most, std::max(least, even * kStep)));
+}
+/// RowLists::unit_rows, RowPaths::unit_rows.
+inline std::uint32_t UnitRows(DeviceMatrixView const& matrix, DeviceLimits const& limits) {
+  PartitionPolicy const policy;
+  return RowsOfPart(matrix.rows * matrix.tiles, 2, policy.least_unit_rows, policy.most_unit_rows, limits);
+}
+
+/// Memory  16 bytes a row, once a tree needs lists; and some per node
+class ListRoom {
+ public:
+  ListRoom(std::uint64_t rows, ClearedRoom* room) : rows_{rows}, room_{room} {}
+
+  /// Room for the lists, and for so many jobs of a level.
+  void Reserve(std::size_t move_jobs, std::size_t sum_jobs) {
+    for (auto& list : lists_) room_->Reserve(&list, "row lists", rows_);
+    room_->Reserve(&move_jobs_, "nodes", move_jobs);
+    room_->Reserve(&sum_jobs_, "nodes", sum_jobs);
+  }
+  RowLists View(DeviceMatrixView const& matrix, GradientPair const* gradients, NodeIndex* positions,
+                DeviceLimits const& limits) const {
+    PartitionPolicy const policy;
+    return {{lists_[0].data(), lists_[1].data()},
+            positions,
+            gradients,
+            move_jobs_.data(),
+            sum_jobs_.data(),
+            RowsOfPart(matrix.rows, 64, policy.least_item_rows, policy.most_item_rows, limits),
+            UnitRows(matrix, limits)};
+  }
+  /// Where a sample is drawn into.
+  RowRecord* first_list() const { return lists_[0].data(); }
+
+ private:
+  std::uint64_t rows_;
+  ClearedRoom* room_;
+  DeviceBuffer<RowRecord> lists_[2];
+  DeviceBuffer<MoveJob> move_jobs_;
+  DeviceBuffer<SumJob> sum_jobs_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PARTITION_LIST_ROOM_CUDA_H_

@@ -1,0 +1,92 @@
+/// Stage 7 on a CUDA device: rows follow their nodes, in lists or by paths. docs/adr/0006-cuda-kernels.md
+#ifndef XGBGPU_PARTITION_PARTITION_CUDA_H_
+#define XGBGPU_PARTITION_PARTITION_CUDA_H_
+
+#include <cstdint>
+
+#include "core/device.h"
+#include "gradient/gradient_cuda.h"
+#include "matrix/device_matrix.h"
+#include "partition/row_paths.h"
+#include "sample/sample_cuda.h"
+#include "tree/device_categories.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// Rows of a node that are moved to its children, or, if it stays a leaf, whose positions are final.
+struct MoveJob {
+  NodeIndex node;
+  std::int32_t family;  ///< or the complement of the node's number in the finished tree: it stays a leaf
+  std::uint32_t first_item;
+};
+
+/// Rows of a node that are summed.
+struct SumJob {
+  NodeIndex node;
+  std::int32_t slot;
+  std::uint32_t first_unit;
+};
+
+/// Rows in lists: the rows of a node lie side by side in one of two arrays. Arrays are on the device.
+struct RowLists {
+  RowRecord* lists[2];            ///< [rows]
+  NodeIndex* positions;           ///< [rows] leaf of each row, once it is final
+  GradientPair const* gradients;  ///< [rows], of a sample divided by the chances
+  MoveJob* move_jobs;
+  SumJob* sum_jobs;
+  std::uint32_t item_rows;  ///< that a warp divides at a time, a multiple of 32, at most 1024
+  std::uint32_t unit_rows;  ///< of one unit of the kernel that sums
+};
+
+/// What dividing rows needs beside the rows.
+struct PartitionView {
+  GrowingTree tree;
+  DeviceMatrixView matrix;      ///< by paths, with rows sampled: of the sample
+  DeviceCategories categories;  ///< of the splits
+  DeviceHistograms histograms;  ///< whose slots are cleared on the way
+  GradientState const* gradient;
+};
+
+/// Is a row's step from node to node so short that it is not worth while to note where the first move brings it?
+inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
+  return matrix.tiles == 1 && matrix.symbol_bytes == 1 && !categories;
+}
+
+// Rows of the root.
+
+/// All rows with their gradients to list 0; their sum; the root, with histogram slot 0. (start_lists_cuda.cu)
+void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceLimits const& limits,
+                  cudaStream_t stream);
+/// The same for the rows of a sample, which were drawn into list 0.
+void ListSampledRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, SampleView const& sample,
+                     DeviceLimits const& limits, cudaStream_t stream);
+/// Gradients in the order of rows, to `narrow` if that is the format, unless they are there; their sum, the root, its
+/// group and sum job; the maxima, for the next tree; RowPaths::next_path is cleared, if there is one.
+/// (start_paths_cuda.cu)
+void StartPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, EarlyGradients const& early,
+                GradientPair const* gradients, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+/// The same for a sample, in its order.
+void StartSampledPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, SampleView const& sample,
+                       NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+
+// Rows of a level: each is enqueued once for all nodes; none waits for the host.
+
+/// In a final level the children are not evaluated: rows get their positions and are not moved.
+enum class LevelKind { kInner, kFinal };
+/// Rows to children, or positions; the last block plans the sums. (partition_cuda.cu)
+void MoveRows(PartitionView const& view, RowLists const& rows, LevelBounds const& bounds, LevelKind kind,
+              DeviceLimits const& limits, cudaStream_t stream);
+/// Paths of the rows at this level; the slots that it sums are cleared, unless they are. (row_paths_cuda.cu)
+void AdvancePaths(PartitionView const& view, RowPaths const& paths, LevelBounds const& bounds, PathStep step,
+                  DeviceLimits const& limits, cudaStream_t stream);
+/// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared, unless they
+/// are.
+void MovePaths(PartitionView const& view, RowPaths const& paths, LevelBounds const& bounds, DeviceLimits const& limits,
+               cudaStream_t stream);
+/// Clears the slots that this level sums, if no kernel before did.
+void ClearSums(PartitionView const& view, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PARTITION_PARTITION_CUDA_H_

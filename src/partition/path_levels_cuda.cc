@@ -1,0 +1,89 @@
+#include "partition/path_levels_cuda.h"
+
+#include "partition/partition_policy.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// Numbers of the paths of four levels, from one move to the next. No two levels of a tree have one in common, and all
+/// fit a byte.
+constexpr std::uint32_t kHeap = 16;
+constexpr PartitionPolicy kPolicy;
+static_assert(1U << kPolicy.move_every <= kHeap);
+static_assert(kHeap * ((kPolicy.most_path_levels - 1) / kPolicy.move_every + 1) <= kDeadPath);
+
+}  // namespace
+
+PathLevels::PathLevels(PathRoom const& room, TreeShape const& shape, RowPaths const& root, bool timed, bool pairs)
+    : room_{room},
+      shape_{shape},
+      paths_{root},
+      // It stays so for the whole tree: numbers of paths depend on it.
+      divides_{room.divides() && !timed},
+      clears_ahead_{divides_ && !room.ordered()},  // slots of trees with an order are used again
+      slots_{clears_ahead_ && !room.NeedsClearHistograms() ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0},
+      cached_{room.matrix().rows * room.matrix().record_bytes() <= kPolicy.cached_bytes},
+      pairs_{pairs && !cached_} {
+  NumberPaths();
+}
+
+PathSums PathLevels::SumsAt(int level) const {
+  if (!divides_ || level == 0 || IsMoved(level)) return PathSums::kTold;
+  int const below = room_.Below(level);
+  if (!room_.moves() || below == 1) return PathSums::kDivide;
+  // Where many parents' rows lie among one another, a kernel that only divides is faster.
+  if (below > 2) return PathSums::kTold;
+  return cached_ ? PathSums::kDivide : pairs_ ? PathSums::kPairs : PathSums::kTold;
+}
+
+PathStep PathLevels::step() const { return {IsMoved(level_ + 1), IsMoved(level_ + 2), SumsAt(level_ + 1)}; }
+
+/// Paths are numbered as in a heap, one for each move.
+void PathLevels::NumberPaths() {
+  paths_.first = divides_ ? kHeap * moves_ + (1U << paths_.depth) : 0;
+  paths_.next_first = divides_ ? kHeap * moves_ + (2U << paths_.depth) : 0;
+}
+
+void PathLevels::Descend() {
+  paths_.path = paths_.next_path;
+  ++paths_.depth;
+  NumberPaths();
+}
+
+void PathLevels::Next() {
+  ++level_;
+  divides_now_ = SumsAt(level_) != PathSums::kTold;
+  paths_.cleared = clears_ahead_;
+  if (IsMoved(level_)) {
+    room_.BeginMove(&paths_);
+  } else if (level_ > 0) {
+    room_.NextPaths(&paths_);
+  }
+}
+
+void PathLevels::Divide(PartitionView const& view, LevelBounds const& bounds, DeviceLimits const& limits,
+                        cudaStream_t stream) {
+  if (IsMoved(level_)) {
+    MovePaths(view, paths_, bounds, limits, stream);
+  } else if (level_ > 0 && !divides_now_) {
+    AdvancePaths(view, paths_, bounds, step(), limits, stream);
+  }
+}
+
+void PathLevels::EndDivide() {
+  if (IsMoved(level_)) {
+    PathRoom::EndMove(&paths_);
+    ++moves_;
+    NumberPaths();
+  } else if (level_ > 0 && !divides_now_) {
+    Descend();
+  }
+  paths_.slots = level_ + 1 < shape_.levels ? slots_ : 0;
+}
+
+void PathLevels::EndSum() {
+  if (divides_now_) Descend();
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,95 @@
+#include "core/block_totals.cuh"
+#include "core/grid.h"
+#include "core/launch.h"
+#include "gradient/gradient_ops.h"
+#include "partition/partition_cuda.h"
+#include "tree/make_root.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+constexpr int kLaneRows = 4;  // one Philox block serves four rows
+constexpr int kBlockRows = kThreads * kLaneRows;
+
+/// The row's gradient: to *narrow if that is the format; what it adds to the sum.
+__device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, std::uint32_t random,
+                                NarrowGradient* narrow) {
+  *narrow = {0, 0};
+  if (!gradient.format.narrow) return QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
+  *narrow = QuantiseNarrow(v, MakeNarrowScales(gradient.format), random);
+  return {narrow->grad, narrow->hess};
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ListRootRowsKernel(PartitionView view, RowLists lists, TreeDraw const* draw) {
+  WaitForKernelBefore();
+  std::uint64_t const rows = view.matrix.rows;
+  GradientState const& gradient = *view.gradient;
+  RandomStream const stream{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
+  GradientSum sum;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
+       first += std::uint64_t{gridDim.x} * kBlockRows) {
+    RandomBlock rounding{};
+    if (gradient.format.narrow) rounding = stream.Block(static_cast<std::uint32_t>(first / 4));
+    for (int i = 0; i < kLaneRows; ++i) {
+      std::uint64_t const row = first + static_cast<std::uint64_t>(i);
+      if (row >= rows) break;
+      RowRecord record{static_cast<RowIndex>(row), {}};
+      GradientSum const q = Quantise(lists.gradients[row], gradient, rounding.word[i], &record.gradient);
+      sum.grad += q.grad;
+      sum.hess += q.hess;
+      lists.lists[0][row] = record;
+    }
+  }
+  AddBlockSum<kThreads>(sum, &view.tree.state->sum);
+}
+
+/// The drawn rows are in list 0 already.
+__global__ void __launch_bounds__(kThreads)
+    ListSampledRowsKernel(PartitionView view, RowLists lists, TreeDraw const* draw, SampleView sample) {
+  WaitForKernelBefore();
+  std::uint32_t const rows = sample.size();
+  GradientState const& gradient = *view.gradient;
+  RandomStream const stream{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
+  GradientSum sum;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    RowRecord record = sample.rows[i];
+    std::uint32_t const random = gradient.format.narrow ? stream.Word(record.row) : 0;
+    GradientSum const q = Quantise(lists.gradients[record.row], gradient, random, &record.gradient);
+    sum.grad += q.grad;
+    sum.hess += q.hess;
+    sample.rows[i] = record;
+  }
+  AddBlockSum<kThreads>(sum, &view.tree.state->sum);
+}
+
+__global__ void MakeRootKernel(PartitionView view, RowLists lists, std::uint32_t const* sampled) {
+  WaitForKernelBefore();
+  std::uint32_t const rows = sampled != nullptr ? *sampled : static_cast<std::uint32_t>(view.matrix.rows);
+  MakeRoot(view.tree, rows);
+  lists.sum_jobs[0] = {0, 0, 0};
+  view.tree.state->sum_units = (rows + lists.unit_rows - 1) / lists.unit_rows;
+}
+
+}  // namespace
+
+void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceLimits const& limits,
+                  cudaStream_t stream) {
+  LaunchNext("listing the rows of the root", ListRootRowsKernel,
+             Blocks(view.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, limits, stream, view, rows, draw);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, rows, nullptr);
+}
+
+void ListSampledRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, SampleView const& sample,
+                     DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("listing the rows of the root", ListSampledRowsKernel,
+             Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, limits, stream, view, rows, draw,
+             sample);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, rows, &sample.state->rows);
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,140 @@
+/// Where the rows of a tree go by paths: gradients in fixed point, the root.
+#include "core/block_totals.cuh"
+#include "core/grid.h"
+#include "core/launch.h"
+#include "gradient/gradient_ops.h"
+#include "gradient/load_gradients.cuh"
+#include "partition/partition_cuda.h"
+#include "partition/path_jobs.cuh"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = kPlanThreads;
+constexpr int kResident = 8;
+constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
+
+/// All rows, in their order.
+struct AllRows {
+  GradientPair const* gradients;
+  EarlyGradients early;
+  std::uint64_t n;
+
+  __device__ std::uint64_t rows() const { return n; }
+  /// Random words of rows first … first + 3.
+  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
+    return stream.Block(static_cast<std::uint32_t>(first / kLaneRows));
+  }
+};
+
+/// Those of a sample, in its order.
+struct SampledRows {
+  GradientPair const* gradients;
+  EarlyGradients early;
+  SampleView sample;
+
+  __device__ std::uint64_t rows() const { return sample.size(); }
+  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
+    RowIndex row[kLaneRows];
+    if (first + kLaneRows <= sample.size()) {
+      static_assert(sizeof(RowRecord) == 8);
+      auto const* const from = reinterpret_cast<uint4 const*>(sample.rows + first);
+      uint4 const a = from[0], b = from[1];
+      row[0] = a.x;
+      row[1] = a.z;
+      row[2] = b.x;
+      row[3] = b.z;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) row[i] = first + i < sample.size() ? sample.rows[first + i].row : 0;
+    }
+    RandomBlock words;
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) words.word[i] = stream.Word(row[i]);
+    return words;
+  }
+};
+
+/// Gradients of rows in fixed point, and their sum over the thread's; paths are cleared.
+template <typename Rows>
+__device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw const& draw, std::uint8_t* paths,
+                                    Rows const& from, NarrowGradient* out) {
+  std::uint64_t const rows = from.rows();
+  bool const narrow = gradient.format.narrow;
+  NarrowScales const scales = MakeNarrowScales(gradient.format);
+  RandomStream const stream{draw.seed, RandomPurpose::kRounding, draw.tree, 0};
+  GradientSum sum;
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
+       first += step) {
+    // Paths have room for whole fours, and so has the output.
+    if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
+    GradientPair v[kLaneRows];
+    LoadFour(from.gradients, first, rows, v);
+    RandomBlock rounding;
+    if (narrow) rounding = from.Rounding(stream, first);
+    NarrowGradient q[kLaneRows];
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      GradientSum wide;
+      if (narrow) {
+        q[i] = first + i < rows ? QuantiseNarrow(v[i], scales, rounding.word[i]) : NarrowGradient{0, 0};
+        wide = {q[i].grad, q[i].hess};
+      } else {
+        wide = QuantiseWide(v[i], gradient.grad_scale, gradient.hess_scale);
+      }
+      sum += wide;
+    }
+    if (!narrow) continue;
+    uint4 packed;
+    memcpy(&packed, q, sizeof(packed));
+    *reinterpret_cast<uint4*>(out + first) = packed;
+  }
+  return sum;
+}
+
+/// The last block makes the root. Where gradients were quantised early one block does, which has nothing else to do.
+template <typename Rows>
+__global__ void __launch_bounds__(kThreads)
+    QuantiseRowsKernel(PartitionView view, RowPaths paths, TreeDraw const* draw, Rows from, NarrowGradient* out) {
+  WaitForKernelBefore();
+  GradientState const& gradient = *view.gradient;
+  LevelState& state = *view.tree.state;
+  unsigned const blocks = gradient.foreseen ? 1 : gridDim.x;
+  if (blockIdx.x >= blocks) return;
+  if (!gradient.foreseen) {
+    AddBlockSum<kThreads>(QuantiseRows(gradient, *draw, paths.next_path, from, out), &state.sum);
+  } else if (threadIdx.x == 0) {
+    state.sum = gradient.early.narrow;
+  }
+  if (IsLastBlock(&state.finished_blocks, blocks) && threadIdx.x == 0) {
+    MakePathRoot(view.tree, paths, static_cast<std::uint32_t>(from.rows()));
+    if (from.early.narrow != nullptr) {  // for the next tree
+      *from.early.maxima_before = gradient.format.narrow ? gradient.maxima : GradientMaxima{0, 0};
+    }
+  }
+}
+
+template <typename Rows>
+void Start(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, Rows const& from,
+           NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("quantising gradients", QuantiseRowsKernel<Rows>,
+             Blocks(view.matrix.rows, kThreads * kLaneRows, limits, kResident), kThreads, 0, limits, stream, view,
+             paths, draw, from, narrow);
+}
+
+}  // namespace
+
+void StartPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, EarlyGradients const& early,
+                GradientPair const* gradients, NarrowGradient* narrow, DeviceLimits const& limits,
+                cudaStream_t stream) {
+  Start(view, paths, draw, AllRows{gradients, early, view.matrix.rows}, narrow, limits, stream);
+}
+
+void StartSampledPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, SampleView const& sample,
+                       NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
+  Start(view, paths, draw, SampledRows{sample.gradients, sample.early, sample}, narrow, limits, stream);
+}
+
+}  // namespace xgbgpu::cuda

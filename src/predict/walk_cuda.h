@@ -1,0 +1,46 @@
+/// Stage 9 on a CUDA device, behind a tree that was grown by paths: all rows walk it before the host has seen it.
+#ifndef XGBGPU_PREDICT_WALK_CUDA_H_
+#define XGBGPU_PREDICT_WALK_CUDA_H_
+
+#include <cstdint>
+
+#include "core/device.h"
+#include "core/hd.h"
+#include "matrix/device_matrix.h"
+#include "partition/partition_cuda.h"
+#include "partition/row_paths.h"
+#include "sample/sample_cuda.h"
+#include "tree/device_categories.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// A tree that was grown by paths. Rows walk if it is finished.
+struct WalkTree {
+  WalkNode const* nodes;
+  Node const* made;              ///< the nodes as they were made, level by level: the same ones, without an order
+  LevelState const* state;       ///< knows their number
+  bool ordered;                  ///< is there an order?
+  bool may_go_on;                ///< may further levels be enqueued?
+  DeviceCategories categories;   ///< of their splits
+  std::uint8_t const* start;     ///< see RowPaths; nullptr: rows walk from the root
+  NodeIndex const* start_nodes;  ///< in the tree
+
+  XGBGPU_HD bool finished() const { return !may_go_on || state->families == 0; }
+  XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(ordered ? 2 * state->ordered + 1 : state->nodes); }
+  /// None of the first `n` nodes is deeper.
+  XGBGPU_HD int DepthOfFirst(NodeIndex n) const { return ordered ? state->depth : made[n - 1].depth; }
+};
+/// After it, for all rows of the matrix: to[row · stride] = from[row · stride] + node_values[leaf]. `from` may be `to`.
+void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
+                    float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
+/// The same: positions[row] = leaf.
+void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
+                      DeviceLimits const& limits, cudaStream_t stream);
+/// The same, complements outside the sample.
+void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
+                       NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PREDICT_WALK_CUDA_H_

@@ -1,0 +1,26 @@
+/// Tuning numbers of samples on a device. Changing one changes speed and memory, never a tree.
+#ifndef XGBGPU_SAMPLE_SAMPLE_POLICY_H_
+#define XGBGPU_SAMPLE_SAMPLE_POLICY_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace xgbgpu {
+
+struct SamplePolicy {
+  /// Rows of a sample that there is room for: the number expected, and so many of its square roots more, each of which
+  /// is more than a standard deviation. A tree whose sample is larger, one of 30,000 at most, is grown again with more
+  /// room.
+  double deviations{4};
+};
+
+/// That room, for samples of `expected` among `rows` rows.
+inline std::uint32_t RoomForSample(double expected, std::uint64_t rows) {
+  double const most = expected + SamplePolicy{}.deviations * std::sqrt(expected) + 1;
+  return static_cast<std::uint32_t>(std::min(most, static_cast<double>(rows)));
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SAMPLE_SAMPLE_POLICY_H_

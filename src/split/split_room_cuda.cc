@@ -1,0 +1,39 @@
+#include "split/split_room_cuda.h"
+
+namespace xgbgpu::cuda {
+
+SplitRoom::SplitRoom(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedRoom* room)
+    : room_{room},
+      groups_{MakeSplitGroups(matrix)},
+      categories_{matrix, static_cast<std::uint32_t>(limits.processors * kSplitResident), room->arena()},
+      features_{matrix.view.features, room->arena()} {
+  group_array_ = Upload(room->arena(), "state", groups_.data(), groups_.size());
+  if (!matrix.view.dense && groups_.size() > kMostReducedGroups && WarpSplitsFit(limits)) {
+    warp_groups_ = MakeWarpGroups(matrix.cuts, groups_.size());
+  }
+  warp_group_array_ = Upload(room->arena(), "state", warp_groups_.data(), warp_groups_.size());
+}
+
+void SplitRoom::Reserve(std::size_t nodes, std::size_t tree_nodes) {
+  room_->Note([&] { return categories_.Reserve(tree_nodes, 0, room_->stream()); });
+  room_->Reserve(&candidates_, "split candidates", nodes * groups_.size());
+}
+
+SplitView SplitRoom::View(GrowingTree const& tree, DeviceMatrixView const& matrix, DeviceHistograms const& histograms,
+                          SplitParams const* params, GradientState const* gradient) const {
+  return {tree,
+          matrix,
+          histograms,
+          params,
+          gradient,
+          group_array_.data(),
+          static_cast<std::uint32_t>(groups_.size()),
+          warp_group_array_.data(),
+          static_cast<std::uint32_t>(warp_groups_.size()),
+          candidates_.data(),
+          features_.View(),
+          constraints_.View(),
+          categories_.View()};
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,43 @@
+/// How large a tree may become that a device grows unattended: what takes memory and launches.
+#ifndef XGBGPU_TREE_TREE_SHAPE_H_
+#define XGBGPU_TREE_TREE_SHAPE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace xgbgpu {
+
+/// Bounds of an unattended tree, level by level. The root is level 0.
+struct TreeShape {
+  int levels{0};           ///< whose nodes are split unattended; 0: such trees are attended
+  int possible_levels{0};  ///< whose nodes may be split
+  /// Leaves are few, and levels are enqueued as trees turn out to need them. Nodes of the tree that are split, at most:
+  bool open{false};
+  std::uint32_t most_splits{0};
+  /// Loss-guided: the tree is cut out of the nodes that are made, by the host, …
+  bool cut{false};
+  /// … or, if it is open, by the device: only nodes are split that are in an order of most_splits (grow_order_ops.h).
+  bool ordered{false};
+  std::uint64_t most_split{0xFFFFFFFFU};  ///< nodes of one level that are split
+
+  std::uint64_t Split(int level) const { return std::min(std::uint64_t{1} << std::min(level, 32), most_split); }
+  std::uint64_t Nodes(int level) const { return level == 0 ? 1 : 2 * Split(level - 1); }
+  /// Of the widest level whose nodes may be split.
+  std::uint64_t WidestNodes() const { return Nodes(levels - 1); }
+  /// Of the tree, if nodes of the first `n` levels are split.
+  std::uint64_t NodesAfter(int n) const {
+    std::uint64_t nodes = 1;
+    for (int level = 0; level < n; ++level) nodes += 2 * Split(level);
+    return open && !ordered ? std::min(nodes, NodesOfTree()) : nodes;
+  }
+  /// Of these, that the host gets.
+  std::uint64_t ReturnedAfter(int n) const { return open ? std::min(NodesAfter(n), NodesOfTree()) : NodesAfter(n); }
+
+ private:
+  std::uint64_t NodesOfTree() const { return 2 * std::uint64_t{most_splits} + 1; }
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TREE_TREE_SHAPE_H_

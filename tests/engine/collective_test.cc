@@ -1,0 +1,530 @@
+// collective: cuts, trees and leaves of rows in shards are those of all rows together, bit for bit.
+#include "collective/collective.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "collective/in_process.h"
+#include "driver/hist_host.h"
+#include "quantile/gather_columns.h"
+#include "quantile/quantile.h"
+#include "support/data.h"
+#include "support/grow.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::DataShape;
+using testing::MemorySource;
+using testing::Random;
+using testing::TreeCase;
+using testing::WhatIsWrong;
+
+constexpr int kThreads = 2;
+
+/// [shards + 1] the first row of each shard. Uneven; of 7 shards the first, one in the middle and the last are empty.
+std::vector<std::size_t> Boundaries(std::size_t rows, int shards) {
+  std::size_t const fifth = rows / 5, after = std::min(rows, fifth + 1);
+  switch (shards) {
+    case 1:
+      return {0, rows};
+    case 2:
+      return {0, std::min(rows, rows / 3 + 1), rows};
+    case 3:
+      return {0, rows / 2, rows / 2 + rows / 10, rows};
+    default:
+      return {0, 0, fifth, after, after, std::max(after, rows / 2), rows, rows};
+  }
+}
+
+/// Rows [begin, end) of a case.
+TreeCase Slice(TreeCase const& c, std::size_t begin, std::size_t end) {
+  TreeCase own{reference::Values{end - begin, c.values.features}, {}, c.params, c.max_bin, {}, c.key, c.categorical};
+  auto const features = static_cast<std::ptrdiff_t>(c.values.features);
+  auto const first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
+  own.values.at.assign(c.values.at.begin() + first * features, c.values.at.begin() + last * features);
+  own.gradients.assign(c.gradients.begin() + first, c.gradients.begin() + last);
+  if (!c.weights.empty()) own.weights.assign(c.weights.begin() + first, c.weights.begin() + last);
+  return own;
+}
+
+std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, Collective* shards) {
+  MemorySource source{c.values, 100};
+  source.SetCategorical(c.categorical);
+  return Dataset::Build(source, c.weights, c.max_bin, kThreads, {BackendKind::kHost, 0, shards});
+}
+
+/// What a training says.
+struct Outcome {
+  Cuts cuts;
+  std::vector<Tree> trees;
+  std::vector<NodeIndex> positions;  ///< [trees, rows]
+  std::vector<std::uint8_t> sampled_out;
+  std::vector<float> margins;  ///< [rows]
+};
+
+/// A forest of two trees and a tree of the next round, on the same gradients.
+Outcome Train(TreeCase const& c, Collective* shards) {
+  auto const data = MakeDataset(c, shards);
+  Trainer trainer{data, BackendKind::kHost, kThreads};
+  Outcome out{data->cuts(), {}, {}, {}, std::vector<float>(c.values.rows)};
+  std::vector<NodeIndex> positions(c.values.rows);
+  std::vector<std::uint8_t> sampled_out(c.values.rows);
+  for (TreeKey const key : {TreeKey{4, 0}, TreeKey{4, 1}, TreeKey{5, 0}}) {
+    out.trees.push_back(trainer.Grow(c.params, c.gradients, key));
+    trainer.LeafPositions(positions, sampled_out);
+    trainer.AddLeafValues(out.trees.back().leaf_value, out.margins.data(), 1);
+    out.positions.insert(out.positions.end(), positions.begin(), positions.end());
+    out.sampled_out.insert(out.sampled_out.end(), sampled_out.begin(), sampled_out.end());
+  }
+  return out;
+}
+
+/// Rows [begin, end) of what a training of `rows` rows says of rows.
+template <typename T>
+std::vector<T> RowsOf(std::vector<T> const& all, std::size_t rows, std::size_t begin, std::size_t end) {
+  std::vector<T> own;
+  for (std::size_t tree = 0; tree < all.size(); tree += rows) {
+    auto const first = all.begin() + static_cast<std::ptrdiff_t>(tree);
+    own.insert(own.end(), first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
+  }
+  return own;
+}
+
+void ExpectSameInShards(TreeCase const& c) {
+  std::size_t const rows = c.values.rows;
+  Outcome const expected = Train(c, nullptr);
+  std::size_t leaves = 0;
+  for (Tree const& tree : expected.trees) leaves += tree.Leaves();
+  EXPECT_GT(leaves, 6U) << "trees that say little";
+  for (int shards : {1, 2, 3, 7}) {
+    SCOPED_TRACE(std::to_string(shards) + " shards");
+    auto const first = Boundaries(rows, shards);
+    std::vector<Outcome> found(static_cast<std::size_t>(shards));
+    RunShards(shards, [&](Collective& collective) {
+      auto const s = static_cast<std::size_t>(collective.shard());
+      found[s] = Train(Slice(c, first[s], first[s + 1]), &collective);
+    });
+    for (std::size_t s = 0; s < found.size(); ++s) {
+      SCOPED_TRACE("shard " + std::to_string(s));
+      auto const of_rows = [&](auto const& all) { return RowsOf(all, rows, first[s], first[s + 1]); };
+      EXPECT_EQ(found[s].cuts, expected.cuts);
+      ASSERT_EQ(found[s].trees, expected.trees);
+      EXPECT_EQ(found[s].positions, of_rows(expected.positions));
+      EXPECT_EQ(found[s].sampled_out, of_rows(expected.sampled_out));
+      EXPECT_EQ(found[s].margins, of_rows(expected.margins));
+    }
+  }
+}
+
+struct ShardCase {
+  char const* name;
+  DataShape shape;
+  void (*set)(TreeCase*);
+};
+
+void PrintTo(ShardCase const& c, std::ostream* os) { *os << c.name; }
+
+class ShardedTreesTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, ShardCase>> {};
+
+TEST_P(ShardedTreesTest, AreThoseOfAllRows) {
+  auto const& [policy, shard_case] = GetParam();
+  TreeCase c = testing::RandomCase(shard_case.shape, 501);
+  c.max_bin = 32;
+  c.params.grow_policy = policy;
+  if (policy == GrowPolicy::kLossGuide) {
+    c.params.max_leaves = 23;
+    c.params.max_depth = 0;
+  }
+  shard_case.set(&c);
+  ExpectSameInShards(c);
+}
+
+constexpr DataShape kPlain{1501, 6};
+constexpr DataShape kMissing{1501, 6, 0.2, 30};
+constexpr DataShape kSparse{1501, 25, 0.9};
+constexpr DataShape kNarrow{(std::size_t{1} << 16) + 4321, 3, 0.1};
+
+void Sample(TreeCase* c, SamplingMethod method, float subsample) {
+  c->params.sampling_method = method;
+  c->params.subsample = subsample;
+}
+
+constexpr ShardCase kShardCases[] = {
+    {"Plain", kPlain, [](TreeCase*) {}},
+    {"Missing", kMissing, [](TreeCase*) {}},
+    {"Sparse", kSparse, [](TreeCase*) {}},
+    {"FewRows", {5, 3}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
+    {"Uniform", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kUniform, 0.4f); }},
+    {"GradientBased", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.3f); }},
+    {"GradientBasedSparse", kSparse, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.6f); }},
+    {"Goss", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kGoss, 1.0f); }},
+    {"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 5; }},
+    {"NarrowUniform", kNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kUniform, 0.97f); }},
+    {"NarrowGradientBased", kNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.97f); }},
+    {"NarrowGoss", kNarrow,
+     [](TreeCase* c) {
+       Sample(c, SamplingMethod::kGoss, 1.0f);
+       c->params.top_rate = 0.7f;
+       c->params.other_rate = 0.29f;
+     }},
+    {"Columns", kSparse,
+     [](TreeCase* c) {
+       c->params.colsample_bytree = 0.8f;
+       c->params.colsample_bylevel = 0.8f;
+       c->params.colsample_bynode = 0.6f;
+     }},
+    {"Monotone", kMissing,
+     [](TreeCase* c) {
+       c->params.monotone_constraints = {1, -1, 0, 1};
+     }},
+    {"Interaction", kMissing,
+     [](TreeCase* c) {
+       c->params.interaction_constraints = {{0, 1}, {1, 2, 3}, {4, 5}};
+     }},
+    {"Categories", kMissing,
+     [](TreeCase* c) {
+       testing::AddCategories(c, 0, 3);
+       testing::AddCategories(c, 2, 40);
+       testing::AddCategories(c, 3, 400);
+       c->params.min_child_weight = 0.1f;
+     }},
+    {"MostBins", {70001, 2, 0.05}, [](TreeCase* c) { c->max_bin = kMaxBinLimit; }},
+    {"TwoByteBins", {3001, 3, 0.1}, [](TreeCase* c) { c->max_bin = 900; }},
+    {"HeavyTails", kPlain,
+     [](TreeCase* c) {
+       c->gradients[700].grad = 3e6f;
+       c->gradients[1500].hess = 2e4f;
+       c->gradients[3].grad = -1e-7f;
+     }},
+    {"QuantileWeights", kMissing,
+     [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->values.rows; ++r) c->weights.push_back(static_cast<float>(r % 5) * 0.3f);
+     }},
+    {"MaxDepthAndLeaves", kPlain,
+     [](TreeCase* c) {
+       c->params.max_depth = 5;
+       c->params.max_leaves = 11;
+     }},
+    {"NegativeHessians", kMissing,
+     [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
+     }},
+    // Alone some shards would have other layouts and cells.
+    {"DenseHereSparseThere",
+     {1501, 8},
+     [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->values.rows; ++r) {
+         if (r == 20) c->values(r, 1) = reference::kMissing;
+         for (std::size_t f = 3; f < 8 && r > 760; ++f) c->values(r, f) = reference::kMissing;
+         if (r < 1490) c->values(r, 2) = reference::kMissing;
+       }
+     }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Cases, ShardedTreesTest,
+                         ::testing::Combine(::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
+                                            ::testing::ValuesIn(kShardCases)),
+                         [](auto const& c) {
+                           bool const depth_wise = std::get<0>(c.param) == GrowPolicy::kDepthWise;
+                           return std::string{depth_wise ? "DepthWise" : "LossGuide"} + std::get<1>(c.param).name;
+                         });
+
+TEST(ShardedTreesTest, WithRoomForFewHistograms) {
+  TreeCase const c = testing::RandomCase(kMissing, 502);
+  Tree const expected = testing::Grow(c);
+  for (std::size_t slots : {2U, 3U, 7U}) {
+    auto const first = Boundaries(c.values.rows, 3);
+    RunShards(3, [&](Collective& collective) {
+      auto const s = static_cast<std::size_t>(collective.shard());
+      TreeCase const own = Slice(c, first[s], first[s + 1]);
+      auto const data = MakeDataset(own, &collective);
+      auto const builder = MakeHostTreeBuilder(data->matrix(), Shard::Place(&collective, own.values.rows), kThreads,
+                                               slots * data->matrix().cells() * sizeof(GradientSum));
+      EXPECT_EQ(builder->Grow(c.params, own.gradients, c.key), expected) << slots;
+    });
+  }
+}
+
+// Cuts
+
+using Columns = std::vector<std::vector<float>>;
+
+reference::Values MakeValues(Columns const& columns) {
+  reference::Values values{columns[0].size(), columns.size()};
+  for (std::size_t f = 0; f < columns.size(); ++f) {
+    for (std::size_t r = 0; r < columns[f].size(); ++r) values(r, f) = columns[f][r];
+  }
+  return values;
+}
+
+/// Columns of many, of few, of one, of no values; with values in few rows; of as many distinct values as a max_bin of
+/// 16 tells apart, one more, and one more again.
+reference::Values ColumnsOfManyKinds(std::size_t rows) {
+  Random random{503};
+  Columns columns(9, std::vector<float>(rows, reference::kMissing));
+  for (std::size_t r = 0; r < rows; ++r) {
+    float const normal = random.Between(-1, 1) * random.Between(0, 1);
+    columns[0][r] = normal;
+    columns[1][r] = static_cast<float>(random.Below(7)) - 3;
+    columns[2][r] = 5;
+    columns[4][r] = r > rows - 30 ? normal : reference::kMissing;
+    columns[5][r] = static_cast<float>(r % 16);
+    columns[6][r] = static_cast<float>(r % 17);
+    columns[7][r] = static_cast<float>(r % 18);
+    columns[8][r] = random.Below(2) == 0 ? normal * 1e30f : random.Below(2) == 0 ? -0.0f : 0.0f;
+  }
+  return MakeValues(columns);
+}
+
+template <typename MakeCuts>
+void ExpectSameCuts(reference::Values const& values, std::vector<float> const& weights, MakeCuts&& make_cuts) {
+  TreeCase all{values, std::vector<GradientPair>(values.rows), {}};
+  all.weights = weights;
+  Cuts const expected = make_cuts(MemorySource{values}, weights, NoOtherShards());
+  for (int shards : {2, 3, 7}) {
+    auto const first = Boundaries(values.rows, shards);
+    RunShards(shards, [&](Collective& collective) {
+      auto const s = static_cast<std::size_t>(collective.shard());
+      TreeCase const own = Slice(all, first[s], first[s + 1]);
+      EXPECT_EQ(make_cuts(MemorySource{own.values}, own.weights, collective), expected) << shards << " shards";
+    });
+  }
+}
+
+TEST(ShardedCutsTest, AreThoseOfAllRows) {
+  for (std::size_t rows : {1U, 2U, 19U, 900U, 7000U}) {
+    auto const values = ColumnsOfManyKinds(rows);
+    std::vector<float> some_zero, all_zero(rows), tiny;
+    for (std::size_t r = 0; r < rows; ++r) {
+      some_zero.push_back(static_cast<float>(r % 4) * 0.7f);
+      tiny.push_back(r % 3 == 0 ? 1e-30f : static_cast<float>(r % 11));
+    }
+    for (auto const& weights : {std::vector<float>{}, some_zero, all_zero, tiny}) {
+      for (int max_bin : {2, 16, 256, kMaxBinLimit}) {
+        SCOPED_TRACE(std::to_string(rows) + " rows, max_bin " + std::to_string(max_bin));
+        ExpectSameCuts(values, weights, [&](RowSource const& source, Span<float const> own, Collective& collective) {
+          return host::ComputeCuts(source, own, max_bin, kThreads, collective);
+        });
+      }
+    }
+  }
+}
+
+TEST(ShardedCutsTest, OfBinEdges) {
+  ExpectSameCuts(ColumnsOfManyKinds(900), {}, [](RowSource const& source, Span<float const>, Collective& collective) {
+    return host::CutsFromBinEdges(source, kThreads, collective);
+  });
+  TreeCase many = testing::RandomCase({70000, 1}, 504);
+  std::iota(many.values.at.begin(), many.values.at.end(), 0.0f);
+  auto const refused = [&](int shards) {
+    return WhatIsWrong<InvalidArgument>(
+        [&] {
+          RunShards(shards, [&](Collective& collective) {
+            auto const s = static_cast<std::size_t>(collective.shard()), n = std::size_t{70000} / 2;
+            host::CutsFromBinEdges(MemorySource{Slice(many, s * n, s * n + n).values}, kThreads, collective);
+          });
+        },
+        {"70000 bins in feature 0", "65535"});
+  };
+  EXPECT_EQ(refused(2), "");
+}
+
+TEST(ShardedCutsTest, GroupsOfColumnsFitTheLargestShard) {
+  constexpr std::uint64_t kBudget = host::kColumnBufferValues;
+  auto const groups = host::MakeColumnGroups({10, 20, 30, 40}, {kBudget - 1, 1, kBudget, 40});
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].last, 2U);
+  EXPECT_EQ(groups[1].last, 3U);
+  EXPECT_EQ(groups[0].start, (std::vector<std::uint64_t>{0, 10, 30}));
+  EXPECT_EQ(groups[2].start, (std::vector<std::uint64_t>{0, 40}));
+}
+
+// What is refused
+
+/// Every shard tries; what each of them says.
+template <typename F>
+std::vector<std::string> Complaints(int shards, F&& f) {
+  std::vector<std::string> said(static_cast<std::size_t>(shards));
+  RunShards(shards, [&](Collective& collective) {
+    try {
+      f(collective);
+    } catch (Error const& e) {
+      said[static_cast<std::size_t>(collective.shard())] = e.what();
+    }
+  });
+  return said;
+}
+
+TEST(ShardErrorsTest, AGradientThatIsNotFiniteEndsTheTreeInAllAndNothingElse) {
+  TreeCase const c = testing::RandomCase({300, 3}, 505);
+  for (float subsample : {1.0f, 0.5f}) {
+    TrainParams params = c.params;
+    params.subsample = subsample;
+    Tree const expected = Trainer{MakeDataset(c, nullptr), BackendKind::kHost, kThreads}.Grow(params, c.gradients, {});
+    auto const said = Complaints(3, [&](Collective& collective) {
+      auto const s = static_cast<std::size_t>(collective.shard());
+      TreeCase own = Slice(c, s * 100, s * 100 + 100);
+      Trainer trainer{MakeDataset(own, &collective), BackendKind::kHost, kThreads};
+      auto bad = own.gradients;
+      if (s == 1) bad[7].grad = std::numeric_limits<float>::quiet_NaN();
+      std::string text;
+      try {
+        trainer.Grow(params, bad, {});
+      } catch (Error const& e) {
+        text = e.what();
+      }
+      EXPECT_EQ(trainer.Grow(params, own.gradients, {}), expected);
+      throw Error{text};
+    });
+    EXPECT_NE(said[1].find("Gradient of row 7"), std::string::npos) << said[1];
+    for (std::size_t s : {0U, 2U}) EXPECT_NE(said[s].find("another shard"), std::string::npos) << said[s];
+  }
+}
+
+TEST(ShardErrorsTest, DataThatOneShardRefusesAreRefusedByAll) {
+  TreeCase c = testing::RandomCase({300, 3}, 506);
+  struct Bad {
+    void (*spoil)(TreeCase*);
+    char const* says;
+  };
+  for (Bad const& bad :
+       {Bad{[](TreeCase* own) { own->values(5, 1) = std::numeric_limits<float>::infinity(); }, "row 5"},
+        Bad{[](TreeCase* own) { own->weights.assign(100, -1.0f); }, "Weight of row 0"},
+        Bad{[](TreeCase* own) { own->values(5, 2) = -3; }, "Category of row 5"}}) {
+    auto const said = Complaints(3, [&](Collective& collective) {
+      auto const s = static_cast<std::size_t>(collective.shard());
+      TreeCase own = Slice(c, s * 100, s * 100 + 100);
+      for (std::size_t r = 0; r < 100; ++r) own.values(r, 2) = 1;
+      own.categorical = {0, 0, 1};
+      if (s == 2) bad.spoil(&own);
+      MakeDataset(own, &collective);
+    });
+    EXPECT_NE(said[2].find(bad.says), std::string::npos) << said[2];
+    for (std::size_t s : {0U, 1U}) EXPECT_NE(said[s].find("Shard 2 of 3"), std::string::npos) << said[s];
+  }
+}
+
+TEST(ShardErrorsTest, ShardsThatDoNotBelongTogether) {
+  auto const all_say = [](std::vector<std::string> const& said, std::string const& what) {
+    for (auto const& text : said) EXPECT_NE(text.find(what), std::string::npos) << text;
+  };
+  TreeCase const c = testing::RandomCase({100, 3}, 507);
+  all_say(Complaints(2,
+                     [&](Collective& collective) {
+                       TreeCase own = testing::RandomCase({50, collective.shard() == 0 ? 3U : 4U}, 1);
+                       MakeDataset(own, &collective);
+                     }),
+          "from 3 to 4 features");
+  all_say(Complaints(2,
+                     [&](Collective& collective) {
+                       TreeCase own = Slice(c, 0, 50);
+                       if (collective.shard() == 0) own.weights.assign(50, 1.0f);
+                       MakeDataset(own, &collective);
+                     }),
+          "some have none");
+  all_say(Complaints(2, [&](Collective& collective) { MakeDataset(Slice(c, 0, 0), &collective); }), "0 rows");
+}
+
+TEST(ShardErrorsTest, ExactTreesAndDevicesRefuseShards) {
+  TreeCase const c = testing::RandomCase({100, 3}, 508);
+  RunShards(2, [&](Collective& collective) {
+    MemorySource const source{c.values};
+    Place const place{BackendKind::kHost, 0, &collective};
+    EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Dataset::BuildSorted(source, kThreads, place); },
+                                       {"gpu_exact", "2 shards", "gpu_hist"}),
+              "");
+    EXPECT_EQ(WhatIsWrong<Unsupported>(
+                  [&] {
+                    Dataset::Build(source, {}, 16, kThreads, {BackendKind::kCuda, 0, &collective});
+                  },
+                  {"gpu_backend", "cuda", "2 shards", "host"}),
+              "");
+    auto const data = Dataset::Build(source, {}, 16, kThreads, {BackendKind::kAuto, 0, &collective});
+    EXPECT_EQ(Trainer(data, BackendKind::kAuto, kThreads).backend(), BackendKind::kHost);
+    EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Trainer(data, BackendKind::kCuda, kThreads); }, {"2 shards"}), "");
+  });
+  RunShards(1, [&](Collective& collective) {
+    EXPECT_TRUE(Dataset::BuildSorted(MemorySource{c.values}, kThreads, {BackendKind::kHost, 0, &collective})->sorted());
+  });
+}
+
+// The seam itself
+
+class InProcessTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(InProcessTest, SumsMaximaAndLists) {
+  int const shards = GetParam();
+  RunShards(shards, [&](Collective& collective) {
+    EXPECT_EQ(collective.shards(), shards);
+    std::int64_t const s = collective.shard(), n = shards;
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      std::vector<std::int64_t> a{s, 1, -s * s}, none, b(1000, s);
+      std::vector<Span<std::int64_t>> const parts{a, none, b};
+      collective.Sum(parts);
+      EXPECT_EQ(a, (std::vector<std::int64_t>{n * (n - 1) / 2, n, -(n - 1) * n * (2 * n - 1) / 6}));
+      EXPECT_EQ(b, std::vector<std::int64_t>(1000, n * (n - 1) / 2));
+      collective.Sum(Span<Span<std::int64_t> const>{});
+      EXPECT_EQ(collective.MaxOf(s % 3 - 7), std::min<std::int64_t>(n - 1, 2) - 7);
+      EXPECT_TRUE(collective.AnyOf(s == n - 1));
+      EXPECT_FALSE(collective.AnyOf(false));
+      std::vector<std::uint32_t> const own(static_cast<std::size_t>(s), static_cast<std::uint32_t>(repeat));
+      auto const all = collective.Gather(Span<std::uint32_t const>{own});
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(n));
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(all[i], std::vector<std::uint32_t>(i, static_cast<std::uint32_t>(repeat)));
+      }
+    }
+    Shard const place = Shard::Place(&collective, static_cast<std::uint64_t>(s) + 1);
+    EXPECT_EQ(place.first_row, static_cast<std::uint64_t>(s * (s + 1) / 2));
+    EXPECT_EQ(place.all_rows, static_cast<std::uint64_t>(n * (n + 1) / 2));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, InProcessTest, ::testing::Values(1, 2, 3, 7));
+
+TEST(InProcessErrorsTest, NobodyWaitsForAShardThatHasFailed) {
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>(
+                [] {
+                  RunShards(3, [](Collective& collective) {
+                    collective.SumOf(1);
+                    if (collective.shard() == 1) throw InvalidArgument{"of its own"};
+                    collective.SumOf(1);
+                  });
+                },
+                {"of its own"}),
+            "");
+}
+
+TEST(InProcessErrorsTest, NorForOneThatIsDone) {
+  EXPECT_THROW(RunShards(2,
+                         [](Collective& collective) {
+                           if (collective.shard() == 1) collective.SumOf(1);
+                         }),
+               OtherShardFailed);
+}
+
+TEST(InProcessErrorsTest, ShapesThatDiffer) {
+  EXPECT_EQ(WhatIsWrong<Error>(
+                [] {
+                  RunShards(2, [](Collective& collective) {
+                    std::vector<std::int64_t> own(static_cast<std::size_t>(collective.shard()) + 1);
+                    collective.Sum(Span<std::int64_t>{own});
+                  });
+                },
+                {"do not add up the same things"}),
+            "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([] { RunShards(0, [](Collective&) {}); }, {"0", "1 or more"}), "");
+}
+
+}  // namespace
+}  // namespace xgbgpu
