@@ -33,7 +33,7 @@ ARROWS = {
     "histogram": "core gradient matrix page partition",
     "split": "core matrix histogram",
     "tree": "core split",
-    "growth": "core gradient sample partition histogram split tree",
+    "growth": "core collective gradient sample partition histogram split tree",
     "predict": "core matrix objective partition split tree",
     "exact": "core gradient growth matrix predict quantile sample split tree",
     "rounds": "core gradient metric objective predict",
