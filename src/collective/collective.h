@@ -9,6 +9,7 @@
 #include "core/message.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
 
 namespace xgbgpu {
 
@@ -52,6 +53,12 @@ class Collective {
   }
   bool AnyOf(bool own) { return MaxOf(own ? 1 : 0) != 0; }
 };
+
+/// Sums of gradients as what Collective::Sum adds up.
+inline Span<std::int64_t> Integers(Span<GradientSum> sums) {
+  static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
+  return {reinterpret_cast<std::int64_t*>(sums.data()), 2 * sums.size()};
+}
 
 /// There is one shard, which has all rows: every call returns at once.
 Collective& NoOtherShards();

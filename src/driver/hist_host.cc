@@ -140,10 +140,9 @@ class HostTreeBuilder final : public TreeBuilder {
   void BeginRoot(std::size_t rows) {
     if (!train_.SamplesRows()) host::ListAllRows(rows_.root(), threads_);
     if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
-    all_rows_listed_ = rows == matrix_.rows;
     rows_.Begin(rows, positions_.data());
     GradientSum root = host::AttachGradients(gradients_.view(), {rows_.root().data(), rows}, threads_);
-    shard_.collective->Sum({&root.grad, 2});
+    shard_.collective->Sum(Integers({&root, 1}));
     constraints_ = Constraints{train_, matrix_.features()};
     histograms_.SetFeatures(features_->Tree());
     splits_.Begin(*split_params_, constraints_, histograms_.blocks());
@@ -155,7 +154,7 @@ class HostTreeBuilder final : public TreeBuilder {
                          splits_.category_sets());
     timer_.Run(kWalk, train_.max_depth, [&] {
       rows_.WritePositions();
-      if (!all_rows_listed_) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+      if (rows_.rows(0).size() < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
     });
     return tree;
   }
@@ -181,7 +180,6 @@ class HostTreeBuilder final : public TreeBuilder {
   std::optional<SplitParams> split_params_;
   std::optional<FeatureSampler> features_;
   Constraints constraints_;
-  bool all_rows_listed_{false};
   FinishedTree finished_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collective/collective.h"
 #include "core/parallel.h"
 #include "split/built_child_ops.h"
 
@@ -111,8 +112,7 @@ void Growth::PlanJob(NodeIndex child, Level* level) {
   GradientSum* const sums = slots_->sums(child);
   level->jobs.push_back({child, sums});
   for (FeatureBlock const& block : histograms_.blocks()) {
-    static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
-    level->sums.push_back({&sums[block.begin].grad, std::size_t{2} * (block.end - block.begin)});
+    level->sums.push_back(Integers({sums + block.begin, std::size_t{block.end} - block.begin}));
   }
 }
 

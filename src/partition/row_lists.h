@@ -40,7 +40,8 @@ class RowLists {
   void Begin(std::size_t rows, NodeIndex* positions);
 
   void Divide(Page<QuantisedMatrix> const& page, Span<Division const> divisions);
-  /// Those of a node that is the root or a child of a division that was not its branch's last.
+  /// Those of the root, or of a child of a division that was not its branch's last; once the node has been divided, only
+  /// their number.
   Span<RowRecord const> rows(NodeIndex node) const {
     Place const& place = places_[static_cast<std::size_t>(node)];
     return {lists_[place.list].data() + place.first, place.rows};

@@ -169,6 +169,11 @@ constexpr ShardCase kShardCases[] = {
     {"GradientBasedSparse", kSparse, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.6f); }},
     {"Goss", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kGoss, 1.0f); }},
     {"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 5; }},
+    // Alone the first shard would not have the narrow format.
+    {"NarrowFormatUneven", kNarrow,
+     [](TreeCase* c) {
+       for (std::size_t r = 0; r < c->gradients.size() / 2; ++r) c->gradients[r].grad *= 1e-4f;
+     }},
     {"NarrowUniform", kNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kUniform, 0.97f); }},
     {"NarrowGradientBased", kNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.97f); }},
     {"NarrowGoss", kNarrow,

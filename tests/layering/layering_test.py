@@ -33,7 +33,7 @@ ARROWS = {
     "partition": "core gradient matrix page sample tree",
     "histogram": "core gradient matrix page partition tree",
     "split": "core gradient histogram matrix sample tree",
-    "growth": "core gradient histogram matrix partition sample split tree",
+    "growth": "core collective gradient histogram matrix partition sample split tree",
     "predict": "core matrix objective partition sample split tree",
     "exact": "core gradient growth matrix predict quantile sample split tree",
     "rounds": "core gradient metric objective predict",
