@@ -121,12 +121,12 @@ def functions_in_front(root: Path) -> List[str]:
         path = root / file
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
-    code = names("plugin/api_hooks.cc", r"^XGBGPU_EXPORT int (XG\w+)\(")
+    code = names("plugin/common/api_hooks.cc", r"^XGBGPU_EXPORT int (XG\w+)\(")
     others = {"plugin/xgboost_gpu.map": r"^ *(XG(?:Booster|DMatrix|QuantileDMatrix|ProxyDMatrix)\w+);",
               "python/xgboost_gpu/_library.py": r'^    "(XG(?:Booster|DMatrix|QuantileDMatrix|ProxyDMatrix)\w+)",'}
     if not code:
-        return ["plugin/api_hooks.cc exports no function"]
-    return [f"{file} and plugin/api_hooks.cc do not both have {name}"
+        return ["plugin/common/api_hooks.cc exports no function"]
+    return [f"{file} and plugin/common/api_hooks.cc do not both have {name}"
             for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
 
 
@@ -181,11 +181,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "docs/parameters.md": "| `max_bin` | eta | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test_params.py that mentions max_bin"]),
     "functions_in_front": (
-        {"plugin/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+        {"plugin/common/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
          "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
          "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
-        ["xgboost_gpu.map and plugin/api_hooks.cc do not both have XGDMatrixB",
-         "_library.py and plugin/api_hooks.cc do not both have XGBoosterC"]),
+        ["xgboost_gpu.map and plugin/common/api_hooks.cc do not both have XGDMatrixB",
+         "_library.py and plugin/common/api_hooks.cc do not both have XGBoosterC"]),
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
