@@ -1,91 +1,19 @@
 #include "adapt_input.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 #include "core/message.h"
+#include "host/matrix_rows.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
-static_assert(sizeof(xgboost::Entry) == sizeof(Entry) && std::is_standard_layout_v<xgboost::Entry> &&
-                  offsetof(xgboost::Entry, index) == offsetof(Entry, feature) &&
-                  offsetof(xgboost::Entry, fvalue) == offsetof(Entry, value) &&
-                  std::is_same_v<xgboost::bst_feature_t, FeatureIndex> &&
-                  std::is_same_v<xgboost::bst_float, decltype(Entry::value)>,
-              "pages of a DMatrix are read where they lie");
-static_assert(sizeof(xgboost::bst_row_t) == sizeof(std::uint64_t));
-static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
-                  std::is_standard_layout_v<xgboost::GradientPair> &&
-                  std::is_same_v<xgboost::GradientPair::ValueT, decltype(GradientPair::grad)>,
-              "gradients are read where they lie");
-
-RowBatch ToBatch(xgboost::SparsePage const& page) {
-  auto const& offsets = page.offset.ConstHostVector();
-  auto const& entries = page.data.ConstHostVector();
-  RowBatch batch;
-  batch.first_row = page.base_rowid;
-  batch.offsets = {reinterpret_cast<std::uint64_t const*>(offsets.data()), offsets.size()};
-  batch.entries = {reinterpret_cast<Entry const*>(entries.data()), entries.size()};
-  return batch;
-}
-
-/// The batch, or one in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least value:
-/// below about -1.7e38 it runs out of floats. No threshold is below the least float either.
-RowBatch WithFiniteEnds(RowBatch batch, std::vector<Entry>* entries) {
-  auto const ran_out = [](Entry const& e) { return e.value == -std::numeric_limits<float>::infinity(); };
-  if (std::none_of(batch.entries.begin(), batch.entries.end(), ran_out)) return batch;
-  entries->assign(batch.entries.begin(), batch.entries.end());
-  for (Entry& e : *entries) {
-    if (ran_out(e)) e.value = std::numeric_limits<float>::lowest();
-  }
-  batch.entries = *entries;
-  return batch;
-}
-
-}  // namespace
-
-std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
-  auto const& types = info.feature_types.ConstHostVector();
-  auto const is_categorical = [](xgboost::FeatureType type) { return type == xgboost::FeatureType::kCategorical; };
-  if (std::none_of(types.cbegin(), types.cend(), is_categorical)) return {};
-  std::vector<std::uint8_t> categorical(info.num_col_);
-  std::transform(types.cbegin(), types.cend(), categorical.begin(), is_categorical);
-  return categorical;
-}
-
-void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
-  if (!IsBinned(*data_)) {
-    for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
-    return;
-  }
-  if (lower_ends_ == nullptr) {
-    std::shared_ptr<xgboost::SparsePage const> made;
-    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) made = page.page;  // one, or none
-    if (made == nullptr) return;
-    ends_ = WithFiniteEnds(ToBatch(*made), &finite_);
-    lower_ends_ = std::move(made);
-  }
-  visit(ends_);
-}
-
-std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache) {
-  auto owner = cache.ref.lock();
-  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
-  return owner;
-}
-
-bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
-
 /// Exact trees need every value, in memory.
-static void CheckExactData(xgboost::DMatrix* data) {
+void CheckExactData(xgboost::DMatrix* data) {
   if (IsBinned(*data)) {
     throw Unsupported{
         "tree_method is 'gpu_exact' and the data a QuantileDMatrix, which holds bins and not the values between which "
@@ -96,12 +24,14 @@ static void CheckExactData(xgboost::DMatrix* data) {
         "tree_method is 'gpu_exact' and feature_types has a 'c' (categorical), but exact trees split between values; "
         "allowed with gpu_exact: numerical features, and gpu_hist for both"};
   }
-  if (!data->SingleColBlock()) {
+  if (!IsInMemory(*data)) {
     throw Unsupported{
         "tree_method is 'gpu_exact' and the data a DMatrix in external memory, whose columns cannot be sorted page by "
         "page; allowed with gpu_exact: a DMatrix in memory, and gpu_hist for both"};
   }
 }
+
+}  // namespace
 
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place) {
   DMatrixRows const rows{data};
@@ -113,16 +43,11 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
   return Dataset::FromBinEdges(rows, threads, place);
 }
 
-void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {
-  if (!IsBinned(*data)) return;
-  constexpr double kDefaultSparseThreshold = 0.2;
-  data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
-}
-
-std::vector<xgboost::bst_group_t> WeightGroups(xgboost::MetaInfo const& info) {
+Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info) {
   std::size_t const weights = info.weights_.Size();
   bool const per_group = !info.group_ptr_.empty() && weights + 1 == info.group_ptr_.size() && weights != info.num_row_;
-  return per_group ? info.group_ptr_ : std::vector<xgboost::bst_group_t>{};
+  if (!per_group) return {};
+  return info.group_ptr_;
 }
 
 std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
@@ -224,6 +149,10 @@ bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::u
   }
 }
 
+BaseMargins BaseMarginsOf(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model) {
+  return {info.base_margin_.Data()->ConstHostVector(), BaseScore(model)};
+}
+
 bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs) {
   auto const& margin = info.base_margin_;
   return margin.Size() == 0 || (margin.Shape(0) == info.num_row_ && margin.Shape(1) == outputs);
@@ -236,31 +165,6 @@ std::vector<float> FeatureWeights(xgboost::MetaInfo const& info) {
                           " values; allowed: one for each of " + std::to_string(info.num_col_) + " columns"};
   }
   return weights;
-}
-
-Span<GradientPair const> View(xgboost::HostDeviceVector<xgboost::GradientPair> const& gradients) {
-  auto const& host = gradients.ConstHostVector();
-  return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
-}
-
-void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
-  // In blocks without an exit, which compilers turn into vector instructions.
-  constexpr std::size_t kBlock = 1024;
-  auto const is_bad = [&](std::size_t i) {
-    constexpr float kLargest = std::numeric_limits<float>::max();
-    return !(std::fabs(gradients[i].grad) <= kLargest) | !(std::fabs(gradients[i].hess) <= kLargest);
-  };
-  for (std::size_t begin = 0; begin < gradients.size(); begin += kBlock) {
-    std::size_t const end = std::min(begin + kBlock, gradients.size());
-    unsigned bad = 0;
-    for (std::size_t i = begin; i < end; ++i) bad |= static_cast<unsigned>(is_bad(i));
-    if (bad == 0) continue;
-    std::size_t i = begin;
-    while (!is_bad(i)) ++i;
-    throw InvalidArgument{"The gradient of row " + std::to_string(i / classes) + ", class " +
-                          std::to_string(i % classes) + " is " + std::to_string(gradients[i].grad) +
-                          " and its hessian " + std::to_string(gradients[i].hess) + "; allowed: finite numbers"};
-  }
 }
 
 }  // namespace xgbgpu::plugin

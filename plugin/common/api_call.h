@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "driver/data_key.h"
+
 namespace xgbgpu::plugin {
 
 /// Known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for all others.
@@ -29,6 +31,9 @@ InPlaceArrays const* CurrentInPlaceArrays();
 
 /// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
 std::uint64_t MetaInfoEpoch();
+
+/// The same as the engine wants to know it: nothing if the caller may have reached XGBoost past our functions.
+inline DataEpoch KnownEpoch() { return CurrentApiCall() == ApiCall::kOther ? DataEpoch{} : DataEpoch{MetaInfoEpoch()}; }
 
 }  // namespace xgbgpu::plugin
 

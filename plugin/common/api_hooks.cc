@@ -15,7 +15,7 @@
 #include "array_rows.h"
 #include "boundary.h"
 #include "core/message.h"
-#include "host_span.h"
+#include "driver/host_span.h"
 #include "host_version.h"
 #include "newcomers.h"
 #include "xgbgpu/error.h"
@@ -155,11 +155,11 @@ std::uint64_t MetaInfoEpoch() { return epoch; }
 
 }  // namespace xgbgpu::plugin
 
+using xgbgpu::HostSpan;
 using xgbgpu::plugin::ApiCall;
 using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
 using xgbgpu::plugin::EpochScope;
-using xgbgpu::plugin::HostSpan;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::Next;
 

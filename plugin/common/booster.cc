@@ -1,27 +1,27 @@
 #include "booster.h"
 
 #include <xgboost/c_api.h>
-#include <xgboost/generic_parameters.h>
 #include <xgboost/objective.h>
-#include <xgboost/predictor.h>
-#include <xgboost/task.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "adapt_input.h"
-#include "adapt_tree.h"
 #include "api_call.h"
 #include "boundary.h"
-#include "core/message.h"
-#include "host_span.h"
+#include "current_round.h"
+#include "driver/boosting_round.h"
+#include "driver/host_span.h"
+#include "host/decorated_objective.h"
+#include "host/matrix_rows.h"
+#include "host/stand_in.h"
 #include "level/stages.h"
+#include "memory_board.h"
+#include "model_forest.h"
 #include "newcomers.h"
 #include "notice.h"
-#include "objective.h"
-#include "round.h"
-#include "stand_in.h"
+#include "training_checks.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -38,7 +38,7 @@ xgboost::Json DeepCopy(xgboost::Json const& json) {
 /// Empties cached predictions unless told that the round went well: half a round may be in them.
 class CacheGuard {
  public:
-  explicit CacheGuard(xgboost::PredictionCacheEntry* cache) : cache_{cache} {}
+  explicit CacheGuard(HostCache* cache) : cache_{cache} {}
   ~CacheGuard() {
     if (cache_ != nullptr) Clear(cache_);
   }
@@ -47,49 +47,46 @@ class CacheGuard {
   void RoundIsComplete() { cache_ = nullptr; }
 
  private:
-  xgboost::PredictionCacheEntry* cache_;
+  HostCache* cache_;
 };
 
-void CheckOneWorker(char const* tree_method) {
-  int const workers = XGCommunicatorGetWorldSize();
-  if (workers == 1) return;
-  Throw<Unsupported>("Parameter tree_method is '", tree_method,
-                     "', which does not train distributed, and this process is one of ", workers,
-                     " workers; supported: one worker, or tree_method=hist on all of them");
-}
-
-/// XGBoost says so, too, but names the updater, which the user has not chosen.
-void CheckGrows(bool updates, char const* tree_method) {
-  if (!updates) return;
-  Throw<InvalidArgument>("Parameter process_type is 'update', and ", tree_method,
-                         " grows new trees; allowed: default, or update with updater=refresh or prune");
-}
-
-/// XGBoost looks at base_score for logistic objectives; others may begin with its logarithm. `margin`: what they made
-/// of it.
-void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score) {
-  if (info.base_margin_.Size() != 0 || std::isfinite(margin)) return;
-  // Of the margin -inf these two have gradients: a model of zeros, as in stock.
-  bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
-  if (may_be_zero && std::isinf(margin)) return;
-  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : base_score,
-                         "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
-                         ", since the objective takes its logarithm");
+/// Tells the memory board what a trainer holds.
+TrainerPool::Watch WatchMemory() {
+  return [](Trainer const& trainer) { return std::make_unique<MemoryBoard::Note>(trainer); };
 }
 
 }  // namespace
 
-Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
-                 xgboost::GenericParameter const* ctx)
-    : GradientBooster{ctx},
-      kind_{kind},
+Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model,
+                 HostContext const* ctx)
+    : kind_{kind},
+      stock_{stock},
       model_{model},
-      inner_{std::move(inner)},
-      dart_{inner_.get()},
-      on_device_{model},
-      dart_in_place_{model, true},
-      explanation_{model} {
+      ctx_{ctx},
+      stock_dart_{stock},
+      dart_{&stock_dart_},
+      trainers_{WatchMemory()},
+      on_device_{WarnOnce},
+      dart_in_place_{WarnOnce, true},
+      explanation_{WarnOnce} {
   DecorateNewcomers();  // this learner's metrics are made later
+}
+
+ModelView Booster::Model() const {
+  return {Rounds(),
+          model_->num_output_group,
+          static_cast<FeatureIndex>(model_->num_feature),
+          BaseScore(*model_),
+          [this](std::optional<float> rounding_base) { return ForestOf(*stock_, rounding_base); },
+          [this] { return PathForestOf(*stock_); }};
+}
+
+void Booster::ModelChanges() {
+  trainers_.ForgetMargins();
+  on_device_.Forget();
+  dart_in_place_.Forget();
+  explanation_.Forget();
+  dart_.Forget();
 }
 
 void Booster::Configure(xgboost::Args const& args) {
@@ -106,13 +103,13 @@ void Booster::Configure(xgboost::Args const& args) {
     // it sees other names, so show it others first: without updaters, training would crash.
     bool const failed_before = std::exchange(configure_failed_, true);
     bool const leaves_us = config_.InCharge() && !next.InCharge();
-    if (failed_before && (next.InCharge() || leaves_us)) inner_->Configure({{"updater", "sync"}});
+    if (failed_before && (next.InCharge() || leaves_us)) stock_->Configure({{"updater", "sync"}});
     // With "auto" a stock booster has the updaters that it had until its next round chooses others. Ours nobody else
     // knows: it goes there by way of "hist".
     bool const to_auto = std::any_of(args.begin(), args.end(),
                                      [](auto const& a) { return a.first == "tree_method" && a.second == "auto"; });
-    if (leaves_us && to_auto) inner_->Configure({{"tree_method", "hist"}});
-    inner_->Configure(translated);
+    if (leaves_us && to_auto) stock_->Configure({{"tree_method", "hist"}});
+    stock_->Configure(translated);
     configure_failed_ = false;
     config_ = std::move(next);
     for (auto const& [name, value] : args) {
@@ -127,14 +124,14 @@ void Booster::LoadConfig(xgboost::Json const& in) {
     BoosterConfig next;
     next.Load(&GBTreeSection(&translated));
     ObjectiveMayChange();
-    inner_->LoadConfig(translated);
+    stock_->LoadConfig(translated);
     config_ = std::move(next);
   });
 }
 
 void Booster::SaveConfig(xgboost::Json* out) const {
   AtBoundary("saving the configuration", [&] {
-    inner_->SaveConfig(out);
+    stock_->SaveConfig(out);
     config_.Save(&GBTreeSection(out));
   });
 }
@@ -149,7 +146,21 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   CheckGrows(config_.Updates(), tree_method);
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
   int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
-  Training& training = trainers_.Get(data, max_bin, place, ctx_->Threads());
+  int const threads = ctx_->Threads();
+  xgboost::MetaInfo const& info = data->Info();
+  auto const categorical = CategoricalFeatures(info);
+  DatasetRequest const request{DataKey{data},
+                               KnownEpoch(),
+                               max_bin,
+                               IsBinned(*data),
+                               info.weights_.ConstHostVector(),
+                               WeightGroups(info),
+                               categorical,
+                               place,
+                               [&] { return MakeDataset(data.get(), max_bin, threads, place); }};
+  Training& training = trainers_.Get(request, threads, [&] {
+    if (max_bin != kNoBins) ReportMaxBin(data.get(), max_bin);
+  });
   Trace(training.trainer.get());
   return training;
 }
@@ -171,8 +182,7 @@ void Booster::Trace(Trainer* trainer) {
   if (trace_ != nullptr) trace_->SetRound(Rounds());
 }
 
-bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
-                               xgboost::HostDeviceVector<xgboost::GradientPair>* out) {
+bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, HostGradients* out) {
   pending_ = {};
   knows_objective_ = true;
   objective.iteration = Rounds();
@@ -180,8 +190,9 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   Predicted const& predicted = LastPrediction();
   // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
   if (!config_.Trains() || &predicted.data->Info() != &info) return false;
-  Training& training = Prepare(OwnerOf(predicted.data, *predicted.cache));
-  Resident& own = training.own;
+  auto const owner = OwnerOf(predicted.data, *predicted.cache);
+  Training& training = Prepare(owner);
+  KeptRows& own = training.own;
   bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
   bool const resident =
       !on_host && (kind_ == Kind::kDart ? predicted.training && HasColumns(&training, predicted.data, *predicted.cache)
@@ -193,114 +204,105 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   if (!LabelsFit(objective, info, outputs)) return false;
 
   TargetView targets = ViewTargets(info);
-  TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, training.threads);
+  TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training.threads);
   training.Check(objective, targets, mark, outputs);
-  CheckBaseScore(objective.kind, info, model_->BaseScore(xgboost::GenericParameter::kCpuId)(0), base_score_);
+  CheckBaseScore(objective.kind, info, BaseScore(*model_), base_score_);
   if (on_host) {
-    auto const times = objective.kind == Objective::kCox
-                           ? time_orders_.Get(OwnerOf(predicted.data, *predicted.cache), targets, mark)
-                           : nullptr;
+    auto const times =
+        objective.kind == Objective::kCox ? time_orders_.Get(DataKey{owner}, rows, targets, mark) : nullptr;
     if (times != nullptr) targets.by_time = times->view();
-    auto& gradients = out->HostVector();
-    gradients.resize(rows * outputs);
+    auto const gradients = Resize(out, rows, outputs);
     HostStage(kObjective, [&] {
       host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
-                             RowMajor(reinterpret_cast<GradientPair*>(gradients.data()), rows, outputs),
-                             training.threads);
+                             RowMajor(gradients.data(), rows, outputs), training.threads);
     });
     return true;
   }
-  if (!resident) {
-    own.rounds.reset();
-    training.has_gradients_ahead = false;
-    if (own.rows == nullptr || own.rows->outputs() != outputs) {
-      training.trainer->Abandon();
-      own = {};  // before the new one needs memory
-      own.rows = training.trainer->MakeResidentRows(outputs);
-    }
-    own.rows->SetMargins(margins);
-    own.rounds = Rounds();
-  }
+  if (!resident) training.SetMargins(margins, outputs, Rounds());
   if (kind_ == Kind::kDart && resident) own.rows->WeighColumns(dart_.drawn());
-  own.SetTargets(targets, mark);
-  training.ComputeGradients(objective, mark);
-  out->HostVector().clear();
+  training.ComputeGradients(objective, targets, mark);
+  Clear(out);
   pending_ = {&training, out, predicted.data, objective, mark};
   return true;
 }
 
-void Booster::DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost::GradientPair>* gradients,
-                      xgboost::PredictionCacheEntry* cache, xgboost::ObjFunction const* objective) {
+void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCache* cache,
+                      xgboost::ObjFunction const* objective) {
   Pending const pending = std::exchange(pending_, {});
   if (!config_.Trains()) {
     ModelChanges();
-    inner_->DoBoost(data, gradients, cache, objective);
+    stock_->DoBoost(data, gradients, cache, objective);
     return;
   }
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
     bool const on_device = pending.gradients == gradients && pending.data == data;
-    Training& training = on_device ? *pending.training : Prepare(OwnerOf(data, *cache));
-    Round round{};
-    round.trainer = training.trainer.get();
-    round.params =
+    xgboost::MetaInfo const& info = data->Info();
+    auto const owner = OwnerOf(data, *cache);
+    Training& training = on_device ? *pending.training : Prepare(owner);
+    RoundOrder order;
+    order.params =
         ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
-    round.params.feature_weights = FeatureWeights(data->Info());
-    round.iteration = Rounds();
-    round.changes_leaves = objective != nullptr && objective->Task().UpdateTreeLeaf();
-    if (round.changes_leaves) CheckAdaptiveLeaves(round.params, data->Info());
-    round.adapts_leaves = round.changes_leaves && IsAbsoluteError(*objective);
-    changed_on_host_ = round.changes_leaves && !on_device;
-    if (changed_on_host_) round.margins = NeedMargins(data, cache);
-    round.keeps_trees = OwnsRounds() && !changed_on_host_ && training.EvaluatesOnDevice();
-    std::optional<std::uint32_t> const columns_of = BeginDartRound(&training, data, *cache, &round);
-    // dart computes all predictions anew, so what it has cached never counts.
-    round.cache_is_current = kind_ == Kind::kGBTree && cache->version == round.iteration;
+    order.params.feature_weights = FeatureWeights(info);
+    order.iteration = Rounds();
+    order.leaves = LeafRuleOf(objective);
+    bool const changes_leaves = order.leaves != LeafRule::kGradients;
+    if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+    changed_on_host_ = changes_leaves && !on_device;
+    HostRound::Residuals residuals;
+    if (changed_on_host_) {
+      residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), NeedMargins(data, cache)};
+    }
+    order.keeps_trees = OwnsRounds() && !changed_on_host_ && training.EvaluatesOnDevice();
+    std::optional<std::uint32_t> columns_of;
+    if (kind_ == Kind::kDart && OwnsRounds() && HasColumns(&training, data, *cache)) {
+      columns_of = ReserveRound(&training, order.iteration);
+    }
+    order.adds_columns = columns_of && !changed_on_host_;  // leaves that are yet to change are recorded later
     if (trace_ != nullptr) trace_->Write();
-    training.BeginRound(round.iteration, round.keeps_trees);
-    RoundScope scope{&round};
+
+    std::unique_ptr<BoostingRound> round;
     if (on_device) {
-      round.rows = training.own.rows.get();
-      RoundPlan plan{pending.objective, pending.targets, round.params};
-      // A plan that has served two rounds will serve the next: what is set anew in each round is not started ahead.
-      bool const lasting = kind_ == Kind::kGBTree && training.last_plan &&
-                           training.last_plan->SameGradients(plan.objective, plan.targets) &&
-                           training.last_plan->params == plan.params;
-      training.last_plan = std::move(plan);
-      if (lasting && config_.device().gpu_trace.empty()) {
-        round.look_ahead = [&](TrainParams const& params, std::size_t trees_per_output) {
-          training.LookAhead(training.last_plan->objective, params, round.iteration + 1, trees_per_output);
-        };
-      }
-      StandIn stand_in{round.rows->outputs()};
-      inner_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
-      training.own.rounds = Rounds();
-      training.own.of_forest = round.trees > round.rows->outputs();
+      bool const may_look_ahead = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
+      round = std::make_unique<DeviceRound>(&training, std::move(order), pending.objective, pending.targets,
+                                            may_look_ahead);
     } else {
-      training.last_plan.reset();
-      std::uint64_t const rows = data->Info().num_row_;
-      if (gradients->Size() > rows) CheckFinite(View(*gradients), gradients->Size() / rows);
+      round = std::make_unique<HostRound>(&training, std::move(order), residuals);
+    }
+    // dart computes all predictions anew, so what it has cached never counts.
+    CurrentRound const scope{round.get(), kind_ == Kind::kGBTree && cache->version == Rounds()};
+    if (on_device) {
+      StandIn stand_in{training.own.rows->outputs()};
+      stock_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
+    } else {
+      if (gradients->Size() > info.num_row_) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
       CacheGuard guard{cache};
-      inner_->DoBoost(data, gradients, cache, objective);
+      stock_->DoBoost(data, gradients, cache, objective);
       guard.RoundIsComplete();
     }
     if (on_device || kind_ == Kind::kDart) Clear(cache);  // what it holds is a round behind
-    training.EndRound(Rounds(), round.keeps_trees);
-    if (kind_ == Kind::kDart) EndDartRound(&training, columns_of);
+    round->End(Rounds());
+    if (kind_ != Kind::kDart) return;
+    training.own.rounds = columns_of && !changed_on_host_ ? Rounds() : columns_of;
+    if (OwnsRounds()) {
+      dart_.RoundIsOver(Rounds());
+    } else {
+      dart_.Forget();
+    }
   });
 }
 
-Span<float const> Booster::NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache) {
-  DropOlderMargins(*data, cache, true);
+Span<float const> Booster::NeedMargins(xgboost::DMatrix* data, HostCache* cache) {
+  DropOlderMargins(data, cache, true);
   bool const are_missing = cache->predictions.Size() == 0 && data->Info().num_row_ != 0;
   // What dart has cached is without the trees that it dropped, and has no version.
-  if (are_missing || (kind_ != Kind::kDart && cache->version != Rounds())) PredictBatch(data, cache, false, 0, 0);
+  if (are_missing || (kind_ != Kind::kDart && cache->version != Rounds())) PredictBatch(data, cache, false, {0, 0});
   return cache->predictions.ConstHostVector();
 }
 
-bool Booster::IsCurrent(Resident const& resident) const {
+bool Booster::IsCurrent(KeptRows const& kept) const {
   // Without a round XGBoost takes margins from its matrix anew each time: they may have been set.
-  return resident.rows != nullptr && resident.rounds == Rounds() && Rounds() > 0;
+  return kept.rows != nullptr && kept.rounds == Rounds() && Rounds() > 0;
 }
 
 Booster::Predicted& Booster::LastPrediction() {
@@ -308,12 +310,11 @@ Booster::Predicted& Booster::LastPrediction() {
   return last;
 }
 
-Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins,
-                                 xgboost::GenericParameter const* ctx) {
+Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins, HostContext const* ctx) {
   return LastPrediction().margins == &margins ? WhichPredictedLast(ctx) : nullptr;
 }
 
-Booster* Booster::WhichPredictedLast(xgboost::GenericParameter const* ctx) {
+Booster* Booster::WhichPredictedLast(HostContext const* ctx) {
   auto const by = LastPrediction().by.lock();
   return by != nullptr && (*by)->ctx_ == ctx ? *by : nullptr;
 }
@@ -321,26 +322,27 @@ Booster* Booster::WhichPredictedLast(xgboost::GenericParameter const* ctx) {
 void Booster::FillMargins() {
   Predicted const& last = LastPrediction();
   if (kind_ == Kind::kDart) {
-    if (last.resident != nullptr) CopyMargins(*last.resident, last.cache);
+    if (last.kept != nullptr) CopyMargins(*last.kept, last.cache);
     return;
   }
-  if (Training* const training = trainers_.FindMargins(last.data, Rounds())) CopyMargins(training->own, last.cache);
+  if (Training* const training = trainers_.FindMargins(KeyOf(last.data, *last.cache), Rounds()))
+    CopyMargins(training->own, last.cache);
 }
 
-void Booster::CopyMargins(Resident const& resident, xgboost::PredictionCacheEntry* out) {
+void Booster::CopyMargins(KeptRows const& kept, HostCache* out) {
   std::lock_guard<std::mutex> lock{margins_mutex_};
   auto& margins = out->predictions.HostVector();
-  std::size_t const size = resident.rows->rows() * resident.rows->outputs();
-  if (kind_ == Kind::kGBTree && out->version == resident.rounds && margins.size() == size) return;
+  std::size_t const size = kept.rows->rows() * kept.rows->outputs();
+  if (kind_ == Kind::kGBTree && out->version == kept.rounds && margins.size() == size) return;
   out->version = 0;
   margins.resize(size);
-  resident.rows->CopyMargins(margins);
+  kept.rows->CopyMargins(margins);
   // A dart has its last round there, as stock code: its cached margins never count.
-  out->version = kind_ == Kind::kGBTree ? *resident.rounds : *resident.rounds - 1;
+  out->version = kind_ == Kind::kGBTree ? *kept.rounds : *kept.rounds - 1;
 }
 
-bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out) {
-  Training* const training = trainers_.FindMargins(data, Rounds());
+bool Booster::ServeMargins(xgboost::DMatrix* data, HostCache* out) {
+  Training* const training = trainers_.FindMargins(KeyOf(data, *out), Rounds());
   if (training == nullptr || !IsCurrent(training->own)) return false;
   {
     // Who predicts first after the first round of a forest begins with its matrix's margins, in XGBoost: they may have
@@ -354,7 +356,7 @@ bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCach
   }
   ApiCall const call = CurrentApiCall();
   if (call == ApiCall::kEvaluate && knows_objective_) {
-    LastPrediction().resident = &training->own;
+    LastPrediction().kept = &training->own;
     return true;
   }
   if (call == ApiCall::kUpdate && !must_fill_.exchange(false)) return true;
@@ -369,38 +371,37 @@ bool Booster::ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCach
   }
 }
 
-bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out) {
+bool Booster::ServeEvaluation(xgboost::DMatrix* data, HostCache* out) {
   Training* const training = trainers_.Newest();
   bool const evaluates = CurrentApiCall() == ApiCall::kEvaluate;
-  // A matrix of training whose margins are not resident (own objectives) has them in XGBoost's cache.
-  if (training == nullptr || Rounds() == 0 || changed_on_host_ || trainers_.TrainingOf(data) != nullptr) return false;
-  Resident* resident = nullptr;
+  if (training == nullptr || Rounds() == 0 || changed_on_host_) return false;
+  DataKey const key = KeyOf(data, *out);
+  // A matrix of training whose margins are not on a device (own objectives) has them in XGBoost's cache.
+  if (trainers_.TrainingOf(key) != nullptr) return false;
+  KeptRows* kept = nullptr;
   {
     std::lock_guard<std::mutex> lock{margins_mutex_};
-    resident = training->Advance(data, Rounds());
+    kept = training->Advance(key, Rounds());
   }
-  if (resident != nullptr && evaluates && knows_objective_) {
+  if (kept != nullptr && evaluates && knows_objective_) {
     Clear(out);
-    LastPrediction().resident = resident;
+    LastPrediction().kept = kept;
     return true;
   }
-  if (resident != nullptr) {
-    CopyMargins(*resident, out);
+  if (kept != nullptr) {
+    CopyMargins(*kept, out);
     return true;
   }
   if (!evaluates) return false;
-  PredictAnew(data, out, false, 0, 0);
-  auto const kept = binned_values_.Find(data);
-  xgboost::DMatrix* const values = IsBinned(*data) ? kept.get() : data;
+  PredictAnew(data, out, false, {0, 0});
+  auto const of_bins = binned_values_.Find(key);
+  xgboost::DMatrix* const values = IsBinned(*data) ? of_bins.get() : data;
   if (values == nullptr) return true;  // its rows are not to be had
-  if (training->Admit(OwnerOf(data, *out), values, out->predictions.ConstHostVector(), Rounds())) {
-    binned_values_.Drop(data);
-  }
+  if (training->Admit(key, DMatrixRows{values}, out->predictions.ConstHostVector(), Rounds())) binned_values_.Drop(key);
   return true;
 }
 
-void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
-                           unsigned layer_begin, unsigned layer_end) {
+void Booster::PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds) {
   HostSpan span{training ? "margins" : "predict"};
   if (TraceFile::AnyOpen()) {
     SetThreadTrace(trace_);
@@ -410,15 +411,15 @@ void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry
   binned_values_.DropExpired();
   time_orders_.DropExpired();
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training};
-  DropOlderMargins(*data, out, training);
+  DropOlderMargins(data, out, training);
   if (kind_ == Kind::kDart) {
-    PredictDart(data, out, training, layer_begin, layer_end);
+    PredictDart(data, out, training, rounds);
     return;
   }
-  bool const all_rounds = layer_begin == 0 && (layer_end == 0 || layer_end == Rounds());
+  bool const all_rounds = rounds.first == 0 && (rounds.last == 0 || rounds.last == Rounds());
   bool const served = all_rounds && OwnsRounds() &&
                       AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });
-  if (!served) PredictAnew(data, out, training, layer_begin, layer_end);
+  if (!served) PredictAnew(data, out, training, rounds);
 }
 
 bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
@@ -426,12 +427,12 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
   Predicted& last = LastPrediction();
   knows_objective_ = true;
   if (!OwnsRounds()) return false;
-  if (objective && last.resident != nullptr) {
+  if (objective && last.kept != nullptr) {
     last.evaluated = predictions;
     last.objective = *objective;
     return true;
   }
-  if (last.resident != nullptr) Bring(predictions);
+  if (last.kept != nullptr) Bring(predictions);
   if (!objective) return false;
   std::uint64_t const rows = last.data->Info().num_row_;  // NOLINT(clang-analyzer-*): as above
   auto& values = predictions->HostVector();
@@ -446,9 +447,9 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
 
 void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
   Predicted& last = LastPrediction();
-  CopyMargins(*last.resident, last.cache);  // NOLINT(clang-analyzer-*): as above
+  CopyMargins(*last.kept, last.cache);  // NOLINT(clang-analyzer-*): as above
   predictions->HostVector() = last.cache->predictions.ConstHostVector();
-  last.resident = nullptr;
+  last.kept = nullptr;
 }
 
 std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
@@ -456,17 +457,16 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
   Predicted& last = LastPrediction();
   if (last.evaluated != &predictions || &last.data->Info() != &info || XGCommunicatorGetWorldSize() > 1) return {};
   std::uint64_t const rows = info.num_row_;
-  auto const outputs =
-      static_cast<std::uint32_t>(last.resident ? last.resident->rows->outputs() : predictions.Size() / rows);
+  auto const outputs = static_cast<std::uint32_t>(last.kept ? last.kept->rows->outputs() : predictions.Size() / rows);
   if (!LabelsFit(metric, info, outputs)) return {};
   TargetView targets = ViewTargets(info);
-  if (last.resident == nullptr) {
+  if (last.kept == nullptr) {
     double value = 0;
     HostStage(kMetric, [&] {
       std::shared_ptr<host::SortedTimes const> times;
       if (metric.kind == Metric::kCoxNloglik) {
-        auto const mark = TargetMark::Of(targets, rows, Objective::kCox, ctx_->Threads());
-        times = time_orders_.Get(OwnerOf(last.data, *last.cache), targets, mark);
+        auto const mark = TargetMark::Of(targets, rows, Objective::kCox, KnownEpoch(), ctx_->Threads());
+        times = time_orders_.Get(KeyOf(last.data, *last.cache), rows, targets, mark);
         targets.by_time = times->view();
       }
       value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
@@ -475,8 +475,8 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
     return value;
   }
   try {
-    last.resident->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, ctx_->Threads()));
-    return last.resident->rows->Evaluate(last.objective, metric);
+    last.kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), ctx_->Threads()));
+    return last.kept->rows->Evaluate(last.objective, metric);
   } catch (OutOfDeviceMemory const&) {
     FillPredictions(predictions);  // the host has room
     return Evaluate(metric, predictions, info);
@@ -485,16 +485,9 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
 
 void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& predictions) {
   Predicted& last = LastPrediction();
-  if (last.evaluated != &predictions || last.resident == nullptr) return;
+  if (last.evaluated != &predictions || last.kept == nullptr) return;
   Bring(last.evaluated);
   BeginEvaluation(last.objective, last.evaluated);
-}
-
-void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
-                    bool* out_of_bound) const {
-  auto* const decorated = dynamic_cast<Booster*>(out);
-  if (decorated != nullptr) decorated->ModelIsReplaced();
-  inner_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->inner_.get(), out_of_bound);
 }
 
 }  // namespace xgbgpu::plugin

@@ -1,4 +1,4 @@
-/// The booster: a stock gbtree or dart, with gpu_hist around it.
+/// The booster: what gpu_hist does in the place of a stock gbtree or dart.
 #ifndef XGBGPU_PLUGIN_BOOSTER_H_
 #define XGBGPU_PLUGIN_BOOSTER_H_
 
@@ -13,56 +13,74 @@
 #include <vector>
 
 #include "binned_values.h"
-#include "booster_config.h"
-#include "cached_bases.h"
 #include "core/trace.h"
-#include "dart_weights.h"
-#include "device_prediction.h"
-#include "explanation.h"
+#include "driver/dart.h"
+#include "driver/device_prediction.h"
+#include "driver/explanation.h"
+#include "driver/margin_bases.h"
+#include "driver/model_view.h"
+#include "driver/time_orders.h"
+#include "driver/trainer_pool.h"
+#include "host/booster_config.h"
+#include "host/host.h"
+#include "host/stock_dart.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
-#include "round.h"
-#include "time_orders.h"
-#include "trainer_pool.h"
 
 namespace xgbgpu::plugin {
 
-/// Decorates a stock booster. Ours are: parameters, translated on their way in (Configure, LoadConfig) and back
-/// (SaveConfig); gradients and margins that stay on a device (PredictBatch, ComputeGradients, DoBoost;
-/// docs/adr/0008-rounds-on-the-device.md, 0015-dart-rounds.md); DoBoost announces the round to our updater; Slice
-/// unwraps. All else is passed on.
-class Booster : public xgboost::GradientBooster {
+/// Stands between XGBoost, which calls it through a DecoratedBooster (host/decorated_booster.h), and the stock booster.
+/// It translates: parameters on their way in (Configure, LoadConfig) and back (SaveConfig); matrices, caches and
+/// gradients into what the engine's rounds are made of (PredictBatch, ComputeGradients, DoBoost); and it knows when
+/// XGBoost's vectors must be filled, because somebody may look at them (docs/adr/0008-rounds-on-the-device.md).
+class Booster {
  public:
   enum class Kind { kGBTree, kDart };
 
-  Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgboost::LearnerModelParam const* model,
-          xgboost::GenericParameter const* ctx);
+  /// `stock`, `model` and `ctx` must outlive it.
+  Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model, HostContext const* ctx);
 
-  void Configure(xgboost::Args const& args) override;
-  void LoadConfig(xgboost::Json const& in) override;
-  void SaveConfig(xgboost::Json* out) const override;
+  // What GradientBooster's functions of these names promise.
 
+  void Configure(xgboost::Args const& args);
+  void LoadConfig(xgboost::Json const& in);
+  void SaveConfig(xgboost::Json* out) const;
   /// If it throws, the booster is as before the call.
-  void DoBoost(xgboost::DMatrix* data, xgboost::HostDeviceVector<xgboost::GradientPair>* gradients,
-               xgboost::PredictionCacheEntry* cache, xgboost::ObjFunction const* objective) override;
-  void PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
-                    unsigned layer_end) override;
-  void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
-             bool* out_of_bound) const override;
+  void DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCache* cache,
+               xgboost::ObjFunction const* objective);
+  void PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
+
+  // The same, but the answer is false if the stock booster has to do it. Rounds 0, 0: all.
+
+  bool InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const;
+  bool PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
+  bool PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
+  bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
+
+  /// Before the stock booster gets another model: nothing that we have made of the old one is true any more, nor what
+  /// XGBoost has cached of it.
+  void ModelIsReplaced() {
+    ModelChanges();
+    bases_.Forget();
+  }
+  /// Another objective may be in force from now on.
+  void ObjectiveMayChange() {
+    must_fill_ = true;
+    knows_objective_ = false;
+  }
 
   /// The booster of the learner with this context, if it predicted into `margins` last on this thread; or null.
-  static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, xgboost::GenericParameter const* ctx);
+  static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, HostContext const* ctx);
   /// Gradients of the margins predicted last, kept where the margins are: `out` is filled on the host (the host
   /// backend, mixed updaters), emptied else. False if stock code has to do it: other methods, or labels that
   /// XGBoost has something to say about.
-  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info,
-                        xgboost::HostDeviceVector<xgboost::GradientPair>* out);
+  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, HostGradients* out);
   /// Brings the margins predicted last to the host, if they are not there.
   void FillMargins();
 
   /// The booster of the learner with this context, if it predicted last on this thread; or null. Objective, metrics and
   /// booster of a learner have one context; those of a learner with another kind of booster must not meet ours.
-  static Booster* WhichPredictedLast(xgboost::GenericParameter const* ctx);
+  static Booster* WhichPredictedLast(HostContext const* ctx);
   /// The margins predicted last, of which `predictions` is a copy, become what metrics are given, where they are: on a
   /// device they stay there and `predictions` is left empty. False if stock code has to do it; then they are here.
   bool BeginEvaluation(std::optional<ObjectiveParams> const& objective, xgboost::HostDeviceVector<float>* predictions);
@@ -72,83 +90,35 @@ class Booster : public xgboost::GradientBooster {
   /// Brings them to the host, if they are not there.
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
-  void LoadModel(xgboost::Json const& in) override {
-    ModelIsReplaced();
-    ObjectiveMayChange();
-    inner_->LoadModel(in);
-  }
-  void SaveModel(xgboost::Json* out) const override { inner_->SaveModel(out); }
-  void Load(dmlc::Stream* in) override {
-    ModelIsReplaced();
-    ObjectiveMayChange();
-    inner_->Load(in);
-  }
-  void Save(dmlc::Stream* out) const override { inner_->Save(out); }
-  std::int32_t BoostedRounds() const override { return inner_->BoostedRounds(); }
-  bool ModelFitted() const override { return inner_->ModelFitted(); }
-  bool UseGPU() const override { return inner_->UseGPU(); }
-
-  void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, xgboost::PredictionCacheEntry* out,
-                      std::uint32_t layer_begin, std::uint32_t layer_end) const override;
-  void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned layer_begin,
-                       unsigned layer_end) override {
-    inner_->PredictInstance(row, out, layer_begin, layer_end);
-  }
-  void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                   unsigned layer_end) override;
-  void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                           unsigned layer_end, bool approximate, int condition, unsigned feature) override;
-  void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                                       unsigned layer_begin, unsigned layer_end, bool approximate) override;
-  std::vector<std::string> DumpModel(xgboost::FeatureMap const& names, bool with_stats,
-                                     std::string format) const override {
-    return inner_->DumpModel(names, with_stats, std::move(format));
-  }
-  void FeatureScore(std::string const& importance, xgboost::common::Span<std::int32_t const> trees,
-                    std::vector<xgboost::bst_feature_t>* features, std::vector<float>* scores) const override {
-    inner_->FeatureScore(importance, trees, features, scores);
-  }
-
  private:
   /// The part of a saved configuration that describes the gbtree.
   xgboost::Json& GBTreeSection(xgboost::Json* config) const;
 
-  std::uint32_t Rounds() const { return static_cast<std::uint32_t>(inner_->BoostedRounds()); }
+  std::uint32_t Rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
+  /// The model as it is now.
+  ModelView Model() const;
   /// Trees are grown by our updater and margins are sums of their leaves: nothing that stock code has to see.
   bool OwnsRounds() const { return config_.Trains() && config_.Sequence() == kUpdater; }
-  /// By others than us: nothing that we have made of it is true any more.
-  void ModelChanges() {
-    trainers_.ForgetMargins();
-    on_device_.Forget();
-    dart_in_place_.Forget();
-    explanation_.Forget();
-    dart_.Forget();
-  }
-  /// The same, and nothing that XGBoost has cached of it, either.
-  void ModelIsReplaced() {
-    ModelChanges();
-    bases_.Forget();
-  }
+  /// The model is changed by others than us: nothing that we have made of it is true any more.
+  void ModelChanges();
   /// Margins go on from what the model begins with now.
-  void DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training);
-  /// Without resident rows: on a device if that is worth the way, else on the host.
-  void PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
-                   unsigned layer_end);
-  /// The model on a device, if there is one and it is worth the way for so many rows and the rounds [begin, end); end
-  /// 0: to the last.
-  std::optional<ModelOnDevice> WorthADevice(DevicePrediction* prediction, std::uint64_t rows, std::uint32_t begin,
-                                            std::uint32_t end) const;
+  void DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training);
+  /// Without rows that are kept: on a device if that is worth the way, else on the host.
+  void PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
+  /// DevicePrediction::PredictMargins, for what XGBoost's cache does not have yet.
+  bool PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
+                       HostCache* out);
+  /// The device, if there is one and it is worth the way for so many rows and these rounds (last 0: to the end).
+  std::optional<WorkPlace> WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
+                                        RoundRange rounds) const;
+  /// True if contributions of `data` are for the engine.
+  bool Explains(xgboost::DMatrix* data, RoundRange rounds) const;
   /// `data`, or where that is a QuantileDMatrix and it saves time (a model that goes to a device needs it), its values.
-  std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out,
-                                                  bool for_device);
-  void ObjectiveMayChange() {
-    must_fill_ = true;
-    knows_objective_ = false;
-  }
-  /// The trainer for `data`, once everything about the round has been checked.
+  std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, HostCache const& out, bool for_device);
+  /// The training on `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
-  Span<float const> NeedMargins(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* cache);
+  Span<float const> NeedMargins(xgboost::DMatrix* data, HostCache* cache);
   /// Has gpu_trace, as it is set now, told of what this trainer does.
   void Trace(Trainer* trainer);
   /// work() is a stage that the host does for a round.
@@ -158,33 +128,29 @@ class Booster : public xgboost::GradientBooster {
     timer.SetFile(trace_.get());
     timer.Run(stage, kNoLevel, work);
   }
-  /// The margins of `resident` are those of the model.
-  bool IsCurrent(Resident const& resident) const;
+  /// The margins of `kept` are those of the model.
+  bool IsCurrent(KeptRows const& kept) const;
   /// True if the margins of `data` after all rounds are on a device; brings them to `out` if somebody may look there.
-  bool ServeMargins(xgboost::DMatrix const* data, xgboost::PredictionCacheEntry* out);
+  bool ServeMargins(xgboost::DMatrix* data, HostCache* out);
   /// The same for a matrix that is evaluated.
-  bool ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out);
-  void CopyMargins(Resident const& resident, xgboost::PredictionCacheEntry* out);
+  bool ServeEvaluation(xgboost::DMatrix* data, HostCache* out);
+  void CopyMargins(KeptRows const& kept, HostCache* out);
 
-  // Of a dart: booster_dart.cc, docs/adr/0015-dart-rounds.md. The margins of `resident` are weighed leaf columns.
+  // Of a dart: booster_dart.cc. The margins of kept rows are weighed leaf columns.
 
   /// Stock's dart would read on behind its last tree.
-  void CheckDartRounds(unsigned layer_end) const;
+  void CheckDartRounds(std::uint32_t last) const;
   /// PredictBatch.
-  void PredictDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training, unsigned layer_begin,
-                   unsigned layer_end);
+  void PredictDart(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
   /// The prediction of all rounds; `training`: without the trees drawn last. False if stock code has to make it.
-  bool ServeDart(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training);
+  bool ServeDart(xgboost::DMatrix* data, HostCache* out, bool training);
   /// Whose columns serve predictions of `data`: may be without columns yet. Null: nobody's.
-  Resident* DartRows(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out);
-  /// Every tree of the model has a column. False if there is no room, and then there are no columns.
-  bool Complete(xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& out, Resident* resident);
-  /// Complete, for the rows of the training.
-  bool HasColumns(Training* training, xgboost::DMatrix* data, xgboost::PredictionCacheEntry const& cache);
-  /// Has the round's trees become columns, if it can. Returns the rounds that have some before it.
-  std::optional<std::uint32_t> BeginDartRound(Training* training, xgboost::DMatrix* data,
-                                              xgboost::PredictionCacheEntry const& cache, Round* round);
-  void EndDartRound(Training* training, std::optional<std::uint32_t> columns_of);
+  KeptRows* DartRows(xgboost::DMatrix* data, HostCache const& out);
+  DartShape Shape();
+  /// What records columns for `data`, of which `kept` are the rows.
+  RecordColumns RecorderOf(xgboost::DMatrix* data, HostCache const& out, DartShape const& model, KeptRows const& kept);
+  /// CompleteOwnColumns, for the rows of the training.
+  bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);
 
   void Bring(xgboost::HostDeviceVector<float>* predictions);
 
@@ -192,9 +158,9 @@ class Booster : public xgboost::GradientBooster {
   struct Predicted {
     std::weak_ptr<Booster*> by;
     xgboost::DMatrix* data;
-    xgboost::PredictionCacheEntry* cache;
+    HostCache* cache;
     xgboost::HostDeviceVector<float> const* margins;  ///< of `cache`, to compare with only
-    Resident* resident;                               ///< what is to be evaluated, if it is on a device
+    KeptRows* kept;                                   ///< what is to be evaluated, if it is on a device
     xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's vector for it, once BeginEvaluation has seen it
     ObjectiveParams objective;                        ///< of `evaluated`
     bool training;                                    ///< a dart has left out the trees drawn last
@@ -204,16 +170,18 @@ class Booster : public xgboost::GradientBooster {
   /// Gradients that are on a device, for the DoBoost that follows.
   struct Pending {
     Training* training{nullptr};
-    xgboost::HostDeviceVector<xgboost::GradientPair> const* gradients{nullptr};  ///< XGBoost's vector, left empty
+    HostGradients const* gradients{nullptr};  ///< XGBoost's vector, left empty
     xgboost::DMatrix const* data{nullptr};
     ObjectiveParams objective{};
     TargetMark targets{};
   };
 
   Kind kind_;
+  xgboost::GradientBooster* stock_;
   xgboost::LearnerModelParam const* model_;
-  std::unique_ptr<xgboost::GradientBooster> inner_;
-  DartWeights dart_;  ///< of a dart
+  HostContext const* ctx_;
+  StockDart stock_dart_;  ///< of a dart
+  DartWeights dart_;      ///< of a dart
   BoosterConfig config_;
   std::string base_score_;  ///< as it was set last, if it was
   bool configure_failed_{false};
@@ -222,8 +190,8 @@ class Booster : public xgboost::GradientBooster {
   mutable DevicePrediction dart_in_place_;
   Explanation explanation_;
   TimeOrders time_orders_;
-  CachedBases bases_;
-  BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated, but have no resident rows
+  MarginBases bases_;
+  BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated, but have no rows on a device
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun

@@ -1,57 +1,90 @@
-/// Predictions of a booster that no resident rows have: on a device where that is worth the way, else stock code's.
+/// Predictions of a booster that no kept rows have: on a device where that is worth the way, else stock code's.
 #include <new>
+#include <utility>
 
 #include "adapt_input.h"
 #include "api_call.h"
 #include "array_rows.h"
 #include "booster.h"
 #include "boundary.h"
-#include "prediction_policy.h"
+#include "driver/prediction_policy.h"
+#include "host/matrix_rows.h"
+#include "host/value_matrix.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
 /// Stock code has nothing to do for these rounds.
-bool IsThere(xgboost::PredictionCacheEntry const& out, std::uint32_t first, std::uint32_t last) {
+bool IsThere(HostCache const& out, std::uint32_t first, std::uint32_t last) {
   return first == 0 && out.version == last && out.predictions.Size() != 0;
 }
 
 }  // namespace
 
-/// Of our methods; stock's go on as in stock.
-void Booster::DropOlderMargins(xgboost::DMatrix const& data, xgboost::PredictionCacheEntry* out, bool training) {
+/// For our methods; with stock's, margins go on as in stock.
+void Booster::DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training) {
   if (Rounds() == 0 && !training) return;            // without a round, only a training has a base score
   std::lock_guard<std::mutex> lock{margins_mutex_};  // nobody is served between the two
-  if (!config_.InCharge() && !bases_.any()) return;
-  float const base = model_->BaseScore(xgboost::GenericParameter::kCpuId)(0);
+  if (!HasOwner(*out) || (!config_.InCharge() && !bases_.any())) return;
+  DataKey const key = KeyOf(data, *out);
+  BaseMargins const base = BaseMarginsOf(data->Info(), *model_);
   if (!config_.InCharge()) {
-    bases_.Leave(base, data);
-  } else if (bases_.DropOlder(base, data, out)) {
-    trainers_.ForgetMargins();
+    bases_.Leave(key, base, KnownEpoch());
+    return;
   }
+  auto const stale = bases_.Look(key, base, KnownEpoch(), out);
+  if (stale.cached) Clear(out);
+  if (stale.kept) trainers_.ForgetMargins();
 }
 
-void Booster::PredictAnew(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
-                          unsigned layer_begin, unsigned layer_end) {
+void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds) {
   std::shared_ptr<xgboost::DMatrix> values;
   auto const from = [&] { return values == nullptr ? data : values.get(); };
   bool const done = AtBoundary("predicting", [&] {
     bool const is_dart = kind_ == Kind::kDart;
-    if (!is_dart && IsThere(*out, layer_begin, layer_end == 0 ? Rounds() : layer_end)) return false;
+    std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
+    if (!is_dart && IsThere(*out, rounds.first, last)) return false;
     bool const drops_trees = is_dart && training;
     // Of a gbtree the cache may have the first rounds.
-    bool const has_first = !is_dart && layer_begin == 0 && out->version <= (layer_end == 0 ? Rounds() : layer_end);
-    unsigned const begin = has_first ? out->version : layer_begin;
-    auto const model = drops_trees ? std::nullopt : WorthADevice(&on_device_, data->Info().num_row_, begin, layer_end);
-    values = ToPredictFrom(data, *out, model.has_value());
-    return model && on_device_.Predict(*model, from(), {layer_begin, layer_end}, is_dart, out);
+    bool const has_first = !is_dart && rounds.first == 0 && out->version <= last;
+    ModelView const model = Model();
+    std::optional<WorkPlace> device;
+    if (!drops_trees) {
+      device = WorthADevice(&on_device_, model, data->Info().num_row_,
+                            {has_first ? out->version : rounds.first, rounds.last});
+    }
+    values = ToPredictFrom(data, *out, device.has_value());
+    return device && PredictOnDevice(model, *device, from(), rounds, out);
   });
-  if (!done) inner_->PredictBatch(from(), out, training, layer_begin, layer_end);
+  if (!done) stock_->PredictBatch(from(), out, training, rounds.first, rounds.last);
 }
 
-std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
-                                                         xgboost::PredictionCacheEntry const& out, bool for_device) {
+bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
+                              HostCache* out) {
+  xgboost::MetaInfo const& info = data->Info();
+  if (IsBinned(*data)) return false;  // its values were not to be had
+  bool const is_dart = kind_ == Kind::kDart;
+  if (rounds.last == 0) rounds.last = model.rounds;
+  bool const from_start = rounds.first == 0;
+  bool const from_cache = !is_dart && from_start && out->version <= rounds.last;
+  if (from_cache) rounds.first = out->version;
+  bool const has_first = from_cache && rounds.first != 0;
+  if (!has_first && !BaseMarginFits(info, model.outputs)) return false;  // XGBoost has something to say about it
+  BaseMargins const base = BaseMarginsOf(info, *model_);
+  auto& margins = out->predictions.HostVector();
+  auto const version = std::exchange(out->version, 0);
+  if (on_device_.PredictMargins(model, where, DMatrixRows{data}, rounds, has_first ? nullptr : &base, &margins)) {
+    // A dart has its last round there, as stock code: its cached margins never count.
+    out->version = is_dart ? rounds.last - 1 : from_start ? rounds.last : 0;
+    return true;
+  }
+  if (!margins.empty()) out->version = version;  // they are as before
+  return false;
+}
+
+std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data, HostCache const& out,
+                                                         bool for_device) {
   if (!(config_.InCharge() || for_device) || !IsBinned(*data) || Rounds() == 0) return nullptr;
   // Whoever evaluates it, or trains a dart on it, will want it in the next round, too.
   ApiCall const call = CurrentApiCall();
@@ -59,68 +92,79 @@ std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
   bool const is_worthwhile =
       !data->IsDense() || (for_device && Rounds() >= kPredictionPolicy.binned_rounds * data->Info().num_col_);
   try {
-    if (comes_again) return binned_values_.Keep(OwnerOf(data, out), ctx_->Threads());
+    if (comes_again) return binned_values_.Keep(KeyOf(data, out), data, ctx_->Threads());
     return is_worthwhile ? ValuesOfBins(data, ctx_->Threads()) : nullptr;
   } catch (std::bad_alloc const&) {
     return nullptr;  // stock's predictor needs no memory for them
   }
 }
 
-std::optional<ModelOnDevice> Booster::WorthADevice(DevicePrediction* prediction, std::uint64_t rows,
-                                                   std::uint32_t begin, std::uint32_t end) const {
-  if (end == 0) end = Rounds();
-  if (!config_.MayPredictOnDevice() || begin >= end || end > Rounds()) return {};
-  if (!prediction->IsWorthwhile(rows, end - begin, Rounds())) return {};
+std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
+                                               RoundRange rounds) const {
+  if (rounds.last == 0) rounds.last = model.rounds;
+  if (!config_.MayPredictOnDevice() || rounds.first >= rounds.last || rounds.last > model.rounds) return {};
+  if (!prediction->IsWorthwhile(model, rows, rounds.last - rounds.first)) return {};
   Place const place = PlaceIfThere(config_.device());
   if (place.backend != BackendKind::kCuda) return {};
-  return ModelOnDevice{*inner_, Rounds(), place.device, ctx_->Threads()};
+  return WorkPlace{place, ctx_->Threads()};
 }
 
-void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, xgboost::PredictionCacheEntry* out,
-                             std::uint32_t layer_begin, std::uint32_t layer_end) const {
+bool Booster::InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const {
   InPlaceArrays const* const arrays = CurrentInPlaceArrays();
-  bool const done = AtBoundary("predicting", [&] {
-    CheckDartRounds(layer_end);
+  return AtBoundary("predicting", [&] {
+    CheckDartRounds(rounds.last);
     if (arrays == nullptr || data == nullptr) return false;
-    auto& prediction = kind_ == Kind::kDart ? dart_in_place_ : on_device_;
-    auto const model = WorthADevice(&prediction, data->Info().num_row_, layer_begin, layer_end);
-    auto const rows = model ? MakeArrayRows(*arrays, missing, model->threads) : nullptr;
-    return rows != nullptr && prediction.PredictInPlace(*model, *rows, data->Info(), {layer_begin, layer_end},
-                                                        &out->predictions.HostVector());
+    bool const is_dart = kind_ == Kind::kDart;
+    auto& prediction = is_dart ? dart_in_place_ : on_device_;
+    ModelView const model = Model();
+    xgboost::MetaInfo const& info = data->Info();
+    auto const device = WorthADevice(&prediction, model, info.num_row_, rounds);
+    auto const rows = device ? MakeArrayRows(*arrays, missing, device->threads) : nullptr;
+    if (rows == nullptr || rows->rows() != info.num_row_ || rows->features() != model.features) return false;
+    if (is_dart && info.base_margin_.Size() != 0) return false;  // a stock dart adds them once for each tree
+    if (!BaseMarginFits(info, model.outputs)) return false;
+    BaseMargins const base = BaseMarginsOf(info, *model_);
+    if (rounds.last == 0) rounds.last = model.rounds;
+    return prediction.PredictMargins(model, *device, *rows, rounds, &base, &out->predictions.HostVector());
   });
-  if (!done) inner_->InplacePredict(data, missing, out, layer_begin, layer_end);
 }
 
-void Booster::PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                          unsigned layer_end) {
-  bool const done = AtBoundary("finding leaves", [&] {
-    if (layer_begin != 0) return false;
-    auto const model = WorthADevice(&on_device_, data->Info().num_row_, 0, layer_end);
-    return model && on_device_.PredictLeaf(*model, data, {0, layer_end}, &out->HostVector());
+bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {
+  return AtBoundary("finding leaves", [&] {
+    if (rounds.first != 0 || IsBinned(*data)) return false;
+    ModelView const model = Model();
+    auto const device = WorthADevice(&on_device_, model, data->Info().num_row_, rounds);
+    if (rounds.last == 0) rounds.last = model.rounds;
+    return device && on_device_.PredictLeaves(model, *device, DMatrixRows{data}, rounds, out);
   });
-  if (!done) inner_->PredictLeaf(data, out, layer_begin, layer_end);
 }
 
-void Booster::PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
-                                  unsigned layer_end, bool approximate, int condition, unsigned feature) {
-  bool const done = AtBoundary("computing contributions", [&] {
-    if (!config_.Explains() || layer_begin != 0 || condition != 0) return false;
-    bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(*data, Rounds());
+bool Booster::Explains(xgboost::DMatrix* data, RoundRange rounds) const {
+  return config_.Explains() && rounds.first == 0 && !IsBinned(*data) &&
+         BaseMarginFits(data->Info(), model_->num_output_group);
+}
+
+bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
+                                  bool approximate) {
+  return AtBoundary("computing contributions", [&] {
+    if (!Explains(data, rounds)) return false;
+    DMatrixRows const rows{data};
+    bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(rows, Rounds());
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
-    return explanation_.Predict(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, approximate, out);
+    return explanation_.Contributions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
+                                      rounds.last, approximate, out);
   });
-  if (!done) inner_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
 }
 
-void Booster::PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                                              unsigned layer_begin, unsigned layer_end, bool approximate) {
-  bool const done = AtBoundary("computing interactions", [&] {
-    if (!config_.Explains() || layer_begin != 0 || approximate) return false;
-    bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(*data, Rounds());
+bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {
+  return AtBoundary("computing interactions", [&] {
+    if (!Explains(data, rounds)) return false;
+    DMatrixRows const rows{data};
+    bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(rows, Rounds());
     Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
-    return explanation_.PredictInteractions(*inner_, Rounds(), data, place, ctx_->Threads(), layer_end, out);
+    return explanation_.Interactions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
+                                     rounds.last, out);
   });
-  if (!done) inner_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
 }
 
 }  // namespace xgbgpu::plugin

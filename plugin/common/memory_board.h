@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "driver/training.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
@@ -17,15 +18,15 @@ class MemoryBoard {
   static MemoryBoard& Instance();
 
   /// A trainer's place on the board, for as long as the trainer lives.
-  class Note {
+  class Note final : public TrainerWatch {
    public:
     explicit Note(Trainer const& trainer);
-    ~Note();
+    ~Note() override;
     Note(Note const&) = delete;
     Note& operator=(Note const&) = delete;
 
     /// Call it when the trainer's memory may have changed, in the thread that uses the trainer.
-    void Refresh();
+    void Refresh() override;
 
    private:
     Trainer const& trainer_;

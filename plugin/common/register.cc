@@ -22,13 +22,14 @@
 #include <mutex>
 #include <string>
 
-#include "booster.h"
+#include "host/decorated_booster.h"
+#include "host/decorated_metric.h"
+#include "host/decorated_objective.h"
+#include "host/host.h"
+#include "host/predictor.h"
+#include "host/updater.h"
 #include "host_version.h"
-#include "metric.h"
 #include "newcomers.h"
-#include "objective.h"
-#include "predictor.h"
-#include "updater.h"
 
 namespace xgbgpu::plugin {
 
@@ -38,9 +39,9 @@ namespace {
 void Decorate(char const* name, Booster::Kind kind) {
   auto& entry = dmlc::Registry<xgboost::GradientBoosterReg>::Get()->__REGISTER_OR_GET__(name);
   auto const make_stock = entry.body;
-  entry.set_body([=](xgboost::LearnerModelParam const* model, xgboost::GenericParameter const* ctx) {
+  entry.set_body([=](xgboost::LearnerModelParam const* model, HostContext const* ctx) {
     std::unique_ptr<xgboost::GradientBooster> inner{make_stock(model, ctx)};
-    return new Booster{kind, std::move(inner), model, ctx};
+    return new DecoratedBooster{kind, std::move(inner), model, ctx};
   });
 }
 
@@ -72,7 +73,7 @@ void DecorateAll(Maker maker) {
 
 void DecoratePredictor() {
   auto& entry = dmlc::Registry<xgboost::PredictorReg>::Get()->__REGISTER_OR_GET__("cpu_predictor");
-  entry.set_body([make_stock = entry.body](xgboost::GenericParameter const* ctx) {
+  entry.set_body([make_stock = entry.body](HostContext const* ctx) {
     return new DecoratedPredictor{std::unique_ptr<xgboost::Predictor>{make_stock(ctx)}, ctx};
   });
 }
@@ -81,7 +82,7 @@ void AddUpdater() {
   dmlc::Registry<xgboost::TreeUpdaterReg>::Get()
       ->__REGISTER__(kUpdater)
       .describe("Histogram method of xgboost-gpu.")
-      .set_body([](xgboost::GenericParameter const* ctx, xgboost::ObjInfo) { return new HistUpdater{ctx}; });
+      .set_body([](HostContext const* ctx, auto const&...) { return new HistUpdater{ctx}; });
 }
 
 /// Empty on success, else why nothing was registered.

@@ -1,13 +1,10 @@
-#include "adapt_tree.h"
+#include "host/adapt_tree.h"
 
 #include <algorithm>
-#include <string>
 #include <type_traits>
 
-#include "core/buffer.h"
-#include "core/message.h"
-#include "objective/leaf_median.h"
-#include "xgbgpu/error.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
 
 namespace xgbgpu::plugin {
 
@@ -62,49 +59,6 @@ std::vector<float> LeafValues(xgboost::RegTree const& tree) {
     if (nodes[n].IsLeaf()) values[n] = nodes[n].LeafValue();
   }
   return values;
-}
-
-void AdaptLeaves(Span<NodeIndex const> positions, xgboost::MetaInfo const& info, Span<float const> margins, int threads,
-                 xgboost::RegTree* tree) {
-  std::size_t const rows = info.num_row_, weights = info.weights_.Size();
-  auto const check = [rows](char const* what, std::size_t n) {
-    if (n == rows) return;
-    Throw<InvalidArgument>("There are ", n, " ", what, " for ", rows,
-                           " rows; reg:absoluteerror, which sets leaves from them, takes one for each");
-  };
-  check("labels", info.labels.Size());
-  check("margins", margins.size());
-  if (weights != 0) check("weights", weights);
-  Buffer<float> residuals{rows};
-  host::ComputeResiduals(info.labels.Data()->ConstHostVector().data(), margins.data(), 1, residuals.span(), threads);
-  std::vector<float> values = LeafValues(*tree);
-  host::MedianLeaves(positions, residuals.span(), weights == 0 ? nullptr : info.weights_.ConstHostVector().data(),
-                     values, threads);
-  CheckMedians(values);
-  for (std::size_t n = 0; n < values.size(); ++n) {
-    auto& node = (*tree)[static_cast<xgboost::bst_node_t>(n)];
-    if (node.IsLeaf()) node.SetLeaf(values[n]);
-  }
-}
-
-void CheckAdaptiveLeaves(TrainParams const& params, xgboost::MetaInfo const& info) {
-  bool const by_gradient = params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform;
-  if (!by_gradient || info.weights_.Size() == 0) return;
-  bool const goss = params.sampling_method == SamplingMethod::kGoss;
-  throw Unsupported{
-      std::string{"Parameter sampling_method is '"} + (goss ? "goss" : "gradient_based") +
-      "', with which heavy rows are chosen more often, and the leaves of the objective are medians of the "
-      "chosen rows; supported with weights: uniform"};
-}
-
-std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients) {
-  std::vector<NodeIndex> positions(trainer.data().rows());
-  std::vector<std::uint8_t> sampled_out(positions.size());
-  trainer.LeafPositions(positions, sampled_out);
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    if (sampled_out[i] != 0 || gradients[i].hess == 0.0f) positions[i] = ~positions[i];
-  }
-  return positions;
 }
 
 }  // namespace xgbgpu::plugin

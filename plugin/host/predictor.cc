@@ -1,4 +1,4 @@
-#include "predictor.h"
+#include "host/predictor.h"
 
 namespace xgbgpu::plugin {
 
@@ -13,9 +13,8 @@ TreeWatch* TreeWatch::Of(xgboost::DMatrix const* data) {
   return innermost != nullptr && innermost->data_ == data ? innermost : nullptr;
 }
 
-void DecoratedPredictor::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out,
-                                      xgboost::gbm::GBTreeModel const& model, std::uint32_t tree_begin,
-                                      std::uint32_t tree_end) const {
+void DecoratedPredictor::PredictBatch(xgboost::DMatrix* data, HostCache* out, xgboost::gbm::GBTreeModel const& model,
+                                      std::uint32_t tree_begin, std::uint32_t tree_end) const {
   TreeWatch* const watch = TreeWatch::Of(data);
   if (watch != nullptr && !watch->Predicts(tree_begin, &out->predictions)) return;
   inner_->PredictBatch(data, out, model, tree_begin, tree_end);

@@ -1,6 +1,6 @@
 /// XGBoost's host predictor, decorated: a stock dart asks it for one tree after the other, and that can be watched.
-#ifndef XGBGPU_PLUGIN_PREDICTOR_H_
-#define XGBGPU_PLUGIN_PREDICTOR_H_
+#ifndef XGBGPU_PLUGIN_HOST_PREDICTOR_H_
+#define XGBGPU_PLUGIN_HOST_PREDICTOR_H_
 
 #include <xgboost/data.h>
 #include <xgboost/predictor.h>
@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "host/host.h"
 
 namespace xgbgpu::plugin {
 
@@ -37,15 +39,14 @@ class TreeWatch {
 /// All is the inner predictor's; PredictBatch is told to the watch.
 class DecoratedPredictor : public xgboost::Predictor {
  public:
-  DecoratedPredictor(std::unique_ptr<xgboost::Predictor> inner, xgboost::GenericParameter const* ctx)
+  DecoratedPredictor(std::unique_ptr<xgboost::Predictor> inner, HostContext const* ctx)
       : Predictor{ctx}, inner_{std::move(inner)} {}
 
   void Configure(std::vector<std::pair<std::string, std::string>> const& args) override { inner_->Configure(args); }
-  void PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, xgboost::gbm::GBTreeModel const& model,
+  void PredictBatch(xgboost::DMatrix* data, HostCache* out, xgboost::gbm::GBTreeModel const& model,
                     std::uint32_t tree_begin, std::uint32_t tree_end) const override;
   bool InplacePredict(std::shared_ptr<xgboost::DMatrix> data, xgboost::gbm::GBTreeModel const& model, float missing,
-                      xgboost::PredictionCacheEntry* out, std::uint32_t tree_begin,
-                      std::uint32_t tree_end) const override {
+                      HostCache* out, std::uint32_t tree_begin, std::uint32_t tree_end) const override {
     return inner_->InplacePredict(std::move(data), model, missing, out, tree_begin, tree_end);
   }
   void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out,
@@ -73,4 +74,4 @@ class DecoratedPredictor : public xgboost::Predictor {
 
 }  // namespace xgbgpu::plugin
 
-#endif  // XGBGPU_PLUGIN_PREDICTOR_H_
+#endif  // XGBGPU_PLUGIN_HOST_PREDICTOR_H_

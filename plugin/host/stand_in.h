@@ -1,15 +1,16 @@
 /// What stock code is given in place of a matrix that it need not see.
-#ifndef XGBGPU_PLUGIN_STAND_IN_H_
-#define XGBGPU_PLUGIN_STAND_IN_H_
+#ifndef XGBGPU_PLUGIN_HOST_STAND_IN_H_
+#define XGBGPU_PLUGIN_HOST_STAND_IN_H_
 
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
-#include <xgboost/predictor.h>
 
 #include <cstdint>
 #include <limits>
 #include <memory>
+
+#include "host/host.h"
 
 namespace xgbgpu::plugin {
 
@@ -34,14 +35,14 @@ class StandIn {
   explicit StandIn(std::uint32_t outputs) : gradients_(outputs) {}
 
   xgboost::DMatrix* data() const { return OneRow(); }
-  xgboost::HostDeviceVector<xgboost::GradientPair>* gradients() { return &gradients_; }
-  xgboost::PredictionCacheEntry* cache() { return &cache_; }
+  HostGradients* gradients() { return &gradients_; }
+  HostCache* cache() { return &cache_; }
 
  private:
-  xgboost::HostDeviceVector<xgboost::GradientPair> gradients_;
-  xgboost::PredictionCacheEntry cache_;
+  HostGradients gradients_;
+  HostCache cache_;
 };
 
 }  // namespace xgbgpu::plugin
 
-#endif  // XGBGPU_PLUGIN_STAND_IN_H_
+#endif  // XGBGPU_PLUGIN_HOST_STAND_IN_H_

@@ -1,12 +1,13 @@
 /// The tree updater: XGBoost's request for one tree, handed to the engine.
-#ifndef XGBGPU_PLUGIN_UPDATER_H_
-#define XGBGPU_PLUGIN_UPDATER_H_
+#ifndef XGBGPU_PLUGIN_HOST_UPDATER_H_
+#define XGBGPU_PLUGIN_HOST_UPDATER_H_
 
 #include <xgboost/tree_updater.h>
 
 #include <vector>
 
-#include "booster_config.h"
+#include "host/booster_config.h"
+#include "host/host.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
@@ -25,7 +26,7 @@ class HistUpdater : public xgboost::TreeUpdater {
   void SaveConfig(xgboost::Json*) const override {}
 
   /// Grows `trees` (one, or num_parallel_tree) from `gradients` ([rows]).
-  void Update(xgboost::HostDeviceVector<xgboost::GradientPair>* gradients, xgboost::DMatrix* data,
+  void Update(HostGradients* gradients, xgboost::DMatrix* data,
               xgboost::common::Span<xgboost::HostDeviceVector<xgboost::bst_node_t>> out_position,
               std::vector<xgboost::RegTree*> const& trees) override;
 
@@ -42,4 +43,4 @@ class HistUpdater : public xgboost::TreeUpdater {
 
 }  // namespace xgbgpu::plugin
 
-#endif  // XGBGPU_PLUGIN_UPDATER_H_
+#endif  // XGBGPU_PLUGIN_HOST_UPDATER_H_

@@ -27,6 +27,16 @@ ABOVE = {
 }
 ABOVE_A_STAGE = {"driver"}
 
+# What XGBoost changed between 1.7 and 3.4, so that of plugin/ only plugin/host/ may name it
+# (docs/adr/0016-rounds-in-the-engine.md).
+OF_ONE_HOST = [re.compile(name) for name in (
+    r"GenericParameter", r"\bkCpuId\b",                                                     # the context
+    r"PredictionCacheEntry", r"HostDeviceVector<\s*(?:xgboost::)?(?:detail::)?GradientPair",  # margins, gradients
+    r":\s*(?:public\s+)?xgboost::(?:GradientBooster|TreeUpdater|ObjFunction|Metric|Predictor|DMatrix)\b",  # to derive from
+    r"HasNodePosition", r"UpdatePredictionCache", r"UpdateTreeLeaf", r"\bObjInfo\b",         # leaves
+    r"GetBatches", r"GHistIndexMatrix", r"ExtSparsePage", r"SingleColBlock",                  # pages of a matrix
+    r"RegTree", r"gbtree_train_param", r"updater_seq")]                                       # trees, configuration
+
 
 def files(root: Path, *folders: str) -> Iterator[Path]:
     """All C++ and CUDA files below these folders, in a fixed order."""
@@ -60,6 +70,20 @@ def upward_includes(root: Path) -> List[str]:
             for name in includes(path):
                 if name.split("/")[0] in forbidden | {"plugin", "cli"}:
                     complaints.append(f"{path.relative_to(root)} includes {name}, which is in a layer above")
+    return complaints
+
+
+def names_of_one_host(root: Path) -> List[str]:
+    """What XGBoost changed between 1.7 and 3.4 is named in plugin/host/ alone; the rest of plugin/ calls what is there."""
+    complaints = []
+    for path in files(root, "plugin"):
+        if path.parent.name == "host":
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            code = re.sub(r"^\s*//.*|\s//.*", "", line)
+            complaints += [f"{path.relative_to(root)}:{number} names {found.group(0)}, which differs between versions of "
+                           "XGBoost: allowed in plugin/host/ only"
+                           for name in OF_ONE_HOST for found in [name.search(code)] if found]
     return complaints
 
 
@@ -167,6 +191,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "upward_includes": (
         {"src/core/a.cc": '#include "split/split.h"\n', "src/split/split.h": '#include "driver/trainer.h"\n'},
         ["src/core/a.cc includes split/split.h", "src/split/split.h includes driver/trainer.h"]),
+    "names_of_one_host": (
+        {"plugin/common/a.h": "void F(xgboost::PredictionCacheEntry*);\n// PredictionCacheEntry\n",
+         "plugin/common/b.cc": "xgboost::HostDeviceVector<xgboost::GradientPair> g;\n",
+         "plugin/host/c.h": "struct GenericParameter;\n"},
+        ["plugin/common/a.h:1 names PredictionCacheEntry", "plugin/common/b.cc:1 names HostDeviceVector<xgboost::GradientPair"]),
     "public_headers": (
         {"include/xgbgpu/a.h": "inline std::string Name();\n", "include/xgbgpu/b.h": "#include <cuda_runtime.h>\n"},
         ["a.h does not compile alone", "b.h includes <cuda_runtime.h>"]),
@@ -228,7 +257,7 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, upward_includes, public_headers, map_of_the_source, dead_links,
+for rule_ in (host_headers, upward_includes, names_of_one_host, public_headers, map_of_the_source, dead_links,
               documented_parameters, functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, long_files):
     add_tests(rule_)
 
