@@ -34,8 +34,8 @@ void CheckLeafRule(TrainParams const& params, bool has_weights);
 
 /// What is to be grown.
 struct RoundOrder {
-  TrainParams params;       ///< with the learning rate of the round, which the trees of a forest share
-  std::uint32_t iteration;  ///< rounds that the model has already, those of earlier trainings included
+  TrainParams params;          ///< with the learning rate of the round, which the trees of a forest share
+  std::uint32_t iteration{0};  ///< rounds that the model has already, those of earlier trainings included
   LeafRule leaves{LeafRule::kGradients};
   bool keeps_trees{false};   ///< rows on the device are evaluated and will want the trees
   bool adds_columns{false};  ///< of a dart: leaf values become columns of the training's own rows
