@@ -264,7 +264,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
     std::unique_ptr<BoostingRound> round;
     if (on_device) {
       bool const may_look_ahead = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
-      round = std::make_unique<DeviceRound>(&training, std::move(order), pending.objective, pending.targets,
+      round = std::make_unique<ResidentRound>(&training, std::move(order), pending.objective, pending.targets,
                                             may_look_ahead);
     } else {
       round = std::make_unique<HostRound>(&training, std::move(order), residuals);

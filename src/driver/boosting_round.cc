@@ -120,7 +120,7 @@ void HostRound::MakeMedians(Span<GradientPair const> gradients, Tree* tree) cons
   CheckMedians(tree->leaf_value);
 }
 
-DeviceRound::DeviceRound(Training* training, RoundOrder order, ObjectiveParams const& objective,
+ResidentRound::ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective,
                          TargetMark const& targets, bool may_look_ahead)
     : BoostingRound{training, std::move(order)} {
   RoundPlan plan{objective, targets, order_.params};
@@ -130,12 +130,12 @@ DeviceRound::DeviceRound(Training* training, RoundOrder order, ObjectiveParams c
   training_.last_plan = std::move(plan);
 }
 
-Tree DeviceRound::Make(Span<GradientPair const> /*gradients*/, std::size_t per_output) {
+Tree ResidentRound::Make(Span<GradientPair const> /*gradients*/, std::size_t per_output) {
   if (trees_ == 0) GrowAll(per_output);
   return std::move(grown_.at(trees_));
 }
 
-void DeviceRound::GrowAll(std::size_t per_output) {
+void ResidentRound::GrowAll(std::size_t per_output) {
   Trainer& trainer = *training_.trainer;
   ResidentRows* const rows = training_.own.rows.get();
   auto const trees = TreesOfRound(order_.iteration, rows->outputs(), per_output);
@@ -153,7 +153,7 @@ void DeviceRound::GrowAll(std::size_t per_output) {
   }
 }
 
-void DeviceRound::End(std::uint32_t rounds) {
+void ResidentRound::End(std::uint32_t rounds) {
   training_.own.rounds = rounds;
   training_.own.of_forest = trees_ > training_.own.rows->outputs();
   BoostingRound::End(rounds);

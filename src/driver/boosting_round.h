@@ -92,11 +92,11 @@ class HostRound final : public BoostingRound {
 
 /// Trees on the gradients that the training's own rows computed last, on a device. All of them are grown when the first
 /// is asked for; what the device does next, it does while the host stores them.
-class DeviceRound final : public BoostingRound {
+class ResidentRound final : public BoostingRound {
  public:
   /// `objective` and `targets` are those of the gradients. If `may_look_ahead` and the round before was made with the
   /// same plan, the next one is begun when this one's trees have grown: what is set anew in each round is not.
-  DeviceRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
+  ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
               bool may_look_ahead);
   void End(std::uint32_t rounds) override;
 

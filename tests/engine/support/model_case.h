@@ -108,7 +108,7 @@ class ModelCase {
     } else {
       if (training.own.rounds != rounds_) training.SetMargins(margins_, options_.outputs, rounds_);
       training.ComputeGradients(objective, data_.targets(), mark);
-      DeviceRound round{&training, order, objective, mark, options_.looks_ahead};
+      ResidentRound round{&training, order, objective, mark, options_.looks_ahead};
       Grow(&round, nullptr, [](Tree const&, std::uint32_t) {});
     }
   }
