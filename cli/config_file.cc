@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/quoted.h"
 #include "error.h"
 #include "text_data.h"
 
@@ -37,14 +38,14 @@ class LineReader {
     std::string key = TakeWord("key", "#\"'= \t", "\"'=");
     rest_ = Trim(rest_);
     if (rest_.empty() || rest_.front() != '=') {
-      Fail("expected '=' after the key '" + key + "'; a line is key = value, and a key with blanks needs quotes");
+      Fail("expected '=' after the key " + Quoted(key) + "; a line is key = value, and a key with blanks needs quotes");
     }
     rest_ = Trim(rest_.substr(1));
-    std::string value = TakeWord("value of '" + key + "'", "#\"' \t", "\"'");
+    std::string value = TakeWord("value of " + Quoted(key), "#\"' \t", "\"'");
     rest_ = Trim(rest_);
     if (!rest_.empty() && rest_.front() != '#') {
-      Fail("unexpected '" + std::string{rest_} + "' after the value of '" + key +
-           "'; a value with blanks or '#' needs quotes");
+      Fail("unexpected " + Quoted(rest_) + " after the value of " + Quoted(key) +
+           "; a value with blanks or '#' needs quotes");
     }
     return Setting{std::move(key), std::move(value), where_};
   }
@@ -87,15 +88,15 @@ class LineReader {
 std::string ReadWholeFile(std::string const& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw Error("cannot read the configuration file '" + path + "': it is a directory");
+    throw Error("cannot read the configuration file " + QuotedName(path) + ": it is a directory");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw Error("cannot open the configuration file '" + path + "': " + std::strerror(errno));
+    throw Error("cannot open the configuration file " + QuotedName(path) + ": " + std::strerror(errno));
   }
   std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) {
-    throw Error("cannot read the configuration file '" + path + "': " + std::strerror(errno));
+    throw Error("cannot read the configuration file " + QuotedName(path) + ": " + std::strerror(errno));
   }
   return content;
 }
@@ -112,7 +113,7 @@ std::vector<Setting> ReadConfigFile(std::string const& path) {
   for (int line_number = 1; !rest.empty(); ++line_number) {
     auto const end = rest.find_first_of("\r\n");
     std::string_view const line = rest.substr(0, end);
-    if (auto setting = LineReader(line, path + ":" + std::to_string(line_number)).Read()) {
+    if (auto setting = LineReader(line, EscapedName(path) + ":" + std::to_string(line_number)).Read()) {
       settings.push_back(std::move(*setting));
     }
     if (end == std::string_view::npos) {
@@ -128,11 +129,11 @@ Setting ParseArgument(std::string const& argument) {
   auto const equals = argument.find('=');
   std::string const key{Trim(std::string_view{argument}.substr(0, equals))};
   if (equals == std::string::npos || key.empty()) {
-    throw Error("command line: '" + argument + "' is not key=value");
+    throw Error("command line: " + Quoted(argument) + " is not key=value");
   }
   std::string const value{Trim(std::string_view{argument}.substr(equals + 1))};
   if (value.empty()) {
-    throw Error("command line: '" + argument + "' has no value after '='");
+    throw Error("command line: " + Quoted(argument) + " has no value after '='");
   }
   return {key, value, "command line"};
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/quoted.h"
 #include "error.h"
 #include "output_file.h"
 #include "text_data.h"
@@ -16,17 +17,17 @@ namespace xgbgpu::cli {
 FeatureMap ReadFeatureMap(std::string const& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(LocalPath(path), ignored)) {
-    throw Error("cannot open fmap = '" + path + "': it is a folder");
+    throw Error("cannot open fmap = " + QuotedName(path) + ": it is a folder");
   }
   std::ifstream file(LocalPath(path));
   if (!file) {
-    throw Error("cannot open fmap = '" + path + "': " + std::strerror(errno));
+    throw Error("cannot open fmap = " + QuotedName(path) + ": " + std::strerror(errno));
   }
   std::vector<std::string> const known_types = {"i", "q", "int", "float", "c"};
   FeatureMap map;
   int line_number = 0;
   auto const fail = [&](std::string const& message) {
-    throw Error(path + ":" + std::to_string(line_number) + ": " + message);
+    throw Error(EscapedName(path) + ":" + std::to_string(line_number) + ": " + message);
   };
   for (std::string line; std::getline(file, line);) {
     ++line_number;
@@ -42,13 +43,13 @@ FeatureMap ReadFeatureMap(std::string const& path) {
       continue;
     }
     if (!(words >> name >> type) || words >> more) {
-      fail("'" + line + "' is not: index name type");
+      fail(Quoted(line) + " is not: index name type");
     }
     if (index != std::to_string(map.names.size())) {
-      fail("the index is " + index + "; expected " + std::to_string(map.names.size()));
+      fail("the index is " + Quoted(index) + "; expected " + std::to_string(map.names.size()));
     }
     if (std::find(known_types.begin(), known_types.end(), type) == known_types.end()) {
-      fail("the type is '" + type + "'; allowed: i, q, int, float, c");
+      fail("the type is " + Quoted(type) + "; allowed: i, q, int, float, c");
     }
     map.names.push_back(name);
     map.types.push_back(type);

@@ -5,7 +5,7 @@
 
 namespace xgbgpu::cli {
 
-/// Prints `[HH:MM:SS] message` to standard error, as XGBoost does.
+/// Prints `[HH:MM:SS] message` to standard error, as XGBoost does; control characters of names in it are escaped.
 void Log(std::string const& message);
 
 }  // namespace xgbgpu::cli

@@ -65,7 +65,7 @@ void Run(std::vector<std::string> const& arguments) {
     settings.push_back(ParseArgument(arguments[i]));
   }
   Options const options = ParseOptions(settings);
-  Check(XGBSetGlobalConfig(("{\"verbosity\": " + std::to_string(options.verbosity) + "}").c_str()));
+  SetVerbosity(options.verbosity);
   Communicator const communicator(options.parameters);
   switch (options.task) {
     case Task::kTrain:
@@ -91,6 +91,7 @@ int Main(std::vector<std::string> const& arguments) {
     return 0;
   }
   try {
+    EscapeLog();
     Run(arguments);
     return 0;
   } catch (std::exception const& error) {  // the only place where errors end: message and exit status

@@ -6,13 +6,15 @@
 #include <limits>
 #include <string_view>
 
+#include "core/quoted.h"
 #include "error.h"
 
 namespace xgbgpu::cli {
 namespace {
 
 [[noreturn]] void FailValue(Setting const& setting, std::string const& allowed) {
-  throw Error(setting.where + ": " + setting.key + " = '" + setting.value + "' is not valid; allowed: " + allowed);
+  throw Error(setting.where + ": " + setting.key + " = " + Quoted(setting.value) +
+              " is not valid; allowed: " + allowed);
 }
 
 int ParseInt(Setting const& setting, int low, int high = std::numeric_limits<int>::max()) {
@@ -136,7 +138,7 @@ void AddEvalSet(Setting const& setting, std::vector<EvalSet>* evals) {
   constexpr std::string_view kPrefix = "eval[";
   std::string const& key = setting.key;
   if (key.back() != ']' || key.size() == kPrefix.size() + 1) {
-    throw Error(setting.where + ": '" + key + "' is not valid; allowed: eval[name] = path, with a name to print");
+    throw Error(setting.where + ": " + Quoted(key) + " is not valid; allowed: eval[name] = path, with a name to print");
   }
   std::string const name = key.substr(kPrefix.size(), key.size() - kPrefix.size() - 1);
   auto const same = std::find_if(evals->begin(), evals->end(), [&](EvalSet const& set) { return set.name == name; });

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "core/quoted.h"
 #include "error.h"
 
 namespace xgbgpu::cli {
@@ -19,7 +20,7 @@ OutputFile::OutputFile(std::string path) : path_{std::move(path)}, stream_{&std:
   if (path_ != "stdout") {
     file_.open(LocalPath(path_), std::ios::binary);
     if (!file_) {
-      throw Error("cannot open '" + path_ + "' for writing: " + std::strerror(errno));
+      throw Error("cannot open " + QuotedName(path_) + " for writing: " + std::strerror(errno));
     }
     stream_ = &file_;
   }
@@ -28,21 +29,21 @@ OutputFile::OutputFile(std::string path) : path_{std::move(path)}, stream_{&std:
 void OutputFile::Close() {
   stream_->flush();
   if (!*stream_) {
-    throw Error("cannot write '" + path_ + "': " + std::strerror(errno));
+    throw Error("cannot write " + QuotedName(path_) + ": " + std::strerror(errno));
   }
 }
 
 void CheckFolder(std::string const& option, std::string const& path) {
   std::filesystem::path const file = LocalPath(path), folder = file.parent_path();
   if (file.empty()) {
-    throw Error(option + " = '" + path + "' names no file");
+    throw Error(option + " = " + QuotedName(path) + " names no file");
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
-    throw Error(option + " = '" + path + "' is a folder; allowed: the name of a file to write");
+    throw Error(option + " = " + QuotedName(path) + " is a folder; allowed: the name of a file to write");
   }
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
-    throw Error(option + ": the folder '" + folder.string() + "' does not exist; create it first");
+    throw Error(option + ": the folder " + QuotedName(folder.string()) + " does not exist; create it first");
   }
 }
 

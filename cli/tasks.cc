@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "core/quoted.h"
 #include "error.h"
 #include "feature_map.h"
 #include "log.h"
@@ -57,7 +58,7 @@ std::string NumberedModel(Options const& options, int round) {
 struct TrainingData {
   explicit TrainingData(Options const& options) : train("data", options.data) {
     for (EvalSet const& set : options.evals) {
-      evals.emplace_back("eval[" + set.name + "]", set.uri);
+      evals.emplace_back("eval[" + Escaped(set.name, 80) + "]", set.uri);
     }
     for (DMatrix const& matrix : evals) {
       eval_handles.push_back(matrix.Handle());
@@ -144,10 +145,7 @@ void Predict(Options const& options) {
     Check(XGBoosterPredict(booster.Handle(), data.Handle(), options.pred_margin ? 1 : 0,
                            static_cast<unsigned>(options.ntree_limit), 0, &size, &values));
   } else {
-    std::string const config = R"({"type": )" + std::to_string(options.pred_margin ? 1 : 0) +
-                               R"(, "training": false, "strict_shape": false, "iteration_begin": )" +
-                               std::to_string(options.iteration_begin) + R"(, "iteration_end": )" +
-                               std::to_string(options.iteration_end) + "}";
+    std::string const config = PredictConfig(options.pred_margin, options.iteration_begin, options.iteration_end);
     bst_ulong const* shape = nullptr;
     bst_ulong dimensions = 0;
     Check(XGBoosterPredictFromDMatrix(booster.Handle(), data.Handle(), config.c_str(), &shape, &dimensions, &values));
@@ -156,7 +154,7 @@ void Predict(Options const& options) {
     }
   }
 
-  Log("Writing prediction to " + options.name_pred);
+  Log("Writing prediction to " + EscapedName(options.name_pred));
   OutputFile file(options.name_pred);
   file.Stream().precision(std::numeric_limits<float>::max_digits10);
   for (bst_ulong i = 0; i < size; ++i) {

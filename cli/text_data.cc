@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/quoted.h"
 #include "error.h"
 #include "output_file.h"
 
@@ -76,11 +77,11 @@ void CheckTextData(std::string const& option, std::string const& uri) {
   std::size_t const question = without_cache.find('?');
   std::string const name = without_cache.substr(0, question), path = LocalPath(name);
   std::string const arguments = question == std::string::npos ? "" : "&" + without_cache.substr(question + 1);
-  std::string const what = option + " = '" + uri + "'";
+  std::string const what = option + " = " + QuotedName(uri);
   if (path.empty()) throw Error(what + " names no file");
   if (path != name && path[0] != '/') {
-    throw Error(what + ": '" + path +
-                "' is read as the name of a machine; allowed: file:///folder/file, or the name alone");
+    throw Error(what + ": " + QuotedName(path) +
+                " is read as the name of a machine; allowed: file:///folder/file, or the name alone");
   }
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return;
@@ -96,10 +97,9 @@ void CheckTextData(std::string const& option, std::string const& uri) {
     row = NextRow(file);
     if (row.empty()) return;  // labels are all there is
   }
-  constexpr std::size_t kShown = 60;
-  throw Error(what + ": it is read as LIBSVM, and a row of it is '" + row.substr(0, kShown) +
-              (row.size() > kShown ? "…" : "") + "'; allowed: label column:value column:value …; of a CSV file: " +
-              path + "?format=csv&label_column=0, as the column of the labels may be");
+  throw Error(what + ": it is read as LIBSVM, but a row of it is " + Quoted(row) +
+              "; allowed: rows of label column:value column:value …. For a CSV file write " + EscapedName(path) +
+              "?format=csv&label_column=0, with the number of the column that has the labels");
 }
 
 }  // namespace xgbgpu::cli

@@ -1,13 +1,14 @@
 #include "xgboost_c.h"
 
-#include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <iterator>
-#include <map>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
+#include "core/quoted.h"
 #include "error.h"
 #include "output_file.h"
 #include "text_data.h"
@@ -17,9 +18,10 @@ namespace {
 
 /// XGBoost's last message without what is of no use to the user: time and place in the source ("[10:20:30]
 /// ./src/a.cc:12: ") and the stack trace. A message may quote another one, so every line can have any of them.
+/// What it quotes of the user's input is as long and as odd as that was.
 std::string LastMessage() {
   std::regex const place(R"(^\[\d\d:\d\d:\d\d\] \S+:\d+: )");
-  std::istringstream lines(XGBGetLastError());
+  std::istringstream lines(EscapedMessage(XGBGetLastError()));
   std::string result;
   for (std::string line; std::getline(lines, line);) {
     bool const trace = line.rfind("Stack trace:", 0) == 0 || line.rfind("  [bt] ", 0) == 0;
@@ -30,33 +32,14 @@ std::string LastMessage() {
   return result;
 }
 
-std::string JsonString(std::string const& text) {
-  std::string result = "\"";
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += static_cast<char>(c);
-    } else if (c < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-      result += escaped;
-    } else {
-      result += static_cast<char>(c);
-    }
-  }
-  return result + '"';
-}
-
 bool EndsWith(std::string const& text, std::string const& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-char const* SaveFormat(std::string const& path) {
-  if (EndsWith(path, ".json")) {
-    return R"({"format": "json"})";
-  }
+std::string SaveFormat(std::string const& path) {
   // "deprecated" is the C API's name of the binary format, which the command line program has always written.
-  return EndsWith(path, ".ubj") ? R"({"format": "ubj"})" : R"({"format": "deprecated"})";
+  char const* const format = EndsWith(path, ".json") ? "json" : EndsWith(path, ".ubj") ? "ubj" : "deprecated";
+  return nlohmann::json{{"format", format}}.dump();
 }
 
 /// The bytes of a file in XGBoost's binary format; nothing if it has another one, or cannot be read.
@@ -71,7 +54,30 @@ std::string BinaryModel(std::string const& path) {
   return bytes;
 }
 
+/// Is it a parameter of the communicator? These are the names that XGCommunicatorInit documents.
+bool IsOfCommunicator(std::string const& name) {
+  for (char const* start : {"rabit_", "DMLC_", "federated_", "xgboost_communicator"}) {
+    if (name.rfind(start, 0) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+void EscapeLog() {
+  Check(XGBRegisterLogCallback([](char const* message) { std::cerr << EscapedMessage(message) << std::endl; }));
+}
+
+void SetVerbosity(int verbosity) { Check(XGBSetGlobalConfig(nlohmann::json{{"verbosity", verbosity}}.dump().c_str())); }
+
+std::string PredictConfig(bool margins, int begin, int end) {
+  nlohmann::json const config{{"type", margins ? 1 : 0},
+                              {"training", false},
+                              {"strict_shape", false},
+                              {"iteration_begin", begin},
+                              {"iteration_end", end}};
+  return config.dump();
+}
 
 void Check(int status) {
   if (status != 0) {
@@ -82,7 +88,7 @@ void Check(int status) {
 DMatrix::DMatrix(std::string const& option, std::string const& uri) {
   CheckTextData(option, uri);
   if (XGDMatrixCreateFromFile(uri.c_str(), 0, &handle_) != 0) {
-    throw Error("cannot load " + option + " = '" + uri + "':\n" + LastMessage());
+    throw Error("cannot load " + option + " = " + QuotedName(uri) + ":\n" + LastMessage());
   }
 }
 
@@ -104,29 +110,26 @@ void Booster::Load(std::string const& path) {
   if (status != 0) {
     std::string const reason = LastMessage();  // of other files XGBoost asks for as many bytes as they seem to say
     bool const is_other = reason == std::bad_alloc{}.what() || reason.rfind("basic_string::", 0) == 0;
-    throw Error("cannot load model_in = '" + path + "':\n" + (is_other ? "it is not an XGBoost model" : reason));
+    throw Error("cannot load model_in = " + QuotedName(path) + ":\n" +
+                (is_other ? "it is not an XGBoost model" : reason));
   }
 }
 
 void Booster::Save(std::string const& path) {
   bst_ulong size = 0;
   char const* bytes = nullptr;
-  Check(XGBoosterSaveModelToBuffer(handle_, SaveFormat(path), &size, &bytes));
+  Check(XGBoosterSaveModelToBuffer(handle_, SaveFormat(path).c_str(), &size, &bytes));
   OutputFile file(path);
   file.Stream().write(bytes, static_cast<std::streamsize>(size));
   file.Close();
 }
 
 Communicator::Communicator(std::vector<std::pair<std::string, std::string>> const& settings) {
-  std::map<std::string, std::string> last;
-  for (auto const& [key, value] : settings) {
-    last[key] = value;
+  nlohmann::json config = nlohmann::json::object();
+  for (auto const& [name, value] : settings) {
+    if (IsOfCommunicator(name)) config[name] = value;  // the last one counts
   }
-  std::string json;
-  for (auto const& [key, value] : last) {
-    json += (json.empty() ? "{" : ", ") + JsonString(key) + ": " + JsonString(value);
-  }
-  Check(XGCommunicatorInit((json.empty() ? std::string{"{}"} : json + "}").c_str()));
+  Check(XGCommunicatorInit(config.dump().c_str()));
 }
 
 }  // namespace xgbgpu::cli

@@ -13,6 +13,14 @@ namespace xgbgpu::cli {
 /// returned an error.
 void Check(int status);
 
+/// From now on this thread prints what XGBoost logs with control characters escaped, and not by the megabyte.
+void EscapeLog();
+
+void SetVerbosity(int verbosity);
+
+/// How XGBoosterPredictFromDMatrix predicts, by the trees of these rounds.
+std::string PredictConfig(bool margins, int begin, int end);
+
 /// Owns a DMatrixHandle.
 class DMatrix {
  public:
@@ -53,7 +61,9 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end.
+/// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. Of the
+/// settings it hands over those of a communicator only: XGBoost 1.7 keeps each in 256 bytes, and does not look whether
+/// it fits (plugin/api_hooks.cc does).
 class Communicator {
  public:
   explicit Communicator(std::vector<std::pair<std::string, std::string>> const& settings);

@@ -9,8 +9,8 @@ cd "$root"
 # Debian's own Python, because Debian's XGBoost lives there; another python3 may come first in PATH.
 python=/usr/bin/python3
 
-# To configure and build: compiler, CMake, the stock XGBoost's headers, and what tests and benches link.
-build_packages=(g++ make cmake libxgboost-dev libdmlc-dev libgtest-dev libgmock-dev libbenchmark-dev)
+# To configure and build: compiler, CMake, the stock XGBoost's headers, JSON, and what tests and benches link.
+build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -50,6 +50,6 @@ build() {
   else
     say "Building with the CUDA backend, in build/$preset: $(command -v nvcc)"
   fi
-  cmake --preset $preset
+  cmake --preset $preset -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}"
   cmake --build --preset $preset --target "$1" --parallel "$(nproc)"
 }

@@ -16,18 +16,18 @@ namespace {
 void CheckExactData(xgboost::DMatrix* data) {
   if (IsBinned(*data)) {
     throw Unsupported{
-        "tree_method is 'gpu_exact' and the data a QuantileDMatrix, which holds bins and not the values between which "
-        "exact trees choose; allowed with gpu_exact: DMatrix"};
+        "tree_method is 'gpu_exact' and the data are a QuantileDMatrix, which holds bins, but exact trees need the "
+        "values; allowed with gpu_exact: DMatrix"};
   }
   if (!CategoricalFeatures(data->Info()).empty()) {
     throw Unsupported{
-        "tree_method is 'gpu_exact' and feature_types has a 'c' (categorical), but exact trees split between values; "
-        "allowed with gpu_exact: numerical features, and gpu_hist for both"};
+        "tree_method is 'gpu_exact' and feature_types has a 'c' (categorical), but exact trees split numbers only; "
+        "allowed with gpu_exact: numerical features. gpu_hist takes both kinds"};
   }
   if (!IsInMemory(*data)) {
     throw Unsupported{
-        "tree_method is 'gpu_exact' and the data a DMatrix in external memory, whose columns cannot be sorted page by "
-        "page; allowed with gpu_exact: a DMatrix in memory, and gpu_hist for both"};
+        "tree_method is 'gpu_exact' and the data are a DMatrix in external memory, but exact trees need whole columns; "
+        "allowed with gpu_exact: a DMatrix in memory. gpu_hist takes both kinds"};
   }
 }
 
@@ -55,8 +55,8 @@ std::vector<float> RowWeights(xgboost::MetaInfo const& info) {
   auto const groups = WeightGroups(info);
   if (groups.empty()) return weights;
   if (groups.back() != info.num_row_) {
-    throw InvalidArgument{"The groups have " + std::to_string(groups.back()) + " rows in all; allowed: the " +
-                          std::to_string(info.num_row_) + " rows of the matrix"};
+    throw InvalidArgument{"The groups have " + std::to_string(groups.back()) + " rows together, but the matrix has " +
+                          std::to_string(info.num_row_) + "; allowed: groups that have all rows of the matrix"};
   }
   std::vector<float> per_row(info.num_row_);
   for (std::size_t g = 0; g < weights.size(); ++g) {
@@ -93,14 +93,16 @@ static void CheckLabels(ObjectiveParams const& objective, xgboost::MetaInfo cons
   auto const& weights = info.weights_.ConstHostVector();
   if (IsRanking(objective.kind) && !weights.empty() &&
       std::all_of(weights.cbegin(), weights.cend(), [](float w) { return w == 0.0f; })) {
-    Throw<InvalidArgument>("objective is a ranking one (rank:…), and all ", weights.size(),
-                           " weights of groups are 0; allowed: one or more above 0, since their sum divides");
+    Throw<InvalidArgument>(
+        "The objective ranks (rank:…), and all ", weights.size(),
+        " weights of groups are 0; allowed: at least one above 0, because the gradients are divided by their sum");
   }
   if (objective.kind != Objective::kSoftmax && outputs > 1 && info.labels.Shape(1) == 1) {
     Throw<InvalidArgument>(
         "The model makes ", outputs,
-        " outputs a row (num_class, or columns of the labels it began with), and the labels have 1 "
-        "column; allowed: num_class 0 or 1, as many columns, or objective multi:softmax, multi:softprob");
+        " outputs for each row (num_class, or the label columns it was first trained with), but the labels have 1 "
+        "column; allowed: ",
+        outputs, " label columns, num_class 0 or 1, or objective multi:softmax or multi:softprob");
   }
 }
 

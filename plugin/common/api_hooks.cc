@@ -1,15 +1,18 @@
 /// XGBoost's C functions that we stand in front of: each notes or checks something, then calls XGBoost's own.
 #include <dlfcn.h>
+#include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 #include <xgboost/json.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "api_call.h"
 #include "array_rows.h"
@@ -147,6 +150,51 @@ extern "C" int NextBatch(DataIterHandle handle) {
   return more;
 }
 
+/// XGBoost reports what a callback throws.
+extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHandle) {
+  throw dmlc::Error{*static_cast<std::string const*>(text)};
+}
+
+/// Does what a C function of XGBoost does that fails with this text.
+int Fail(std::string text) {
+  DMatrixHandle none = nullptr;
+  return XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
+}
+
+/// Rabit, which connects the workers of XGBoost 1.7, reads a name and a value into 256 bytes each, however long they
+/// are. `argument`: name=value.
+void CheckRabitArgument(std::string_view argument) {
+  constexpr std::size_t kMost = 255;
+  std::string_view const name = argument.substr(0, argument.find('='));
+  std::size_t const value = argument.size() - std::min(argument.size(), name.size() + 1);
+  if (name.size() <= kMost && value <= kMost) return;
+  Throw<InvalidArgument>("Parameter ", Quoted(name), " of the communicator has ",
+                         name.size() > kMost ? "a name" : "a value", " of ", name.size() > kMost ? name.size() : value,
+                         " bytes; allowed: up to ", kMost);
+}
+
+/// `config`: of XGCommunicatorInit.
+void CheckCommunicator(char const* config) {
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
+  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(json)) {
+    bool const is_text = xgboost::IsA<xgboost::String>(value);
+    CheckRabitArgument(name + '=' + (is_text ? xgboost::get<xgboost::String const>(value) : std::string{}));
+  }
+}
+
+/// If check() throws, false, and the text is what XGBGetLastError tells.
+template <typename Check>
+bool Passes(Check&& check) {
+  if (!WhyNotRegistered().empty()) return true;  // another version may have other limits
+  try {
+    AtBoundary("checking parameters of the communicator", check);
+    return true;
+  } catch (dmlc::Error const& error) {
+    Fail(error.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
@@ -248,6 +296,21 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
   auto const* const rows = complete ? xgbgpu::plugin::AscendingOf(proxy, {values, indptr, indices, columns}) : nullptr;
   if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
   return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
+}
+
+XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
+  static auto* const kNext = Next<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
+  bool const passes = config == nullptr || xgbgpu::plugin::Passes([&] { xgbgpu::plugin::CheckCommunicator(config); });
+  return passes ? kNext(config) : -1;
+}
+
+/// How programs written for older versions do the same. XGBoost exports it, and has no public header with it.
+XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
+  static auto* const kNext = Next<bool(int, char**)>("RabitInit");
+  bool const passes = xgbgpu::plugin::Passes([&] {
+    for (int i = 0; i < n; ++i) xgbgpu::plugin::CheckRabitArgument(arguments[i]);
+  });
+  return passes && kNext(n, arguments);
 }
 
 }  // extern "C"

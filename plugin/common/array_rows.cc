@@ -11,7 +11,6 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
-#include "json_text.h"
 
 namespace xgbgpu::plugin {
 
@@ -198,13 +197,13 @@ class CsrRows final : public RowSource {
     std::uint64_t const end = Offset(row + 1);
     if (end < begin || end > static_cast<std::uint64_t>(values_.shape[0])) {
       Throw<InvalidArgument>("Row ", row, " of a CSR matrix ends at value ", static_cast<std::int64_t>(end),
-                             "; allowed: rows in order, up to ", values_.shape[0]);
+                             " (indptr); allowed: ends that never decrease, at most ", values_.shape[0]);
     }
     return end;
   }
   void CheckColumn(std::uint64_t value, std::uint64_t column) const {
     if (column < columns_) return;
-    Throw<InvalidArgument>("Value ", value, " of a CSR matrix is of column ", static_cast<std::int64_t>(column),
+    Throw<InvalidArgument>("Value ", value, " of a CSR matrix has the column ", static_cast<std::int64_t>(column),
                            "; allowed: 0 to ", std::int64_t{columns_} - 1);
   }
   template <typename T>
@@ -260,12 +259,19 @@ namespace {
 
 template <typename T>
 std::string Interface(std::vector<T> const& array, char const* type) {
-  std::string const address = std::to_string(reinterpret_cast<std::uintptr_t>(array.data()));
-  return Object({{"data", Array({address, "true"})},
-                 {"shape", Array({std::to_string(array.size())})},
-                 {"strides", "null"},
-                 {"typestr", Quote(type)},
-                 {"version", "3"}});
+  auto const integer = [](auto value) { return xgboost::Json{xgboost::Integer{static_cast<std::int64_t>(value)}}; };
+  auto const address = integer(reinterpret_cast<std::uintptr_t>(array.data()));
+  xgboost::Json interface {
+    xgboost::Object {}
+  };
+  interface["data"] = xgboost::Array{{address, xgboost::Json{xgboost::Boolean{true}}}};
+  interface["shape"] = xgboost::Array{{integer(array.size())}};
+  interface["strides"] = xgboost::Null{};
+  interface["typestr"] = xgboost::String{type};
+  interface["version"] = integer(3);
+  std::string text;
+  xgboost::Json::Dump(interface, &text);
+  return text;
 }
 
 }  // namespace

@@ -10,13 +10,14 @@
 #include "adapt_input.h"
 #include "api_call.h"
 #include "boundary.h"
+#include "core/quoted.h"
+#include "core/stages.h"
 #include "current_round.h"
 #include "driver/boosting_round.h"
 #include "driver/host_span.h"
 #include "host/decorated_objective.h"
 #include "host/matrix_rows.h"
 #include "host/stand_in.h"
-#include "level/stages.h"
 #include "memory_board.h"
 #include "model_forest.h"
 #include "newcomers.h"
@@ -172,8 +173,8 @@ void Booster::Trace(Trainer* trainer) {
     trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has
     if (!file.empty()) trace_ = std::make_shared<TraceFile>(file);
     if (trace_ != nullptr && trace_->replaces_another()) {
-      WarnOnce("gpu_trace " + file, "parameter gpu_trace: '" + file +
-                                        "' is now written by another booster; the one before it writes no more.");
+      WarnOnce("gpu_trace " + file, "parameter gpu_trace: " + QuotedName(file) +
+                                        " is now written by another booster; the one before it writes no more.");
     }
   }
   trainer->Trace(trace_);
@@ -246,7 +247,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
     order.params.feature_weights = FeatureWeights(info);
     order.iteration = Rounds();
     order.leaves = LeafRuleOf(objective);
-    bool const changes_leaves = order.leaves != LeafRule::kGradients;
+    bool const changes_leaves = order.leaves != LeafRule::kSums;
     if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
     changed_on_host_ = changes_leaves && !on_device;
     HostRound::Residuals residuals;
@@ -265,7 +266,7 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
     if (on_device) {
       bool const may_look_ahead = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
       round = std::make_unique<ResidentRound>(&training, std::move(order), pending.objective, pending.targets,
-                                            may_look_ahead);
+                                              may_look_ahead);
     } else {
       round = std::make_unique<HostRound>(&training, std::move(order), residuals);
     }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,6 +57,10 @@ class Booster {
   bool PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
   bool PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
   bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
+
+  /// predict() is XGBoost's own, with `values` numbers for each row and output. Where we are in charge a failed
+  /// allocation, of which XGBoost says nothing, becomes an error that says how much it needs.
+  void ByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const;
 
   /// Before the stock booster gets another model: nothing that we have made of the old one is true any more, nor what
   /// XGBoost has cached of it.

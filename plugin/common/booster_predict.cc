@@ -7,6 +7,9 @@
 #include "array_rows.h"
 #include "booster.h"
 #include "boundary.h"
+#include "core/buffer.h"
+#include "core/host_memory.h"
+#include "core/message.h"
 #include "driver/prediction_policy.h"
 #include "host/matrix_rows.h"
 #include "host/value_matrix.h"
@@ -38,6 +41,17 @@ void Booster::DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool trai
   if (stale.kept) trainers_.ForgetMargins();
 }
 
+void Booster::ByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const {
+  try {
+    predict();
+  } catch (std::bad_alloc const&) {
+    if (!config_.InCharge()) throw;
+    std::uint64_t const bytes = rows * model_->num_output_group * values * sizeof(float);
+    Throw<dmlc::Error>("xgboost-gpu: out of memory while predicting ", rows, " rows: XGBoost needs at least ", bytes,
+                       " bytes for the predictions");
+  }
+}
+
 void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds) {
   std::shared_ptr<xgboost::DMatrix> values;
   auto const from = [&] { return values == nullptr ? data : values.get(); };
@@ -57,7 +71,14 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
     values = ToPredictFrom(data, *out, device.has_value());
     return device && PredictOnDevice(model, *device, from(), rounds, out);
   });
-  if (!done) stock_->PredictBatch(from(), out, training, rounds.first, rounds.last);
+  if (!done) {
+    ByStock(data->Info().num_row_, 1, [&] { stock_->PredictBatch(from(), out, training, rounds.first, rounds.last); });
+  }
+  if (!config_.InCharge() || CurrentApiCall() == ApiCall::kUpdate) return;
+  // XGBoost copies them next, and all that it says where there is no room is "std::bad_alloc".
+  AtBoundary("predicting", [&] {
+    WithMemoryFor("a copy of the predictions", [&] { Buffer<float> const room{out->predictions.Size()}; });
+  });
 }
 
 bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/host_memory.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -23,8 +24,13 @@ auto AtBoundary(char const* doing, Body&& body) {
     throw;  // XGBoost's own, for instance from a page iterator
   } catch (Error const& e) {
     throw dmlc::Error{e.what()};
+  } catch (OutOfHostMemory const& e) {
+    std::string const purpose = e.purpose() == nullptr ? "" : std::string{" for "} + e.purpose();
+    throw dmlc::Error{std::string{"xgboost-gpu: out of memory while "} + doing + ": the system refuses " +
+                      std::to_string(e.bytes()) + " bytes" + purpose};
   } catch (std::bad_alloc const&) {
-    throw dmlc::Error{std::string{"xgboost-gpu: out of memory while "} + doing};
+    throw dmlc::Error{std::string{"xgboost-gpu: out of memory while "} + doing +
+                      ": XGBoost's own code asked for memory, and does not say how much"};
   } catch (std::exception const& e) {
     throw dmlc::Error{std::string{"xgboost-gpu: internal error while "} + doing + ": " + e.what()};
   }

@@ -1,11 +1,10 @@
 #include <xgboost/c_api.h>
 #include <xgboost/version_config.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "host_version.h"
-#include "json_text.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
@@ -18,29 +17,30 @@ std::string Dotted(int major, int minor, int patch) {
   return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
 }
 
+/// Names of devices and reasons come from drivers: what is no UTF-8 in them must not be an error here.
+std::string ToText(nlohmann::ordered_json const& info) {
+  return info.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string MakeBuildInfo() {
-  std::vector<std::string> architectures;
-  for (std::string const& architecture : CudaArchitectures()) architectures.push_back(Quote(architecture));
-  bool const registered = WhyNotRegistered().empty();
-  return Object({{"version", Quote(XGBGPU_VERSION)},
-                 {"xgboost_built", Quote(BuiltVersion())},
-                 {"xgboost_running", Quote(RunningVersion())},
-                 {"registered", registered ? "true" : "false"},
-                 {"why_not_registered", Quote(WhyNotRegistered())},
-                 {"cuda_architectures", Array(architectures)}});
+  return ToText({{"version", XGBGPU_VERSION},
+                 {"xgboost_built", BuiltVersion()},
+                 {"xgboost_running", RunningVersion()},
+                 {"registered", WhyNotRegistered().empty()},
+                 {"why_not_registered", WhyNotRegistered()},
+                 {"cuda_architectures", CudaArchitectures()}});
 }
 
 std::string MakeDeviceInfo() {
   std::string why_no_cuda;
-  std::vector<std::string> backends{Quote("host")};
-  if (CudaAvailable(&why_no_cuda)) backends.insert(backends.begin(), Quote("cuda"));
-  std::vector<std::string> devices;
+  auto backends = nlohmann::ordered_json::array();
+  if (CudaAvailable(&why_no_cuda)) backends.push_back("cuda");
+  backends.push_back("host");
+  auto devices = nlohmann::ordered_json::array();
   for (CudaDevice const& device : CudaDevices()) {
-    devices.push_back(Object({{"name", Quote(device.name)},
-                              {"architecture", std::to_string(device.architecture)},
-                              {"memory", std::to_string(device.memory)}}));
+    devices.push_back({{"name", device.name}, {"architecture", device.architecture}, {"memory", device.memory}});
   }
-  return Object({{"backends", Array(backends)}, {"why_no_cuda", Quote(why_no_cuda)}, {"devices", Array(devices)}});
+  return ToText({{"backends", backends}, {"why_no_cuda", why_no_cuda}, {"devices", devices}});
 }
 
 }  // namespace

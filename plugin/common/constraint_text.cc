@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/quoted.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -24,13 +25,13 @@ bool IsEnclosed(std::string const& text, char open, char close) {
 }
 
 [[noreturn]] void NotDirections(std::string const& text) {
-  throw InvalidArgument{"Parameter monotone_constraints is '" + text +
-                        "'; allowed: -1, 0 or 1 for each column, as in (1,0,-1), or () for none"};
+  throw InvalidArgument{"Parameter monotone_constraints is " + Quoted(text) +
+                        "; allowed: -1, 0 or 1 for each column, as in (1,0,-1), or () for none"};
 }
 
 [[noreturn]] void NotSets(std::string const& text, std::string const& why) {
-  throw InvalidArgument{"Parameter interaction_constraints is '" + text +
-                        "'; allowed: lists of column numbers in a list, as in [[0,2],[1,3,4]] (" + why + ")"};
+  throw InvalidArgument{"Parameter interaction_constraints is " + Quoted(text) +
+                        "; allowed: lists of column numbers in a list, as in [[0,2],[1,3,4]] (" + why + ")"};
 }
 
 FeatureIndex ToColumn(xgboost::Json const& value, std::string const& text) {

@@ -8,6 +8,7 @@
 #include "booster.h"
 #include "boundary.h"
 #include "core/message.h"
+#include "core/quoted.h"
 #include "driver/host_span.h"
 #include "metric/ranking.h"
 
@@ -28,8 +29,9 @@ void CheckWeightsForStock(MetricParams const& metric, xgboost::MetaInfo const& i
   TargetView const targets = ViewTargets(info);
   if (targets.group_ptr == nullptr || targets.weights == nullptr || targets.groups == info.num_row_) return;
   if (metric.kind == Metric::kCoxNloglik || IsRanking(metric.kind, targets)) return;
-  Throw<InvalidArgument>("Metric ", NameOf(metric.kind), " needs weights of rows; the data have weights of ",
-                         targets.groups, " ranking groups; allowed: no weights, or metrics of rankings");
+  Throw<InvalidArgument>("Metric ", NameOf(metric.kind),
+                         " needs one weight for each row, but the data have weights of ", targets.groups,
+                         " ranking groups; allowed: no weights, or a metric of rankings");
 }
 
 /// Stock code reads these by the number of the row alone, and ends the process where rows have several labels.
@@ -40,7 +42,7 @@ void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& inf
   if (columns <= 1) return;
   for (char const* const of_one : {"ndcg", "map", "pre", "ams", "cox-nloglik"}) {
     if (name == of_one)
-      Throw<InvalidArgument>("Metric ", metric, ": the data have ", columns, " labels a row; allowed: 1");
+      Throw<InvalidArgument>("Metric ", Escaped(metric, 80), ": the data have ", columns, " labels a row; allowed: 1");
   }
 }
 

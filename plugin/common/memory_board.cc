@@ -1,29 +1,31 @@
 #include "memory_board.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
-#include "json_text.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
-std::string Describe(Trainer const& trainer) {
+TrainingFacts FactsOf(Trainer const& trainer) {
   Dataset const& data = trainer.data();
-  bool const cuda = trainer.backend() == BackendKind::kCuda;
-  MemoryReport const memory = trainer.memory();
-  std::vector<std::pair<std::string, std::string>> parts;
-  for (auto const& part : memory.parts) parts.emplace_back(part.name, std::to_string(part.bytes));
-  return Object({{"backend", Quote(cuda ? "cuda" : "host")},
-                 {"device", cuda ? std::to_string(data.place().device) : "null"},
-                 {"rows", std::to_string(data.rows())},
-                 {"columns", std::to_string(data.features())},
-                 {"dataset_bytes", std::to_string(data.bytes())},
-                 {"training_bytes", std::to_string(memory.bytes)},
-                 {"peak_bytes", std::to_string(memory.peak_bytes)},
-                 {"parts", Object(parts)}});
+  return {trainer.backend(), data.place().device, data.rows(), data.features(), data.bytes(), trainer.memory()};
+}
+
+nlohmann::ordered_json Describe(TrainingFacts const& facts) {
+  auto parts = nlohmann::ordered_json::object();
+  for (auto const& part : facts.memory.parts) parts[part.name] = part.bytes;
+  bool const cuda = facts.backend == BackendKind::kCuda;
+  return {{"backend", cuda ? "cuda" : "host"},
+          {"device", cuda ? nlohmann::ordered_json(facts.device) : nlohmann::ordered_json()},
+          {"rows", facts.rows},
+          {"columns", facts.columns},
+          {"dataset_bytes", facts.dataset_bytes},
+          {"training_bytes", facts.memory.bytes},
+          {"peak_bytes", facts.memory.peak_bytes},
+          {"parts", parts}};
 }
 
 }  // namespace
@@ -34,30 +36,32 @@ MemoryBoard& MemoryBoard::Instance() {
 }
 
 MemoryBoard::Note::Note(Trainer const& trainer) : trainer_{trainer}, described_{trainer.memory_version()} {
-  std::string text = Describe(trainer);
+  TrainingFacts facts = FactsOf(trainer);
   MemoryBoard& board = Instance();
   std::lock_guard<std::mutex> lock{board.mutex_};
-  text_ = board.notes_.insert(board.notes_.end(), std::move(text));
+  facts_ = board.notes_.insert(board.notes_.end(), std::move(facts));
 }
 
 MemoryBoard::Note::~Note() {
   MemoryBoard& board = Instance();
   std::lock_guard<std::mutex> lock{board.mutex_};
-  board.notes_.erase(text_);
+  board.notes_.erase(facts_);
 }
 
 void MemoryBoard::Note::Refresh() {
   std::uint64_t const version = trainer_.memory_version();
   if (version == described_) return;
-  std::string text = Describe(trainer_);
+  TrainingFacts facts = FactsOf(trainer_);
   described_ = version;
   std::lock_guard<std::mutex> lock{Instance().mutex_};
-  text_->swap(text);
+  std::swap(*facts_, facts);
 }
 
 std::string MemoryBoard::Json() {
+  auto trainings = nlohmann::ordered_json::array();
   std::lock_guard<std::mutex> lock{mutex_};
-  return Array({notes_.begin(), notes_.end()});
+  for (TrainingFacts const& facts : notes_) trainings.push_back(Describe(facts));
+  return trainings.dump();
 }
 
 }  // namespace xgbgpu::plugin

@@ -12,6 +12,16 @@
 
 namespace xgbgpu::plugin {
 
+/// What a trainer and its data hold.
+struct TrainingFacts {
+  BackendKind backend;
+  int device;  ///< of the data
+  std::uint64_t rows;
+  FeatureIndex columns;
+  std::size_t dataset_bytes;
+  MemoryReport memory;
+};
+
 /// One note for each trainer. A trainer is not thread-safe, so its own thread writes what any thread may read.
 class MemoryBoard {
  public:
@@ -30,8 +40,8 @@ class MemoryBoard {
 
    private:
     Trainer const& trainer_;
-    std::uint64_t described_;  ///< Trainer::memory_version of `text_`
-    std::list<std::string>::iterator text_;
+    std::uint64_t described_;  ///< Trainer::memory_version of `facts_`
+    std::list<TrainingFacts>::iterator facts_;
   };
 
   /// All notes, oldest first, as the JSON array of xgboost_gpu.h.
@@ -39,7 +49,7 @@ class MemoryBoard {
 
  private:
   std::mutex mutex_;
-  std::list<std::string> notes_;
+  std::list<TrainingFacts> notes_;
 };
 
 }  // namespace xgbgpu::plugin

@@ -33,12 +33,12 @@ std::set<std::string> NamesOf() {
 }
 
 [[noreturn]] void NotAllowed(std::string const& name, std::string const& value, std::string const& allowed) {
-  throw InvalidArgument{"Parameter " + name + " is '" + value + "'; allowed: " + allowed};
+  throw InvalidArgument{"Parameter " + name + " is " + Quoted(value) + "; allowed: " + allowed};
 }
 
 [[noreturn]] void NotYet(std::string const& name, std::string const& value, std::string const& allowed) {
-  throw Unsupported{"Parameter " + name + " is '" + value +
-                    "', which this version of xgboost-gpu does not support; supported: " + allowed};
+  throw Unsupported{"Parameter " + name + " is " + Quoted(value) +
+                    ", which this version of xgboost-gpu does not support; supported: " + allowed};
 }
 
 /// Names the parameter, and what is allowed, of a fraction that XGBoost's parser would refuse without that: it reads no
@@ -52,11 +52,13 @@ void CheckFraction(std::string const& name, std::string const& value) {
   if (end == text || *end != '\0') NotAllowed(name, value, "a number");
   errno = 0;
   auto const as_read = static_cast<double>(dmlc::strtof_check_range(text, &end));
-  if (std::exchange(errno, 0) == ERANGE) NotAllowed(name, value, "0 and numbers of a size from 1.18e-38 to 3.4e38");
+  if (std::exchange(errno, 0) == ERANGE)
+    NotAllowed(name, value, "0, or a number from 1.18e-38 to 3.4e38 with either sign");
   if (*end != '\0') NotAllowed(name, value, "a decimal number");
   // It rounds to float 15 times at most: for the digits, ten powers and a quotient.
   if (std::fabs(as_read - number) > 0x1p-20 * std::fabs(number)) {
-    NotAllowed(name, value, "fewer digits: very large and very small numbers as 1e20, 1e-20");
+    NotAllowed(name, value,
+               "the number with an exponent, such as 1e20 or 1e-20, because XGBoost misreads this many digits");
   }
 }
 
@@ -66,6 +68,22 @@ void CheckFractions(ParamValues const& values) {
         "colsample_bynode", "colsample_bylevel", "colsample_bytree", "top_rate", "other_rate"}) {
     auto const found = values.find(name);
     if (found != values.end()) CheckFraction(name, found->second);
+  }
+}
+
+/// Values that XGBoost's parser refuses it quotes as they are.
+template <typename Param>
+void Update(Param* param, ParamValues const& values) {
+  try {
+    param->UpdateAllowUnknown(values);
+  } catch (dmlc::ParamError const& error) {
+    std::string text = error.what();
+    for (auto const& [name, value] : values) {
+      std::string const raw = "value='" + value + '\'';
+      std::size_t const at = text.find(raw);
+      if (at != std::string::npos) text.replace(at, raw.size(), "value=" + Quoted(value));
+    }
+    throw InvalidArgument{text};
   }
 }
 
@@ -87,9 +105,10 @@ SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
 void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   TrainParams const defaults;
   if (train.sampling_method == SamplingMethod::kGoss) return;
-  std::string const needs = " without sampling_method=goss, and sampling_method is '" + param.sampling_method + "'";
   auto const refuse = [&](char const* name, float value, char const* fallback) {
-    Throw<InvalidArgument>("Parameter ", name, " is '", value, "'; allowed: ", fallback, needs);
+    Throw<InvalidArgument>("Parameter ", name, " is '", value, "', but sampling_method is '", param.sampling_method,
+                           "' and only goss uses ", name, "; allowed: sampling_method=goss, or ", name, " left at ",
+                           fallback);
   };
   if (train.top_rate != defaults.top_rate) refuse("top_rate", train.top_rate, "0.2");
   if (train.other_rate != defaults.other_rate) refuse("other_rate", train.other_rate, "0.1");
@@ -151,7 +170,8 @@ void CheckStockParam(std::string const& name, std::string const& value) {
   };
   static Rule const kShare{[](double x) { return x >= 0 && x <= 1; }, "0 to 1"};
   // Each thread has a stack, which the system runs out of, with the end of the process.
-  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096; 0: as many as there are", true};
+  static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096, or 0 for all threads of this machine",
+                             true};
   static std::map<std::string, Rule> const kRules{
       {"num_parallel_tree", {[](double x) { return x >= 1; }, "1 or larger", true}},
       {"nthread", kThreads},
@@ -184,7 +204,7 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
     NotAllowed("max_cat_to_onehot", onehot->second, "1 to 2147483647");
   }
   TreeParam param;
-  param.UpdateAllowUnknown(values);
+  Update(&param, values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
   if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, Policies(exact));
   ToSamplingMethod(param.sampling_method, exact);
@@ -196,7 +216,7 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
 DeviceParam ParseDeviceParam(ParamValues const& values) {
   CheckFractions(values);
   DeviceParam param;
-  param.UpdateAllowUnknown(values);
+  Update(&param, values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
   if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
   for (auto const& [name, rate] : {std::pair{"top_rate", param.top_rate}, {"other_rate", param.other_rate}}) {
@@ -235,8 +255,14 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
 }
 
 Place ToPlace(DeviceParam const& param, bool must_exist) {
-  if (param.n_gpus != 1) NotYet("n_gpus", std::to_string(param.n_gpus), "1");
+  if (param.n_gpus < -1 || param.n_gpus > 1) {
+    NotYet("n_gpus", std::to_string(param.n_gpus), "1; -1 and 0, which mean the same");
+  }
   if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
+  if (param.n_gpus != 1) {
+    WarnOnce("n_gpus", "parameter n_gpus is " + std::to_string(param.n_gpus) +
+                           ", and this version trains on one GPU or, without one, on the host: as with n_gpus=1.");
+  }
   bool const on_host = param.gpu_backend == "host";
   Place const host{BackendKind::kHost, 0};
   bool const must_check = must_exist && param.gpu_id >= 0;
@@ -256,8 +282,9 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
       throw Unsupported{"Parameter gpu_backend is 'cuda', which is not possible here: " + why_not +
                         "; possible: auto, host"};
     }
-    WarnOnce("no device", "the library trains on the host, the same model at less speed: " + why_not +
-                              ". (gpu_backend=host chooses this without a warning.)");
+    WarnOnce("no device", "training runs on the CPU because " + why_not +
+                              ". The model is the same, but it takes longer. Set gpu_backend=host to train on the CPU "
+                              "without this warning.");
     return host;
   }
   int const device = param.gpu_id < 0 ? 0 : param.gpu_id % devices;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/message.h"
+#include "core/quoted.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -28,7 +29,7 @@ void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float ma
   // Of the margin -inf these two have gradients: a model of zeros, as in stock.
   bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
   if (may_be_zero && std::isinf(margin)) return;
-  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : base_score,
+  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : Escaped(base_score, 80),
                          "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
                          ", since the objective takes its logarithm");
 }

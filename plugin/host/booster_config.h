@@ -5,6 +5,7 @@
 #include <xgboost/base.h>
 #include <xgboost/json.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ class BoosterConfig {
  public:
   /// Takes in newly set parameters and returns what to configure the stock booster with. If none of our updaters is
   /// or was in force, that is `args` itself (except that predictor=gpu_predictor becomes auto).
-  /// Throws on values that are not allowed, and is then unusable: call it on a copy.
+  /// Throws on values that are not allowed, and is then unusable: call it on a copy. One of them is gpu_backend=cuda,
+  /// set in this booster, with a method that does not train there.
   xgboost::Args Configure(xgboost::Args const& args);
 
   /// Rewrites what a stock gbtree saved as configuration to what the user asked for. A stock reader finds in it
@@ -65,7 +67,10 @@ class BoosterConfig {
   bool HasOurMethod() const { return method_ != Method::kStock; }
   void Absorb(xgboost::Args const& args);
   void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
+  void CheckTrainsOnCuda() const;
   void Parse();
+  /// Takes in what Save has put into a section of our own. True if that names gpu_exact.
+  bool LoadOwn(ParamValues const& section);
   bool NamesOurs() const;
   std::string Join(char const* name_of_ours) const;
 
@@ -74,6 +79,9 @@ class BoosterConfig {
   bool updates_{false};                ///< process_type=update
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
   bool cpu_predictor_{false};          ///< predictor=cpu_predictor
+  std::string traced_to_;              ///< gpu_trace as it was set last, here or before the configuration was saved
+  std::optional<std::string> stock_method_;  ///< tree_method=…, if that is not ours; nothing if it was never set
+  bool wants_cuda_{false};                   ///< gpu_backend=cuda, which the user has set and not loaded
   ParamValues tree_values_;
   ParamValues device_values_;
   ParamValues dropped_values_;

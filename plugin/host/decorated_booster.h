@@ -37,7 +37,8 @@ class DecoratedBooster final : public xgboost::GradientBooster {
   void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, HostCache* out, std::uint32_t layer_begin,
                       std::uint32_t layer_end) const override {
     if (ours_.InplacePredict(data.get(), missing, out, {layer_begin, layer_end})) return;
-    stock_->InplacePredict(std::move(data), missing, out, layer_begin, layer_end);
+    std::uint64_t const rows = data == nullptr ? 0 : data->Info().num_row_;
+    ours_.ByStock(rows, 1, [&] { stock_->InplacePredict(data, missing, out, layer_begin, layer_end); });
   }
   void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned layer_begin,
                        unsigned layer_end) override {
@@ -46,18 +47,24 @@ class DecoratedBooster final : public xgboost::GradientBooster {
   void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                    unsigned layer_end) override {
     if (ours_.PredictLeaf(data, &out->HostVector(), {layer_begin, layer_end})) return;
-    stock_->PredictLeaf(data, out, layer_begin, layer_end);
+    auto const rounds = layer_end == 0 ? static_cast<std::uint64_t>(stock_->BoostedRounds()) : layer_end;
+    ours_.ByStock(data->Info().num_row_, rounds - layer_begin,
+                  [&] { stock_->PredictLeaf(data, out, layer_begin, layer_end); });
   }
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                            unsigned layer_end, bool approximate, int condition, unsigned feature) override {
     RoundRange const rounds{layer_begin, layer_end};
     if (condition == 0 && ours_.PredictContribution(data, &out->HostVector(), rounds, approximate)) return;
-    stock_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
+    ours_.ByStock(data->Info().num_row_, data->Info().num_col_ + 1, [&] {
+      stock_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
+    });
   }
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
                                        unsigned layer_begin, unsigned layer_end, bool approximate) override {
     if (!approximate && ours_.PredictInteractions(data, &out->HostVector(), {layer_begin, layer_end})) return;
-    stock_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
+    std::uint64_t const columns = data->Info().num_col_ + 1;
+    ours_.ByStock(data->Info().num_row_, columns * columns,
+                  [&] { stock_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate); });
   }
 
   void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,

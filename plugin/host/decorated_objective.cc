@@ -3,11 +3,14 @@
 #include <xgboost/json.h>
 #include <xgboost/task.h>
 
+#include <algorithm>
+
 #include "common/booster.h"
 #include "common/boundary.h"
 #include "common/current_round.h"
 #include "common/saved_params.h"
 #include "driver/host_span.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
@@ -17,6 +20,17 @@ namespace {
 struct Context : xgboost::ObjFunction {
   static auto Member() { return &Context::ctx_; }
 };
+
+/// gblinear is XGBoost's alone, but has an objective of ours.
+void CheckIsNotLinear(xgboost::Args const& args) {
+  auto const has = [&](char const* name, char const* value) {
+    return std::find(args.cbegin(), args.cend(), xgboost::Args::value_type{name, value}) != args.cend();
+  };
+  if (!has("booster", "gblinear") || !has("gpu_backend", "cuda")) return;
+  throw InvalidArgument{
+      "Parameter gpu_backend is 'cuda' and booster is 'gblinear', which does not train there; allowed: "
+      "booster=gbtree or dart with tree_method=gpu_hist or gpu_exact, or gpu_backend=auto or host"};
+}
 
 }  // namespace
 
@@ -34,6 +48,7 @@ xgboost::ObjFunction* DecoratedObjective::inner() const {
 }
 
 void DecoratedObjective::Configure(xgboost::Args const& args) {
+  AtBoundary("reading parameters", [&] { CheckIsNotLinear(args); });
   inner()->Configure(args);
   configured_ = false;
 }
@@ -75,7 +90,7 @@ xgboost::ObjInfo DecoratedObjective::Task() const {
 }
 
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {
-  if (objective == nullptr || !objective->Task().UpdateTreeLeaf()) return LeafRule::kGradients;
+  if (objective == nullptr || !objective->Task().UpdateTreeLeaf()) return LeafRule::kSums;
   auto const* const ours = dynamic_cast<DecoratedObjective const*>(objective);
   bool const is_ours = ours != nullptr && ours->params() && ours->params()->kind == Objective::kAbsoluteError;
   return is_ours ? LeafRule::kMedians : LeafRule::kHost;

@@ -16,6 +16,7 @@ where it was looked for, or which XGBoost is needed if the installed one does no
 import importlib
 from typing import TYPE_CHECKING, Any, List
 
+from ._estimators import write_for_stock
 from ._library import BuildInfo, Device, TrainingMemory, load_library
 from ._profile import Profile, profile
 from ._workers import send_with_library
@@ -41,10 +42,11 @@ __all__ = [
 
 _LIBRARY = load_library()
 send_with_library()
+write_for_stock()
 
 
 def build_info() -> BuildInfo:
-    """What was built and what was found: versions, backends, devices, the library's file.
+    """Tells what was built and what was found: versions, backends, devices, the library's file.
 
     Returns a new dictionary; see :class:`BuildInfo` for its keys. Looking for devices starts the CUDA driver, which
     processes forked from then on cannot use; importing this package does not.
@@ -53,11 +55,12 @@ def build_info() -> BuildInfo:
 
 
 def memory_report() -> List[TrainingMemory]:
-    """The memory of every training of this process that lives, oldest first.
+    """Tells the memory of every training of this process, oldest first.
 
-    A training lives as long as its booster and its matrix. ``xgboost.train`` ends with a copy of the booster that has
-    trained: call this while it runs, from a callback, or train with ``Booster.update``. May be called from any thread
-    at any time; the numbers are those of the end of each training's last round.
+    A training is in the list as long as its booster and its matrix exist. ``xgboost.train`` returns a copy of the
+    booster that has trained, and the training is gone by then: call this function from a callback while it runs, or
+    train with ``Booster.update``. It may be called from any thread at any time. The numbers are those of the end of
+    each training's last round.
     """
     return _LIBRARY.memory_report()
 
@@ -66,7 +69,7 @@ __version__: str = _LIBRARY.what_was_built()["version"]
 
 
 def __getattr__(name: str) -> Any:
-    """What is loaded once somebody asks for it: it imports numpy or xgboost's callbacks."""
+    """Imports what needs numpy or xgboost's callbacks once somebody asks for it."""
     if name == "callback":
         return importlib.import_module(".callback", __name__)
     if name in ("compare", "Comparison", "Difference"):

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import xgboost
 
 from ._compare import compare
+from ._text import escaped_message, quoted_name
 
 
 def _read_data(name: str) -> Any:
@@ -23,24 +24,31 @@ def _read_data(name: str) -> Any:
         return xgboost.DMatrix(name, silent=True)
     except xgboost.core.XGBoostError as error:
         raise ValueError(
-            f"--data is {name!r}, which XGBoost cannot read; allowed: an array (.npy), a sparse matrix (.npz), or a "
-            "text file, as 'file?format=libsvm' or 'file?format=csv'"
+            f"--data is {quoted_name(name)}, which XGBoost cannot read; allowed: an array (.npy), a sparse matrix (.npz), "
+            "or a text file, as 'file?format=libsvm' or 'file?format=csv'"
         ) from error
 
 
+class _Parser(argparse.ArgumentParser):
+    """Its errors quote arguments as they are."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(escaped_message(message))
+
+
 def main() -> int:
-    """Prints the report. 0: alike, or explained; 1: a difference is real; 2: something cannot be read."""
-    parser = argparse.ArgumentParser(prog="python3 -m xgboost_gpu", description="Tools for models.")
+    """Prints the report. Returns 0 if all differences are explained, 1 if one is real, 2 if something cannot be read."""
+    parser = _Parser(prog="python3 -m xgboost_gpu", description="Tools for models.")
     tool = parser.add_subparsers(dest="tool", required=True).add_parser(
         "compare", help="compare two models node by node and explain each difference"
     )
     tool.add_argument("a", help="a model file")
     tool.add_argument("b", help="another")
     tool.add_argument("--data", help="the rows both were trained on: .npy, .npz (sparse), or 'file?format=libsvm'")
-    tool.add_argument("--reg-lambda", type=float, default=1.0, help="of the trainings; default: 1")
-    tool.add_argument("--gamma", type=float, default=0.0, help="of the trainings; default: 0")
-    tool.add_argument("--gradient-error", type=float, help="of a row's gradients; default with data: 2^-21")
-    tool.add_argument("--ordered", action="store_true", help="trained with max_leaves or lossguide")
+    tool.add_argument("--reg-lambda", type=float, default=1.0, help="reg_lambda of both trainings; default: 1")
+    tool.add_argument("--gamma", type=float, default=0.0, help="gamma of both trainings; default: 0")
+    tool.add_argument("--gradient-error", type=float, help="how far gradients of a row may be apart; default with data: 2^-21")
+    tool.add_argument("--ordered", action="store_true", help="both were trained with max_leaves or lossguide")
     args = parser.parse_args()
     try:
         data = None if args.data is None else _read_data(args.data)
@@ -49,7 +57,7 @@ def main() -> int:
             ordered=args.ordered,
         )  # fmt: skip
     except (ValueError, OSError, xgboost.core.XGBoostError) as error:
-        print(f"compare: {error}", file=sys.stderr)
+        print(f"compare: {escaped_message(error)}", file=sys.stderr)
         return 2
     print(found)
     return 0 if found.explained else 1

@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """What :func:`compare` finds. ``print`` it for a report."""
+    """The result of :func:`compare`. ``print`` it for a report."""
 
     same: int = 0  #: nodes that agree
     skipped: int = 0  #: nodes of the first model below differences, which have no counterpart
@@ -59,7 +59,7 @@ class Comparison:
     diverged: bool = False  #: rows go different ways somewhere
 
     def of_kind(self, kind: str) -> List[Difference]:
-        """``"tie"``, ``"later"`` or ``"real"``."""
+        """All differences of a kind: ``"tie"``, ``"later"`` or ``"real"``."""
         return [d for d in self.differences if d.kind == kind]
 
     @property
@@ -69,12 +69,12 @@ class Comparison:
 
     @property
     def wrong(self) -> List[str]:
-        """What rounding does not explain, in words."""
+        """The differences that rounding does not explain, in words."""
         return [str(d) for d in self.of_kind(REAL)]
 
     @property
     def explained(self) -> bool:
-        """No difference is real."""
+        """Whether no difference is real."""
         return not self.of_kind(REAL)
 
     def add(self, other: "Comparison") -> None:
@@ -136,11 +136,11 @@ def compare(
         The rows that both were trained on: an array, a data frame, a sparse matrix or a ``DMatrix``. Without them
         splits are alike only if feature and threshold are equal, and no error of gradients is allowed for.
     reg_lambda, gamma
-        Of the trainings, which model files do not tell.
+        The values that both trainings had; model files do not have them.
     gradient_error
-        How far the gradients that the two computed for a row may be apart; default: 2^-21, eight roundings of numbers
-        up to 1. With weights: as many times the largest. A ``gpu_hist`` of 65,536 rows or more may round them to 14
-        bits: 2^-14 beside another method. Needs `data`, which tell how many rows were summed.
+        How far the gradients that the two computed for a row may be apart. The default is 2^-21: eight roundings of
+        numbers up to 1. With weights, multiply it by the largest. A ``gpu_hist`` of 65,536 rows or more may round
+        gradients to 14 bits; beside another method give 2^-14. Needs `data`, which tell how many rows were summed.
     ordered
         True if nodes compete (``max_leaves``, ``grow_policy=lossguide``): another split elsewhere then changes what is
         grown, and a node that only one model splits counts as a tie.
@@ -148,8 +148,8 @@ def compare(
     With ``max_delta_step`` or ``monotone_constraints`` gains are sums of larger numbers than the tolerance is derived
     from: a tie may then be called real. Two trainings of ``dart`` drop trees by random numbers of their own.
 
-    Raises ValueError for what is no model with trees, and for models or data of different shapes; TypeError for other
-    objects; FileNotFoundError for a file that is not there.
+    Raises ValueError if something is not a model with trees, or if models and data have different shapes; TypeError
+    for other objects; FileNotFoundError for a file that is not there.
     """
     one, other = Model(a, "a"), Model(b, "b")
     one.check_shape(other)
@@ -157,7 +157,7 @@ def compare(
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} is {value}; allowed: a finite number from 0 on")
     if data is None and gradient_error:
-        raise ValueError(f"gradient_error is {gradient_error}, but no data tell how many rows a sum has")
+        raise ValueError(f"gradient_error is {gradient_error}, but without data the number of rows in a node is unknown; give data")
     columns = None if data is None else Columns(data)
     if columns is not None and columns.shape[1] != one.features:
         raise ValueError(f"data have {columns.shape[1]} columns; allowed: {one.features}, the models' features")
@@ -218,7 +218,7 @@ def node_gain(tree: ModelTree, node: int, reg_lambda: float) -> float:
 
 
 def split_tolerance(tree: ModelTree, node: int, reg_lambda: float) -> float:
-    """Of the gain of a node's split, or of one that was not made."""
+    """The tolerance of the gain of a node's split, or of a split that was not made."""
     whole = node_gain(tree, node, reg_lambda)
     if tree.left[node] == -1:
         return gain_tolerance(whole, whole)

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import List, NamedTuple, Tuple, Union
 from xml.sax.saxutils import escape
 
+from ._text import escaped_name
+
 
 class _Box(NamedTuple):
     x: float
@@ -75,7 +77,9 @@ class Drawing:
             from matplotlib.figure import Figure
             from matplotlib.patches import Rectangle
         except ImportError as error:
-            raise ImportError(f"{path} needs matplotlib ({error}); a name that ends in .svg needs nothing") from error
+            raise ImportError(
+                f"{escaped_name(path)} needs matplotlib ({error}); a name that ends in .svg needs nothing"
+            ) from error
         width, height = self._size
         figure = Figure(figsize=(width / 100, height / 100), dpi=200)
         FigureCanvasAgg(figure)

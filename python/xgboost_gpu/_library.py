@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, TypedDict
 
+from ._text import escaped_message, escaped_name
+
 LIBRARY_NAME = "libxgboost_gpu.so"
 #: What the system's loader knows the library by: the name with the version of its interface.
 SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
@@ -26,6 +28,8 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixSetGroup",
     "XGQuantileDMatrixCreateFromCallback",
     "XGProxyDMatrixSetDataCSR",
+    "XGCommunicatorInit",
+    "RabitInit",
 )
 HOW_TO_GET_XGBOOST = (
     "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "
@@ -124,15 +128,19 @@ def load_library() -> Library:
     try:
         library = Library(path)
     except (OSError, AttributeError) as error:
-        raise ImportError(f"xgboost_gpu found {path} but cannot load it: {error}. {HOW_TO_GET_XGBOOST}.") from error
+        raise ImportError(
+            f"xgboost_gpu found {escaped_name(path)} but cannot load it: {escaped_message(error)}. {HOW_TO_GET_XGBOOST}."
+        ) from error
     if not library.shares_xgboost_with(xgboost_library):
         raise ImportError(
-            f"xgboost_gpu: {path} extends the system's libxgboost.so.0, but the Python package xgboost uses a library "
-            f"of its own, {xgboost_library._name}. {HOW_TO_GET_XGBOOST}."
+            f"xgboost_gpu: {escaped_name(path)} extends the system's libxgboost.so.0, but the Python package xgboost uses "
+            f"a library of its own, {escaped_name(xgboost_library._name)}. {HOW_TO_GET_XGBOOST}."
         )
     info = library.what_was_built()
     if not info["registered"]:
-        raise ImportError(f"xgboost_gpu loaded {path}, which does not serve this XGBoost: {info['why_not_registered']}")
+        raise ImportError(
+            f"xgboost_gpu loaded {escaped_name(path)}, which does not serve this XGBoost: {info['why_not_registered']}"
+        )
     library.stand_in_front_of(xgboost_library)
     if os.environ.get(ENVIRONMENT_VARIABLE):  # worker processes may start in another folder
         os.environ[ENVIRONMENT_VARIABLE] = os.path.abspath(os.environ[ENVIRONMENT_VARIABLE])
@@ -148,7 +156,7 @@ def _load_xgboost() -> ctypes.CDLL:
     if not xgboost.__version__.startswith(XGBOOST_SERIES + "."):
         raise ImportError(
             f"xgboost_gpu needs XGBoost {XGBOOST_SERIES}.x and found {xgboost.__version__} in "
-            f"{Path(xgboost.__file__).parent}. {HOW_TO_GET_XGBOOST}."
+            f"{escaped_name(Path(xgboost.__file__).parent)}. {HOW_TO_GET_XGBOOST}."
         )
     from xgboost.core import _LIB
 
@@ -159,7 +167,7 @@ def _find_library() -> str:
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         if not Path(named).is_file():
-            raise ImportError(f"xgboost_gpu: {ENVIRONMENT_VARIABLE} names {named}, which is not a file")
+            raise ImportError(f"xgboost_gpu: {ENVIRONMENT_VARIABLE} names {escaped_name(named)}, which is not a file")
         return str(Path(named).resolve())
     places = _places(Path(__file__).resolve().parent)
     for place in places:
@@ -170,7 +178,7 @@ def _find_library() -> str:
         ctypes.CDLL(SYSTEM_LIBRARY_NAME)
         return SYSTEM_LIBRARY_NAME
     except OSError as error:
-        looked = "".join(f"\n  - {place.description}" for place in places)
+        looked = "".join(f"\n  - {escaped_message(place.description)}" for place in places)
         raise ImportError(
             f"xgboost_gpu cannot find {LIBRARY_NAME}. It looked for it in:\n"
             f"  - the environment variable {ENVIRONMENT_VARIABLE}, which is not set{looked}\n"

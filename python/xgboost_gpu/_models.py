@@ -1,12 +1,14 @@
-"""Models as arrays, and data as columns, for what looks at them."""
+"""Models as arrays over their nodes, and data as columns."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 import xgboost
+
+from ._text import escaped_message, quoted, quoted_name
 
 
 @dataclass
@@ -41,19 +43,49 @@ class ModelTree:
             categories=categories,
         )
 
+    def check(self, features: int) -> None:
+        """Raises ValueError for nodes that form no tree or split by a feature that the model does not have.
+
+        It looks at what can be reached from the root: XGBoost itself saves nodes that were pruned, with any content.
+        """
+        parent_of = {0: -1}
+        pending = [0]
+        while pending:
+            node = pending.pop()
+            if self.left[node] == -1:
+                continue
+            if not 0 <= self.feature[node] < features:
+                raise ValueError(
+                    f"node {node} splits by feature {self.feature[node]}; allowed: 0 to {features - 1}, the model's "
+                    "features"
+                )
+            for side, child in (("left", int(self.left[node])), ("right", int(self.right[node]))):
+                if not 1 <= child < len(self.left):
+                    raise ValueError(
+                        f"node {node} has the {side} child {child}; allowed: 1 to {len(self.left) - 1}, the tree's "
+                        "nodes below the root"
+                    )
+                if child in parent_of:
+                    raise ValueError(
+                        f"node {node} has the {side} child {child}, which is a child of node {parent_of[child]} "
+                        "already; allowed: a node that no other node leads to"
+                    )
+                parent_of[child] = node
+                pending.append(child)
+
     def family(self, node: int) -> List[int]:
         """A node and its children."""
         return [node] if self.left[node] == -1 else [node, int(self.left[node]), int(self.right[node])]
 
     def below(self, node: int) -> int:
-        """Nodes of the subtree of `node`, but itself."""
+        """How many nodes are in the subtree of `node`, without itself."""
         found = [node]
         for each in found:  # grows meanwhile
             found += self.family(each)[1:]
         return len(found) - 1
 
     def split_text(self, node: int) -> str:
-        """As in "f3 < 0.25, missing left (gain 12.5)"; of a leaf "leaf 0.125"."""
+        """The split in words, as in "f3 < 0.25, missing left (gain 12.5)"; for a leaf "leaf 0.125"."""
         if self.left[node] == -1:
             return f"leaf {self.threshold[node]!s}"
         categories = self.categories[node]
@@ -70,25 +102,33 @@ def goes_left(tree: ModelTree, node: int, values: np.ndarray) -> np.ndarray:
 
 
 class Model:
-    """Trees of a model, and what must agree before they can be compared. `name`: for messages."""
+    """Trees of a model, and what two models must agree in to be compared. Messages call the model `name`."""
 
     def __init__(self, source: Any, name: str) -> None:
         self.name = name
-        learner = _learner(source, name)
+        what, learner = _learner(source, name)
         try:
             booster = learner["gradient_booster"]
             kind = booster["name"]
             if kind not in ("gbtree", "dart"):
-                raise ValueError(f"{name} has the booster {kind}; allowed: gbtree, dart")
+                raise ValueError(f"{name} has the booster {quoted(kind)}; allowed: gbtree, dart")
             model = booster.get("gbtree", booster)["model"]
             shape = learner["learner_model_param"]
-            self.trees = [ModelTree.of(tree) for tree in model["trees"]]
             self.features = int(shape["num_feature"])
+            self.trees = [self._tree(number, tree, what) for number, tree in enumerate(model["trees"])]
             self.outputs = max(1, int(shape["num_class"]), int(shape.get("num_target", 1)))
             self.base_score = float(shape["base_score"])
             self.per_round = self.outputs * max(1, int(model["gbtree_model_param"]["num_parallel_tree"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"{name} is not a model of XGBoost 1.7: {error!r}") from error
+            raise ValueError(f"{name} is not a model of XGBoost 1.7: {escaped_message(repr(error))}") from error
+
+    def _tree(self, number: int, tree: Dict[str, Any], what: str) -> ModelTree:
+        try:
+            made: ModelTree = ModelTree.of(tree)
+            made.check(self.features)
+        except ValueError as error:
+            raise ValueError(f"{self.name} is {what}, a broken model: tree {number}, {error}") from error
+        return made
 
     def check_shape(self, other: "Model") -> None:
         for what, ours, theirs in (
@@ -98,17 +138,18 @@ class Model:
             ("trees a round", self.per_round, other.per_round),
         ):
             if ours != theirs:
-                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: as many")
+                raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: the same number")
 
 
-def _learner(source: Any, name: str) -> Dict[str, Any]:
-    """The part `learner` of a model's JSON."""
+def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
+    """What `source` is, in words, and the part `learner` of the model's JSON."""
+    what = f"of type {type(source).__name__}"
     if hasattr(source, "get_booster"):
         source = source.get_booster()
     if isinstance(source, (str, Path)):
         if not Path(source).is_file():
-            raise FileNotFoundError(f"{name} is '{source}', which is not a file")
-        what, source = f"'{source}'", bytearray(Path(source).read_bytes())
+            raise FileNotFoundError(f"{name} is {quoted_name(source)}, which is not a file")
+        what, source = quoted_name(source), bytearray(Path(source).read_bytes())
     elif isinstance(source, (bytes, bytearray)):
         what, source = f"{len(source)} bytes", bytearray(source)
     elif not isinstance(source, xgboost.Booster):
@@ -119,11 +160,11 @@ def _learner(source: Any, name: str) -> Dict[str, Any]:
         try:
             booster.load_model(source)
         except xgboost.core.XGBoostError as error:
-            reason = str(error).strip().splitlines()[0]
+            reason = escaped_message(str(error).strip().splitlines()[0])
             raise ValueError(f"{name} is {what}, which is no model of XGBoost: {reason}") from error
         source = booster
     learner: Dict[str, Any] = json.loads(bytes(source.save_raw("json")))["learner"]
-    return learner
+    return what, learner
 
 
 class Columns:

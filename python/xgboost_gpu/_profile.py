@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from ._drawing import Drawing
+from ._text import escaped_message, escaped_name
 
 #: Processes of the file: stages of trees and rounds, where the training runs; what the host does.
 STAGES, HOST = 1, 2
@@ -58,7 +59,8 @@ class Profile:
         self._rounds = _rounds(stages, spans)
         if not self._rounds:
             raise ValueError(
-                f"{source} has no round but perhaps the first, which is not counted: train two or more with gpu_trace"
+                f"{escaped_name(source)} has no complete round after the first, which is not counted: train at least two "
+                "rounds with gpu_trace"
             )
         times = [self._times_of(window) for window in self._rounds.values()]
         self.rounds = len(times)
@@ -129,7 +131,7 @@ class Profile:
         number = list(self._rounds)[len(self._rounds) // 2] if number is None else number
         if number not in self._rounds:
             known = f"{min(self._rounds)} to {max(self._rounds)}"
-            raise ValueError(f"round is {number}, but {self.source} has rounds {known}")
+            raise ValueError(f"round is {number}, but {escaped_name(self.source)} has rounds {known}")
         begin, end = window = self._rounds[number]
         stages = [b for b in self._stages if begin <= b.start < end]
         spans = _with_depth([s for s in self._spans if begin <= s.start < end])
@@ -159,8 +161,8 @@ class Profile:
 def profile(booster: Any) -> Profile:
     """Time per stage of a training with ``gpu_trace``.
 
-    ``booster`` is what was trained: a ``Booster``, or a fitted estimator of ``xgboost.sklearn``, with the parameter
-    ``gpu_trace`` naming a file that is still there; or the name of such a file. What ran after the last round is in the
+    ``booster`` is what was trained with the parameter ``gpu_trace``, or a copy of it: a ``Booster``, or a fitted estimator
+    of ``xgboost.sklearn``, whose file is still there; or the name of such a file. What ran after the last round is in the
     file once the booster that trained is gone, as it is when ``xgboost.train`` returns; then the file is valid JSON.
 
         booster = xgb.train({"tree_method": "gpu_hist", "gpu_trace": "trace.json"}, data, 20)
@@ -181,7 +183,7 @@ def _trace_of(booster: Any) -> str:
     if not hasattr(booster, "save_config"):
         raise TypeError(f"profile takes a Booster, a fitted estimator or a file's name, not {type(booster).__name__}")
     section = json.loads(booster.save_config())["learner"]["gradient_booster"]
-    file = section.get("gbtree", section).get("xgboost_gpu_param", {}).get("gpu_trace", "")
+    file = section.get("gbtree", section).get("xgboost_gpu_param", {}).get("traced_to", "")
     if not file:
         raise ValueError("This booster was trained without gpu_trace: set gpu_trace to a file's name and train again")
     return str(file)
@@ -198,7 +200,9 @@ def _read(file: Path) -> Tuple[List[Bar], List[Bar]]:
             if e["ph"] == "X"
         ]
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{file} is not a file that gpu_trace has written: {error}") from error
+        raise ValueError(
+            f"{escaped_name(file)} is not a file that gpu_trace has written: {escaped_message(error)}"
+        ) from error
     bars.sort(key=lambda b: (b[1].start, -b[1].end))
     return [b for pid, b in bars if pid == STAGES], [b for pid, b in bars if pid == HOST]
 

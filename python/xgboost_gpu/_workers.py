@@ -2,7 +2,7 @@
 
 joblib's workers, and those that `multiprocessing` starts with "spawn", are new Python processes: XGBoost is imported
 there when an estimator arrives, this package is not. So what is sent says that it needs it. What is written to files
-(pickle, joblib.dump) stays as XGBoost makes it, and stock XGBoost reads it.
+(pickle, joblib.dump) does not ask for it, and stock XGBoost reads it.
 """
 
 import sys
@@ -11,18 +11,18 @@ from typing import Any, Callable, Tuple
 
 
 def make(function: Callable, arguments: Tuple) -> Any:
-    """Makes what arrives. That this function is looked up in this module is the point: its package is imported then."""
+    """Makes what arrives. A process that receives it must import this package to find this function: hence it exists."""
     return function(*arguments)
 
 
 def _parts(thing: Any) -> Tuple:
-    """What pickle would say of it, made by `make`."""
+    """What pickle would write for it, but with `make` as the function that makes it."""
     function, arguments, *rest = thing.__reduce_ex__(2)
     return (make, (function, arguments), *rest)
 
 
 def _send_with_library(kind: type) -> None:
-    """Applies to what processes send to each other, by `multiprocessing` and by joblib, which scikit-learn uses."""
+    """Registers a class with `multiprocessing` and joblib (for scikit-learn): for what is sent, not for files."""
     ForkingPickler.register(kind, _parts)
     if "joblib" in sys.modules:  # imported by xgboost if scikit-learn is there
         from joblib.externals.loky.backend.reduction import register
@@ -31,7 +31,7 @@ def _send_with_library(kind: type) -> None:
 
 
 def send_with_library() -> None:
-    """For XGBoost's Booster, and for its estimators with all classes that are or will be derived from them."""
+    """XGBoost's Booster, its estimators and all classes derived from them, now or later, take the library along."""
     from xgboost import Booster, XGBModel
 
     def derived(kind: type, **others: Any) -> None:

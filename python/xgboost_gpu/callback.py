@@ -1,5 +1,6 @@
 """Callbacks for ``xgboost.train`` and the estimators of ``xgboost.sklearn``."""
 
+import inspect
 import sys
 import time
 from typing import Any, Dict, List, Optional, TextIO
@@ -18,16 +19,18 @@ class ProgressBar(xgboost.callback.TrainingCallback):
     line every ten seconds.
 
         xgb.train(params, data, 500, evals=[(valid, "valid")], verbose_eval=False,
-                  callbacks=[xgboost_gpu.callback.ProgressBar(500)])
+                  callbacks=[xgboost_gpu.callback.ProgressBar()])
+        xgb.XGBClassifier(n_estimators=500, callbacks=[xgboost_gpu.callback.ProgressBar()])
 
     Parameters
     ----------
     rounds
-        How many there will be, if that is known: XGBoost does not tell its callbacks.
+        How many rounds there will be; default: as many as ``xgboost.train``, ``xgboost.cv`` or the estimator makes. In a
+        loop of your own nothing else tells.
     file
-        Where to write; default: ``sys.stderr``.
+        The file to write to; default: ``sys.stderr``.
     seconds
-        Between two updates; default: 0.1 on a terminal, 10 elsewhere.
+        Seconds between two updates; default: 0.1 on a terminal, 10 elsewhere.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         if seconds is not None and not seconds >= 0:
             raise ValueError(f"seconds is {seconds}; allowed: 0 or more, or None")
         self._rounds = rounds
+        self._of = rounds  # in the training under way
         # By name: a callback is copied and sent to other processes with its estimator.
         self._file = "stdout" if file is sys.stdout else None if file is sys.stderr else file
         self._seconds = seconds
@@ -53,7 +57,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         return {**self.__dict__, "_bar": None}
 
     def __deepcopy__(self, memo: Dict[int, Any]) -> "ProgressBar":
-        """The same file, and no bar yet."""
+        """A copy writes to the same file and has no bar yet."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__getstate__())
         return other
@@ -66,8 +70,9 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         self._begun_rounds = 0
         self._shown_round = -1
         self._log = {}
+        self._of = self._rounds or _rounds_of_caller()
         self._begun = self._shown = time.monotonic()
-        self._bar = _tqdm(self._rounds, self._output())
+        self._bar = _tqdm(self._of, self._output())
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Dict[str, Any]) -> bool:
@@ -117,7 +122,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         output = self._output()
         seconds = time.monotonic() - self._begun
         rate = self._done / seconds if seconds > 0 else 0.0
-        of = "" if self._rounds is None else f"/{self._rounds}"
+        of = "" if self._of is None else f"/{self._of}"
         line = ", ".join(filter(None, (f"{self._done}{of} rounds", f"{rate:.1f} rounds/s", facts)))
         if output.isatty():
             output.write("\r" + line.ljust(self._width))
@@ -125,6 +130,16 @@ class ProgressBar(xgboost.callback.TrainingCallback):
             output.write(line + "\n")
         self._width = len(line)
         output.flush()
+
+
+def _rounds_of_caller() -> Optional[int]:
+    """What `xgboost.train` or `xgboost.cv` was called with; XGBoost does not hand it to callbacks. None in other loops."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "xgboost.training" and "num_boost_round" in frame.f_locals:
+            return int(frame.f_locals["num_boost_round"])
+        frame = frame.f_back
+    return None
 
 
 def _tqdm(rounds: Optional[int], output: TextIO) -> Any:
@@ -137,7 +152,7 @@ def _tqdm(rounds: Optional[int], output: TextIO) -> Any:
 
 
 def _last_metric(log: Dict[str, Any]) -> str:
-    """The last metric of the last data set: what early stopping looks at. Of `xgboost.cv`: its mean."""
+    """The last metric of the last data set, which early stopping looks at; with `xgboost.cv` its mean over the folds."""
     if not log:
         return ""
     data, metrics = list(log.items())[-1]
@@ -147,7 +162,7 @@ def _last_metric(log: Dict[str, Any]) -> str:
 
 
 def _memory(trainings: List[TrainingMemory]) -> str:
-    """Of the training that began last."""
+    """Where the training that began last runs, and how much memory it holds."""
     if not trainings:
         return ""
     newest = trainings[-1]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tables "Whole trainings" of docs/benchmarks.md in one run: this library and what else is importable, taking turns.
+"""The tables of trainings in docs/benchmarks.md in one run: this library and what else is importable, taking turns.
 
     XGBGPU_LIBRARY=build/cuda-dev/lib/libxgboost_gpu.so scripts/peers/table.py --python xgboost=~/peers/bin/python
 
@@ -9,8 +9,9 @@ Libraries: ours, xgboost (2 or later), falcata, lightgbm, catboost. What cannot 
 Data: made on the first run in --data (6 GB for airline, 4 for bosch, 3 for epsilon), or taken from there: SET/{X,y,Xt,yt}.npy,
 sparse and ranking sets as data.py says, which describes them all. Needs no network.
 
-"All" is the time of all rounds without evaluation: ours with cuts and bins, the others after these were made. "A round" is
-the slope between a quarter of the rounds and all. Medians of --runs. Progress goes to stderr, the tables to stdout.
+"From the array" is the time from arrays in the host's memory to the trained model. "All" is the part of it that trains, without
+evaluation: ours finds cuts and bins in it, the others before it, while they make their data sets. "A round" is the slope
+between a quarter of the rounds and all. Medians of --runs. Progress goes to stderr, the tables to stdout.
 """
 
 import argparse
@@ -98,7 +99,8 @@ def tables(measured: Measured, rows: List[str], libraries: List[str], args: argp
     """Times, then accuracy and memory, as Markdown."""
     others = [library for library in libraries if library != "ours"]
     head = ["data", "rounds, depth", "ours: first round, s"]
-    head += [f"{library}: {what}" for library in libraries for what in ("all, s", "a round, ms")] + (["ours / " + ", ".join(others)] if others else [])
+    head += [f"{library}: {what}" for library in libraries for what in ("from the array, s", "all, s", "a round, ms")]
+    head += ["from the array, ours / " + ", ".join(others), "all, ours / " + ", ".join(others)] if others else []
     times = [line(*head), line(*["---"] * len(head))]
     head = ["data"] + [f"{lib}: {what}" for lib in libraries for what in ("accuracy", "device GiB", "host GiB")]
     facts = [line(*head), line(*["---"] * len(head))]
@@ -108,10 +110,10 @@ def tables(measured: Measured, rows: List[str], libraries: List[str], args: argp
         cells = [name, f"{min(row.rounds, args.rounds or row.rounds)}, {row.depth}"]
         cells.append(text(median(found.get("ours", []), "first_s"), ".3f"))
         for library in libraries:
-            cells += [text(median(found[library], "all_s"), ".3f"), text(median(found[library], "round_ms"), ".3f")]
-        own = median(found.get("ours", []), "all_s")
-        theirs = [median(found[library], "all_s") for library in others]
-        if others:
+            cells += [text(median(found[library], key), ".3f") for key in ("from_array_s", "all_s", "round_ms")]
+        for key in ("from_array_s", "all_s") if others else ():
+            own = median(found.get("ours", []), key)
+            theirs = [median(found[library], key) for library in others]
             cells.append(", ".join("–" if own is None or other is None else f"{own / other:.2f}" for other in theirs))
         times.append(line(*cells))
         cells = [name]

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,14 @@ class Case(NamedTuple):
         return ranking if "q" in self.arrays else classes if self.classes else binary
 
 
+class Trained(NamedTuple):
+    """A training that has ended; `marks` has when each round did."""
+
+    data_s: float  #: from arrays to the library's own data set
+    begin: float  #: of the training, by the clock
+    predict: Callable[[], Any]  #: of the test rows
+
+
 class DeviceMemory(threading.Thread):
     """The most memory that device 0 has in use beyond what it had before, looked at every 5 ms. None: no driver."""
 
@@ -70,7 +78,7 @@ class DeviceMemory(threading.Thread):
             time.sleep(0.005)
 
 
-def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
+def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Trained:
     if ours:
         import xgboost_gpu  # noqa: F401
     import xgboost as xgb
@@ -97,13 +105,14 @@ def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Tuple[float, Ca
         return kind(of["X"], of.get("y"), qid=of.get("q"), **options)
 
     xgb.train(params, matrix(case.head(500).arrays), 2)  # starts the driver
+    start = time.perf_counter()
     data = matrix(case.arrays) if ours else matrix(case.arrays, xgb.QuantileDMatrix, max_bin=case.max_bin)
     begin = time.perf_counter()
     booster = xgb.train(params, data, case.rounds, callbacks=[Clock()])
-    return begin, lambda: booster.predict(matrix({"X": case.arrays["Xt"]}))
+    return Trained(begin - start, begin, lambda: booster.predict(matrix({"X": case.arrays["Xt"]})))
 
 
-def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
+def train_lightgbm(case: Case, library: str, marks: List[float]) -> Trained:
     if library == "falcata":
         import falcata as lgb
     else:
@@ -125,13 +134,14 @@ def train_lightgbm(case: Case, library: str, marks: List[float]) -> Tuple[float,
         return lgb.Dataset(of["X"], of["y"], group=group, params=params, categorical_feature=categories, free_raw_data=False)
 
     lgb.train(params, dataset(case.head(2400).arrays), 2)
+    start = time.perf_counter()
     data = dataset(case.arrays).construct()
     begin = time.perf_counter()
     booster = lgb.train(params, data, case.rounds, callbacks=[lambda env: marks.append(time.perf_counter())])
-    return begin, lambda: booster.predict(case.arrays["Xt"])
+    return Trained(begin - start, begin, lambda: booster.predict(case.arrays["Xt"]))
 
 
-def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], Any]]:
+def train_catboost(case: Case, marks: List[float]) -> Trained:
     import catboost
 
     if case.categories:
@@ -147,8 +157,10 @@ def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], 
         return catboost.Pool(of["X"], of["y"], group_id=of.get("q"))
 
     catboost.CatBoost({**params, "iterations": 2}).fit(pool(case.head(2400).arrays))
+    start = time.perf_counter()
     data = pool(case.arrays)
     data.quantize(border_count=case.max_bin - 2)
+    data_s = time.perf_counter() - start
     quarter = catboost.CatBoost({**params, "iterations": max(1, case.rounds // 4)})
     start = time.perf_counter()
     quarter.fit(data)  # a GPU training has no callbacks: two trainings make the slope
@@ -158,7 +170,7 @@ def train_catboost(case: Case, marks: List[float]) -> Tuple[float, Callable[[], 
     booster.fit(data)
     end = time.perf_counter()
     marks.extend(np.linspace(begin + quarter_s, end, case.rounds - max(1, case.rounds // 4) + 1))
-    return begin, lambda: booster.predict(case.arrays["Xt"])
+    return Trained(data_s, begin, lambda: booster.predict(case.arrays["Xt"]))
 
 
 def area(prediction: np.ndarray, label: np.ndarray) -> float:
@@ -196,20 +208,20 @@ def measure(library: str, case: Case) -> Dict[str, Any]:
     memory = DeviceMemory()
     marks: List[float] = []
     if library == "catboost":
-        begin, predict = train_catboost(case, marks)
+        trained = train_catboost(case, marks)
     elif library in ("lightgbm", "falcata"):
-        begin, predict = train_lightgbm(case, library, marks)
+        trained = train_lightgbm(case, library, marks)
     else:
-        begin, predict = train_xgboost(case, library == "ours", marks)
+        trained = train_xgboost(case, library == "ours", marks)
     end = time.perf_counter()
     # The slope between a quarter of the rounds and all; of CatBoost `marks` begins there.
     quarter = 0 if library == "catboost" else max(1, len(marks) // 4) - 1
-    found: Dict[str, Any] = {"all_s": end - begin}
+    found: Dict[str, Any] = {"all_s": end - trained.begin, "from_array_s": trained.data_s + end - trained.begin}
     if len(marks) > quarter + 1:
         found["round_ms"] = 1e3 * (marks[-1] - marks[quarter]) / (len(marks) - 1 - quarter)
     if library != "catboost":
-        found["first_s"] = marks[0] - begin
-    prediction, label = np.asarray(predict(), np.float64), case.arrays["yt"]
+        found["first_s"] = marks[0] - trained.begin
+    prediction, label = np.asarray(trained.predict(), np.float64), case.arrays["yt"]
     if "q" in case.arrays:
         found["accuracy"] = ndcg(prediction.reshape(-1), label, case.arrays["qt"])
     elif case.classes:

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "backend/cuda_builder.h"
+#include "core/stages.h"
 #include "exact/exact_growth.h"
 #include "exact/exact_memory.h"
-#include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample.h"
 

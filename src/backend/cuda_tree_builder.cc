@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "level/stages.h"
+#include "core/stages.h"
 #include "tree/leaf.h"
 
 namespace xgbgpu {

@@ -8,11 +8,11 @@
 #include "backend/finished_tree.h"
 #include "core/buffer.h"
 #include "core/parallel.h"
+#include "core/stages.h"
 #include "core/trace.h"
 #include "exact/exact.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"
-#include "level/stages.h"
 #include "sample/sample.h"
 
 namespace xgbgpu {

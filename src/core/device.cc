@@ -14,8 +14,16 @@ namespace xgbgpu {
 void CheckCuda(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // an error that can be recovered from must not show up again at the next call
-  Throw<DeviceError>("CUDA failed while ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status),
-                     "). The model is as before this call. If it comes again, train with gpu_backend=host");
+  std::string memory;
+  if (status == cudaErrorMemoryAllocation) {
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    memory = "; " + std::to_string(free) + " of " + std::to_string(total) + " bytes of GPU memory are free";
+  }
+  Throw<DeviceError>("CUDA failed while ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status), ")",
+                     memory,
+                     ". The model is as it was before this call. If the error comes again, train with "
+                     "gpu_backend=host");
 }
 
 DeviceScope::DeviceScope(int device) {
@@ -87,6 +95,16 @@ void DeviceArena::Free(char const* part, void* memory, std::size_t bytes) noexce
   for (Part& p : parts_) {
     if (p.name == part) p.bytes -= bytes;
   }
+}
+
+void* AllocatePinned(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = nullptr;
+  cudaError_t const status = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
+  if (status != cudaSuccess) {
+    CheckCuda(status, ("allocating " + std::to_string(bytes) + " bytes of pinned memory of the host").c_str());
+  }
+  return memory;
 }
 
 DeviceLimits CurrentDeviceLimits() {

@@ -158,6 +158,9 @@ bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std:
   return true;
 }
 
+/// Host memory for PinnedBuffer; nullptr for 0 bytes. Throws DeviceError saying what was needed.
+void* AllocatePinned(std::size_t bytes);
+
 /// Host memory that the device copies from and to at full speed, without a copy in between.
 template <typename T>
 class PinnedBuffer {
@@ -166,10 +169,7 @@ class PinnedBuffer {
  public:
   PinnedBuffer() = default;
   explicit PinnedBuffer(std::size_t size) : size_{size} {
-    void* memory = nullptr;
-    if (size != 0)
-      CheckCuda(cudaHostAlloc(&memory, size * sizeof(T), cudaHostAllocDefault), "allocating pinned memory");
-    data_.reset(static_cast<T*>(memory));
+    data_.reset(static_cast<T*>(AllocatePinned(size * sizeof(T))));
   }
 
   T* data() const { return data_.get(); }

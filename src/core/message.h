@@ -1,4 +1,5 @@
-/// Error texts: Throw<InvalidArgument>("max_bin is ", value, "; allowed: 2 to 65535").
+/// Error texts: Throw<InvalidArgument>("max_bin is ", value, "; allowed: 2 to 65535"). What a user wrote is quoted by
+/// quoted.h.
 #ifndef XGBGPU_CORE_MESSAGE_H_
 #define XGBGPU_CORE_MESSAGE_H_
 
@@ -7,6 +8,7 @@
 #include <sstream>
 #include <type_traits>
 
+#include "core/quoted.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

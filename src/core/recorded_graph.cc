@@ -12,7 +12,6 @@ namespace {
 std::atomic<std::int64_t> recordings_to_spoil{0};
 std::atomic<std::int64_t> recordings_chosen{0};
 std::atomic<std::int64_t> recordings_spoilt{0};
-std::atomic<bool> next_start_fails{false};
 
 /// Spoils what is recorded on a stream, if a test wants it, from the beginning or at the end.
 class RecordingSpoiler {
@@ -48,8 +47,6 @@ std::int64_t SpoilRecordings(std::int64_t n) {
   return recordings_spoilt.exchange(0);
 }
 
-void FailNextStart() { next_start_fails.store(true); }
-
 void RecordedGraph::Drop() noexcept {
   if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
   graph_ = nullptr;
@@ -77,7 +74,7 @@ void RecordedGraph::Record(cudaStream_t stream, std::function<void()> const& enq
 }
 
 void RecordedGraph::Start(cudaStream_t stream, char const* what) const {
-  CheckCuda(next_start_fails.exchange(false) ? cudaErrorMemoryAllocation : cudaGraphLaunch(graph_, stream), what);
+  CheckCuda(cudaGraphLaunch(graph_, stream), what);
 }
 
 }  // namespace xgbgpu

@@ -34,8 +34,6 @@ class RecordedGraph {
 /// first from its beginning on, the second at its end, and so on in turn; n = 0 ends that. Returns how many have failed
 /// so since the last call.
 std::int64_t SpoilRecordings(std::int64_t n);
-/// For tests: the next start of a graph of this process fails as if the device had no memory for it.
-void FailNextStart();
 
 }  // namespace xgbgpu
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <ios>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -40,12 +40,27 @@ std::string PathOf(std::string const& name) {
   return error ? name : path.string();
 }
 
-/// Three digits after the point, whatever the locale.
-std::string Thousandths(double value) {
-  auto const n = static_cast<long long>(value * 1e3 + (value < 0 ? -0.5 : 0.5));
-  char text[32];
-  std::snprintf(text, sizeof(text), "%s%lld.%03lld", n < 0 ? "-" : "", std::abs(n) / 1000, std::abs(n) % 1000);
-  return text;
+/// Between two events, so that the end can follow at any time.
+constexpr char kNext[] = ",\n";
+
+using Event = nlohmann::ordered_json;
+
+/// Microseconds with three digits after the point.
+double Thousandths(double value) { return std::round(value * 1e3) / 1e3; }
+
+/// The name of a process or of a row.
+Event NameEvent(char const* what, int process, Event const& name) {
+  return {{"name", what}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}};
+}
+
+Event BarEvent(char const* name, int process, std::size_t row, double start, double duration) {
+  return {{"name", name},
+          {"ph", "X"},
+          {"pid", process},
+          {"tid", row},
+          {"ts", Thousandths(start)},
+          {"dur", Thousandths(duration)},
+          {"args", Event::object()}};
 }
 
 }  // namespace
@@ -53,9 +68,8 @@ std::string Thousandths(double value) {
 TraceFile::TraceFile(std::string name) : name_{std::move(name)}, process_{::getpid()}, begun_{Clock::now()} {
   std::lock_guard<std::mutex> lock{AllWriters().mutex};
   out_.open(name_, std::ios::trunc);
-  Append(
-      "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"xgboost-gpu: stages\"}},\n"
-      "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":2,\"args\":{\"name\":\"xgboost-gpu: host\"}}");
+  Append('[' + NameEvent("process_name", 1, "xgboost-gpu: stages").dump() + kNext +
+         NameEvent("process_name", 2, "xgboost-gpu: host").dump());
   path_ = PathOf(name_);
   TraceFile const*& writer = AllWriters().by_path[path_];
   replaces_another_ = writer != nullptr;
@@ -80,7 +94,8 @@ void TraceFile::Append(std::string const& text) {
   out_ << text;
   out_.flush();
   if (!out_) {
-    Throw<InvalidArgument>("gpu_trace is '", name_, "', but that file cannot be written; allowed: a writable file");
+    Throw<InvalidArgument>("gpu_trace is ", QuotedName(name_),
+                           ", but that file cannot be written; allowed: a writable file");
   }
 }
 
@@ -115,33 +130,34 @@ void TraceFile::AddHostSpan(char const* what, double start_us) {
 std::size_t TraceFile::Row(char const* stage, std::string* text) {
   auto const row = std::find(rows_.begin(), rows_.end(), stage);
   if (row != rows_.end()) return static_cast<std::size_t>(row - rows_.begin());
-  *text += ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(rows_.size()) +
-           ",\"args\":{\"name\":\"" + stage + "\"}}";
+  Event event = NameEvent("thread_name", 1, stage);
+  event["tid"] = rows_.size();
+  *text += kNext + event.dump();
   rows_.emplace_back(stage);
   return rows_.size() - 1;
 }
 
-/// Of all that was added, which is forgotten. Commas are before events, so that the end can follow at any time.
+/// Of all that was added, which is forgotten. A comma is before each event.
 std::string TraceFile::Text() {
   std::lock_guard<std::mutex> lock{mutex_};
   std::string text;
-  auto const bar = [&](char const* name, int process, std::size_t row, double start, double duration) {
-    text += std::string{",\n{\"name\":\""} + name + "\",\"ph\":\"X\",\"pid\":" + std::to_string(process) +
-            ",\"tid\":" + std::to_string(row) + ",\"ts\":" + Thousandths(start) + ",\"dur\":" + Thousandths(duration);
-  };
   for (TraceStage const& s : stages_) {
-    bar(s.name, 1, Row(s.name, &text), s.start_us, s.duration_us);
-    std::string facts;
-    if (s.tree >= 0) facts += ",\"tree\":" + std::to_string(s.tree) + ",\"level\":" + std::to_string(s.level);
-    if (s.bytes != 0) {
-      double const rate = s.duration_us > 0 ? static_cast<double>(s.bytes) / s.duration_us * 1e-3 : 0;
-      facts += ",\"bytes\":" + std::to_string(s.bytes) + ",\"GB/s\":" + Thousandths(rate);
+    Event event = BarEvent(s.name, 1, Row(s.name, &text), s.start_us, s.duration_us);
+    Event& facts = event["args"];
+    if (s.tree >= 0) {
+      facts["tree"] = s.tree;
+      facts["level"] = s.level;
     }
-    text += ",\"args\":{" + (facts.empty() ? facts : facts.substr(1)) + "}}";
+    if (s.bytes != 0) {
+      facts["bytes"] = s.bytes;
+      facts["GB/s"] = Thousandths(s.duration_us > 0 ? static_cast<double>(s.bytes) / s.duration_us * 1e-3 : 0);
+    }
+    text += kNext + event.dump();
   }
   for (HostSpan const& s : spans_) {
-    bar(s.what, 2, 0, s.start_us, s.duration_us);
-    text += ",\"args\":{\"round\":" + std::to_string(s.round) + "}}";
+    Event event = BarEvent(s.what, 2, 0, s.start_us, s.duration_us);
+    event["args"]["round"] = s.round;
+    text += kNext + event.dump();
   }
   stages_.clear();
   spans_.clear();

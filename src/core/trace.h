@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/host_memory.h"
+
 namespace xgbgpu {
 
 /// Stages that belong to a round and to no tree have this level.
@@ -90,7 +92,7 @@ class HostStageTimer {
   template <typename F>
   void Run(char const* stage, int level, F&& work) const {
     double const start = file_ != nullptr ? file_->Now() : 0;
-    work();
+    WithMemoryFor(stage, work);
     int const tree = level == kNoLevel ? -1 : tree_;
     if (file_ != nullptr) file_->Add({stage, tree, level, start, file_->Now() - start, 0});
   }

@@ -29,15 +29,16 @@ void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
   constexpr std::size_t kBlock = 1024;
   auto const is_bad = [&](std::size_t i) {
     constexpr float kLargest = std::numeric_limits<float>::max();
-    return !(std::fabs(gradients[i].grad) <= kLargest) | !(std::fabs(gradients[i].hess) <= kLargest);
+    return static_cast<unsigned>(!(std::fabs(gradients[i].grad) <= kLargest)) |
+           static_cast<unsigned>(!(std::fabs(gradients[i].hess) <= kLargest));
   };
   for (std::size_t begin = 0; begin < gradients.size(); begin += kBlock) {
     std::size_t const end = std::min(begin + kBlock, gradients.size());
     unsigned bad = 0;
-    for (std::size_t i = begin; i < end; ++i) bad |= static_cast<unsigned>(is_bad(i));
+    for (std::size_t i = begin; i < end; ++i) bad |= is_bad(i);
     if (bad == 0) continue;
     std::size_t i = begin;
-    while (!is_bad(i)) ++i;
+    while (is_bad(i) == 0) ++i;
     throw InvalidArgument{"The gradient of row " + std::to_string(i / classes) + ", class " +
                           std::to_string(i % classes) + " is " + std::to_string(gradients[i].grad) +
                           " and its hessian " + std::to_string(gradients[i].hess) + "; allowed: finite numbers"};
@@ -50,8 +51,8 @@ void CheckLeafRule(TrainParams const& params, bool has_weights) {
   bool const goss = params.sampling_method == SamplingMethod::kGoss;
   throw Unsupported{
       std::string{"Parameter sampling_method is '"} + (goss ? "goss" : "gradient_based") +
-      "', with which heavy rows are chosen more often, and the leaves of the objective are medians of the "
-      "chosen rows; supported with weights: uniform"};
+      "', which chooses rows of large weight more often; the leaves of reg:absoluteerror are weighted medians of the "
+      "chosen rows and would count these rows too much; supported with weights: uniform"};
 }
 
 std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients) {
@@ -121,7 +122,7 @@ void HostRound::MakeMedians(Span<GradientPair const> gradients, Tree* tree) cons
 }
 
 ResidentRound::ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective,
-                         TargetMark const& targets, bool may_look_ahead)
+                             TargetMark const& targets, bool may_look_ahead)
     : BoostingRound{training, std::move(order)} {
   RoundPlan plan{objective, targets, order_.params};
   looks_ahead_ = may_look_ahead && training_.last_plan &&

@@ -24,19 +24,19 @@ void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
 
 /// What gives a leaf its value.
 enum class LeafRule : std::uint8_t {
-  kGradients,  ///< the sums of its rows
-  kMedians,    ///< the median of its rows' residuals, for kAbsoluteError
-  kHost,       ///< an objective that only the host knows, after the tree was grown
+  kSums,     ///< the sums of its rows' gradients
+  kMedians,  ///< the median of its rows' residuals, for kAbsoluteError
+  kHost,     ///< an objective that only the host knows, after the tree was grown
 };
 
-/// For rules but kGradients: throws Unsupported if rows would be chosen by their weights and then weighed once more.
+/// For rules but kSums: throws Unsupported if rows would be chosen by their weights and then weighed once more.
 void CheckLeafRule(TrainParams const& params, bool has_weights);
 
 /// What is to be grown.
 struct RoundOrder {
   TrainParams params;          ///< with the learning rate of the round, which the trees of a forest share
   std::uint32_t iteration{0};  ///< rounds that the model has already, those of earlier trainings included
-  LeafRule leaves{LeafRule::kGradients};
+  LeafRule leaves{LeafRule::kSums};
   bool keeps_trees{false};   ///< rows on the device are evaluated and will want the trees
   bool adds_columns{false};  ///< of a dart: leaf values become columns of the training's own rows
 };
@@ -97,7 +97,7 @@ class ResidentRound final : public BoostingRound {
   /// `objective` and `targets` are those of the gradients. If `may_look_ahead` and the round before was made with the
   /// same plan, the next one is begun when this one's trees have grown: what is set anew in each round is not.
   ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
-              bool may_look_ahead);
+                bool may_look_ahead);
   void End(std::uint32_t rounds) override;
 
  private:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "core/host_memory.h"
 #include "core/message.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
@@ -16,6 +17,12 @@ namespace {
 
 void CheckThreads(int threads) {
   if (threads < 1) Throw<InvalidArgument>("The number of threads is ", threads, "; allowed: 1 or more");
+}
+
+constexpr char kCuts[] = "quantiles of the data";
+
+auto Quantise(RowSource const& source, Cuts cuts, int threads) {
+  return WithMemoryFor("bins of the data", [&] { return host::QuantiseMatrix(source, std::move(cuts), threads); });
 }
 
 }  // namespace
@@ -48,9 +55,8 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
     auto matrix = BuildDeviceMatrix(source, weights, max_bin, place.device, threads);
     return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
   }
-  Cuts cuts = host::ComputeCuts(source, weights, max_bin, threads);
-  return std::shared_ptr<Dataset const>{
-      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
+  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads); });
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
@@ -60,15 +66,15 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
     auto matrix = BuildDeviceMatrix(source, {}, 0, place.device, threads);
     return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
   }
-  Cuts cuts = host::CutsFromBinEdges(source, threads);
-  return std::shared_ptr<Dataset const>{
-      new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), nullptr}};
+  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads); });
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
   place.backend = ResolveBackend(place.backend);
-  return std::shared_ptr<Dataset const>{new Dataset{place, host::SortColumns(source, threads)}};
+  auto sorted = WithMemoryFor("sorted columns of the data", [&] { return host::SortColumns(source, threads); });
+  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(sorted)}};
 }
 
 Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) : data_{std::move(data)} {
@@ -79,16 +85,18 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
                            "; allowed: auto, cuda");
   }
   backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : ResolveBackend(backend);
-  if (data_->sorted()) {
-    builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
-                                              : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
-  } else if (backend_ == BackendKind::kHost) {
-    builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
-  } else {
-    auto matrix = data_->device_matrix();
-    if (matrix == nullptr) matrix = CopyMatrixToDevice(data_->matrix(), 0, threads);
-    builder_ = MakeCudaTreeBuilder(std::move(matrix), threads);
-  }
+  WithMemoryFor("rows and nodes of trees", [&] {
+    if (data_->sorted()) {
+      builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
+                                                : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
+    } else if (backend_ == BackendKind::kHost) {
+      builder_ = MakeHostTreeBuilder(data_->matrix(), threads);
+    } else {
+      auto matrix = data_->device_matrix();
+      if (matrix == nullptr) matrix = CopyMatrixToDevice(data_->matrix(), 0, threads);
+      builder_ = MakeCudaTreeBuilder(std::move(matrix), threads);
+    }
+  });
 }
 Trainer::~Trainer() { Abandon(); }
 

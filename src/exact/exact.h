@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "exact/sorted_matrix.h"
-#include "level/node.h"
 #include "split/constraints.h"
 #include "split/split.h"
+#include "tree/node.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/tree.h"

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/random.h"
+#include "core/stages.h"
 #include "exact/exact_ops.h"
 #include "gradient/gradient_ops.h"
-#include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
 #include "split/constraint_ops.h"

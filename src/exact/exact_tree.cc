@@ -1,6 +1,6 @@
 #include "core/message.h"
 #include "exact/exact.h"
-#include "level/grow_queue.h"
+#include "growth/grow_queue.h"
 #include "tree/leaf.h"
 
 namespace xgbgpu {

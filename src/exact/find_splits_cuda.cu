@@ -8,7 +8,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 // Gradients are far away, and many must be asked for at once; but the more are on their way, the less of them stays in
-// the cache. Few threads with many entries each did best of what was tried (docs/benchmarks.md).
+// the cache. Few threads with many entries each did best of what was tried (docs/adr/0014-exact-trees.md).
 constexpr int kFindThreads = 128;
 constexpr int kFindItems = kTileEntries / kFindThreads;
 constexpr int kFindResident = 4;  // blocks on a multiprocessor

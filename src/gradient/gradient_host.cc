@@ -54,9 +54,9 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
   std::size_t i = 0;
   while (MagnitudeBits(gradients[i].grad) < kNotFiniteBits && MagnitudeBits(gradients[i].hess) < kNotFiniteBits) ++i;
   Throw<InvalidArgument>("Gradient of row ", i, " is (grad ", gradients[i].grad, ", hess ", gradients[i].hess,
-                         "); both must be finite. The usual causes: labels, weights, base_margin or a custom objective "
-                         "that are NaN or infinite, or margins for which the objective is (a learning_rate or "
-                         "base_margin that is too large)");
+                         "); both must be finite. The usual causes: a label, weight or base_margin that is NaN or "
+                         "infinite, a custom objective that returns such numbers, or margins that have grown so large "
+                         "that the objective overflows (learning_rate or base_margin is too large)");
 }
 
 bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/stages.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
-#include "level/stages.h"
 
 namespace xgbgpu::cuda {
 
@@ -27,7 +27,7 @@ void LevelBuilder::ReserveAttended() {
   ReserveCleared(&histograms_, "histograms", used_slots_ * matrix_.view.cells);
   ReserveCleared(&candidates_, "split candidates", 2 * batch_ * groups_.size());
   if (host_memory_.size() < TreeBytes(1 + 2 * batch_)) {
-    DropRecorded();
+    graph_.Drop();
     host_memory_ = {};
     host_memory_ = PinnedBuffer<std::uint8_t>{TreeBytes(1 + 2 * batch_)};
   }
@@ -49,7 +49,7 @@ void LevelBuilder::ExpandNodes() {
   std::size_t const first = static_cast<std::size_t>(batch.front().left);
   if (NodeRoom() < first + 2 * batch.size()) {
     DeviceBuffer<std::uint8_t> larger{arena_, "nodes", TreeBytes(2 * (first + 2 * batch.size()))};
-    DropRecorded();
+    graph_.Drop();
     CheckCuda(cudaMemcpyAsync(larger.data(), tree_memory_.data(), TreeBytes(first), cudaMemcpyDeviceToDevice, stream_),
               "making room for nodes");
     stream_.Wait("making room for nodes");

@@ -6,9 +6,9 @@
 #include <deque>
 #include <vector>
 
+#include "growth/grow_queue.h"
 #include "level/family.h"
-#include "level/grow_queue.h"
-#include "level/node.h"
+#include "tree/node.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 

@@ -9,11 +9,9 @@
 #include "gradient/gradient_cuda.h"
 #include "level/family.h"
 #include "level/grow_order_ops.h"
-#include "level/node.h"
 #include "level/row_paths.h"
 #include "matrix/device_matrix.h"
 #include "objective/objective_cuda.h"
-#include "predict/predict_cuda.h"
 #include "sample/feature_ops.h"
 #include "sample/feature_sets_cuda.h"
 #include "sample/sample_cuda.h"
@@ -21,6 +19,7 @@
 #include "split/constraints_cuda.h"
 #include "split/split.h"
 #include "split/split_groups.h"
+#include "tree/node.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
@@ -242,13 +241,6 @@ struct WalkTree {
 /// (level/walk_rows_cuda.cu)
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
                     float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
-/// May keys be made on the way?
-bool CanCountKeys(DeviceMatrixView const& matrix, bool categories, DeviceLimits const& limits);
-/// The same from margins to others, and the keys that these rows have then, counted (sample/sample_ops.h). `losses`: as
-/// SampleRows wants them, with whatever margins.
-void AddLeavesAndCountKeys(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values,
-                           MarginsAhead const& margins, RowLosses const& losses, SamplingMethod method,
-                           SampleView const& sample, DeviceLimits const& limits, cudaStream_t stream);
 /// The same: positions[row] = leaf.
 void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
                       DeviceLimits const& limits, cudaStream_t stream);

@@ -1,6 +1,6 @@
 /// The order in which loss-guided growth splits nodes, kept level by level instead of by a queue.
 ///
-/// The queue (grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let the
+/// The queue (growth/grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let the
 /// *order* be that in which it takes all nodes known so far, as if there were no limit of leaves. Now a node gets to be
 /// known whose children nobody knows yet. It waits from when its parent is taken; as long as it does, the queue takes
 /// the others as before; and it is taken as soon as it is better than the best of the others that wait, which is the
@@ -25,7 +25,7 @@
 #include "core/float_bits.h"
 #include "core/hd.h"
 #include "core/search.h"
-#include "level/node.h"
+#include "tree/node.h"
 
 namespace xgbgpu {
 

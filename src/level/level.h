@@ -10,16 +10,16 @@
 #include "core/buffer.h"
 #include "core/trace.h"
 #include "gradient/gradient.h"
+#include "growth/grow_queue.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_cache.h"
-#include "level/grow_queue.h"
-#include "level/node.h"
 #include "matrix/matrix.h"
 #include "partition/partition.h"
 #include "sample/sample.h"
 #include "split/category_split.h"
 #include "split/constraints.h"
 #include "split/split.h"
+#include "tree/node.h"
 
 namespace xgbgpu::host {
 

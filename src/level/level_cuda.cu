@@ -5,10 +5,10 @@
 
 #include "core/grid.h"
 #include "core/message.h"
+#include "core/stages.h"
 #include "gradient/gradient_ops.h"
 #include "level/level_cuda.h"
 #include "level/level_policy.h"
-#include "level/stages.h"
 #include "predict/predict_cuda.h"
 #include "sample/sample_ops.h"
 #include "split/warp_splits_cuda.h"
@@ -78,7 +78,7 @@ void LevelBuilder::ReserveUnattended() {
   std::size_t const returned = TreeBytes(shape_.ReturnedAfter(shape_.levels));
   if (walks_ahead_) ReserveCleared(&leaf_values_, "nodes", shape_.ReturnedAfter(shape_.levels));
   if (host_memory_.size() < returned) {
-    DropRecorded();
+    graph_.Drop();
     host_memory_ = {};
     host_memory_ = PinnedBuffer<std::uint8_t>{returned};
   }
@@ -178,14 +178,12 @@ void LevelBuilder::StartTree(Constraints constraints) {
                        {params_.seed, tree_number_, SampleThreshold(params_.subsample),
                         MakeSampleTarget(params_, matrix_.view.rows), losses_ ? losses_->margins : nullptr},
                        features_->counts()};
-  UseCountedKeys();
   if (unattended_) {
     RunUnattended();
     return;
   }
   growth_.Reset(params_, used_slots_, features_->per_node());
   EnqueueStart();
-  counts_are_left_ = false;
 }
 
 /// Everything before the root's histogram.
@@ -263,19 +261,13 @@ void LevelBuilder::EnqueueTree() {
 void LevelBuilder::RunUnattended() {
   enqueued_levels_ = shape_.open ? LikelyLevels() : shape_.levels;
   LaunchTree();
-  counts_are_left_ = false;
   EnqueueWalk();
 }
 
 /// After the tree, for which the host waits: it then goes on while rows look for their leaves.
 void LevelBuilder::EnqueueWalk() {
   returned_.Record(stream_);
-  if (walks_ahead_ && Weighted() && losses_ && CanCountKeys(matrix_.view, categories_.any(), limits_)) {
-    AddLeavesAndCountKeys(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_, *losses_, params_.sampling_method,
-                          Sample(), limits_, stream_);
-    counts_are_left_ = true;
-    counted_ = {ahead_.number, losses_->objective, params_.sampling_method};
-  } else if (walks_ahead_) {
+  if (walks_ahead_) {
     AddLeavesOfAll(matrix_.view, WalkOfTree(), leaf_values_.data(), ahead_.from, ahead_.to, 1, limits_, stream_);
   } else if (by_paths_ && !Sampled()) {
     WriteLeaves();
@@ -305,7 +297,7 @@ void LevelBuilder::LaunchTree() {
                      gradients_.maxima,
                      losses_.has_value(),
                      losses_ ? losses_->objective : ObjectiveParams{},
-                     losses_ ? losses_->labels : RowLabels{},
+                     losses_ ? losses_->labels : nullptr,
                      losses_ ? losses_->weights : nullptr,
                      limits_.processors,
                      constraints_.View()};
@@ -314,13 +306,12 @@ void LevelBuilder::LaunchTree() {
                     k.shared, k.features, k.sample_room, k.slots, k.gradients, k.maxima, k.computes, k.objective,
                     k.labels, k.weights, k.processors, k.limits);
   };
-  RecordedTree& tree = recorded_[keys_are_counted_ ? 1 : 0];
-  if (!tree.graph.recorded() || !(fields(key) == fields(tree.key))) {
-    tree.graph.Record(stream_, [&] { EnqueueTree(); });
-    tree.key = key;
+  if (!graph_.recorded() || !(fields(key) == fields(graph_key_))) {
+    graph_.Record(stream_, [&] { EnqueueTree(); });
+    graph_key_ = key;
   }
-  if (tree.graph.recorded()) {
-    tree.graph.Start(stream_, "starting a tree");
+  if (graph_.recorded()) {
+    graph_.Start(stream_, "starting a tree");
   } else {
     EnqueueTree();  // an error that is ours comes again here
   }
@@ -371,7 +362,6 @@ void LevelBuilder::WaitForTree() {
   returned_.Wait("growing a tree");
   while (by_paths_ && MakeRoomForTree()) {
     UseAllGradients();
-    UseCountedKeys();
     RunUnattended();
     returned_.Wait("growing a tree");
   }

@@ -47,9 +47,8 @@ class LevelBuilder {
   }
   /// The same without gradients, if ComputesGradients(params): from losses, with room exactly if rows are not sampled,
   /// and, if they are, such that all gradients would be finite. Margins, labels and weights stay where they are until
-  /// Finish or Discard; labels and weights, if rows walk ahead, until the stream has been waited for. all(): the
-  /// gradients of all rows, of the same margins, labels and weights even if these have changed; asked for in Finish, if
-  /// the tree must be grown again.
+  /// Finish or Discard. all(): the gradients of all rows, of the same margins, labels and weights even if these have
+  /// changed; asked for in Finish, if the tree must be grown again.
   void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
              std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead) {
     losses_ = losses;
@@ -116,23 +115,20 @@ class LevelBuilder {
   Span<Node const> TakeTree(Span<Node const> returned);
   void RenumberPositions() const;
   float const* SpreadValues(float const* node_values) const;
-  void DropRecorded() {
-    for (RecordedTree& tree : recorded_) tree.graph.Drop();
-  }
   /// New memory is cleared: structures are read whole, their padding too.
   template <typename T>
   void ReserveCleared(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
     if (!Reserve(buffer, arena_, part, size)) return;
-    DropRecorded();
+    graph_.Drop();
     FillBytes(buffer->data(), 0, buffer->size(), stream_, "clearing new memory");
   }
   /// What is recorded is dropped if reserve() says that memory is another now, or fails on its way.
   template <typename F>
   void DropIfOther(F&& reserve) {
     try {
-      if (reserve()) DropRecorded();
+      if (reserve()) graph_.Drop();
     } catch (OutOfDeviceMemory const&) {
-      DropRecorded();
+      graph_.Drop();
       throw;
     }
   }
@@ -142,7 +138,6 @@ class LevelBuilder {
   void ReserveAttended();
   void ReserveSample(std::uint32_t room);
   void EnqueueStart();
-  void UseCountedKeys();
   void EnqueueSample();
   bool MakeRoomForTree();
   void UseAllGradients();
@@ -208,15 +203,6 @@ class LevelBuilder {
   CategorySetRoom categories_;
   DeviceFeatureSets feature_sets_;
   SampleRoom sample_room_;
-  /// Keys that rows got when they walked to MarginsAhead::to, of the number, and what they are made with.
-  struct CountedKeys {
-    std::uint64_t number;
-    ObjectiveParams objective;
-    SamplingMethod method;
-  };
-  std::optional<CountedKeys> counted_;  ///< that no tree has used
-  bool keys_are_counted_{false};        ///< those of this tree, before it begins
-  bool counts_are_left_{false};         ///< are there counts that no tree has used, or may there be some?
 
   /// What a recorded tree depends on, beside the buffers: when these change, or a buffer does, it is recorded again.
   struct GraphKey {
@@ -230,16 +216,12 @@ class LevelBuilder {
     GradientMaxima const* maxima;
     bool computes;  ///< gradients, with what follows
     ObjectiveParams objective;
-    RowLabels labels;
-    float const* weights;
+    float const *labels, *weights;
     int processors;
     NodeLimitsView limits;
   };
-  struct RecordedTree {
-    RecordedGraph graph;
-    GraphKey key{};
-  };
-  RecordedTree recorded_[2];  ///< by keys_are_counted_: that may change from round to round
+  RecordedGraph graph_;
+  GraphKey graph_key_{};
 
   /// What is cleared before a tree and read after it, in front of the nodes: one copy brings both.
   struct alignas(256) Header {

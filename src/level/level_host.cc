@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "core/stages.h"
 #include "level/level.h"
-#include "level/stages.h"
+#include "split/built_child_ops.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::host {
@@ -128,9 +129,9 @@ void LevelBuilder::BuildFamilies(std::vector<NodeIndex> const& parents) {
 /// Finds slots for the children of `parent`. False, and nothing changed, if there are none and none may be evicted.
 bool LevelBuilder::PlanFamily(NodeIndex parent, bool may_evict, Family* family) {
   NodeIndex const left = node(parent).left;
-  bool const left_smaller = node(left).rows <= node(left + 1).rows;
-  NodeIndex const small = left_smaller ? left : left + 1;
-  NodeIndex const large = left_smaller ? left + 1 : left;
+  bool const left_is_built = LeftIsBuilt(node(left).sum, node(left + 1).sum);
+  NodeIndex const small = left_is_built ? left : left + 1;
+  NodeIndex const large = left_is_built ? left + 1 : left;
   *family = {small, large, node(parent).slot >= 0};
   if (!AcquireSlot(small, may_evict, parent)) return false;
   if (family->subtract) {

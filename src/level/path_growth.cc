@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/stages.h"
 #include "gradient/gradient.h"
 #include "level/level_policy.h"
-#include "level/stages.h"
 
 namespace xgbgpu::cuda {
 

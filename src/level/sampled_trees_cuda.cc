@@ -1,6 +1,6 @@
 /// What LevelBuilder does differently when a tree is grown on a sample of the rows.
+#include "core/stages.h"
 #include "level/level_cuda.h"
-#include "level/stages.h"
 #include "predict/predict_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -13,7 +13,6 @@ void LevelBuilder::ReserveSample(std::uint32_t room) {
 SampleView LevelBuilder::Sample() const {
   SampleView sample = sample_room_.View();
   sample.state = &HeaderOf(tree_memory_.data())->sample;
-  sample.counted = keys_are_counted_;
   if (CopiesSample()) {
     sample.records = paths_.sampled_records();
     sample.early = {paths_.narrow(), maxima_before_.data()};
@@ -23,17 +22,6 @@ SampleView LevelBuilder::Sample() const {
     sample.rows = lists_[0].data();
   }
   return sample;
-}
-
-/// Before the tree is enqueued: may it use the keys that rows got when they walked through the tree before? Should it
-/// be enqueued in part only, its own are left.
-void LevelBuilder::UseCountedKeys() {
-  keys_are_counted_ = counted_ && by_paths_ && Weighted() && losses_ && losses_->number != 0 &&
-                      losses_->number == counted_->number && losses_->objective == counted_->objective &&
-                      params_.sampling_method == counted_->method;
-  if (counts_are_left_ && !keys_are_counted_) sample_room_.ForgetKeys(stream_);
-  counts_are_left_ = Weighted();
-  counted_.reset();
 }
 
 /// The sample, its gradients in fixed point, the root.

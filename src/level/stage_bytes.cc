@@ -1,8 +1,8 @@
 /// For timelines: what the stages of a tree move.
 #include <algorithm>
 
+#include "core/stages.h"
 #include "level/level_cuda.h"
-#include "level/stages.h"
 
 namespace xgbgpu::cuda {
 

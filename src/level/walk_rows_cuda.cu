@@ -1,13 +1,8 @@
-#include <type_traits>
-
 #include "core/grid.h"
 #include "core/launch.h"
 #include "level/device_tree.h"
 #include "level/near_node_ops.h"
 #include "level/plan_paths.cuh"
-#include "objective/row_gradients.cuh"
-#include "sample/key_estimate.cuh"
-#include "sample/near_keys.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -16,14 +11,11 @@ namespace {
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
 
-/// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words, kStride words
-/// apart.
-template <int kWords, int kStride = kThreads>
+/// The symbols of one row of a matrix of one tile, in shared memory: the thread's own column of words.
+template <int kWords>
 class OwnRecord {
  public:
-  /// words[first]: the thread's first one.
-  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t* words, std::uint32_t first)
-      : m_{m}, words_{words + first} {}
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t* words) : m_{m}, words_{words + threadIdx.x} {}
   __device__ void Load(std::uint64_t row) {
     constexpr int kPieceWords = kWords < 4 ? kWords : 4;
     using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, unsigned>>;
@@ -34,12 +26,12 @@ class OwnRecord {
       std::uint32_t own[kPieceWords];
       memcpy(own, &piece, sizeof(piece));
 #pragma unroll
-      for (int w = 0; w < kPieceWords; ++w) words_[(p * kPieceWords + w) * kStride] = own[w];
+      for (int w = 0; w < kPieceWords; ++w) words_[(p * kPieceWords + w) * kThreads] = own[w];
     }
   }
   __device__ std::uint32_t Symbol(FeatureIndex feature) const {
     std::uint32_t const byte = feature * m_.symbol_bytes;
-    std::uint32_t const shifted = words_[byte / 4 * kStride] >> (byte % 4 * 8);
+    std::uint32_t const shifted = words_[byte / 4 * kThreads] >> (byte % 4 * 8);
     return m_.symbol_bytes == 1 ? shifted & 0xFFU : shifted & 0xFFFFU;
   }
 
@@ -50,9 +42,9 @@ class OwnRecord {
 
 /// The same for several tiles, where they are.
 template <>
-class OwnRecord<0, kThreads> {
+class OwnRecord<0> {
  public:
-  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*, std::uint32_t) : m_{m} {}
+  __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*) : m_{m} {}
   __device__ void Load(std::uint64_t row) { row_ = row; }
   __device__ std::uint32_t Symbol(FeatureIndex feature) const {
     std::uint8_t const* const at = m_.records + (feature / m_.tile_columns * m_.rows + row_) * m_.record_bytes() +
@@ -86,10 +78,10 @@ __device__ NodeIndex Follow(NodeIndex n, Next&& next) {
 
 /// Near nodes as they are. In shared memory.
 template <bool kCategories>
-struct WholeNodes {
+struct NearNodes {
   WalkNode nodes[kNearNodes];
 
-  __device__ void Load(DeviceMatrixView const&, WalkTree const& tree) {
+  __device__ void Load(WalkTree const& tree) {
     NodeIndex const near_nodes = min(tree.size(), kNearNodes);
     for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
       nodes[n] = tree.nodes[n];
@@ -98,44 +90,6 @@ struct WholeNodes {
   template <typename Record>
   __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
     return NextNode<kCategories>(n < kNearNodes ? nodes[n] : tree.nodes[n], tree, record);
-  }
-};
-
-/// Near nodes of a matrix of one tile with symbols of two bytes, without categories, in one word each: lanes whose rows
-/// are at different nodes then disturb each other least. In shared memory.
-///
-/// A word has, from the top, the left child (10 bits; 0: a leaf), the column (5), whether missing values go left (1),
-/// and the first symbol that goes right (16). Left children of near nodes are near enough for that, but for trees with
-/// an order. kFar is no node: there are 16 columns at most.
-struct PackedNodes {
-  static constexpr std::uint32_t kFar = ~0U, kLeaves = 1U << 22;
-  std::uint32_t words[kNearNodes];
-  std::uint32_t missing;  ///< the symbol
-
-  __device__ void Load(DeviceMatrixView const& m, WalkTree const& tree) {
-    NodeIndex const near_nodes = min(tree.size(), kNearNodes);
-    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
-      WalkNode const node = tree.nodes[n];
-      auto const left = static_cast<std::uint32_t>(node.left);
-      bool const missing_left = node.split.missing_left != kNoSymbol;
-      if (node.left == kNoNode) {
-        words[n] = 0;
-      } else {
-        words[n] = left >= 1U << 10
-                       ? kFar
-                       : left << 22 | node.split.feature << 17 | (missing_left ? 1U << 16 : 0U) | node.split.bin;
-      }
-    }
-    if (threadIdx.x == 0) missing = m.tile[0].bins;
-  }
-  template <typename Record>
-  __device__ NodeIndex Next(NodeIndex n, WalkTree const& tree, Record const& record) const {
-    std::uint32_t const word = n < kNearNodes ? words[n] : kFar;
-    if (word < kLeaves) return kNoNode;
-    if (word == kFar) return NextNode<false>(tree.nodes[n], tree, record);
-    std::uint32_t const symbol = record.Symbol(word >> 17 & 31U);
-    bool const left = symbol < (word & 0xFFFFU) || ((word >> 16 & 1U) != 0 && symbol == missing);
-    return static_cast<NodeIndex>((word >> 22) + (left ? 0 : 1));
   }
 };
 
@@ -149,13 +103,13 @@ __device__ NodeIndex FirstNode(WalkTree const& tree, std::uint64_t row) {
 /// kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
-  __shared__ std::conditional_t<kWords != 0 && !kCategories, PackedNodes, WholeNodes<kCategories>> near_nodes;
+  __shared__ NearNodes<kCategories> near_nodes;
   __shared__ std::uint32_t words[kWords == 0 ? 1 : kWords * kThreads];
   WaitForKernelBefore();
   if (!tree.finished()) return;
-  near_nodes.Load(matrix, tree);
+  near_nodes.Load(tree);
   __syncthreads();
-  OwnRecord<kWords> record{matrix, words, threadIdx.x};
+  OwnRecord<kWords> record{matrix, words};
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
@@ -167,73 +121,63 @@ __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matri
 
 /// Near nodes of a matrix of one tile with symbols of one byte, without categories, and the block's records. In shared
 /// memory.
-template <int kWords, int kBlockThreads>
+template <int kWords>
 struct ByteWalk {
   static constexpr int kUntested = 4;  ///< steps until the next look whether all rows of the warp are in leaves
-  static constexpr int kSideBySide = 1 << (NearNode::kWordShift - 2);  ///< threads whose words lie between one's own
-  static_assert(kBlockThreads % kSideBySide == 0);
+  static_assert(kThreads == 1 << (NearNode::kWordShift - 2));
 
   NearNode nodes[NearNode::kNodes];
-  std::uint32_t words[kWords * kBlockThreads];
+  std::uint32_t words[kWords * kThreads];
 
-  /// The word of the thread's record that is the first of all its words.
-  __device__ static std::uint32_t First() {
-    return threadIdx.x / kSideBySide * (kWords * kSideBySide) | threadIdx.x % kSideBySide;
-  }
-  __device__ NodeIndex Next(NodeIndex n, std::uint32_t first_byte) const {
+  __device__ NodeIndex Next(NodeIndex n) const {
     NearNode const node = nodes[n];
-    std::uint8_t const symbol = reinterpret_cast<std::uint8_t const*>(words)[node.Place() | first_byte];
+    std::uint8_t const symbol = reinterpret_cast<std::uint8_t const*>(words)[node.Place() | threadIdx.x * 4];
     return static_cast<NodeIndex>(node.Next(symbol));
   }
   /// Where `steps` steps from the root lead the thread's record. By whole warps.
   __device__ NodeIndex Walk(int steps) const {
-    std::uint32_t const first_byte = First() * 4;
     NodeIndex n = 0;
     for (; steps >= kUntested; steps -= kUntested) {
       NodeIndex before = n;
 #pragma unroll
       for (int i = 0; i < kUntested; ++i) {
         before = n;
-        n = Next(n, first_byte);
+        n = Next(n);
       }
       if (!__any_sync(kAllLanes, n != before)) return n;
     }
 #pragma unroll 1
-    for (; steps > 0; --steps) n = Next(n, first_byte);
+    for (; steps > 0; --steps) n = Next(n);
     return n;
-  }
-  /// use(row, leaf, leave.Fetch(row)) for the block's rows. By the whole block.
-  template <typename Leave, typename Use>
-  __device__ void ForLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave, Use&& use) {
-    NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
-    int const steps = tree.DepthOfFirst(near_nodes);
-    for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kBlockThreads) {
-      nodes[n] = NearNode::Make(n, tree.nodes[n]);
-    }
-    __syncthreads();
-    OwnRecord<kWords, kSideBySide> record{matrix, words, First()};
-    std::uint64_t const step = std::uint64_t{gridDim.x} * kBlockThreads;
-    for (std::uint64_t first = std::uint64_t{blockIdx.x} * kBlockThreads; first < matrix.rows; first += step) {
-      bool const in = first + threadIdx.x < matrix.rows;
-      std::uint64_t const row = in ? first + threadIdx.x : matrix.rows - 1;
-      record.Load(row);
-      auto const fetched = leave.Fetch(row);  // on its way during the walk
-      NodeIndex leaf = Walk(steps);
-      if (size > near_nodes) {
-        leaf = Follow(leaf, [&](NodeIndex n) { return NextNode<false>(tree.nodes[n], tree, record); });
-      }
-      if (in) use(row, leaf, fetched);
-    }
   }
 };
 
-/// The same as WalkAllKernel for such matrices, from the root. kWords: of a record.
+/// The same for such matrices, from the root. kWords: of a record.
 template <int kWords, typename Leave>
 __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
-  __shared__ ByteWalk<kWords, kThreads> walk;
+  __shared__ ByteWalk<kWords> walk;
   WaitForKernelBefore();
-  if (tree.finished()) walk.ForLeaves(matrix, tree, leave, leave);
+  if (!tree.finished()) return;
+  NodeIndex const size = tree.size(), near_nodes = min(size, static_cast<NodeIndex>(NearNode::kNodes));
+  int const steps = tree.DepthOfFirst(near_nodes);
+  for (auto n = static_cast<NodeIndex>(threadIdx.x); n < near_nodes; n += kThreads) {
+    walk.nodes[n] = NearNode::Make(n, tree.nodes[n]);
+  }
+  __syncthreads();
+  OwnRecord<kWords> record{matrix, walk.words};
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads; first < matrix.rows; first += step) {
+    bool const in = first + threadIdx.x < matrix.rows;
+    std::uint64_t const row = in ? first + threadIdx.x : matrix.rows - 1;
+    record.Load(row);
+    auto const fetched = leave.Fetch(row);  // on its way during the walk
+    NodeIndex leaf = walk.Walk(steps);
+    if (size > near_nodes) {
+      leaf = Follow(leaf, [&](NodeIndex n) { return NextNode<false>(tree.nodes[n], tree, record); });
+    }
+    if (in) leave(row, leaf, fetched);
+  }
 }
 
 struct AddValue {
@@ -247,54 +191,6 @@ struct AddValue {
   }
 };
 
-/// The same for margins side by side, and the rows' keys of the next tree.
-template <typename Loss>
-struct AddValueAndCountKey {
-  struct Fetched {
-    float margin, label, weight;
-  };
-  float const* node_values;
-  MarginsAhead margins;
-  RowGradients<Loss> losses;
-  SamplingMethod method;
-  std::uint16_t* keys;
-  KeyCounts* counts;
-
-  __device__ Fetched Fetch(std::uint64_t row) const {
-    return {margins.from[row], losses.LabelOf(row), losses.WeightOf(row)};
-  }
-  __device__ void operator()(std::uint64_t row, NodeIndex leaf, Fetched const& fetched, NearKeys* near) const {
-    float const margin = fetched.margin + node_values[leaf];
-    margins.to[row] = margin;
-    std::uint32_t const key[1]{FindKey(losses.loss, margin, fetched.label, fetched.weight, method)};
-    keys[row] = static_cast<std::uint16_t>(key[0]);
-    near->Add(key, counts);
-  }
-};
-
-constexpr int kCountThreads = 1024;  // every block hands on its counts: few blocks
-
-/// In dynamic shared memory: it may be more than others have.
-template <int kWords>
-struct CountingWalk {
-  ByteWalk<kWords, kCountThreads> walk;
-  NearKeys near;
-};
-
-template <int kWords, typename Loss>
-__global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThreads)
-    WalkAndCountKernel(DeviceMatrixView matrix, WalkTree tree, AddValueAndCountKey<Loss> leave) {
-  extern __shared__ __align__(16) std::uint8_t memory[];
-  auto& own = *reinterpret_cast<CountingWalk<kWords>*>(memory);
-  WaitForKernelBefore();
-  if (!tree.finished()) return;
-  own.near.Begin<kCountThreads>(*leave.counts);
-  own.walk.ForLeaves(matrix, tree, leave, [&](std::uint64_t row, NodeIndex leaf, auto const& fetched) {
-    leave(row, leaf, fetched, &own.near);
-  });
-  own.near.HandOn<kCountThreads>(leave.counts);
-}
-
 template <bool kComplement>
 struct WritePosition {
   NodeIndex* positions;
@@ -303,21 +199,6 @@ struct WritePosition {
     positions[row] = kComplement ? ~leaf : leaf;
   }
 };
-
-/// use(words), where that is an integral_constant: the words of a record.
-template <typename F>
-void VisitRecordWords(DeviceMatrixView const& matrix, F&& use) {
-  switch (matrix.record_bytes()) {
-    case 32:
-      return use(std::integral_constant<int, 8>{});
-    case 16:
-      return use(std::integral_constant<int, 4>{});
-    case 8:
-      return use(std::integral_constant<int, 2>{});
-    default:
-      return use(std::integral_constant<int, 1>{});
-  }
-}
 
 template <typename Leave>
 void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& leave, DeviceLimits const& limits,
@@ -332,7 +213,23 @@ void WalkAll(DeviceMatrixView const& matrix, WalkTree const& tree, Leave const& 
     }
     LaunchNext("looking for the leaves of rows", kernel, blocks, kThreads, 0, limits, stream, matrix, tree, leave);
   };
-  matrix.tiles > 1 ? launch(std::integral_constant<int, 0>{}) : VisitRecordWords(matrix, launch);
+  if (matrix.tiles > 1) {
+    launch(std::integral_constant<int, 0>{});
+  } else {
+    switch (matrix.record_bytes()) {
+      case 32:
+        launch(std::integral_constant<int, 8>{});
+        break;
+      case 16:
+        launch(std::integral_constant<int, 4>{});
+        break;
+      case 8:
+        launch(std::integral_constant<int, 2>{});
+        break;
+      default:
+        launch(std::integral_constant<int, 1>{});
+    }
+  }
 }
 
 __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample, NodeIndex* positions) {
@@ -349,32 +246,6 @@ __global__ void __launch_bounds__(kThreads) MarkSampledKernel(SampleView sample,
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
                     float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
   WalkAll(matrix, tree, AddValue{node_values, from, to, stride}, limits, stream);
-}
-
-bool CanCountKeys(DeviceMatrixView const& matrix, bool categories, DeviceLimits const& limits) {
-  if (!WalksInBytes(matrix, categories)) return false;
-  std::size_t bytes = 0;
-  VisitRecordWords(matrix, [&](auto words) { bytes = sizeof(CountingWalk<decltype(words)::value>); });
-  return bytes <= limits.block_bytes;
-}
-
-void AddLeavesAndCountKeys(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values,
-                           MarginsAhead const& margins, RowLosses const& losses, SamplingMethod method,
-                           SampleView const& sample, DeviceLimits const& limits, cudaStream_t stream) {
-  VisitSampledLoss(losses.objective, [&](auto loss) {
-    using Loss = decltype(loss);
-    AddValueAndCountKey<Loss> const leave{node_values, margins,     {loss, losses.labels, losses.weights},
-                                          method,      sample.keys, sample.key_counts};
-    VisitRecordWords(matrix, [&](auto words) {
-      constexpr int kWords = decltype(words)::value;
-      constexpr std::size_t kBytes = sizeof(CountingWalk<kWords>);
-      auto* const kernel = WalkAndCountKernel<kWords, Loss>;
-      AllowShared(kernel, kBytes);
-      bool const two_fit = 2 * kBytes < limits.processor_bytes;  // on a multiprocessor
-      LaunchNext("looking for the leaves of rows", kernel, Blocks(matrix.rows, kCountThreads, limits, two_fit ? 2 : 1),
-                 kCountThreads, kBytes, limits, stream, matrix, tree, leave);
-    });
-  });
 }
 
 void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,

@@ -114,7 +114,7 @@ void CheckTargetsFit(MetricParams const& params, TargetView const& targets, Outp
   } else if (targets.label_columns != predictions.outputs) {
     Throw<InvalidArgument>("Metric ", name, ": there are ", predictions.outputs, " predictions and ",
                            targets.label_columns,
-                           " labels a row; allowed: as many labels as predictions (for classes: merror or mlogloss)");
+                           " labels a row; allowed: one label for each prediction. For classes use merror or mlogloss");
   }
 }
 
@@ -164,8 +164,8 @@ void CheckMetricInput(MetricParams const& params, TargetView const& targets, Out
   CheckTargetsFit(params, targets, predictions);
   if (targets.group_ptr == nullptr) return;
   if (targets.weights != nullptr && !IsRanking(params.kind, targets)) {
-    Throw<InvalidArgument>("Metric ", name, " needs weights of rows; the data have weights of ", targets.groups,
-                           " ranking groups; allowed: no weights, or metrics of rankings");
+    Throw<InvalidArgument>("Metric ", name, " needs one weight for each row, but the data have weights of ",
+                           targets.groups, " ranking groups; allowed: no weights, or a metric of rankings");
   }
 }
 

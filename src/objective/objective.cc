@@ -185,8 +185,8 @@ void CheckBounds(TargetView const& targets, std::uint64_t rows, std::uint32_t ou
   });
   if (bad == rows) return;
   Throw<InvalidArgument>("label_lower_bound of row ", bad, " is ", lower[bad], ", label_upper_bound ", upper[bad],
-                         "; allowed: times of which the lower is not above the upper, the upper not below 0, the "
-                         "lower not +infinity");
+                         "; allowed: a lower bound that is not above the upper one and not +infinity, and an upper "
+                         "bound of 0 or larger");
 }
 
 void CheckTimes(std::uint64_t rows, std::uint32_t outputs) {

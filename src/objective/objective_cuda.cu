@@ -149,7 +149,7 @@ GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView
     VisitLoss(params, [&](auto loss) {
       using Loss = decltype(loss);
       LaunchNext("computing gradients", GradientRunKernel<Loss>, blocks, kThreads, 0, limits, stream,
-                 RowGradients<Loss>{loss, {targets.labels, nullptr}, targets.weights}, margins.data, margins.rows,
+                 RowGradients<Loss>{loss, targets.labels, targets.weights}, margins.data, margins.rows,
                  gradients.data, found);
     });
   } else {

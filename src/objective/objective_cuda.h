@@ -27,25 +27,14 @@ struct ObjectiveScratch {
   CoxScratch cox;
 };
 
-/// Labels of one output, on the device, [rows].
-struct RowLabels {
-  float const* values;
-  /// The same, if all are whole numbers from 0 to 255: four times as many share a sector. Or nullptr.
-  std::uint8_t const* bytes;
-
-  bool operator==(RowLabels const& other) const { return values == other.values && bytes == other.bytes; }
-};
-
 /// Gradients of one output that nobody has computed: what they are computed with. On the device, [rows].
 struct RowLosses {
   /// That has a loss (VisitLoss). Rounds of the model and seed are 0: a tree that is recorded with them serves again.
   ObjectiveParams objective;
   float const* margins;
-  RowLabels labels;
+  float const* labels;
   float const* weights;  ///< or nullptr
   GradientPair* room;    ///< for all of them, should they be needed; nullptr: those of some rows will do
-  /// Nobody else's margins, labels and weights have this number; 0: nobody knows.
-  std::uint64_t number{0};
 };
 
 /// As host::ComputeGradients; every array is on the device. Only enqueues.

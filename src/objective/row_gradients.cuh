@@ -15,15 +15,11 @@ namespace xgbgpu::cuda {
 template <typename Loss>
 struct RowGradients {
   Loss loss;
-  RowLabels labels;
+  float const* labels;
   float const* weights;  ///< or nullptr
 
-  __device__ float LabelOf(std::uint64_t row) const {
-    return labels.bytes != nullptr ? static_cast<float>(labels.bytes[row]) : labels.values[row];
-  }
-  __device__ float WeightOf(std::uint64_t row) const { return weights == nullptr ? 1.0f : weights[row]; }
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
-    return loss(margins[row], LabelOf(row), WeightOf(row));
+    return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
   }
   /// Gradients first … first + 3, of which all are there. `first` is a multiple of four.
   __device__ void Four(std::uint64_t first, float const* margins, GradientPair (&v)[4]) const {
@@ -45,30 +41,14 @@ struct RowGradients {
   template <typename F>
   __device__ void ForFour(std::uint64_t first, float const* margins, F&& use) const {
     auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };
-    float4 const f = load(margins), y = labels.bytes != nullptr ? FromBytes(labels.bytes + first) : load(labels.values);
+    float4 const f = load(margins), y = load(labels);
     float4 const w = weights == nullptr ? make_float4(1.0f, 1.0f, 1.0f, 1.0f) : load(weights);
     use(0, f.x, y.x, w.x);
     use(1, f.y, y.y, w.y);
     use(2, f.z, y.z, w.z);
     use(3, f.w, y.w, w.w);
   }
-
- private:
-  __device__ static float4 FromBytes(std::uint8_t const* bytes) {
-    uchar4 const y = *reinterpret_cast<uchar4 const*>(bytes);
-    return {static_cast<float>(y.x), static_cast<float>(y.y), static_cast<float>(y.z), static_cast<float>(y.w)};
-  }
 };
-
-/// f(loss) with the loss of the objective, if it is one of those of which a sample's rows alone may be looked at:
-/// ResidentRows knows whether their gradients are finite.
-template <typename F>
-void VisitSampledLoss(ObjectiveParams const& objective, F&& f) {
-  VisitLoss(objective, [&](auto loss) {
-    using Loss = decltype(loss);
-    if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) f(loss);
-  });
-}
 
 }  // namespace xgbgpu::cuda
 

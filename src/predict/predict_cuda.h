@@ -2,12 +2,10 @@
 #ifndef XGBGPU_PREDICT_PREDICT_CUDA_H_
 #define XGBGPU_PREDICT_PREDICT_CUDA_H_
 
-#include <cstdint>
-
 #include "core/device.h"
-#include "level/node.h"
 #include "matrix/device_matrix.h"
 #include "split/category_sets.h"
+#include "tree/node.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
@@ -15,8 +13,7 @@ namespace xgbgpu::cuda {
 /// Where leaf values may be added before the host knows them; both [rows] on the device.
 struct MarginsAhead {
   float const* from{nullptr};
-  float* to{nullptr};       ///< nullptr: nowhere
-  std::uint64_t number{0};  ///< RowLosses::number, should these become the margins with nothing else changed
+  float* to{nullptr};  ///< nullptr: nowhere
 };
 
 /// As host::FindLeaves, on the nodes of a finished tree; every array is on the device.

@@ -11,7 +11,7 @@ struct QuantilePolicy {
   /// for each (32 with weights) are little beside the data.
   std::uint64_t pairs_at_once{1 << 24};
   /// Memory for raw data and scratch: this for every row and column, so that building a matrix takes no more than
-  /// training on it (docs/benchmarks.md), but never less than least_bytes. More would save passes over the source: all
+  /// training on it (docs/log/2026-11.md), but never less than least_bytes. More would save passes over the source: all
   /// columns at once take about 5 bytes a value.
   double bytes_per_value{3};
   double least_bytes{256 << 20};

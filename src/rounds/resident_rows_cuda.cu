@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -7,10 +6,9 @@
 #include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/message.h"
+#include "core/stages.h"
 #include "gradient/gradient_ops.h"
-#include "level/stages.h"
 #include "objective/objective_ops.h"
-#include "objective/row_gradients.cuh"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -28,20 +26,6 @@ double Largest(Span<float const> values) {
   }
   if (static_cast<std::uint32_t>(most) >= kNotFiniteBits) return std::numeric_limits<double>::infinity();
   return static_cast<double>(FloatFromBits(static_cast<std::uint32_t>(most)));
-}
-
-/// Labels as bytes; *others becomes other than 0 if one is not a whole number from 0 to 255.
-__global__ void __launch_bounds__(kThreads)
-    LabelsToBytes(float const* labels, std::uint64_t rows, std::uint8_t* bytes, std::uint32_t* others) {
-  bool other = false;
-  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
-       row += std::uint64_t{gridDim.x} * kThreads) {
-    auto const byte = static_cast<std::uint8_t>(min(max(__float2int_rz(labels[row]), 0), 255));
-    bytes[row] = byte;
-    // Bit by bit: -0 is not 0 in every function.
-    other = other || __float_as_uint(static_cast<float>(byte)) != __float_as_uint(labels[row]);
-  }
-  if (__syncthreads_or(other) != 0 && threadIdx.x == 0) *others = 1;
 }
 
 __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> from, OutputView<float> to) {
@@ -87,7 +71,6 @@ ResidentRows::~ResidentRows() {
     if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
       *buffer = {};
-    byte_labels_ = {};
     columns_.reset();
     gradients_ = {};
     group_ptr_ = {};
@@ -198,11 +181,8 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
 void ResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
-  stream_.Wait("copying labels and weights");  // rows that walk may still look at the old ones
-  number_ = ahead_number_ = 0;
   TargetView on_device = targets;
   targets_ = {};  // memory may be short for the new ones
-  labels_are_bytes_.reset();
   on_device.by_time = {};
   on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
@@ -214,26 +194,6 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
   stream_.Wait("copying labels and weights");
   targets_ = on_device;
-}
-
-std::uint8_t const* ResidentRows::ByteLabels() {
-  if (labels_are_bytes_) return *labels_are_bytes_ ? byte_labels_.data() : nullptr;
-  labels_are_bytes_ = false;
-  try {
-    Reserve(&byte_labels_, arena_, "labels", rows_);
-    DeviceBuffer<std::uint32_t> const others{arena_, "labels", 1};
-    FillBytes(others.data(), 0, 1, stream_, "looking at labels");
-    LabelsToBytes<<<Blocks(rows_, kThreads, limits_, kResident), kThreads, 0, stream_>>>(
-        targets_.labels, rows_, byte_labels_.data(), others.data());
-    CheckLaunch("looking at labels");
-    std::uint32_t any = 0;
-    CopyToHost(&any, others.data(), 1, stream_, "looking at labels");
-    stream_.Wait("looking at labels");
-    labels_are_bytes_ = any == 0;
-  } catch (OutOfDeviceMemory const&) {
-    // Labels will do.
-  }
-  return *labels_are_bytes_ ? byte_labels_.data() : nullptr;
 }
 
 void ResidentRows::SortByTime() {
@@ -256,7 +216,6 @@ void ResidentRows::ForgetMargins() {
   KeepGradients();
   predictions_of_.reset();
   ahead_ = false;
-  number_ = 0;
 }
 
 bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
@@ -268,8 +227,8 @@ bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
 }
 
 bool ResidentRows::AreFinite(ObjectiveParams const& objective) const {
-  bool is_bounded = false;
-  VisitSampledLoss(objective, [&](auto) { is_bounded = true; });
+  bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
+                          objective.kind == Objective::kLogitRaw;
   // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
   constexpr double kMost = 1e37;
   return is_bounded && (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
@@ -281,14 +240,12 @@ std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
   if (!of_sample) ReserveGradients();
-  std::uint8_t const* const bytes = of_sample ? ByteLabels() : nullptr;
   state_ = Gradients::kLent;
   ObjectiveParams objective = deferred_;
   objective.iteration = 0;
   objective.seed = 0;
-  return RowLosses{
-      objective, margins_.data(), {targets_.labels, bytes}, targets_.weights, of_sample ? nullptr : gradients_.data(),
-      number_};
+  return RowLosses{objective, margins_.data(), targets_.labels, targets_.weights,
+                   of_sample ? nullptr : gradients_.data()};
 }
 
 void ResidentRows::ReserveGradients() {
@@ -347,9 +304,7 @@ MarginsAhead ResidentRows::BeginAhead() {
     return {};
   }
   ahead_ = true;
-  static std::atomic<std::uint64_t> numbers{0};
-  ahead_number_ = ++numbers;
-  return {margins_.data(), margins_ahead_.data(), ahead_number_};
+  return {margins_.data(), margins_ahead_.data()};
 }
 
 bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
@@ -357,7 +312,6 @@ bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
   std::swap(margins_, margins_ahead_);
-  number_ = ahead_number_;
   return true;
 }
 

@@ -99,8 +99,6 @@ class ResidentRows : public xgbgpu::ResidentRows {
   }
   template <typename T>
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
-  /// See RowLabels. Waits when labels are new.
-  std::uint8_t const* ByteLabels();
   /// Completes targets_.
   void SortByTime();
   enum class Gradients {
@@ -131,17 +129,13 @@ class ResidentRows : public xgbgpu::ResidentRows {
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<float> margins_ahead_;
-  bool ahead_{false};              ///< may these become the margins?
-  std::uint64_t ahead_number_{0};  ///< MarginsAhead::number; 0: targets have changed since
-  std::uint64_t number_{0};        ///< RowLosses::number
-  bool has_room_ahead_{true};      ///< false: there was no memory for them
+  bool ahead_{false};          ///< may these become the margins?
+  bool has_room_ahead_{true};  ///< false: there was no memory for them
   std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
   GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
-  DeviceBuffer<std::uint8_t> byte_labels_;
-  std::optional<bool> labels_are_bytes_;  ///< nothing: nobody has asked
   TargetView targets_;                    ///< on the device
   // None of these is larger; infinite if one is NaN, or nobody knows.
   double most_margin_{0}, most_label_{0}, most_weight_{0};

@@ -9,8 +9,6 @@
 #include "gradient/load_gradients.cuh"
 #include "matrix/record_pieces.cuh"
 #include "objective/row_gradients.cuh"
-#include "sample/key_estimate.cuh"
-#include "sample/near_keys.cuh"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -24,7 +22,8 @@ constexpr int kLaneRows = 16;                     // that a thread draws
 constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the sample together
 
 constexpr int kCountThreads = 1024;
-constexpr int kCountResident = 2;  // every block hands on its counts: few blocks
+constexpr int kCountResident = 2;            // every block hands on its counts: few blocks
+constexpr std::uint32_t kNoKey = 2 * kKeys;  // not kUnsureKey; 16 bits of it are 0
 
 /// Gradients of rows that are there.
 struct GivenGradients {
@@ -57,19 +56,59 @@ struct ComputedGradients {
   template <SamplingMethod kMethod>
   __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const* margins,
                        std::uint32_t (&key)[kWordRows]) const {
+    GradientPair v[kWordRows];
     if (first + kWordRows <= rows) {
-      losses.ForFour(first, margins,
-                     [&](int i, float f, float y, float w) { key[i] = EstimateKey(losses.loss, f, y, w, kMethod); });
+      losses.Four(first, margins, v);
     } else {
 #pragma unroll
-      for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? kUnsureKey : kNoKey;
+      for (int i = 0; i < kWordRows; ++i) v[i] = first + i < rows ? Of(first + i, margins) : GradientPair{};
     }
 #pragma unroll
-    for (int i = 0; i < kWordRows; ++i) {
-      if (key[i] == kUnsureKey) key[i] = KeyOf(Of(first + i, margins), kMethod);
-    }
+    for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? KeyOf(v[i], kMethod) : kNoKey;
   }
   __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
+};
+
+/// Keys that a block counts in shared memory: those of the octaves around the largest key of the tree before, and 0.
+/// Others, which are few, are counted in device memory.
+struct NearKeys {
+  static constexpr std::uint32_t kOctaves = 32, kHigher = 2, kNearKeys = kOctaves << kKeyBits;
+  static constexpr std::uint32_t kFar = kNearKeys, kZero = kNearKeys + 1;
+  std::uint32_t counts[kNearKeys + 2];  ///< then rows that do not count here, and those of the key 0, if it is not near
+
+  __device__ static std::uint32_t First(SampleView const& sample) {
+    constexpr std::uint32_t kOfOne = 127;  // in the first tree: as if keys were about 1
+    std::uint32_t const largest = sample.key_counts->largest_before;
+    std::uint32_t const top = min((largest == 0 ? kOfOne : largest >> kKeyBits) + kHigher, 255U);
+    return max(top, kOctaves - 1) - (kOctaves - 1) << kKeyBits;
+  }
+  /// Some rows of every lane; kNoKey is none. Where many have one key, as in the first tree, they do not queue up:
+  /// shared memory carries out additions of 1 to one address together.
+  __device__ void Add(std::uint32_t const (&key)[kWordRows], std::uint32_t first, SampleView const& sample) {
+    bool far = false;
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) {
+      std::uint32_t const place = min(key[i] - first, kFar);
+      atomicAdd(counts + place, 1U);
+      far = far || place >= kNearKeys;
+    }
+    if (!far) return;
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) AddFar(key[i], first, sample);
+  }
+
+ private:
+  __device__ void AddFar(std::uint32_t key, std::uint32_t first, SampleView const& sample) {
+    if (key - first < kNearKeys || key == kNoKey) return;
+    if (key == 0) {
+      atomicAdd(counts + kZero, 1U);
+      return;
+    }
+    std::uint32_t const alike = __match_any_sync(__activemask(), key);  // device memory does not
+    if (static_cast<int>(threadIdx.x % 32) == __ffs(static_cast<int>(alike)) - 1) {
+      atomicAdd(sample.key_counts->of + key, static_cast<std::uint32_t>(__popc(alike)));
+    }
+  }
 };
 
 /// Where the threshold lies: one block, which needs more registers than those that count have. Counts and values are
@@ -84,7 +123,7 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   SampleTarget const target = draw->target;
   constexpr std::uint32_t kOwnBins = (kKeyBins + kCountThreads - 1) / kCountThreads;
   std::uint32_t const first_bin = threadIdx.x * kOwnBins;
-  std::uint32_t const largest = sample.key_counts->largest, first = FirstToldApart(largest);
+  std::uint32_t const largest = sample.state->largest_key, first = FirstToldApart(largest);
   auto const rows_of = [&](std::uint32_t b) -> std::uint32_t {
     if (b == 0) return sample.key_counts->of[0];
     std::uint32_t const key = first + b - 1;
@@ -136,20 +175,24 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   if (threadIdx.x == 0) sample.state->rule = MakeSampleRule(target, first, bin, threshold);
 }
 
-/// The keys of a block's rows, counted.
+/// The keys of a block's rows, counted. The largest one of this thread.
 template <SamplingMethod kMethod, typename Gradients>
-__device__ void CountRows(Gradients const& gradients, std::uint64_t rows, float const* margins,
-                          SampleView const& sample, NearKeys* near) {
+__device__ std::uint32_t CountRows(Gradients const& gradients, std::uint64_t rows, float const* margins,
+                                   SampleView const& sample, NearKeys* near) {
+  std::uint32_t const first = NearKeys::First(sample);
+  std::uint32_t largest = 0;  // of two, in halves
   std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
     std::uint64_t const row = base + threadIdx.x * kWordRows;
     std::uint32_t key[kWordRows];
     gradients.template Keys<kMethod>(row, rows, margins, key);
     std::uint32_t const low = __byte_perm(key[0], key[1], 0x5410), high = __byte_perm(key[2], key[3], 0x5410);
+    largest = __vmaxu2(largest, __vmaxu2(low, high));
     // There is room for whole fours.
     if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {low, high};
-    near->Add(key, sample.key_counts);
+    near->Add(key, first, sample);
   }
+  return max(largest & 0xFFFFU, largest >> 16);
 }
 
 /// Every row's key, and how many there are of each.
@@ -157,14 +200,26 @@ template <typename Gradients>
 __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThreads)
     CountKeysKernel(Gradients gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
   __shared__ NearKeys near;
+  __shared__ std::uint32_t largest_of_block;
+  for (std::uint32_t i = threadIdx.x; i <= NearKeys::kZero; i += kCountThreads) near.counts[i] = 0;
+  if (threadIdx.x == 0) largest_of_block = 0;
   WaitForKernelBefore();
-  near.Begin<kCountThreads>(*sample.key_counts);
   __syncthreads();
+  std::uint32_t const first = NearKeys::First(sample);
   float const* const margins = draw->margins;
-  draw->target.method == SamplingMethod::kGoss
-      ? CountRows<SamplingMethod::kGoss>(gradients, rows, margins, sample, &near)
-      : CountRows<SamplingMethod::kGradientBased>(gradients, rows, margins, sample, &near);
-  near.HandOn<kCountThreads>(sample.key_counts);
+  std::uint32_t largest = draw->target.method == SamplingMethod::kGoss
+                              ? CountRows<SamplingMethod::kGoss>(gradients, rows, margins, sample, &near)
+                              : CountRows<SamplingMethod::kGradientBased>(gradients, rows, margins, sample, &near);
+  largest = WarpMax(largest);
+  if (threadIdx.x % 32 == 0) atomicMax(&largest_of_block, largest);
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < NearKeys::kNearKeys; i += kCountThreads) {
+    if (near.counts[i] != 0) atomicAdd(sample.key_counts->of + first + i, near.counts[i]);
+  }
+  if (threadIdx.x == 0) {
+    if (near.counts[NearKeys::kZero] != 0) atomicAdd(sample.key_counts->of, near.counts[NearKeys::kZero]);
+    atomicMax(&sample.state->largest_key, largest_of_block);
+  }
 }
 
 /// The chances of rows, by their keys: what takes a division or a double is in a table in shared memory.
@@ -182,7 +237,6 @@ class KeyChances {
     for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < kKeys / 4; i += gridDim.x * kThreads) {
       counts[i] = uint4{0, 0, 0, 0};
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) sample.key_counts->largest = 0;
     __syncthreads();
   }
   /// Bit i: row first + i is in the sample, for the four rows that share these draws. There are keys of whole fours.
@@ -338,11 +392,9 @@ void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDr
     DrawRows<OneChance>(gradients, matrix, draw, sample, gradient, limits, stream);
     return;
   }
-  if (!sample.counted) {
-    LaunchNext("looking for the threshold of a sample", CountKeysKernel<Gradients>,
-               Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
-               gradients, matrix.rows, draw, sample);
-  }
+  LaunchNext("looking for the threshold of a sample", CountKeysKernel<Gradients>,
+             Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
+             gradients, matrix.rows, draw, sample);
   LaunchNext("looking for the threshold of a sample", FindRuleKernel, 1, kCountThreads, 0, limits, stream, matrix.rows,
              draw, sample);
   DrawRows<KeyChances>(gradients, matrix, draw, sample, gradient, limits, stream);
@@ -354,9 +406,12 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
                 SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
                 cudaStream_t stream) {
   if (losses != nullptr) {
-    VisitSampledLoss(losses->objective, [&](auto loss) {
-      Sample(ComputedGradients<decltype(loss)>{{loss, losses->labels, losses->weights}}, matrix, draw, sample, gradient,
-             limits, stream);
+    VisitLoss(losses->objective, [&](auto loss) {
+      using Loss = decltype(loss);
+      if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) {
+        Sample(ComputedGradients<Loss>{{loss, losses->labels, losses->weights}}, matrix, draw, sample, gradient, limits,
+               stream);
+      }
     });
   } else {
     GradientMaxima const* maxima = gradients.maxima;

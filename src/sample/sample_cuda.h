@@ -15,15 +15,15 @@ namespace xgbgpu::cuda {
 
 /// What is known of a tree's sample; lives on the device. Zero before the first kernel.
 struct SampleState {
-  std::uint32_t rows;     ///< drawn: more than SampleView::capacity if there was no room for all
-  GradientMaxima maxima;  ///< over all rows, if nobody else has found them
-  SampleRule rule;        ///< if gradients decide
+  std::uint32_t rows;         ///< drawn: more than SampleView::capacity if there was no room for all
+  GradientMaxima maxima;      ///< over all rows, if nobody else has found them
+  std::uint32_t largest_key;  ///< of all rows, if gradients decide
+  SampleRule rule;            ///< the same
 };
 
 /// Rows by their keys; lives on the device. Zero before the first kernel.
 struct alignas(16) KeyCounts {
-  std::uint32_t of[kKeys];       ///< zero when a tree has drawn its sample, until those of the next are counted
-  std::uint32_t largest;         ///< key that is counted; the same
+  std::uint32_t of[kKeys];       ///< zero between trees
   std::uint32_t largest_before;  ///< key of the tree before
 };
 
@@ -36,7 +36,6 @@ struct SampleView {
   std::uint8_t* records;    ///< [tiles, capacity, record] their bins; or nullptr
   KeyCounts* key_counts;    ///< if gradients decide; else nullptr
   std::uint16_t* keys;      ///< [RoomForKeys] of all rows, if gradients decide
-  bool counted;             ///< are keys there and counted already? Those of the losses
   SampleState* state;
   EarlyGradients early;  ///< [capacity] in the order of `rows`; none, if rows are not copied, or few
   std::uint8_t* paths;   ///< [capacity] those of sampled rows are cleared; or nullptr
@@ -58,11 +57,8 @@ struct SampleDraw {
 constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
-/// that is not finite shows in the maxima wherever it is. *draw is on the device.
-///
-/// Cost  if gradients decide, 2 bytes a row, and, unless keys are counted, one pass over them and 2 bytes more; if
-///       their maxima are not known, one pass; and what is copied
-///
+/// that is not finite shows in the maxima wherever it is. *draw is on the device. Cost  if gradients decide, one pass
+/// over them and 4 bytes a row; if their maxima are not known, one pass; and what is copied
 /// `losses`: nullptr, or what gradients are computed with instead, where and as often as they are needed; then they are
 /// all finite, and there is SampleView::gradients.
 void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,

@@ -2,7 +2,6 @@
 #ifndef XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
 #define XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/device.h"
@@ -23,11 +22,6 @@ class SampleRoom {
   std::uint32_t copied() const { return copied_; }
   /// Of copied rows, side by side; else, if weighted, by row of the matrix.
   GradientPair* gradients() const { return gradients_.data(); }
-  /// As if no keys had been counted.
-  void ForgetKeys(Stream const& stream) const {
-    auto* const counts = reinterpret_cast<std::uint8_t*>(key_counts_.data());
-    FillBytes(counts, 0, offsetof(KeyCounts, largest_before), stream, "clearing counts");
-  }
   /// That much of it: rows that are listed, their records, paths and early gradients are elsewhere, and so is the state.
   SampleView View() const;
 

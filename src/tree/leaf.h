@@ -2,10 +2,10 @@
 #ifndef XGBGPU_TREE_LEAF_H_
 #define XGBGPU_TREE_LEAF_H_
 
-#include "level/node.h"
 #include "split/category_split.h"
 #include "split/constraints.h"
 #include "split/split.h"
+#include "tree/node.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/tree.h"

@@ -74,3 +74,17 @@ def test_bad_parameter_names_what_is_allowed(cli, numbers):
     message = cli.fail("train.conf", "gpu_backend=abacus")
     for word in ("gpu_backend", "abacus", "auto", "cuda", "host"):
         assert word in message
+
+
+def test_cuda_is_not_asked_for_in_vain(cli, numbers):
+    cli.configure(f'data = "{numbers}"\n')
+    for method, says in (([], "is not set"), (["tree_method=hist"], "is 'hist'"), (["tree_method=gpu_hits"], "is 'gpu_hits'")):
+        message = cli.fail("train.conf", "gpu_backend=cuda", *method)
+        assert f"gpu_backend is 'cuda' and tree_method {says}" in message
+
+
+def test_device_gets_one_line(cli, numbers):
+    cli.configure(f'data = "{numbers}"\n')
+    done = cli.succeed("train.conf", "device=cuda", "num_round=3")
+    lines = [line for line in done.stderr.splitlines() if "device" in line and "gpu_hist" in line]
+    assert len(lines) == 1, done.stderr

@@ -149,7 +149,7 @@ def test_feature_map(cli, model):
     [
         ("0 width\n", "map.txt:1: '0 width' is not: index name type"),
         ("0 the width q\n", "map.txt:1: '0 the width q' is not: index name type"),
-        ("0 width q\n2 height q\n", "map.txt:2: the index is 2; expected 1"),
+        ("0 width q\n2 height q\n", "map.txt:2: the index is '2'; expected 1"),
         ("0 width metres\n", "map.txt:1: the type is 'metres'; allowed: i, q, int, float, c"),
     ],
 )
@@ -191,8 +191,8 @@ def test_errors(cli, model, arguments, message):
 @pytest.mark.parametrize(
     "name, text, words",
     [
-        ("a.csv", "1.5,2,3\n0,4,5\n", "a row of it is '1.5,2,3'; allowed: label column:value"),
-        ("a.csv#cache", "1.5,2,3\n0,4,5\n", "of a CSV file: a.csv?format=csv&label_column=0"),
+        ("a.csv", "1.5,2,3\n0,4,5\n", "a row of it is '1.5,2,3'; allowed: rows of label column:value"),
+        ("a.csv#cache", "1.5,2,3\n0,4,5\n", "For a CSV file write a.csv?format=csv&label_column=0"),
         ("a.txt?format=libsvm", "# comment\n\nsome words # and more\n", "a row of it is 'some words '"),
         ("a.txt", "1 0:2 1:x\n", "a row of it is '1 0:2 1:x'"),
         ("a.txt", "1 qid:x 0:2\n", "a row of it is '1 qid:x 0:2'"),

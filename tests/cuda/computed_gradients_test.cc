@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/recorded_graph.h"
 #include "core/timeline.h"
 #include "rounds/resident_rows_cuda.h"
 #include "two_trainings.h"
@@ -61,32 +60,6 @@ TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// Whole numbers of a byte are read as such: if all labels are.
-TEST_P(ComputedGradientsTest, OfLabelsThatAreBytesOrOneThatIsNot) {
-  TwoTrainings both{case_};
-  auto& rows = static_cast<cuda::ResidentRows&>(both.rows());
-  for (std::size_t apart : {std::size_t{3}, case_.values.rows}) {
-    for (auto const& [label, is_byte] : {std::pair{255.0f, true},
-                                         {256.0f, false},
-                                         {7.0f, true},
-                                         {-1.0f, false},
-                                         {0.5f, false},
-                                         {254.5f, false},
-                                         {-0.0f, false},
-                                         {0.0f, true}}) {
-      SCOPED_TRACE(label);
-      for (std::size_t row = 0; row < case_.values.rows; ++row) both.labels()[row] = static_cast<float>(row % 256);
-      for (std::size_t row = 1; row < case_.values.rows; row += apart) both.labels()[row] = label;
-      both.SetLabel(0, 0);
-      rows.ComputeGradients({Objective::kSquaredError});
-      auto const losses = rows.losses(true);
-      ASSERT_TRUE(losses);
-      EXPECT_EQ(losses->labels.bytes != nullptr, is_byte);
-      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-    }
-  }
-}
-
 // A tree is recorded once, and what changes from round to round is told to it.
 TEST_P(ComputedGradientsTest, OfManyRoundsByOneRecording) {
   TwoTrainings both{case_, {Objective::kLogistic}};
@@ -113,29 +86,24 @@ TEST_P(ComputedGradientsTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
   for (int repeat = 0; repeat < 3; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// Where gradients decide who is in a sample, rows get the keys of the next one while they walk through a tree: the next
-// tree has no kernel for that, and is recorded without. Records of all sizes.
-TEST_P(ComputedGradientsTest, KeysAreMadeOnTheWay) {
+// Records of all sizes. One recording serves every round of a training.
+TEST_P(ComputedGradientsTest, OfRecordsOfEverySize) {
   for (std::size_t columns : {3, 7, 13, 28}) {
     for (Objective kind : {Objective::kLogistic, Objective::kSquaredError}) {
       SCOPED_TRACE(columns);
       TwoTrainings both{CaseOf({"", {GetParam().rows, columns, 0.1}, 64}), {kind}};
       ASSERT_NO_FATAL_FAILURE(both.Round(params_));
       SpoilRecordings(1000);
-      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-      EXPECT_EQ(SpoilRecordings(0), params_.sampling_method == SamplingMethod::kUniform ? 0 : 1);
       for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-      // There is a recording of either kind.
-      SpoilRecordings(1000);
       both.SetMargins(0.1f);
-      for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
+      ASSERT_NO_FATAL_FAILURE(both.Round(params_));
       EXPECT_EQ(SpoilRecordings(0), 0);
     }
   }
 }
 
 // Gradients of 0, and one that is far from all others.
-TEST_P(ComputedGradientsTest, KeysOfUnusualGradientsAreMadeOnTheWay) {
+TEST_P(ComputedGradientsTest, OfUnusualGradients) {
   TwoTrainings both{case_};
   for (std::size_t row = 0; row < case_.values.rows; ++row) {
     both.labels()[row] = case_.values(row, 0) > 0 ? 0.25f : (row % 2 == 0 ? 1.0f : -1.0f);
@@ -148,7 +116,7 @@ TEST_P(ComputedGradientsTest, KeysOfUnusualGradientsAreMadeOnTheWay) {
 }
 
 // Stages are timed one by one: rows do not walk ahead.
-TEST_P(ComputedGradientsTest, KeysBesideTreesThatAreTimed) {
+TEST_P(ComputedGradientsTest, BesideTreesThatAreTimed) {
   TwoTrainings both{case_, {Objective::kLogistic}};
   for (int times = 0; times < 2; ++times) {
     for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
@@ -161,18 +129,8 @@ TEST_P(ComputedGradientsTest, KeysBesideTreesThatAreTimed) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-TEST_P(ComputedGradientsTest, KeysOfATreeThatCouldNotBeStarted) {
-  for (int before : {1, 3}) {
-    TwoTrainings both{case_, {Objective::kLogistic}};
-    for (int round = 0; round < before; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-    FailNextStart();
-    EXPECT_THROW(both.Begin(params_), DeviceError);
-    for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
-  }
-}
-
-// Deeper trees, of another kind, between those whose rows get keys.
-TEST_P(ComputedGradientsTest, KeysBesideTreesOfAnotherDepth) {
+// Deeper trees, of another kind, come between them.
+TEST_P(ComputedGradientsTest, BesideTreesOfAnotherDepth) {
   SetShare(0.5f);
   TwoTrainings both{RowsOfKinds(32, 256, 1.2f)};
   for (int depth : {6, 0, 6, 6}) {
@@ -182,8 +140,8 @@ TEST_P(ComputedGradientsTest, KeysBesideTreesOfAnotherDepth) {
   }
 }
 
-// They are made anew if anything has changed meanwhile.
-TEST_P(ComputedGradientsTest, KeysThatWereMadeOnTheWayToSomethingElse) {
+// Labels, margins, leaf values, parameters change between two rounds, or a tree is given up.
+TEST_P(ComputedGradientsTest, OfRoundsBetweenWhichAnythingChanges) {
   enum { kLabelsBefore, kLabels, kMargins, kOtherValues, kScale, kMethod, kAbandon, kRows, kAll };
   for (int change = kLabelsBefore; change < kAll; ++change) {
     SCOPED_TRACE(change);

@@ -76,7 +76,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     tree.gradient = device_state.data();
     tree.paths.next_path = paths.data();
 
-    cuda::QuantiseLosses(tree, {kObjective, margins.data(), {labels.data(), nullptr}, weights.data(), room.data()},
+    cuda::QuantiseLosses(tree, {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
                          {narrow_room.data(), device_before.data()}, CurrentDeviceLimits(), stream);
 
     std::vector<GradientPair> pairs(kRows);

@@ -198,7 +198,8 @@ std::vector<ExactStep> RandomSteps(ExactCase const& c, std::vector<std::uint64_t
     steps[n].place = column_ptr[f] + random->Below(column_ptr[f + 1] - column_ptr[f] + 1);
     steps[n].default_left = static_cast<std::uint32_t>(random->Below(2));
     ExactStep const child{static_cast<NodeIndex>(n), kNoNode, 0, steps[n].depth + 1, 0, 0};
-    steps.insert(steps.end(), {child, child});
+    steps.push_back(child);
+    steps.push_back(child);
   }
   return steps;
 }

@@ -305,5 +305,18 @@ TEST(DeviceErrorTest, AnErrorSaysWhatWasBeingDone) {
   CheckCuda(cudaGetLastError(), "looking for errors that are left over");
 }
 
+TEST(CudaMemoryTest, PinnedMemorySaysHowMuch) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr std::size_t kTooMuch = std::size_t{1} << 50;
+  EXPECT_EQ(
+      WhatIsWrong<DeviceError>([] { PinnedBuffer<char>{kTooMuch}; },
+                               {std::to_string(kTooMuch) + " bytes of pinned memory", "bytes of GPU memory are free"}),
+      "");
+  EXPECT_EQ(PinnedBuffer<int>{0}.data(), nullptr);
+  PinnedBuffer<int> const usable{2};
+  usable[1] = 3;
+  EXPECT_EQ(usable[1], 3);
+}
+
 }  // namespace
 }  // namespace xgbgpu::testing

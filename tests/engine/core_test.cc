@@ -1,19 +1,26 @@
 // core: random numbers, fixed point, buffers, threads, error texts.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/buffer.h"
 #include "core/fixed_point.h"
+#include "core/host_memory.h"
 #include "core/parallel.h"
+#include "core/quoted.h"
 #include "core/random.h"
 #include "core/search.h"
+#include "core/trace.h"
 #include "core/work_sizes.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_ops.h"
@@ -50,6 +57,62 @@ TEST(PhiloxTest, KnownAnswers) {
       EXPECT_EQ(reference[i], v.expected.word[i]);
     }
   }
+}
+
+TEST(QuotedTest, PlainTextStays) {
+  EXPECT_EQ(Quoted(""), "''");
+  EXPECT_EQ(Quoted("gpu_hist \\ it's"), "'gpu_hist \\ it's'");
+  EXPECT_EQ(Quoted("Zürich 東京 \U0001F600"), "'Zürich 東京 \U0001F600'");
+}
+
+TEST(QuotedTest, ControlCharactersAreEscaped) {
+  EXPECT_EQ(Quoted("a\nb\tc\rd"), "'a\\nb\\tc\\rd'");
+  EXPECT_EQ(Quoted(std::string("\x1b[31m\0\x7f", 7)), "'\\x1b[31m\\x00\\x7f'");
+  EXPECT_EQ(Quoted("\u009b1m"), "'\\xc2\\x9b1m'");       // a terminal's other way to begin a command
+  EXPECT_EQ(Quoted("a\u202eb"), "'a\\xe2\\x80\\xaeb'");  // text goes on from right to left
+}
+
+TEST(QuotedTest, BytesThatAreNotUtf8AreEscaped) {
+  EXPECT_EQ(Quoted("\xff\xfe"), "'\\xff\\xfe'");
+  EXPECT_EQ(Quoted("\xc3"), "'\\xc3'");                             // cut in a character
+  EXPECT_EQ(Quoted("\xc0\xafz"), "'\\xc0\\xafz'");                  // longer than it need be
+  EXPECT_EQ(Quoted("\xed\xa0\x80z"), "'\\xed\\xa0\\x80z'");         // half a pair of UTF-16
+  EXPECT_EQ(Quoted("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'");  // beyond the last character
+}
+
+TEST(QuotedTest, LongTextIsCutAtCharacters) {
+  std::string const just = std::string(79, 'x') + "é";
+  EXPECT_EQ(Quoted(just), "'" + just + "'");
+  EXPECT_EQ(Quoted(just + "yz"), "'" + just + "… (83 bytes)'");
+  EXPECT_EQ(QuotedName(std::string(4096, 'x')), "'" + std::string(4096, 'x') + "'");
+  EXPECT_LT(QuotedName(std::string(1 << 20, 'x')).size(), 4200U);
+}
+
+TEST(QuotedTest, WhatIsEscapedStaysSo) {
+  std::string const once = Quoted("a\x1b\n\xff");
+  EXPECT_EQ(Escaped(once, 80), once);
+  EXPECT_EQ(EscapedMessage("two\nlines\t\x1b"), "two\nlines\t\\x1b");
+}
+
+TEST(TraceFileTest, IsJsonWhateverStagesAreCalled) {
+  auto const path = std::filesystem::temp_directory_path() / ("trace" + std::to_string(::getpid()) + ".json");
+  char const* const odd = "a\"b\\c\n\x01";
+  {
+    TraceFile file{path.string()};
+    file.Add({odd, 2, 3, 1.0004, 2.0006, 4000});
+    file.AddHostSpan(odd, 0);
+  }
+  std::ifstream written{path};
+  auto const events = nlohmann::json::parse(written);  // throws if it is none
+  std::filesystem::remove(path);
+  ASSERT_EQ(events.size(), 5U);  // two processes, a row, a stage, what the host did
+  EXPECT_EQ(events[2]["args"]["name"], odd);
+  auto const stage = nlohmann::json::parse(
+      R"({"ph": "X", "pid": 1, "tid": 0, "ts": 1.0, "dur": 2.001,
+          "args": {"tree": 2, "level": 3, "bytes": 4000, "GB/s": 1.999}})");
+  for (auto const& [name, value] : stage.items()) EXPECT_EQ(events[3][name], value);
+  EXPECT_EQ(events[3]["name"], odd);
+  EXPECT_EQ(events[4]["name"], odd);
 }
 
 TEST(RandomStreamTest, WordIsPartOfItsBlock) {
@@ -215,6 +278,20 @@ TEST(BufferTest, MovesAndStartsEmpty) {
 TEST(BufferTest, TooMuchIsBadAlloc) {
   if (XGBGPU_TESTS_SANITIZED) GTEST_SKIP() << "a sanitizer's allocator ends the process instead";
   EXPECT_THROW(Buffer<char>{std::numeric_limits<std::size_t>::max() / 2}, std::bad_alloc);
+}
+
+TEST(HostMemoryTest, TheInnermostPurposeIsTold) {
+  HostStageTimer const timer;
+  try {
+    WithMemoryFor("trees", [&] { timer.Run("histograms", kNoLevel, [] { throw OutOfHostMemory{4096}; }); });
+    FAIL() << "nothing was thrown";
+  } catch (std::bad_alloc const& e) {  // whoever goes on without memory need not know the type
+    auto const& known = dynamic_cast<OutOfHostMemory const&>(e);
+    EXPECT_EQ(known.bytes(), 4096U);
+    EXPECT_STREQ(known.purpose(), "histograms");
+  }
+  EXPECT_EQ(WithMemoryFor("trees", [] { return 7; }), 7);
+  EXPECT_EQ(OutOfHostMemory{1}.purpose(), nullptr);
 }
 
 TEST(SearchTest, FindsWhatTheStandardLibraryFinds) {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "growth/grow_queue.h"
 #include "level/grow_order_ops.h"
-#include "level/grow_queue.h"
 #include "level/tree_shape.h"
 
 namespace xgbgpu {

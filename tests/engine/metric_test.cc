@@ -194,8 +194,9 @@ TEST_P(MeanMetricTest, BadInput) {
       WhatIsWrong<InvalidArgument>([&] { c.Evaluate(*params, 1); }, {name, "2 predictions", "1 labels", "merror"}), "");
   c.label_columns = 2;
   c.groups = {0, 3, 6};
-  EXPECT_EQ(
-      WhatIsWrong<InvalidArgument>([&] { c.Evaluate(*params, 1); }, {name, "weights of rows", "2 ranking groups"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate(*params, 1); },
+                                         {name, "one weight for each row", "2 ranking groups"}),
+            "");
   c.weights.clear();
   EXPECT_FALSE(std::isnan(c.Evaluate(*params, 1)));
   c.labels.clear();

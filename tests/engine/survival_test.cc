@@ -229,8 +229,8 @@ TEST(AftTest, NameAndTargets) {
   struct {
     float lower, upper;
     char const* words;
-  } const not_allowed[] = {{3, 2, "label_lower_bound of row 4 is 3, label_upper_bound 2; allowed: times"},
-                           {-2, -1, "label_lower_bound of row 4 is -2, label_upper_bound -1; allowed: times"},
+  } const not_allowed[] = {{3, 2, "label_lower_bound of row 4 is 3, label_upper_bound 2; allowed: a lower bound"},
+                           {-2, -1, "label_lower_bound of row 4 is -2, label_upper_bound -1; allowed: a lower bound"},
                            {INFINITY, INFINITY, "label_lower_bound of row 4 is inf, label_upper_bound inf; allowed"}};
   for (auto const& row : not_allowed) {
     lower[4] = row.lower;

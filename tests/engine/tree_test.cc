@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "level/grow_queue.h"
+#include "growth/grow_queue.h"
 #include "tree/leaf.h"
 
 namespace xgbgpu {

@@ -112,6 +112,11 @@ def map_of_the_source(root: Path) -> List[str]:
             [f"src/README.md names {folder}/, which is no folder" for folder in gone])
 
 
+def without_code(document: Path) -> str:
+    """The text without lines that are indented as code is."""
+    return re.sub(r"^ {4}.*", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
 def dead_links(root: Path) -> List[str]:
     """Links from one document to another file of the project lead somewhere."""
     documents = list(root.glob("*.md"))
@@ -119,7 +124,7 @@ def dead_links(root: Path) -> List[str]:
         documents += (root / folder).rglob("*.md")
     return [f"{document.relative_to(root)} links to {target}, which does not exist"
             for document in sorted(documents)
-            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", without_code(document))
             if not (document.parent / target).exists()]
 
 
@@ -145,9 +150,9 @@ def functions_in_front(root: Path) -> List[str]:
         path = root / file
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
-    code = names("plugin/common/api_hooks.cc", r"^XGBGPU_EXPORT int (XG\w+)\(")
-    others = {"plugin/xgboost_gpu.map": r"^ *(XG(?:Booster|DMatrix|QuantileDMatrix|ProxyDMatrix)\w+);",
-              "python/xgboost_gpu/_library.py": r'^    "(XG(?:Booster|DMatrix|QuantileDMatrix|ProxyDMatrix)\w+)",'}
+    code = names("plugin/common/api_hooks.cc", r"^XGBGPU_EXPORT (?:int|bool) ((?:XG|Rabit)\w+)\(")
+    others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
+              "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
     if not code:
         return ["plugin/common/api_hooks.cc exports no function"]
     return [f"{file} and plugin/common/api_hooks.cc do not both have {name}"
@@ -158,6 +163,16 @@ def long_files(root: Path) -> List[str]:
     """A file that does not fit a reader's head is two files."""
     lengths = ((p, len(p.read_text(encoding="utf-8").splitlines())) for p in files(root, "include", "src", "plugin", "cli"))
     return [f"{p.relative_to(root)} has {n} lines; at most {MAX_LINES}" for p, n in lengths if n > MAX_LINES]
+
+
+def json_by_hand(root: Path) -> List[str]:
+    """Texts that are JSON are made by a library, whose header, a slow one, only .cc files include."""
+    written = re.compile(r'\\"\s*:|R"\w*\(\s*[{\[]\s*"')
+    code = list(files(root, "include", "src", "plugin", "cli"))
+    complaints = [f"{p.relative_to(root)} writes JSON by hand: nlohmann-json, and XGBoost's Json, know what to escape"
+                  for p in code if written.search(re.sub(r"//.*", "", p.read_text(encoding="utf-8")))]
+    return complaints + [f"{p.relative_to(root)} includes <{name}>: allowed in .cc files only"
+                         for p in code if p.suffix != ".cc" for name in includes(p) if name.startswith("nlohmann/")]
 
 
 def copies_that_nobody_waits_for(root: Path) -> List[str]:
@@ -215,6 +230,10 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
         ["xgboost_gpu.map and plugin/common/api_hooks.cc do not both have XGDMatrixB",
          "_library.py and plugin/common/api_hooks.cc do not both have XGBoosterC"]),
+    "json_by_hand": (
+        {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
+         "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},
+        ["src/core/a.cc writes JSON by hand", "cli/b.cc writes JSON by hand", "plugin/c.h includes <nlohmann/json.hpp>"]),
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
@@ -258,7 +277,8 @@ def add_tests(rule) -> None:
 
 
 for rule_ in (host_headers, upward_includes, names_of_one_host, public_headers, map_of_the_source, dead_links,
-              documented_parameters, functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, long_files):
+              documented_parameters, functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand,
+              long_files):
     add_tests(rule_)
 
 if __name__ == "__main__":

@@ -281,3 +281,85 @@ def test_stock_methods_are_as_without_us(tmp_path):
     clock = re.compile(r"^\[\d\d:\d\d:\d\d\]", re.MULTILINE)
     assert clock.sub("", with_plugin) == clock.sub("", stock)
     assert len(re.findall(r"\b[0-9a-f]{64}$", stock, re.MULTILINE)) == 13
+
+
+def edited(source, change):
+    """A booster of the same model, whose configuration is that of `source` after `change` of its gbtree's section."""
+    config = json.loads(source.save_config())
+    gbtree = config["learner"]["gradient_booster"]
+    change(gbtree.get("gbtree", gbtree))
+    loaded = xgb.Booster(model_file=source.save_raw())
+    loaded.load_config(json.dumps(config))
+    return loaded
+
+
+@pytest.mark.parametrize(
+    "path, value, kinds",
+    [
+        (["xgboost_gpu_param"], ["gpu_backend"], ("Array", "Object")),
+        (["xgboost_gpu_param", "gpu_backend"], ["host"], ("Array", "String")),
+        (["xgboost_gpu_param", "gpu_id"], 0, ("Integer", "String")),
+        (["xgboost_gpu_param", "tree_method"], None, ("Null", "String")),
+        (["xgboost_gpu_param", "traced_to"], {"file": "t"}, ("Object", "String")),
+        (["xgboost_gpu_param", "not ours"], True, ("Boolean", "String")),
+        (["gbtree_train_param"], 1.5, ("Number", "Object")),
+        (["gbtree_train_param", "predictor"], 3, ("Integer", "String")),
+        (["gbtree_train_param", "tree_method"], [], ("Array", "String")),
+        (["gbtree_train_param", "updater"], [], ("Array", "String")),
+        (["updater"], [], ("Array", "Object")),
+        (["updater", "grow_gpu_hist"], "", ("String", "Object")),
+        (["updater", "grow_gpu_hist", "train_param"], [], ("Array", "Object")),
+        (["updater", "grow_gpu_hist", "train_param", "max_depth"], 3, ("Integer", "String")),
+    ],
+    ids=lambda value: ".".join(value) if isinstance(value, list) else None,
+)
+def test_a_key_of_the_wrong_kind_is_named(params, data, path, value, kinds):
+    def change(section):
+        for name in path[:-1]:
+            section = section[name]
+        section[path[-1]] = value
+
+    message = f"Key '{'.'.join(path)}' of the loaded configuration has a value of kind {kinds[0]}; allowed: {kinds[1]}"
+    with pytest.raises(xgb.core.XGBoostError, match=re.escape(message)):
+        edited(booster(params, data, 1), change)
+
+
+def test_unknown_keys_are_told_and_ignored(params, data, capfd):
+    source = booster(params, data, 2)
+    loaded = edited(source, lambda section: section["xgboost_gpu_param"].update(of_a_later_version="1"))
+    loaded.update(data, 2)
+    said = capfd.readouterr()
+    warning = "key 'of_a_later_version' of xgboost_gpu_param in the loaded configuration is ignored."
+    assert (said.out + said.err).count(warning) == (1 if params["booster"] == "gbtree" else 0)  # once in a process
+    assert "of_a_later_version" not in loaded.save_config()
+    assert loaded.num_boosted_rounds() == 3
+
+
+@pytest.mark.parametrize("key", ["gpu_trace", "traced_to"])
+@pytest.mark.parametrize("duplicate", [lambda b: b, lambda b: pickle.loads(pickle.dumps(b)), lambda b: b.copy()])
+def test_a_loaded_configuration_opens_no_file(params, data, tmp_path, key, duplicate):
+    file = tmp_path / "trace.json"
+    file.write_text("precious", encoding="utf-8")
+    source = booster(params, data, 1)
+    loaded = duplicate(edited(source, lambda section: section["xgboost_gpu_param"].update({key: str(file)})))
+    loaded.set_param({"eta": 0.2})
+    loaded.update(data, 1)
+    loaded.predict(data)
+    del loaded
+    assert file.read_text(encoding="utf-8") == "precious"
+
+
+def test_copies_keep_the_name_of_a_trace_and_do_not_write_it(params, data, tmp_path):
+    file = tmp_path / "trace.json"
+    source = booster({**params, "gpu_trace": str(file)}, data, 2)
+    saved = source.save_config()
+    assert section(source)["xgboost_gpu_param"]["traced_to"] == str(file)
+    assert section(source)["xgboost_gpu_param"]["gpu_trace"] == ""
+    other = pickle.loads(pickle.dumps(source)).copy()
+    del source  # ends the file
+    written = file.read_bytes()
+    assert other.save_config() == saved
+    other.update(data, 2)
+    assert file.read_bytes() == written
+    other.set_param({"gpu_trace": ""})
+    assert "traced_to" not in section(other)["xgboost_gpu_param"]

@@ -274,7 +274,7 @@ def ranked(groups, weights, rows=400):
 def test_group_sizes_that_do_not_cover_the_rows(groups):
     matrix = ranked(groups, np.ones(len(groups)))
     model = xgb.Booster(HOST, [matrix])
-    with pytest.raises(xgb.core.XGBoostError, match=rf"groups have {sum(groups)} rows in all; allowed: the 400 rows"):
+    with pytest.raises(xgb.core.XGBoostError, match=rf"groups have {sum(groups)} rows together, but the matrix has 400; allowed: groups"):
         model.boost(matrix, np.ones(400), np.ones(400))
 
 

@@ -62,6 +62,8 @@ def test_only_the_c_interface_is_visible():
         "XGDMatrixSetUIntInfo",
         "XGQuantileDMatrixCreateFromCallback",
         "XGProxyDMatrixSetDataCSR",
+        "XGCommunicatorInit",
+        "RabitInit",
     }
 
 
@@ -210,3 +212,49 @@ with collective.CommunicatorContext(**tracker.worker_envs()):
 """ + "\n".join("    " + line for line in TRAIN.splitlines())  # fmt: skip
     done = python(code)
     assert done.stdout.splitlines()[-1:] == ["2"], done.stderr
+
+
+INIT = """
+import ctypes, sys
+import xgboost as xgb
+
+def by_rabit(name, value):
+    library = xgb.core._LIB if sys.argv[1] == "package" else ctypes.CDLL(None)
+    library.RabitInit.restype = ctypes.c_bool
+    library.XGBGetLastError.restype = ctypes.c_char_p
+    if not library.RabitInit(1, (ctypes.c_char_p * 1)(f"{name}={value}".encode())):
+        raise xgb.core.XGBoostError(library.XGBGetLastError().decode())
+
+def by_name(name, value):
+    if sys.argv[1] == "rabit":
+        xgb.rabit.init([f"{name}={value}".encode()])
+    else:
+        xgb.collective.init(**{name: value})
+
+for name in ("rabit_task_id", "x", "DMLC_TASK_ID", "x" * 300):
+    for size in (1, 255, 256, 10_000):
+        try:
+            (by_name if sys.argv[1] in ("rabit", "collective") else by_rabit)(name, "1" * size)
+            print(name, size, "world of", xgb.collective.get_world_size())
+            xgb.collective.finalize()
+        except xgb.core.XGBoostError as error:
+            print(name, size, error)
+"""
+
+
+@pytest.mark.parametrize("how", ["collective", "rabit", "package", "preloaded"])
+def test_long_parameters_of_the_communicator(how):
+    """XGBoost reads them into 256 bytes, beyond which it overwrites its stack."""
+    load, environment = ("", {"LD_PRELOAD": LIBRARY}) if how == "preloaded" else ("import xgboost_gpu\n", WITH_PACKAGE)
+    command = [sys.executable, "-W", "ignore", "-c", load + INIT, how]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    refused = "of the communicator has"
+    expected = [
+        f"{name} {size} " + ("world of 1" if size < 256 else f"Parameter '{name}' {refused} a value of {size} bytes; allowed: up to 255")
+        for name in ("rabit_task_id", "x", "DMLC_TASK_ID")
+        for size in (1, 255, 256, 10_000)
+    ]
+    long = f"Parameter '{'x' * 80}… (300 bytes)' {refused} a name of 300 bytes; allowed: up to 255"
+    expected += [f"{'x' * 300} {size} {long}" for size in (1, 255, 256, 10_000)]
+    assert done.stdout.splitlines() == expected

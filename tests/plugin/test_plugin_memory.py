@@ -3,6 +3,9 @@
 import ctypes
 import json
 import os
+import re
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -108,3 +111,56 @@ def test_reports_from_other_threads_while_boosters_train(params):
         thread.join()
     assert wrong == []
     assert memory_report() == []
+
+
+# Prints the first line of each error of memory that a task meets while it is given half a MB more each time.
+SHORT_OF_MEMORY = """
+import ctypes, os, resource, sys
+ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])
+import numpy as np, xgboost as xgb
+method, task = sys.argv[1:]
+values = np.random.default_rng(0).normal(size=(200_000, 8)).astype("float32")
+label = values[:, 0] > 0
+data, small = xgb.DMatrix(values, label), xgb.DMatrix(values[:100], label[:100])
+params = {"tree_method": method, "gpu_backend": "host", "nthread": 2, "objective": "binary:logistic"}
+model = xgb.train(params, small, 3)  # what a process needs once is there
+for how in ({}, {"pred_contribs": True}):
+    model.predict(small, **how)
+if task == "train":
+    model = xgb.Booster(params, [data])
+tasks = {
+    "train": lambda: model.update(data, 0),
+    "predict": lambda: model.predict(data),
+    "contributions": lambda: model.predict(data, pred_contribs=True),
+}
+for extra in range(0, 64 << 20, 1 << 19):
+    used = int(open("/proc/self/statm").read().split()[0]) * 4096
+    resource.setrlimit(resource.RLIMIT_AS, (used + extra, resource.RLIM_INFINITY))
+    try:
+        tasks[task]()
+        break
+    except xgb.core.XGBoostError as error:
+        print(str(error).splitlines()[0])
+    except MemoryError:
+        pass  # of numpy
+else:
+    raise SystemExit("nothing was enough")
+"""
+
+
+@pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
+@pytest.mark.parametrize("task", ["train", "predict", "contributions"])
+def test_an_error_of_memory_says_how_much_was_asked_for(method, task):
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY, method, task], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = set(done.stdout.splitlines())
+    for line in lines:
+        assert re.match(r"xgboost-gpu: out of memory while .*: .* \d{4,} bytes", line), line
+    if task == "train":
+        first = "quantiles of the data" if method == "gpu_hist" else "sorted columns of the data"
+        assert any(first in line for line in lines), lines
+    elif task == "contributions":
+        assert lines

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from helpers import device_info, log_of, section, trees
+from helpers import booster, device_info, log_of, make_regression, section, trees
 
 with_device = pytest.mark.skipif(not device_info()["devices"], reason="no CUDA device")
 without_device = pytest.mark.skipif(bool(device_info()["devices"]), reason="there is a CUDA device")
@@ -23,7 +23,7 @@ def data(regression):
         ({"gpu_backend": "opencl"}, r"gpu_backend is 'opencl'; allowed: auto, cuda, host"),
         pytest.param({"gpu_backend": "cuda"}, r"gpu_backend is 'cuda'.*possible: auto, host", marks=without_device),
         ({"n_gpus": 2}, r"n_gpus is '2'.*supported: 1"),
-        ({"n_gpus": -1}, r"n_gpus is '-1'.*supported: 1"),
+        ({"n_gpus": -2}, r"n_gpus is '-2'.*supported: 1"),
         ({"n_gpus": "all"}, r"n_gpus.*'all'"),
         ({"gpu_memory_limit": "16GiB"}, r"gpu_memory_limit is '16GiB'.*supported: 0"),
         ({"gpu_trace": "/no/such/folder/t", "gpu_backend": "host"}, r"gpu_trace is '/no/such/folder/t'.*writable file"),
@@ -38,7 +38,7 @@ def data(regression):
         ({"sampling_method": "goss", "top_rate": 1.5}, r"Parameter top_rate is '1.5'; allowed: larger than 0, less than 1"),
         ({"sampling_method": "goss", "other_rate": 0}, r"Parameter other_rate is '0'; allowed: larger than 0, less than 1"),
         ({"sampling_method": "goss", "top_rate": "most"}, r"top_rate is 'most'; allowed: a number"),
-        ({"top_rate": 0.3}, r"top_rate is '0.3.*without sampling_method=goss, and sampling_method is 'uniform'"),
+        ({"top_rate": 0.3}, r"top_rate is '0.3.*but sampling_method is 'uniform' and only goss uses top_rate; allowed: sampling_method=goss"),
         ({"sampling_method": "gradient_based", "subsample": 0.5, "other_rate": 0.3}, r"other_rate is '0.3.*sampling_method is 'gradient_based'"),
         ({"monotone_constraints": "(1,0,3,0,0)"}, r"monotone_constraints is '\(1,0,3,0,0\)'"),
         ({"monotone_constraints": "(1,0,0,0,0,1)"}, "monotone_constraints has 6 elements"),
@@ -102,6 +102,93 @@ def test_a_stock_parameter_put_right(data, wrong):
     assert trees(booster) == trees(xgb.train(HOST, data, 1))
 
 
+NOT_ON_CUDA = [
+    ({}, "tree_method is not set"),
+    ({"tree_method": "hist"}, "tree_method is 'hist'"),
+    ({"tree_method": "gpu_hits"}, "tree_method is 'gpu_hits'"),
+    ({"tree_method": ""}, "tree_method is ''"),
+    ({"tree_methd": "gpu_hist"}, "tree_method is not set"),
+    ({"tree_method": "exact", "booster": "dart"}, "tree_method is 'exact'"),
+    ({"tree_method": "gpu_hist", "updater": "grow_quantile_histmaker"}, "updater is 'grow_quantile_histmaker'"),
+    ({"tree_method": "gpu_hist", "booster": "gblinear"}, "booster is 'gblinear'"),
+]
+
+
+@pytest.mark.parametrize("params, other", NOT_ON_CUDA, ids=str)
+def test_cuda_is_not_asked_for_in_vain(data, params, other):
+    """gpu_backend=cuda with what trains on the CPU, however it is said: an error that names both, and no tree."""
+    params = {"gpu_backend": "cuda", **params}
+    says = rf"gpu_backend is 'cuda' and {other}.*allowed: .*tree_method=gpu_hist or gpu_exact.*gpu_backend=auto or host"
+    with pytest.raises(xgb.core.XGBoostError, match=says):
+        xgb.train(params, data, 1)
+    with pytest.raises(xgb.core.XGBoostError, match=says):
+        xgb.XGBRegressor(n_estimators=1, **params).fit(*make_regression())
+    one_by_one = xgb.Booster({}, [data])
+    for name, value in params.items():
+        one_by_one.set_param(name, value)
+    for _ in range(2):
+        with pytest.raises(xgb.core.XGBoostError, match=says):
+            one_by_one.update(data, 0)
+    one_by_one.set_param({"gpu_backend": "auto", "tree_method": "hist"})
+    one_by_one.update(data, 0)
+    assert one_by_one.num_boosted_rounds() == 1
+
+
+def test_cuda_is_not_asked_for_in_vain_of_a_booster_that_trains(data):
+    of_stock = booster({"tree_method": "hist"}, data, 1)
+    of_ours = xgb.Booster({"tree_method": "gpu_hist", "gpu_backend": "cuda"}, [data])
+    copy = of_ours.copy()  # configures both
+    for model, then in (
+        (of_stock, {"gpu_backend": "cuda"}),
+        (of_stock.copy(), {"gpu_backend": "cuda"}),
+        (of_ours, {"tree_method": "hist"}),
+    ):
+        model.set_param(then)
+        with pytest.raises(xgb.core.XGBoostError, match="gpu_backend is 'cuda' and tree_method is 'hist'"):
+            model.update(data, 1)
+    # What a loaded or copied booster was trained with does not bind those who go on with another method.
+    copy.set_param({"tree_method": "hist"})
+    copy.update(data, 0)
+    assert copy.num_boosted_rounds() == 1
+
+
+@pytest.mark.parametrize("params", [{**HOST, "n_gpus": -1}, {**HOST, "n_gpus": 0}], ids=str)
+def test_all_gpus_are_one_with_a_line(params):
+    lines = log_of(params, "xgb.train(params, data, 2)")
+    assert len(lines) == 1 and f"n_gpus is {params['n_gpus']}" in lines[0] and "one GPU" in lines[0]
+    assert log_of({**params, "verbosity": 0}) == []
+
+
+@pytest.mark.parametrize(
+    "params, instead",
+    [
+        ({"device": "cuda"}, 'Write tree_method="gpu_hist".'),
+        ({"device": "cuda", "tree_method": "hist"}, 'Write tree_method="gpu_hist".'),
+        ({"device": "gpu", "tree_method": "approx"}, 'Write tree_method="gpu_hist".'),
+        ({"device": "cuda:0"}, 'Write tree_method="gpu_hist", gpu_id=0.'),
+        ({**HOST, "device": "cuda:1"}, "Write gpu_id=1."),
+        ({"multi_strategy": "multi_output_tree"}, "Leave it out."),
+        ({**HOST, "multi_strategy": "one_output_per_tree"}, "Leave it out."),
+    ],
+    ids=str,
+)
+def test_habits_of_xgboost_2_get_one_line(params, instead):
+    """Beside XGBoost's own, which says that it does not use them."""
+    again = "xgb.train(params, data, 2); xgb.XGBRegressor(n_estimators=1, **params).fit(values, values[:, 0])"
+    ours = [line for line in log_of(params, again) if "xgboost-gpu: " in line]
+    name = "device" if "device" in params else "multi_strategy"
+    assert len(ours) == 1, ours
+    assert f"parameter {name}" in ours[0] and "XGBoost 2" in ours[0] and ours[0].endswith(instead)
+    assert log_of({**params, "verbosity": 0}, again.replace("2)", "2, verbose_eval=False)")) == []
+
+
+@pytest.mark.parametrize(
+    "params", [{**HOST, "device": "cuda"}, {"device": "cpu"}, {"device": "cuda:"}, {"device": "sycl:0"}], ids=str
+)
+def test_other_devices_get_no_line_of_ours(params):
+    assert not any("xgboost-gpu: " in line for line in log_of(params))
+
+
 @pytest.mark.parametrize(
     "same",
     [
@@ -111,6 +198,8 @@ def test_a_stock_parameter_put_right(data, wrong):
         {"gpu_backend": "auto"},
         {"gpu_backend": "auto", "gpu_id": 9999},
         {"n_gpus": 1},
+        {"n_gpus": 0},
+        {"n_gpus": -1},
         {"predictor": "gpu_predictor"},
         {"predictor": "cpu_predictor"},
         {"deterministic_histogram": False},
@@ -182,7 +271,7 @@ def test_host_without_being_asked_warns_once_per_process():
     again = "xgb.train(params, data, 2); xgb.train(params, data, 2)"
     lines = log_of({"tree_method": "gpu_hist"}, again)
     assert len(lines) == 1
-    assert "trains on the host" in lines[0]
+    assert "training runs on the CPU" in lines[0]
 
 
 def test_dropped_parameters_say_what_they_mean_today():

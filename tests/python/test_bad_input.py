@@ -63,7 +63,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("num_parallel_tree", 0, 1, ["num_parallel_tree", r"\b0\b", r"\b1\b"]),
     ("num_parallel_tree", "x", 1, ["num_parallel_tree", "'x'", r"\b1\b"]),
     ("nthread", 10**6, 1, ["nthread", "1000000", "4096"]),
-    *(("tree_method", wrong, None, ["tree_method", f"'{wrong}'", "hist, gpu_hist, gpu_exact"]) for wrong in ("gpuhist", "")),
+    *(("tree_method", wrong, None, ["tree_method", f"'{wrong}'", "gpu_hist(,| or) gpu_exact"]) for wrong in ("gpuhist", "")),
     ("predictor", "gpu", "auto", ["predictor", "'gpu'", "auto, cpu_predictor, gpu_predictor"]),
     ("process_type", "refresh", "default", ["process_type", "'refresh'", "default, update"]),
     ("sample_type", "some", "uniform", ["sample_type", "'some'", "uniform, weighted"]),
@@ -111,8 +111,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("min_child_weight", "nan", 1, ["min_child_weight", "nan"]),
     ("max_delta_step", "nan", 0, ["max_delta_step", "nan"]),
     ("n_gpus", 2, 1, ["n_gpus", r"\b2\b", r"\b1\b"]),
-    ("n_gpus", -1, 1, ["n_gpus", "-1", r"\b1\b"]),
-    ("n_gpus", 0, 1, ["n_gpus", r"\b0\b", r"\b1\b"]),
+    ("n_gpus", -2, 1, ["n_gpus", "-2", r"\b1\b"]),
     ("n_gpus", "two", 1, ["n_gpus", "two"]),
     ("sampling_method", "dice", "uniform", ["dice", "uniform", "gradient_based", "goss"]),
     ("top_rate", 0.4, 0.2, ["top_rate", "0.4", "goss", "uniform"]),
@@ -215,7 +214,7 @@ def test_a_training_that_diverges() -> None:
     bad = xgb.DMatrix(X, np.abs(Y), base_margin=margin)
     with pytest.raises(Error) as error:
         train(bad, 2, objective="count:poisson")
-    assert_says(error, "row 3 .*inf", "must be finite", "learning_rate or base_margin that is too large")
+    assert_says(error, "row 3 .*inf", "must be finite", "learning_rate or base_margin is too large")
 
 
 def test_one_class_of_many_with_a_bad_gradient_leaves_no_half_round() -> None:

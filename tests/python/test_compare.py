@@ -3,10 +3,11 @@
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
 import pytest
@@ -184,18 +185,18 @@ def test_models_of_all_kinds_tell_the_same(tmp_path) -> None:
         (
             lambda booster, data: xgb.train({"booster": "gblinear"}, data, 1),
             ValueError,
-            "b has the booster gblinear; allowed: gbtree, dart",
+            "b has the booster 'gblinear'; allowed: gbtree, dart",
         ),
-        (lambda booster, data: booster[:2], ValueError, "a has 3 trees and b has 2; allowed: as many"),
+        (lambda booster, data: booster[:2], ValueError, "a has 3 trees and b has 2; allowed: the same number"),
         (
             lambda booster, data: xgb.train({}, xgb.DMatrix(*make_data(50, 4)), 3),
             ValueError,
-            "a has 3 features and b has 4; allowed: as many",
+            "a has 3 features and b has 4; allowed: the same number",
         ),
         (
             lambda booster, data: xgb.train(dict(num_parallel_tree=3), data, 1),
             ValueError,
-            "a has 1 trees a round and b has 3; allowed: as many",
+            "a has 1 trees a round and b has 3; allowed: the same number",
         ),
     ],
 )
@@ -213,7 +214,7 @@ def test_data_that_do_not_fit(small) -> None:
         compare_models(booster, booster, np.zeros((4, 2)))
     with pytest.raises(ValueError, match="data have 1 dimensions; allowed: 2"):
         compare_models(booster, booster, np.zeros(4))
-    with pytest.raises(ValueError, match="gradient_error is 0.1, but no data tell"):
+    with pytest.raises(ValueError, match="gradient_error is 0.1, but without data"):
         compare_models(booster, booster, gradient_error=0.1)
 
 
@@ -273,6 +274,59 @@ def test_the_package_has_it(small) -> None:
     assert {"compare", "Comparison", "Difference"} <= set(xgboost_gpu.__all__)
 
 
+def set_entry(name: str, node: int, value: int, *, right: Optional[int] = None) -> Callable:
+    """An edit of the second tree; with `right` of both children of the node."""
+
+    def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
+        trees[1][name][node] = value
+        if right is not None:
+            trees[1]["right_children"][node] = right
+
+    return edit
+
+
+BROKEN = {
+    "a child that is too large": (set_entry("left_children", 0, 2_000_000_000), "node 0 .*2000000000"),
+    "a negative child": (set_entry("right_children", 0, -5), "node 0 .*-5"),
+    "the root as a child": (set_entry("left_children", 2, 0, right=1), "node 2 "),
+    "a cycle": (set_entry("left_children", 2, 2, right=1), "node 2 "),
+    "two ways to a node": (set_entry("left_children", 0, 2), "node 0 "),
+    "a feature that is not there": (set_entry("split_indices", 0, 7), "node 0 .*7"),
+}
+
+
+def run_compare(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "XGBGPU_LIBRARY": LIBRARY}
+    command = [sys.executable, "-B", "-m", "xgboost_gpu", "compare", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_model_is_refused_by_file_tree_and_node(small, tmp_path, kind: str) -> None:
+    """In a process of its own: it might crash or never end."""
+    x, booster = small
+    edit, words = BROKEN[kind]
+    booster.save_model(tmp_path / "whole.json")
+    (tmp_path / "broken.json").write_bytes(edited(booster, edit))
+    np.save(tmp_path / "x.npy", x)
+    for models in (("whole.json", "broken.json"), ("broken.json", "broken.json")):
+        done = run_compare(tmp_path, *models, "--data", "x.npy")
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert re.search(f"broken.json.*tree 1.*{words}", done.stderr), done.stderr
+
+
+def test_pruned_nodes_may_have_any_content(small) -> None:
+    """Stock `exact` with gamma saves them: nothing leads there."""
+    x, booster = small
+    data = xgb.DMatrix(*make_data(300, 3))
+    pruned = xgb.train({"tree_method": "exact", "gamma": 3.0, "max_depth": 6}, data, 2)
+    trees = json.loads(bytes(pruned.save_raw("json")))["learner"]["gradient_booster"]["model"]["trees"]
+    assert max(max(tree["split_indices"]) for tree in trees) == 2**31 - 1
+    found = compare_models(pruned, raw(pruned), data)
+    assert found.explained and found.trees == 2
+
+
 def test_the_command(small, tmp_path) -> None:
     x, booster = small
     booster.save_model(tmp_path / "a.json")
@@ -281,9 +335,7 @@ def test_the_command(small, tmp_path) -> None:
     np.save(tmp_path / "x.npy", x)
 
     def run(*arguments: str) -> subprocess.CompletedProcess:
-        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "XGBGPU_LIBRARY": LIBRARY}
-        command = [sys.executable, "-B", "-m", "xgboost_gpu", "compare", *arguments]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+        return run_compare(tmp_path, *arguments)
 
     done = run("a.json", "tie.json", "--data", "x.npy")
     assert done.returncode == 0 and "tie: tree 0, node 0/0, 16 rows" in done.stdout, done.stderr

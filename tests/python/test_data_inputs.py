@@ -56,13 +56,13 @@ def test_columns_of_a_csr_matrix_that_are_not_there(column: int, unsorted: bool)
     """At which stock XGBoost ends the process, for bins."""
     matrix = sp.csr_matrix((np.ones(4, np.float32), [1, 0, 0, 1] if unsorted else [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
     matrix.indices[3] = column
-    with pytest.raises(xgb.core.XGBoostError, match=f"Value 3 of a CSR matrix is of column {column}; allowed: 0 to 1"):
+    with pytest.raises(xgb.core.XGBoostError, match=f"Value 3 of a CSR matrix has the column {column}; allowed: 0 to 1"):
         xgb.QuantileDMatrix(matrix, [0, 1])
     matrix.indices[3] = 1
     for row, end in [(0, 5), (0, -1), (1, 1), (1, 5)]:
         matrix.indptr[:] = [0, 2, 4]
         matrix.indptr[row + 1] = end
-        with pytest.raises(xgb.core.XGBoostError, match=f"Row {row} of a CSR matrix ends at value {end}; allowed: rows in order"):
+        with pytest.raises(xgb.core.XGBoostError, match=f"Row {row} of a CSR matrix ends at value {end} \\(indptr\\); allowed: ends that never decrease"):
             xgb.QuantileDMatrix(matrix, [0, 1])
     assert xgb.QuantileDMatrix(sp.csr_matrix(X), Y).num_row() == len(X)
 

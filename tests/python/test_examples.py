@@ -23,7 +23,7 @@ def test_example(program: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout, "an example shows something"
-    on_host = "trains on the host" in done.stdout + done.stderr
+    on_host = "training runs on the CPU" in done.stdout + done.stderr
     assert not (BACKEND == "cuda" and on_host), done.stderr
 
 

@@ -27,7 +27,7 @@ from support import BACKEND, OURS, fresh, only_ours, params, raw, stock_params
 @pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg", "rank:map"])
 def test_groups_of_no_weight_are_named(objective: str) -> None:
     matrix = xgb.DMatrix(X[:40], np.arange(40) % 2, group=[10] * 4, weight=np.zeros(4))
-    with pytest.raises(xgb.core.XGBoostError, match="all 4 weights of groups are 0; allowed: one or more above 0"):
+    with pytest.raises(xgb.core.XGBoostError, match="all 4 weights of groups are 0; allowed: at least one above 0"):
         xgb.train(params(objective=objective), matrix, 1)
     matrix.set_weight(np.array([0, 0, 1, 0]))
     assert len(xgb.train(params(objective=objective), matrix, 1).get_dump()) == 1
@@ -198,7 +198,7 @@ def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
     booster = xgb.train(settings, of_rows, 1)
     for evaluated in (booster, fresh(booster)):  # the second has never trained
         evaluated.set_param(settings)
-        words = f"{metric} needs weights of rows; the data have weights of {len(GROUPS)} ranking groups; allowed"
+        words = f"{metric} needs one weight for each row, but the data have weights of {len(GROUPS)} ranking groups; allowed"
         with pytest.raises(xgb.core.XGBoostError, match=words):
             evaluated.eval(of_groups)
         assert np.isfinite(float(evaluated.eval(of_rows).rsplit(":", 1)[1]))
@@ -224,7 +224,7 @@ def test_bounds_that_contradict_each_other() -> None:
     """Stock trains, or has gradients that are NaN."""
     times = np.exp(LABEL)
     matrix = xgb.DMatrix(X, label_lower_bound=times + 1, label_upper_bound=times)
-    words = r"label_lower_bound of row 0 is .*, label_upper_bound .*; allowed: times of which the lower is not above the upper"
+    words = r"label_lower_bound of row 0 is .*, label_upper_bound .*; allowed: a lower bound that is not above the upper one"
     with pytest.raises(xgb.core.XGBoostError, match=words):
         xgb.train(params(objective="survival:aft"), matrix, 2)
 

@@ -387,7 +387,7 @@ def test_sampling_repeats_with_the_seed(data: xgb.DMatrix) -> None:
 def test_a_base_score_of_more_digits_than_are_read() -> None:
     """XGBoost reads 0."""
     x, y = make_data(100, 2)
-    with pytest.raises(xgb.core.XGBoostError, match=f"base_score is '{2**64}'; allowed: fewer digits"):
+    with pytest.raises(xgb.core.XGBoostError, match=f"base_score is '{2**64}'; allowed: the number with an exponent"):
         train(xgb.DMatrix(x, y), 1, base_score=2**64)
 
 

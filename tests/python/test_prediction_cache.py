@@ -245,7 +245,7 @@ def test_what_another_method_began_with_meanwhile() -> None:
     booster = xgb.Booster(settings, [data])
     for number in range(3):
         booster.update(data, number)
-    booster.set_param(dict(tree_method="hist", base_score=2.5))
+    booster.set_param(dict(tree_method="hist", gpu_backend="auto", base_score=2.5))
     booster.predict(data, iteration_range=(0, 1))
     booster.predict(data)
     booster.set_param(settings)

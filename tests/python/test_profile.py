@@ -285,7 +285,7 @@ def test_what_profile_refuses(matrices: List[xgb.DMatrix], traced: xgb.Booster, 
     with pytest.raises(ValueError, match="bad.json is not a file that gpu_trace has written"):
         xgboost_gpu.profile(bad)
     bad.write_text("[\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="bad.json has no round but perhaps the first, which is not counted: train two"):
+    with pytest.raises(ValueError, match="bad.json has no complete round after the first, which is not counted: train at least two"):
         xgboost_gpu.profile(bad)
     (tmp_path / "trace.json").unlink()
     with pytest.raises(FileNotFoundError, match="trace.json"):
@@ -312,7 +312,34 @@ def test_progress_without_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.
     lines = shown(matrices, 3, seconds=0)
     assert [line.split(", ")[0] for line in lines] == ["1/3 rounds", "2/3 rounds", "3/3 rounds"]
     assert all(" rounds/s, valid-auc 0." in line and f", {where} " in line and "MiB" in line for line in lines)
-    assert [line.split(", ")[0] for line in shown(matrices, seconds=1e9)] == ["3 rounds"]
+    assert [line.split(", ")[0] for line in shown(matrices, seconds=1e9)] == ["3/3 rounds"]
+
+
+@pytest.mark.parametrize("given", [None, 7])
+def test_progress_of_an_estimator(given: Optional[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each training's own number of rounds, unless one was given."""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    output = io.StringIO()
+    bar = xgboost_gpu.callback.ProgressBar(given, file=output, seconds=1e9)
+    estimator = xgb.XGBRegressor(n_estimators=4, callbacks=[bar], **params())
+    x, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    estimator.fit(x, y)
+    estimator.set_params(n_estimators=2).fit(x, y)
+    found = [line.split(", ")[0] for line in output.getvalue().splitlines()]
+    assert found == [f"4/{given or 4} rounds", f"2/{given or 2} rounds"]
+
+
+def test_progress_of_a_loop_of_ones_own(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    output = io.StringIO()
+    bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9)
+    booster = bar.before_training(xgb.Booster(params(), [matrices[0]]))
+    for i in range(2):
+        bar.before_iteration(booster, i, {})
+        booster.update(matrices[0], i)
+        bar.after_iteration(booster, i, {})
+    bar.after_training(booster)
+    assert output.getvalue().startswith("2 rounds, ")
 
 
 def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +357,7 @@ def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch)
             output = io.StringIO()
             bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9)
             xgb.train(params(), data, 9, callbacks=[bar, Stop()], xgb_model=model if before else None)
-            assert output.getvalue().split(", ")[0] == f"{5 - before} rounds"
+            assert output.getvalue().split(", ")[0] == f"{5 - before}/9 rounds"
     for _ in range(8):  # gives back a model of fewer rounds
         output = io.StringIO()
         callbacks = [
@@ -339,7 +366,7 @@ def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch)
         ]
         best = xgb.train(params(eval_metric="rmse"), data, 9, evals=[(data, "t")], verbose_eval=False, callbacks=callbacks)
         assert best.num_boosted_rounds() == 1
-        assert output.getvalue().split(", ")[0] == "3 rounds"
+        assert output.getvalue().split(", ")[0] == "3/9 rounds"
 
 
 def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,7 +423,7 @@ def test_a_progress_bar_of_a_file_is_copied_with_it(matrices: List[xgb.DMatrix],
     output = io.StringIO()
     bar = copy.deepcopy(xgboost_gpu.callback.ProgressBar(file=output, seconds=0))
     xgb.train(params(), matrices[0], 2, callbacks=[bar])
-    assert "2 rounds" in output.getvalue()
+    assert "2/2 rounds" in output.getvalue()
 
 
 def test_progress_of_cross_validation(matrices: List[xgb.DMatrix], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +432,7 @@ def test_progress_of_cross_validation(matrices: List[xgb.DMatrix], monkeypatch: 
     bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=0)
     found = xgb.cv(params(objective="binary:logistic"), matrices[0], 2, nfold=2, callbacks=[bar])
     value = np.asarray(found["test-logloss-mean"])[-1]
-    assert f"2 rounds, " in output.getvalue() and f"test-logloss {value:.5g}" in output.getvalue()
+    assert "2/2 rounds, " in output.getvalue() and f"test-logloss {value:.5g}" in output.getvalue()
 
 
 @pytest.mark.parametrize("bad, message", [({"rounds": 0}, "rounds is 0"), ({"seconds": -1.0}, "seconds is -1.0")])

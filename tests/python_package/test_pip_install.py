@@ -1,6 +1,7 @@
 """`pip install .` into a virtual environment of Debian's Python builds the library, and gpu_hist trains there."""
 
 import os
+import re
 import subprocess
 import venv
 from pathlib import Path
@@ -24,18 +25,20 @@ def test_pip_install(tmp_path: Path):
     venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "XGBGPU_LIBRARY")}
-    environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
 
-    # The build needs scikit-build-core, which Debian does not package; without a network there is nothing to test.
-    fetch = [python, "-m", "pip", "install", "-q", "scikit-build-core>=0.10"]
+    # The build needs scikit-build-core, which Debian does not package, and ninja; without a network nothing can be tested.
+    fetch = [python, "-m", "pip", "install", "-q", "scikit-build-core>=0.10", "ninja"]
     fetched = subprocess.run(fetch, env=environment, capture_output=True, text=True)
     if fetched.returncode != 0:
         pytest.skip(f"pip cannot install scikit-build-core: {fetched.stderr.strip().splitlines()[-1]}")
 
     host_only = ["--config-settings", "cmake.define.XGBGPU_CUDA=OFF"]  # device code takes ten times as long to compile
-    install = [python, "-m", "pip", "install", "--no-build-isolation", "--no-deps", *host_only, SOURCE_TREE]
+    install = [python, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps", *host_only, SOURCE_TREE]
     installed = subprocess.run(install, env=environment, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stdout + installed.stderr
+    told = installed.stdout + installed.stderr  # what -v shows
+    assert "host-only build" in told and "The library takes about" in told
+    assert re.search(r"\[1/\d+\] Building", told), told  # by ninja, which uses all cores
 
     run = subprocess.run([python, "-c", TRAIN], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

@@ -93,7 +93,7 @@ class ModelCase {
     TargetMark const mark = TargetMark::Of(data_.targets(), data_.rows(), objective.kind, {}, 2);
     training.Check(objective, data_.targets(), mark, options_.outputs);
     bool const medians = objective.kind == Objective::kAbsoluteError;
-    RoundOrder order{options_.params, rounds_, medians ? LeafRule::kMedians : LeafRule::kGradients, keeps};
+    RoundOrder order{options_.params, rounds_, medians ? LeafRule::kMedians : LeafRule::kSums, keeps};
     if (kind_ == BackendKind::kHost) {
       std::vector<GradientPair> gradients(margins_.size());
       host::ComputeGradients(objective, data_.targets(),

@@ -1,4 +1,4 @@
-#include "level/grow_queue.h"
+#include "growth/grow_queue.h"
 
 #include <algorithm>
 

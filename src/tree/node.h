@@ -1,6 +1,6 @@
 /// A node while its tree is growing.
-#ifndef XGBGPU_LEVEL_NODE_H_
-#define XGBGPU_LEVEL_NODE_H_
+#ifndef XGBGPU_TREE_NODE_H_
+#define XGBGPU_TREE_NODE_H_
 
 #include <cstdint>
 
@@ -27,4 +27,4 @@ struct Node {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_LEVEL_NODE_H_
+#endif  // XGBGPU_TREE_NODE_H_

@@ -1,10 +1,10 @@
 /// Which nodes are split next: depth-wise or loss-guided growth, and the limits on depth, leaves and gain.
-#ifndef XGBGPU_LEVEL_GROW_QUEUE_H_
-#define XGBGPU_LEVEL_GROW_QUEUE_H_
+#ifndef XGBGPU_GROWTH_GROW_QUEUE_H_
+#define XGBGPU_GROWTH_GROW_QUEUE_H_
 
 #include <vector>
 
-#include "level/node.h"
+#include "tree/node.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 
@@ -45,4 +45,4 @@ class GrowQueue {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_LEVEL_GROW_QUEUE_H_
+#endif  // XGBGPU_GROWTH_GROW_QUEUE_H_

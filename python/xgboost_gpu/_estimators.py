@@ -1,0 +1,99 @@
+"""What pickles and model files say of scikit-learn's estimators.
+
+``set_params`` of a trained estimator gives its booster all parameters again, and stock XGBoost refuses values that only
+this library knows. So what is written of a trained estimator has values of stock XGBoost in their place, and keeps ours
+beside them, where only this package reads them.
+
+A pickle also says in which process ``gpu_trace`` was set: in any other one, such as a worker of joblib, the estimator
+writes a file of its own.
+"""
+
+import copy
+import functools
+import os
+from typing import Any, Dict, Tuple
+
+#: Parameters and their values that stock XGBoost refuses, with what it takes in their place.
+STOCK_VALUES = {
+    "tree_method": {"gpu_hist": "hist", "gpu_exact": "exact"},
+    "predictor": {"gpu_predictor": "auto"},
+    "sampling_method": {"goss": "gradient_based"},
+}
+#: Members of a written estimator: our values by parameter; the name given as gpu_trace and the process where it was set.
+OUR_VALUES, TRACE = "_gpu_values", "_gpu_trace"
+
+
+def _with_stock_values(state: Dict[str, Any]) -> Dict[str, Any]:
+    """Untrained estimators keep our values: a training without the library shall fail, not use another method."""
+    if "_Booster" not in state:
+        return state
+    ours = {name: state[name] for name, values in STOCK_VALUES.items() if state.get(name) in list(values)}
+    stock = {name: STOCK_VALUES[name][value] for name, value in ours.items()}
+    return {**state, **stock, OUR_VALUES: ours} if ours else state
+
+
+def _with_our_values(state: Dict[str, Any]) -> Dict[str, Any]:
+    """A value that somebody has changed without this package stays."""
+    state = dict(state)
+    ours = state.pop(OUR_VALUES, {})
+    for name, values in STOCK_VALUES.items():
+        if name in ours and state.get(name) == values.get(ours[name]):
+            state[name] = ours[name]
+    return state
+
+
+def _trace_here(name: str, process: int) -> str:
+    return name if process == os.getpid() else f"{name}.{os.getpid()}"
+
+
+def _with_process_of_trace(state: Dict[str, Any]) -> Dict[str, Any]:
+    trace = state.get("kwargs", {}).get("gpu_trace")
+    if not trace:
+        return state
+    known = state.get(TRACE)  # of an estimator that was in a pickle, unless its gpu_trace was set anew
+    name, process = known if known and trace == _trace_here(*known) else (str(trace), os.getpid())
+    return {**state, "kwargs": {**state["kwargs"], "gpu_trace": name}, TRACE: (name, process)}
+
+
+def _with_trace_of_process(state: Dict[str, Any]) -> Dict[str, Any]:
+    if TRACE not in state:
+        return state
+    return {**state, "kwargs": {**state["kwargs"], "gpu_trace": _trace_here(*state[TRACE])}}
+
+
+def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
+    """A model file may come from anywhere, and names no file to write."""
+    state = {name: value for name, value in state.items() if name != TRACE}
+    if "kwargs" in state:
+        state["kwargs"] = {name: value for name, value in state["kwargs"].items() if name != "gpu_trace"}
+    return state
+
+
+def write_for_stock() -> None:
+    """Applies to all of XGBoost's estimators and to classes that are derived from them."""
+    from xgboost import XGBModel
+
+    stock_save, stock_load = XGBModel.save_model, XGBModel.load_model
+
+    def reduce_ex(self: Any, protocol: int) -> Tuple:
+        function, arguments, state, *rest = super(XGBModel, self).__reduce_ex__(protocol)
+        return (function, arguments, _with_process_of_trace(_with_stock_values(state)), *rest)
+
+    def set_state(self: Any, state: Dict[str, Any]) -> None:
+        super(XGBModel, self).__setstate__(_with_trace_of_process(_with_our_values(state)))
+
+    @functools.wraps(stock_save)
+    def save_model(self: Any, *arguments: Any, **others: Any) -> None:
+        written = copy.copy(self)
+        written.__dict__ = _without_trace(_with_stock_values(vars(self)))
+        stock_save(written, *arguments, **others)
+
+    @functools.wraps(stock_load)
+    def load_model(self: Any, *arguments: Any, **others: Any) -> None:
+        before = vars(self).get("kwargs")
+        stock_load(self, *arguments, **others)
+        state = _with_our_values(vars(self))
+        self.__dict__ = state if state.get("kwargs") is before else _without_trace(state)
+
+    XGBModel.__reduce_ex__, XGBModel.__setstate__ = reduce_ex, set_state
+    XGBModel.save_model, XGBModel.load_model = save_model, load_model

@@ -1,0 +1,34 @@
+"""Texts of users in messages: nothing in them commands a terminal, and a text of megabytes stays out of the message."""
+
+from typing import Any
+
+
+def escaped(text: str, most: int, kept: str = "") -> str:
+    r"""The first `most` characters, with ``\n``, ``\x1b`` and the like for what cannot be printed, but for `kept`.
+
+    A backslash stays as it is, so that a text may be escaped twice. Of a longer text the end says how long it is.
+    """
+    shown = "".join(
+        c if c.isprintable() or c in kept else c.encode("unicode_escape").decode("ascii") for c in text[:most]
+    )
+    return shown if len(text) <= most else f"{shown}… ({len(text)} characters)"
+
+
+def quoted(value: Any) -> str:
+    """What a user wrote, between quotes: 80 characters of it at most."""
+    return f"'{escaped(str(value), 80)}'"
+
+
+def escaped_name(file: Any) -> str:
+    """The name of a file. It is not cut, since no file has a longer one."""
+    return escaped(str(file), 4096)
+
+
+def quoted_name(file: Any) -> str:
+    """The same between quotes."""
+    return f"'{escaped_name(file)}'"
+
+
+def escaped_message(message: Any) -> str:
+    """What another program or library says, which may quote its input: lines and tabs stay."""
+    return escaped(str(message), 8192, "\n\t")

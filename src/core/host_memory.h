@@ -1,0 +1,41 @@
+/// Memory of the host that was asked for and not had: how much, and what for.
+#ifndef XGBGPU_CORE_HOST_MEMORY_H_
+#define XGBGPU_CORE_HOST_MEMORY_H_
+
+#include <cstddef>
+#include <new>
+
+namespace xgbgpu {
+
+/// Thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
+class OutOfHostMemory : public std::bad_alloc {
+ public:
+  explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
+  char const* what() const noexcept override { return "out of memory of the host"; }
+
+  std::size_t bytes() const { return bytes_; }
+  char const* purpose() const { return purpose_; }  ///< null: nobody has said
+  /// Said by the innermost who knows. `purpose` lives as long as the program.
+  void SetPurpose(char const* purpose) {
+    if (purpose_ == nullptr) purpose_ = purpose;
+  }
+
+ private:
+  std::size_t bytes_;
+  char const* purpose_{nullptr};
+};
+
+/// work(), which needs memory for `purpose`.
+template <typename F>
+auto WithMemoryFor(char const* purpose, F&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (OutOfHostMemory& e) {
+    e.SetPurpose(purpose);
+    throw;
+  }
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_HOST_MEMORY_H_
