@@ -1,5 +1,5 @@
 /// What this version of XGBoost calls things that other versions call otherwise: the names and small functions through
-/// which plugin/common speaks of them. docs/adr/0016-rounds-in-the-engine.md
+/// which plugin/common speaks of them. docs/adr/0018-rounds-in-the-engine.md
 #ifndef XGBGPU_PLUGIN_HOST_HOST_H_
 #define XGBGPU_PLUGIN_HOST_HOST_H_
 

@@ -28,7 +28,7 @@ ABOVE = {
 ABOVE_A_STAGE = {"driver"}
 
 # What XGBoost changed between 1.7 and 3.4, so that of plugin/ only plugin/host/ may name it
-# (docs/adr/0016-rounds-in-the-engine.md).
+# (docs/adr/0018-rounds-in-the-engine.md).
 OF_ONE_HOST = [re.compile(name) for name in (
     r"GenericParameter", r"\bkCpuId\b",                                                     # the context
     r"PredictionCacheEntry", r"HostDeviceVector<\s*(?:xgboost::)?(?:detail::)?GradientPair",  # margins, gradients
