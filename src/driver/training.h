@@ -39,7 +39,7 @@ struct TargetMark {
 struct KeptRows {
   std::unique_ptr<ResidentRows> rows;  ///< on a device; null until they are needed
   /// The columns of a dart, where there are no `rows`; null until they are needed.
-  std::unique_ptr<host::LeafColumns> on_host;
+  std::unique_ptr<host::FillableColumns> on_host;
   std::optional<std::uint32_t> rounds;  ///< of the model that are in margins or columns; nothing: none is known
   bool of_forest{false};  ///< the last round had several trees of an output, and nobody has asked for margins since
   std::optional<TargetMark> targets;  ///< of the labels and weights that were copied last

@@ -44,13 +44,14 @@ class LeafColumns {
 
 namespace host {
 
-class LeafColumns : public xgbgpu::LeafColumns {
+/// Columns that lie in memory of the host.
+class FillableColumns : public LeafColumns {
  public:
   /// The column of the next tree, zeros, to be filled by the caller.
   virtual Span<float> NextColumn(std::uint32_t output) = 0;
 };
 
-std::unique_ptr<LeafColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
+std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
 
 }  // namespace host
 
