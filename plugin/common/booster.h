@@ -41,7 +41,7 @@ class Booster {
   /// `stock`, `model` and `ctx` must outlive it.
   Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model, HostContext const* ctx);
 
-  // What GradientBooster's functions of these names promise.
+  // These do what GradientBooster's functions of the same names promise.
 
   void Configure(xgboost::Args const& args);
   void LoadConfig(xgboost::Json const& in);
@@ -51,7 +51,7 @@ class Booster {
                xgboost::ObjFunction const* objective);
   void PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
 
-  // The same, but the answer is false if the stock booster has to do it. Rounds 0, 0: all.
+  // So do these, but they return false if the stock booster has to do it. Rounds 0, 0 mean all rounds.
 
   bool InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const;
   bool PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
@@ -135,24 +135,26 @@ class Booster {
   }
   /// The margins of `kept` are those of the model.
   bool IsCurrent(KeptRows const& kept) const;
-  /// True if the margins of `data` after all rounds are on a device; brings them to `out` if somebody may look there.
+  /// Returns true if the margins of `data` after all rounds are on a device, and brings them to `out` if somebody may
+  /// look there.
   bool ServeMargins(xgboost::DMatrix* data, HostCache* out);
   /// The same for a matrix that is evaluated.
   bool ServeEvaluation(xgboost::DMatrix* data, HostCache* out);
   void CopyMargins(KeptRows const& kept, HostCache* out);
 
-  // Of a dart: booster_dart.cc. The margins of kept rows are weighed leaf columns.
+  // The rest is for a dart (booster_dart.cc), where the margins of kept rows are weighed leaf columns.
 
-  /// Stock's dart would read on behind its last tree.
+  /// Throws InvalidArgument if rounds end behind the last: the stock dart would read on there.
   void CheckDartRounds(std::uint32_t last) const;
-  /// PredictBatch.
+  /// PredictBatch of a dart.
   void PredictDart(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
-  /// The prediction of all rounds; `training`: without the trees drawn last. False if stock code has to make it.
+  /// Predicts all rounds, if `training` without the trees that were drawn last. Returns false if stock code has to.
   bool ServeDart(xgboost::DMatrix* data, HostCache* out, bool training);
-  /// Whose columns serve predictions of `data`: may be without columns yet. Null: nobody's.
+  /// Returns the rows whose columns serve predictions of `data`, and may have none yet; or null.
   KeptRows* DartRows(xgboost::DMatrix* data, HostCache const& out);
+  /// How the model's trees are arranged.
   DartShape Shape();
-  /// What records columns for `data`, of which `kept` are the rows.
+  /// What records columns for the rows `kept` of `data`.
   RecordColumns RecorderOf(xgboost::DMatrix* data, HostCache const& out, DartShape const& model, KeptRows const& kept);
   /// CompleteOwnColumns, for the rows of the training.
   bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);
@@ -185,8 +187,8 @@ class Booster {
   xgboost::GradientBooster* stock_;
   xgboost::LearnerModelParam const* model_;
   HostContext const* ctx_;
-  StockDart stock_dart_;  ///< of a dart
-  DartWeights dart_;      ///< of a dart
+  StockDart stock_dart_;  ///< is asked nothing if this is no dart
+  DartWeights dart_;      ///< the same
   BoosterConfig config_;
   std::string base_score_;  ///< as it was set last, if it was
   bool configure_failed_{false};
@@ -196,7 +198,7 @@ class Booster {
   Explanation explanation_;
   TimeOrders time_orders_;
   MarginBases bases_;
-  BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated, but have no rows on a device
+  BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated and have no rows on a device
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
