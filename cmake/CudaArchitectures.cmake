@@ -56,7 +56,7 @@ function(xgbgpu_say_how_long count what)
   # CUDA 13 on a server's core.
   set(seconds 120)
   if(count GREATER 0)
-    math(EXPR seconds "${seconds} + 100 + 100 * ${count}")
+    math(EXPR seconds "${seconds} + 100 + 85 * ${count}")
   endif()
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR minutes "(${seconds} + 60 * ${cores} - 1) / (60 * ${cores})")
