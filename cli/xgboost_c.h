@@ -63,7 +63,7 @@ class Booster {
 
 /// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. Of the
 /// settings it hands over those of a communicator only: XGBoost 1.7 keeps each in 256 bytes, and does not look whether
-/// it fits (plugin/api_hooks.cc does).
+/// it fits (plugin/common/api_hooks.cc does).
 class Communicator {
  public:
   explicit Communicator(std::vector<std::pair<std::string, std::string>> const& settings);

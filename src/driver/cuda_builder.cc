@@ -63,16 +63,16 @@ void CudaBuilder::AddLeafValues(Span<float const> node_values, float* margins, s
 
 std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(std::uint32_t outputs) {
   return Run([&] {
-    return std::make_unique<cuda::ResidentRows>(rows_, outputs, &arena_, stream_, limits_, &timer(),
-                                                [this] { WaitForReaders(); });
+    return std::make_unique<cuda::DeviceRows>(rows_, outputs, &arena_, stream_, limits_, &timer(),
+                                              [this] { WaitForReaders(); });
   });
 }
 
 std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
-    return std::make_unique<cuda::ResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
-                                                &timer(), threads_);
+    return std::make_unique<cuda::DeviceRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
+                                              &timer(), threads_);
   });
 }
 
@@ -92,7 +92,7 @@ void CudaBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
   Run([&] {
     // On the tree's stream, which has waited for the residuals as for the gradients.
     float* const values = UploadNodeValues(tree->leaf_value);
-    static_cast<cuda::ResidentRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
+    static_cast<cuda::DeviceRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
     CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading medians");
     tree_stream().Wait("reading medians");
   });

@@ -69,7 +69,7 @@ void CudaTreeBuilder::WaitForReaders() const {
 void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
   Abandon();
   train_ = params;
-  round_ = {static_cast<cuda::ResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
+  round_ = {static_cast<cuda::DeviceRows*>(rows), std::move(trees), 0, 0, 0, 1};
   for (bool begun = false; !begun;) {
     try {
       // Margins move on with every tree, and lanes wait for what is enqueued now.
@@ -173,7 +173,7 @@ void CudaTreeBuilder::BeginTree() {
   ProfilerRange range{"xgbgpu tree"};
   RoundTree const& tree = round_.trees[round_.begun];
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
-  cuda::ResidentRows& rows = *round_.rows;
+  cuda::DeviceRows& rows = *round_.rows;
   cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
   lane.tree().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
@@ -206,7 +206,7 @@ bool CudaTreeBuilder::KeepOneLane() {
 
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
   CheckNodes("AddLeafValues", node_values.size());
-  auto* const resident = static_cast<cuda::ResidentRows*>(rows);
+  auto* const resident = static_cast<cuda::DeviceRows*>(rows);
   bool const as_grown = resident == ahead_rows_ &&
                         std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
   ahead_values_.clear();

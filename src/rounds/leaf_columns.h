@@ -1,4 +1,4 @@
-/// Stage R for boosters whose trees change their weights from round to round (dart).
+/// Leaf values of every tree and row: margins of a dart, whose trees change their weights from round to round.
 #ifndef XGBGPU_ROUNDS_LEAF_COLUMNS_H_
 #define XGBGPU_ROUNDS_LEAF_COLUMNS_H_
 
@@ -10,8 +10,8 @@
 
 namespace xgbgpu {
 
-/// What every tree gives every row of one data set, a column of [rows] for each tree, and margins that are their sum
-/// with weights. docs/adr/0015-dart-rounds.md
+/// A column for each tree, which holds what the tree gives every row of one data set, and margins that are sums of the
+/// columns with weights. docs/adr/0015-dart-rounds.md
 ///
 /// Memory  4 bytes for each row and tree, and 8 for each margin
 class LeafColumns {
@@ -21,42 +21,45 @@ class LeafColumns {
   virtual std::uint64_t rows() const = 0;
   virtual std::uint32_t outputs() const = 0;  ///< margins of a row: classes, or targets
 
-  /// Margins [rows × outputs], row-major, of a model without trees; columns that there were are forgotten. Waits.
+  /// Begins with the margins of a model without trees, [rows × outputs], row-major; forgets the columns that there were.
+  /// Waits.
   virtual void BeginColumns(Span<float const> base) = 0;
-  /// Frees all of it: there are no columns then until BeginColumns.
+  /// Frees all memory. There are no columns then until BeginColumns.
   virtual void EndColumns() = 0;
   virtual bool has_columns() const = 0;
 
-  // The others only while has_columns().
+  // The following may be called only while has_columns().
 
   virtual std::size_t columns() const = 0;
-  /// Takes the memory of so many more columns. False if too little would be left for others: nothing has changed then.
+  /// Takes memory for so many more columns. Returns false, and takes none, if too little would be left for others.
   virtual bool ReserveColumns(std::size_t more) = 0;
-  /// The next tree, of this output: its leaf value for every row. Waits.
+  /// Adds the column of the next tree, which belongs to this output. `values` are its leaf values [rows]. Waits.
   virtual void AddColumn(Span<float const> values, std::uint32_t output) = 0;
   /// Margins become base + w0 c0 + w1 c1 + … in this order, each product and each sum rounded to float; columns with
-  /// weight 0 are left out. One weight for each column. Costs nothing for weights that the margins have already, and
-  /// only the new columns if those are all that is missing.
+  /// weight 0 are left out. There is one weight for each column. It costs nothing if the margins have these weights
+  /// already, and reads only the new columns if those are all that is missing.
   virtual void WeighColumns(Span<float const> weights) = 0;
-  /// Margins, row-major, as weighed last. Waits.
+  /// Copies the margins, row-major, as they were weighed last. Waits.
   virtual void CopyMargins(Span<float> margins) const = 0;
 };
 
 namespace host {
 
-class LeafColumns : public xgbgpu::LeafColumns {
+/// Columns in memory of the host, which the caller may fill where they lie.
+class FillableColumns : public LeafColumns {
  public:
-  /// The column of the next tree, zeros, to be filled by the caller.
+  /// Adds the column of the next tree, which is all zeros until the caller fills it.
   virtual Span<float> NextColumn(std::uint32_t output) = 0;
 };
 
-std::unique_ptr<LeafColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
+std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
 
 }  // namespace host
 
 /// Throws InvalidArgument unless there is one weight for each column.
 void CheckColumnWeights(std::size_t weights, std::size_t columns);
-/// The column from which on the sum has to go on to have these weights, if it has those `applied`; 0: from the base.
+/// A sum has columns with the weights `applied` and shall have `weights`: returns the first column that is to be added.
+/// 0 means that the sum has to begin anew from the base.
 std::size_t FirstColumnToAdd(Span<float const> weights, Span<float const> applied);
 
 }  // namespace xgbgpu

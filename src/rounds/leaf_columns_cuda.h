@@ -1,4 +1,4 @@
-/// Leaf columns on a CUDA device: what ResidentRows has of them.
+/// Leaf columns on a CUDA device, as DeviceRows keeps them.
 #ifndef XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
 #define XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
 
@@ -12,18 +12,20 @@
 
 namespace xgbgpu::cuda {
 
-/// As xgbgpu::LeafColumns, for margins that lie on the device, output-major. The device is current in all calls.
+/// Does what LeafColumns promises, for margins that lie on the device, output-major. The device must be current in all
+/// calls.
 class ColumnStore {
  public:
-  /// `base`: margins of a model without trees, copied on `stream`; every output begins at a multiple of 128 bytes and
-  /// has room for that.
+  /// Copies `base`, the margins of a model without trees, on `stream`. Every output begins at a multiple of 128 bytes
+  /// and has room for as much.
   ColumnStore(OutputView<float const> base, DeviceArena* arena, DeviceLimits const& limits, cudaStream_t stream);
 
   std::size_t columns() const { return outputs_.size(); }
   bool Reserve(std::size_t more);
-  /// The next column, filled with zeros on `stream`, where its leaf values are added.
+  /// Adds the next column, filled with zeros on `stream`. The caller adds its leaf values there.
   float* Next(std::uint32_t output, cudaStream_t stream);
-  /// On `stream`, which is behind all that filled columns. False, and nothing to do, if the margins have these weights.
+  /// Weighs on `stream`, which must be behind all that filled columns. Returns false, and does nothing, if the margins
+  /// have these weights.
   bool Weigh(Span<float const> weights, OutputView<float> margins, cudaStream_t stream);
 
  private:

@@ -22,7 +22,7 @@ std::size_t FreeMemory() {
   return pages < 0 || bytes < 0 ? 0 : static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes);
 }
 
-class Columns final : public LeafColumns {
+class Columns final : public FillableColumns {
  public:
   Columns(std::uint64_t rows, std::uint32_t outputs, int threads) : rows_{rows}, outputs_{outputs}, threads_{threads} {}
 
@@ -107,7 +107,7 @@ class Columns final : public LeafColumns {
 
 }  // namespace
 
-std::unique_ptr<LeafColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads) {
+std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads) {
   return std::make_unique<Columns>(rows, outputs, threads);
 }
 

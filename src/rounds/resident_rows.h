@@ -1,4 +1,4 @@
-/// Stage R: what a boosting round reads and writes for every row, kept on the device from one round to the next.
+/// What a boosting round reads and writes for every row, kept on a device from one round to the next.
 #ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_H_
 #define XGBGPU_ROUNDS_RESIDENT_ROWS_H_
 
@@ -13,32 +13,33 @@
 
 namespace xgbgpu {
 
-/// Margins, targets and gradients of the rows of one data set, of training or of evaluation. Made by a DeviceRounds
-/// (backend/backend.h), which must outlive it and on one of whose streams all its work is enqueued: calls return at
-/// once unless they say that they wait.
+/// Margins, targets and gradients of the rows of one data set, which is trained on or evaluated. A DeviceRounds
+/// (backend/backend.h) makes it and must outlive it. All its work is enqueued on one of the DeviceRounds' streams: calls
+/// return at once unless they say that they wait.
 ///
-/// While there are columns (leaf_columns.h), leaf values that are added go into new ones, and margins are what these
-/// were weighed to last.
+/// While there are columns (leaf_columns.h), leaf values become new columns, and margins are the sum of the columns as
+/// it was weighed last.
 ///
 /// Throws  DeviceError, OutOfDeviceMemory from any call
 class ResidentRows : public LeafColumns {
  public:
-  /// Margins [rows × outputs], row-major, of host memory that may change after the call. Columns that there
-  /// were are forgotten. Waits.
+  /// Copies margins [rows × outputs], row-major, from host memory, which may change after the call. Forgets the columns
+  /// that there were. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
-  /// Labels and weights (host arrays, as CheckTargets wants them). Waits.
+  /// Copies labels and weights from host arrays, which are as CheckTargets wants them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
-  /// Gradients from margins and targets. Needs both. For the trees that are begun next: they serve until margins or
-  /// targets change, and for all trees that were begun together. (A tree may compute them itself; nobody can have them
-  /// when margins or targets have changed since.)
+  /// Computes gradients from margins and targets, which must be there, for the trees that are begun next. They serve
+  /// until margins or targets change, and for all trees that were begun together. A tree may compute them itself, so
+  /// that nobody can have them once margins or targets have changed.
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
 
-  /// Rows made with their values: adds the leaves of trees first … last - 1 of those that the DeviceRounds keeps.
+  /// Adds the leaf values of trees first … last - 1 of those that the DeviceRounds keeps. Only for rows that were made
+  /// with their values.
   virtual void AddTrees(std::size_t first, std::size_t last) = 0;
 
-  /// The metric of what the objective makes of the margins. Needs targets, and all that host::Evaluate asks for
-  /// (metric/metric.h). Waits.
+  /// Returns the metric of what the objective makes of the margins. Targets must be there, and all that host::Evaluate
+  /// asks for (metric/metric.h). Waits.
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
 };
 

@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
 
 }  // namespace
 
-ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-                           DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers)
+DeviceRows::DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
+                       DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers)
     : rows_{rows},
       outputs_{outputs},
       arena_{arena},
@@ -55,15 +55,15 @@ ResidentRows::ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceAren
   margins_ = {arena_, "margins", outputs_ * stride()};
 }
 
-ResidentRows::ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
-                           Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads)
-    : ResidentRows{source.rows(), outputs, arena, stream, limits, timer} {
+DeviceRows::DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
+                       Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads)
+    : DeviceRows{source.rows(), outputs, arena, stream, limits, timer} {
   DeviceScope scope{limits_.device};
   values_.emplace(source, arena_, stream_, threads);
   trees_ = trees;
 }
 
-ResidentRows::~ResidentRows() {
+DeviceRows::~DeviceRows() {
   try {
     DeviceScope scope{limits_.device};
     // Not for the whole device: that would spoil what another thread, of this library or not, is recording.
@@ -85,7 +85,7 @@ ResidentRows::~ResidentRows() {
   }
 }
 
-void ResidentRows::SetMargins(Span<float const> margins) {
+void DeviceRows::SetMargins(Span<float const> margins) {
   if (margins.size() != rows_ * outputs_) {
     Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
                            " rows");
@@ -107,7 +107,7 @@ void ResidentRows::SetMargins(Span<float const> margins) {
   stream_.Wait("copying margins");
 }
 
-void ResidentRows::CopyMargins(Span<float> margins) const {
+void DeviceRows::CopyMargins(Span<float> margins) const {
   if (margins.size() != rows_ * outputs_) {
     Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows_ * outputs_);
   }
@@ -125,25 +125,25 @@ void ResidentRows::CopyMargins(Span<float> margins) const {
   stream_.Wait("copying margins");
 }
 
-void ResidentRows::BeginColumns(Span<float const> base) {
+void DeviceRows::BeginColumns(Span<float const> base) {
   SetMargins(base);
   DeviceScope scope{limits_.device};
   columns_.emplace(View<float const>(margins_.data()), arena_, limits_, stream_);
 }
 
-void ResidentRows::EndColumns() {
+void DeviceRows::EndColumns() {
   if (!columns_) return;
   DeviceScope scope{limits_.device};
   stream_.Wait("freeing columns");
   columns_.reset();
 }
 
-bool ResidentRows::ReserveColumns(std::size_t more) {
+bool DeviceRows::ReserveColumns(std::size_t more) {
   DeviceScope scope{limits_.device};
   return columns_->Reserve(more);
 }
 
-void ResidentRows::AddColumn(Span<float const> values, std::uint32_t output) {
+void DeviceRows::AddColumn(Span<float const> values, std::uint32_t output) {
   if (values.size() != rows_) {
     Throw<InvalidArgument>("There are ", values.size(), " leaf values; allowed: one for each of the ", rows_, " rows");
   }
@@ -152,7 +152,7 @@ void ResidentRows::AddColumn(Span<float const> values, std::uint32_t output) {
   stream_.Wait("copying leaf values");
 }
 
-void ResidentRows::WeighColumns(Span<float const> weights) {
+void DeviceRows::WeighColumns(Span<float const> weights) {
   DeviceScope scope{limits_.device};
   bool changed = false;
   timer_->Run(values_ ? kEvaluation : kMargins, kNoLevel, [&] {
@@ -165,7 +165,7 @@ void ResidentRows::WeighColumns(Span<float const> weights) {
 }
 
 template <typename T>
-T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n) {
+T const* DeviceRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n) {
   if (from == nullptr) {
     *buffer = {};
     return nullptr;
@@ -178,7 +178,7 @@ T const* ResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* f
   return buffer->data();
 }
 
-void ResidentRows::SetTargets(TargetView const& targets) {
+void DeviceRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
   TargetView on_device = targets;
@@ -196,14 +196,14 @@ void ResidentRows::SetTargets(TargetView const& targets) {
   targets_ = on_device;
 }
 
-void ResidentRows::SortByTime() {
+void DeviceRows::SortByTime() {
   if (targets_.by_time.rows != nullptr) return;
   times_ = {};  // before the new one needs memory
   times_ = SortTimes(targets_.labels, rows_, arena_, limits_, stream_);
   targets_.by_time = times_.view();
 }
 
-void ResidentRows::KeepGradients() {
+void DeviceRows::KeepGradients() {
   try {
     if (state_ == Gradients::kDeferred || state_ == Gradients::kLent) ComputeAll(deferred_);
   } catch (OutOfDeviceMemory const&) {
@@ -212,13 +212,13 @@ void ResidentRows::KeepGradients() {
   if (state_ == Gradients::kSpent) state_ = Gradients::kGone;
 }
 
-void ResidentRows::ForgetMargins() {
+void DeviceRows::ForgetMargins() {
   KeepGradients();
   predictions_of_.reset();
   ahead_ = false;
 }
 
-bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
+bool DeviceRows::CanDefer(ObjectiveParams const& objective) const {
   bool has_loss = false;
   VisitLoss(objective, [&](auto) { has_loss = true; });
   // Adaptive leaves want residuals.
@@ -226,7 +226,7 @@ bool ResidentRows::CanDefer(ObjectiveParams const& objective) const {
          timer_->timeline() == nullptr;
 }
 
-bool ResidentRows::AreFinite(ObjectiveParams const& objective) const {
+bool DeviceRows::AreFinite(ObjectiveParams const& objective) const {
   bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
                           objective.kind == Objective::kLogitRaw;
   // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
@@ -236,7 +236,7 @@ bool ResidentRows::AreFinite(ObjectiveParams const& objective) const {
                            kMost;
 }
 
-std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
+std::optional<RowLosses> DeviceRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
   if (!of_sample) ReserveGradients();
@@ -248,11 +248,11 @@ std::optional<RowLosses> ResidentRows::losses(bool of_sample) {
                    of_sample ? nullptr : gradients_.data()};
 }
 
-void ResidentRows::ReserveGradients() {
+void DeviceRows::ReserveGradients() {
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
 }
 
-DeviceGradients ResidentRows::gradients(std::uint32_t output) {
+DeviceGradients DeviceRows::gradients(std::uint32_t output) {
   if (state_ == Gradients::kGone) {
     Throw<InvalidArgument>(
         "Gradients: margins or labels have changed since a tree was grown on them; compute them again");
@@ -261,14 +261,14 @@ DeviceGradients ResidentRows::gradients(std::uint32_t output) {
   return {gradients_.data() + output * stride(), maxima_};
 }
 
-void ResidentRows::ComputeGradients(ObjectiveParams const& objective) {
+void DeviceRows::ComputeGradients(ObjectiveParams const& objective) {
   if (!CanDefer(objective)) return ComputeAll(objective);
   deferred_ = objective;
   state_ = Gradients::kDeferred;
   residuals_ = {};
 }
 
-void ResidentRows::ComputeAll(ObjectiveParams const& objective) {
+void DeviceRows::ComputeAll(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
   if (objective.kind == Objective::kCox) SortByTime();
   ReserveGradients();
@@ -286,15 +286,14 @@ void ResidentRows::ComputeAll(ObjectiveParams const& objective) {
   state_ = Gradients::kComputed;
 }
 
-void ResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes,
-                                cudaStream_t stream) {
+void DeviceRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream) {
   if (residuals_.size() == 0) Throw<InvalidArgument>("AdaptLeaves: the gradients are not those of reg:absoluteerror");
   DeviceScope scope{limits_.device};
   cuda::MedianLeaves(positions, residuals_.data(), targets_.weights, rows_, node_values, nodes, &medians_, limits_,
                      stream);
 }
 
-MarginsAhead ResidentRows::BeginAhead() {
+MarginsAhead DeviceRows::BeginAhead() {
   ahead_ = false;
   if (outputs_ != 1 || columns_ || residuals_.size() != 0 || !has_room_ahead_) return {};
   try {
@@ -307,7 +306,7 @@ MarginsAhead ResidentRows::BeginAhead() {
   return {margins_.data(), margins_ahead_.data()};
 }
 
-bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
+bool DeviceRows::TakeAhead(Span<float const> leaf_values) {
   if (!ahead_) return false;
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
@@ -315,7 +314,7 @@ bool ResidentRows::TakeAhead(Span<float const> leaf_values) {
   return true;
 }
 
-bool ResidentRows::GiveUpAhead() {
+bool DeviceRows::GiveUpAhead() {
   if (margins_ahead_.size() == 0) return false;
   stream_.Wait("freeing margins");
   margins_ahead_ = {};
@@ -323,14 +322,14 @@ bool ResidentRows::GiveUpAhead() {
   return true;
 }
 
-float* ResidentRows::LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream) {
+float* DeviceRows::LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream) {
   if (columns_) return columns_->Next(output, stream);
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
   return margins_.data() + output * stride();
 }
 
-void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
+void DeviceRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
   ForgetMargins();
   most_margin_ = std::numeric_limits<double>::infinity();
@@ -345,7 +344,7 @@ void ResidentRows::AddTrees(std::size_t first, std::size_t last) {
   });
 }
 
-double ResidentRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
+double DeviceRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
   DeviceScope scope{limits_.device};
   if (metric.kind == Metric::kCoxNloglik) SortByTime();
   double value = 0;

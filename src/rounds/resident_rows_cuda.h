@@ -38,16 +38,16 @@ class KeptTrees {
 };
 
 /// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
-class ResidentRows : public xgbgpu::ResidentRows {
+class DeviceRows : public xgbgpu::ResidentRows {
  public:
   /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`. If other streams read the
   /// rows, wait_for_readers() waits for these: it is called before the rows are freed.
-  ResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-               DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
+  DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
+             DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
   /// Rows of evaluation, whose values are copied to the device; `trees` must outlive it, too. Waits.
-  ResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
-               Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
-  ~ResidentRows() override;
+  DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
+             Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
+  ~DeviceRows() override;
 
   std::uint64_t rows() const override { return rows_; }
   std::uint32_t outputs() const override { return outputs_; }
@@ -136,7 +136,7 @@ class ResidentRows : public xgbgpu::ResidentRows {
   GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
-  TargetView targets_;                    ///< on the device
+  TargetView targets_;  ///< on the device
   // None of these is larger; infinite if one is NaN, or nobody knows.
   double most_margin_{0}, most_label_{0}, most_weight_{0};
   Gradients state_{Gradients::kComputed};

@@ -41,6 +41,16 @@ ARROWS = {
               "sample split tree",
 }
 
+# What XGBoost changed between 1.7 and 3.4, so that of plugin/ only plugin/host/ may name it
+# (docs/adr/0018-rounds-in-the-engine.md).
+OF_ONE_HOST = [re.compile(name) for name in (
+    r"GenericParameter", r"\bkCpuId\b",                                                     # the context
+    r"PredictionCacheEntry", r"HostDeviceVector<\s*(?:xgboost::)?(?:detail::)?GradientPair",  # margins, gradients
+    r":\s*(?:public\s+)?xgboost::(?:GradientBooster|TreeUpdater|ObjFunction|Metric|Predictor|DMatrix)\b",  # to derive from
+    r"HasNodePosition", r"UpdatePredictionCache", r"UpdateTreeLeaf", r"\bObjInfo\b",         # leaves
+    r"GetBatches", r"GHistIndexMatrix", r"ExtSparsePage", r"SingleColBlock",                  # pages of a matrix
+    r"RegTree", r"gbtree_train_param", r"updater_seq")]                                       # trees, configuration
+
 
 def files(root: Path, *folders: str) -> Iterator[Path]:
     """All C++ and CUDA files below these folders, in a fixed order."""
@@ -83,6 +93,20 @@ def arrows(root: Path) -> List[str]:
     return complaints
 
 
+def names_of_one_host(root: Path) -> List[str]:
+    """What XGBoost changed between 1.7 and 3.4 is named in plugin/host/ alone; the rest of plugin/ calls what is there."""
+    complaints = []
+    for path in files(root, "plugin"):
+        if path.parent.name == "host":
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            code = re.sub(r"^\s*//.*|\s//.*", "", line)
+            complaints += [f"{path.relative_to(root)}:{number} names {found.group(0)}, which differs between versions of "
+                           "XGBoost: allowed in plugin/host/ only"
+                           for name in OF_ONE_HOST for found in [name.search(code)] if found]
+    return complaints
+
+
 def public_headers(root: Path) -> List[str]:
     """Each header of include/xgbgpu compiles alone, as C++17, with include/ as the only folder: no CUDA, no XGBoost."""
     complaints = []
@@ -108,6 +132,11 @@ def map_of_the_source(root: Path) -> List[str]:
             [f"src/README.md names {folder}/, which is no folder" for folder in gone])
 
 
+def without_code(document: Path) -> str:
+    """The text without lines that are indented as code is."""
+    return re.sub(r"^ {4}.*", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
 def dead_links(root: Path) -> List[str]:
     """Links from one document to another file of the project lead somewhere."""
     documents = list(root.glob("*.md"))
@@ -115,7 +144,7 @@ def dead_links(root: Path) -> List[str]:
         documents += (root / folder).rglob("*.md")
     return [f"{document.relative_to(root)} links to {target}, which does not exist"
             for document in sorted(documents)
-            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", without_code(document))
             if not (document.parent / target).exists()]
 
 
@@ -141,12 +170,12 @@ def functions_in_front(root: Path) -> List[str]:
         path = root / file
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
-    code = names("plugin/api_hooks.cc", r"^XGBGPU_EXPORT (?:int|bool) ((?:XG|Rabit)\w+)\(")
+    code = names("plugin/common/api_hooks.cc", r"^XGBGPU_EXPORT (?:int|bool) ((?:XG|Rabit)\w+)\(")
     others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
               "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
     if not code:
-        return ["plugin/api_hooks.cc exports no function"]
-    return [f"{file} and plugin/api_hooks.cc do not both have {name}"
+        return ["plugin/common/api_hooks.cc exports no function"]
+    return [f"{file} and plugin/common/api_hooks.cc do not both have {name}"
             for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
 
 
@@ -193,9 +222,14 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "src/driver/trainer.h": '#include "plugin/booster.h"\n', "src/cellar/a.h": "",
          "src/histogram/row_feeds.cuh": '#include "split/split.h"\n'},
         ["src/core/a.cc includes split/split.h; allowed from core: \n",
-         "src/split/split.h includes driver/trainer.h; allowed from split: core, histogram, matrix\n",
+         "src/split/split.h includes driver/trainer.h; allowed from split: core, gradient, histogram, matrix, sample, tree\n",
          "src/driver/trainer.h includes plugin/booster.h, which is in a layer above", "src/cellar/ is not in ARROWS",
-         "src/histogram/row_feeds.cuh includes split/split.h", "take it out"]),
+         "src/histogram/row_feeds.cuh includes split/split.h"]),
+    "names_of_one_host": (
+        {"plugin/common/a.h": "void F(xgboost::PredictionCacheEntry*);\n// PredictionCacheEntry\n",
+         "plugin/common/b.cc": "xgboost::HostDeviceVector<xgboost::GradientPair> g;\n",
+         "plugin/host/c.h": "struct GenericParameter;\n"},
+        ["plugin/common/a.h:1 names PredictionCacheEntry", "plugin/common/b.cc:1 names HostDeviceVector<xgboost::GradientPair"]),
     "public_headers": (
         {"include/xgbgpu/a.h": "inline std::string Name();\n", "include/xgbgpu/b.h": "#include <cuda_runtime.h>\n"},
         ["a.h does not compile alone", "b.h includes <cuda_runtime.h>"]),
@@ -210,11 +244,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "docs/parameters.md": "| `max_bin` | eta | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test_params.py that mentions max_bin"]),
     "functions_in_front": (
-        {"plugin/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+        {"plugin/common/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
          "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
          "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
-        ["xgboost_gpu.map and plugin/api_hooks.cc do not both have XGDMatrixB",
-         "_library.py and plugin/api_hooks.cc do not both have XGBoosterC"]),
+        ["xgboost_gpu.map and plugin/common/api_hooks.cc do not both have XGDMatrixB",
+         "_library.py and plugin/common/api_hooks.cc do not both have XGBoosterC"]),
     "json_by_hand": (
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},
@@ -258,8 +292,8 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, arrows, public_headers, map_of_the_source, dead_links, documented_parameters, functions_in_front,
-              copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
+for rule_ in (host_headers, arrows, names_of_one_host, public_headers, map_of_the_source, dead_links, documented_parameters,
+              functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
     add_tests(rule_)
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import xgboost as xgb
 from support import binary_labels, fresh, make_data, params, raw
 from xgboost.core import _LIB
 
-# More rows than are left to the host in any case (plugin/training.cc).
+# More rows than are left to the host in any case (src/driver/training.cc).
 X, Y = make_data(3000, 6, missing=0.1)
 V, VY = make_data(1500, 6, seed=1, missing=0.1)
 LABEL, VLABEL = binary_labels(Y), binary_labels(VY)

@@ -1,0 +1,59 @@
+/// XGBoost's matrices as the engine reads them.
+#ifndef XGBGPU_PLUGIN_ADAPT_INPUT_H_
+#define XGBGPU_PLUGIN_ADAPT_INPUT_H_
+
+#include <xgboost/base.h>
+#include <xgboost/data.h>
+#include <xgboost/learner.h>
+
+#include <memory>
+#include <vector>
+
+#include "driver/base_margins.h"
+#include "driver/dataset_cache.h"
+#include "host/host.h"
+#include "metric/metric.h"
+#include "objective/objective.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// Bins `data`, or sorts its columns if max_bin is kNoBins: a DMatrix by exact quantiles (pages of external memory are
+/// read one by one, twice), a QuantileDMatrix by the bins that it was made with, for which max_bin and weights play no
+/// part. They will lie in `place`. Throws Unsupported for sorted columns of a QuantileDMatrix or of external memory, as
+/// stock `exact` does.
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
+
+/// Where each group of rows that shares one weight begins, and the end of the last; empty if weights are the rows' own.
+Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info);
+
+/// One weight per row, or empty for "all 1". A ranking matrix has one weight per group: its rows share it.
+/// Throws InvalidArgument if such groups do not cover the rows exactly.
+std::vector<float> RowWeights(xgboost::MetaInfo const& info);
+
+/// Labels, weights, bounds and ranking groups where they lie. Without groups if there are weights, but not one for each
+/// of them, or if they do not cover the rows.
+TargetView ViewTargets(xgboost::MetaInfo const& info);
+
+/// True if there is a label for every margin (or row, for kSoftmax), or bounds for kAft, and a weight for every row (or
+/// ranking group) or none. Else stock code has the words for what is wrong, but for this: throws InvalidArgument if
+/// there is one label a row for several outputs of an objective without classes, or none of the bounds for kAft.
+bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
+
+/// The same for a metric: what it compares predictions with is there, once for each, and the weights are of the rows or
+/// groups over which it is a mean.
+bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::uint32_t outputs);
+
+/// What rows have before the first tree: margins of the user, or the model's base score.
+BaseMargins BaseMarginsOf(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model);
+
+/// The user gave no margins, or one for each row and output.
+bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
+
+/// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
+std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ADAPT_INPUT_H_

@@ -1,0 +1,40 @@
+/// Which of XGBoost's C functions is running on this thread. docs/adr/0008-rounds-on-the-device.md
+#ifndef XGBGPU_PLUGIN_API_CALL_H_
+#define XGBGPU_PLUGIN_API_CALL_H_
+
+#include <cstdint>
+
+#include "driver/data_key.h"
+
+namespace xgbgpu::plugin {
+
+/// Known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for all others.
+/// It saves work: results are the same without it.
+enum class ApiCall : std::uint8_t {
+  kOther,
+  kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients
+  kEvaluate,  ///< XGBoosterEvalOneIter: nobody outside reads margins or predictions
+};
+
+ApiCall CurrentApiCall();
+
+/// What an in-place prediction was given, in XGBoost's array interface (JSON).
+struct InPlaceArrays {
+  char const* values;            ///< dense: of two dimensions; CSR: of one
+  char const* indptr{nullptr};   ///< null: dense
+  char const* indices{nullptr};  ///< CSR only
+  std::uint64_t columns{0};      ///< CSR only
+};
+
+/// Of the in-place prediction that runs on this thread; null outside of one, or if it came past our functions.
+InPlaceArrays const* CurrentInPlaceArrays();
+
+/// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
+std::uint64_t MetaInfoEpoch();
+
+/// The same as the engine wants to know it: nothing if the caller may have reached XGBoost past our functions.
+inline DataEpoch KnownEpoch() { return CurrentApiCall() == ApiCall::kOther ? DataEpoch{} : DataEpoch{MetaInfoEpoch()}; }
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_API_CALL_H_

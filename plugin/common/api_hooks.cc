@@ -1,0 +1,316 @@
+/// XGBoost's C functions that we stand in front of: each notes or checks something, then calls XGBoost's own.
+#include <dlfcn.h>
+#include <dmlc/logging.h>
+#include <xgboost/c_api.h>
+#include <xgboost/data.h>
+#include <xgboost/json.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api_call.h"
+#include "array_rows.h"
+#include "boundary.h"
+#include "core/message.h"
+#include "driver/host_span.h"
+#include "host_version.h"
+#include "newcomers.h"
+#include "xgbgpu/error.h"
+#include "xgboost_gpu.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+thread_local ApiCall current_call = ApiCall::kOther;
+thread_local InPlaceArrays const* current_arrays = nullptr;
+std::atomic<std::uint64_t> epoch{0};
+
+/// A variable of this thread has another value for a while.
+template <typename T>
+class Scope {
+ public:
+  Scope(T* variable, T value) : variable_{variable}, outer_{*variable} { *variable = value; }
+  ~Scope() { *variable_ = outer_; }
+  Scope(Scope const&) = delete;
+  Scope& operator=(Scope const&) = delete;
+
+ private:
+  T* variable_;
+  T outer_;
+};
+
+class CallScope : public Scope<ApiCall> {
+ public:
+  explicit CallScope(ApiCall call) : Scope{&current_call, call} {}
+};
+
+class ArraysScope : public Scope<InPlaceArrays const*> {
+ public:
+  explicit ArraysScope(InPlaceArrays const* arrays) : Scope{&current_arrays, arrays} {}
+};
+
+/// The function of this name in XGBoost: in a library after ours, or, where XGBoost was loaded first, in the one that
+/// has a function which we do not stand in front of.
+template <typename F>
+F* Next(char const* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  Dl_info where{};
+  if (found == nullptr && dladdr(reinterpret_cast<void*>(&XGBoostVersion), &where) != 0) {
+    if (void* const xgboost = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(xgboost, name);
+  }
+  return reinterpret_cast<F*>(found);
+}
+
+/// Before and after: another thread must not take the old labels for the new ones.
+class EpochScope {
+ public:
+  EpochScope() { ++epoch; }
+  ~EpochScope() { ++epoch; }
+  EpochScope(EpochScope const&) = delete;
+  EpochScope& operator=(EpochScope const&) = delete;
+};
+
+/// The batches that a caller hands over one by one, through `proxy`.
+struct Batches {
+  DataIterHandle caller;
+  DataIterResetCallback* reset;
+  XGDMatrixCallbackNext* next;
+  DMatrixHandle proxy;
+  bool have_ref;                             ///< bins are those of other data
+  char const* config;                        ///< of the matrix
+  std::unique_ptr<AscendingRows> ascending;  ///< of the batch that XGBoost reads now, if the caller's are not
+  std::string problem;                       ///< of that batch, at which XGBoost would end the process
+};
+
+/// What is being made of batches by this thread.
+thread_local Batches* current_batches = nullptr;
+
+/// XGBoost finds the column of a bin by looking onwards from that of the bin before: a QuantileDMatrix of rows whose
+/// columns do not ascend cannot be read again.
+AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
+  if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
+  current_batches->ascending = nullptr;
+  current_batches->problem.clear();
+  try {
+    current_batches->ascending = MakeAscendingRows(arrays);
+  } catch (InvalidArgument const& error) {
+    current_batches->problem = error.what();
+  } catch (std::exception const&) {  // XGBoost looks at the same arrays next, and says what is wrong with them
+  }
+  return current_batches->ascending.get();
+}
+
+/// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
+/// groups it checks; too many weights, too, when it trains; those of data with the bins of others as well.)
+void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
+  std::uint64_t const weights = info.weights_.Size();
+  if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
+  Throw<InvalidArgument>("The data have ", info.num_row_, " rows and ", weights,
+                         " weights; allowed: one weight for each row, or none");
+}
+
+/// Stock code asks for as many bytes as follow from it, and what it says then does not name it.
+void CheckMaxBin(char const* config) {
+  if (config == nullptr) return;
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
+  auto const& fields = xgboost::get<xgboost::Object const>(json);
+  auto const found = fields.find("max_bin");
+  if (found == fields.cend() || !xgboost::IsA<xgboost::Integer>(found->second)) return;
+  std::int64_t const bins = xgboost::get<xgboost::Integer const>(found->second);
+  if (bins >= 1 && bins <= std::numeric_limits<std::int32_t>::max()) return;
+  Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
+}
+
+/// XGBoost calls it first.
+extern "C" void ResetBatches(DataIterHandle handle) {
+  auto const& batches = *static_cast<Batches const*>(handle);
+  if (!batches.have_ref) AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
+  batches.reset(batches.caller);
+}
+
+/// Called by XGBoost, whose C function reports what is thrown here.
+extern "C" int NextBatch(DataIterHandle handle) {
+  auto& batches = *static_cast<Batches*>(handle);
+  batches.problem.clear();
+  int const more = batches.next(batches.caller);
+  if (more != 0 && batches.proxy != nullptr) {
+    auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);
+    AtBoundary("reading batches", [&] {
+      if (!batches.problem.empty()) throw InvalidArgument{batches.problem};
+      if (!batches.have_ref) CheckWeightsOfBatch(data->Info());
+    });
+  }
+  return more;
+}
+
+/// XGBoost reports what a callback throws.
+extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHandle) {
+  throw dmlc::Error{*static_cast<std::string const*>(text)};
+}
+
+/// Does what a C function of XGBoost does that fails with this text.
+int Fail(std::string text) {
+  DMatrixHandle none = nullptr;
+  return XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
+}
+
+/// Rabit, which connects the workers of XGBoost 1.7, reads a name and a value into 256 bytes each, however long they
+/// are. `argument`: name=value.
+void CheckRabitArgument(std::string_view argument) {
+  constexpr std::size_t kMost = 255;
+  std::string_view const name = argument.substr(0, argument.find('='));
+  std::size_t const value = argument.size() - std::min(argument.size(), name.size() + 1);
+  if (name.size() <= kMost && value <= kMost) return;
+  Throw<InvalidArgument>("Parameter ", Quoted(name), " of the communicator has ",
+                         name.size() > kMost ? "a name" : "a value", " of ", name.size() > kMost ? name.size() : value,
+                         " bytes; allowed: up to ", kMost);
+}
+
+/// `config`: of XGCommunicatorInit.
+void CheckCommunicator(char const* config) {
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
+  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(json)) {
+    bool const is_text = xgboost::IsA<xgboost::String>(value);
+    CheckRabitArgument(name + '=' + (is_text ? xgboost::get<xgboost::String const>(value) : std::string{}));
+  }
+}
+
+/// If check() throws, false, and the text is what XGBGetLastError tells.
+template <typename Check>
+bool Passes(Check&& check) {
+  if (!WhyNotRegistered().empty()) return true;  // another version may have other limits
+  try {
+    AtBoundary("checking parameters of the communicator", check);
+    return true;
+  } catch (dmlc::Error const& error) {
+    Fail(error.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+ApiCall CurrentApiCall() { return current_call; }
+InPlaceArrays const* CurrentInPlaceArrays() { return current_arrays; }
+std::uint64_t MetaInfoEpoch() { return epoch; }
+
+}  // namespace xgbgpu::plugin
+
+using xgbgpu::HostSpan;
+using xgbgpu::plugin::ApiCall;
+using xgbgpu::plugin::ArraysScope;
+using xgbgpu::plugin::CallScope;
+using xgbgpu::plugin::EpochScope;
+using xgbgpu::plugin::InPlaceArrays;
+using xgbgpu::plugin::Next;
+
+extern "C" {
+
+XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
+  static auto* const kNext = Next<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
+  HostSpan span{"update"};
+  CallScope scope{ApiCall::kUpdate};
+  return kNext(booster, iteration, data);
+}
+
+XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
+                                       bst_ulong n, char const** out) {
+  static auto* const kNext = Next<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
+  HostSpan span{"evaluate"};
+  xgbgpu::plugin::DecorateNewcomers();
+  CallScope scope{ApiCall::kEvaluate};
+  return kNext(booster, iteration, data, names, n, out);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
+                                            DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                            float const** out) {
+  static auto* const kNext = Next<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
+  InPlaceArrays const arrays{values};
+  ArraysScope scope{values == nullptr ? nullptr : &arrays};
+  return kNext(booster, values, config, info, shape, dimensions, out);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* indptr, char const* indices,
+                                          char const* values, bst_ulong columns, char const* config, DMatrixHandle info,
+                                          bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
+  static auto* const kNext = Next<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
+  InPlaceArrays const arrays{values, indptr, indices, columns};
+  ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
+  return kNext(booster, indptr, indices, values, columns, config, info, shape, dimensions, out);
+}
+
+XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {
+  static auto* const kNext = Next<decltype(XGDMatrixSetInfoFromInterface)>("XGDMatrixSetInfoFromInterface");
+  EpochScope scope;
+  return kNext(data, field, array);
+}
+
+XGBGPU_EXPORT int XGDMatrixSetFloatInfo(DMatrixHandle data, char const* field, float const* array, bst_ulong n) {
+  static auto* const kNext = Next<decltype(XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
+  EpochScope scope;
+  return kNext(data, field, array, n);
+}
+
+XGBGPU_EXPORT int XGDMatrixSetUIntInfo(DMatrixHandle data, char const* field, unsigned const* array, bst_ulong n) {
+  static auto* const kNext = Next<decltype(XGDMatrixSetUIntInfo)>("XGDMatrixSetUIntInfo");
+  EpochScope scope;
+  return kNext(data, field, array, n);
+}
+
+XGBGPU_EXPORT int XGDMatrixSetDenseInfo(DMatrixHandle data, char const* field, void const* array, bst_ulong n,
+                                        int type) {
+  static auto* const kNext = Next<decltype(XGDMatrixSetDenseInfo)>("XGDMatrixSetDenseInfo");
+  EpochScope scope;
+  return kNext(data, field, array, n, type);
+}
+
+XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, bst_ulong n) {
+  static auto* const kNext = Next<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
+  EpochScope scope;
+  return kNext(data, group, n);
+}
+
+XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
+                                                      DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
+                                                      char const* config, DMatrixHandle* out) {
+  static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+  // What looks at batches uses more of XGBoost than another version may have.
+  if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
+  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
+  xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
+  return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
+                                           char const* values, bst_ulong columns) {
+  static auto* const kNext = Next<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
+  bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
+  auto const* const rows = complete ? xgbgpu::plugin::AscendingOf(proxy, {values, indptr, indices, columns}) : nullptr;
+  if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
+  return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
+}
+
+XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
+  static auto* const kNext = Next<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
+  bool const passes = config == nullptr || xgbgpu::plugin::Passes([&] { xgbgpu::plugin::CheckCommunicator(config); });
+  return passes ? kNext(config) : -1;
+}
+
+/// How programs written for older versions do the same. XGBoost exports it, and has no public header with it.
+XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
+  static auto* const kNext = Next<bool(int, char**)>("RabitInit");
+  bool const passes = xgbgpu::plugin::Passes([&] {
+    for (int i = 0; i < n; ++i) xgbgpu::plugin::CheckRabitArgument(arguments[i]);
+  });
+  return passes && kNext(n, arguments);
+}
+
+}  // extern "C"

@@ -1,0 +1,494 @@
+#include "booster.h"
+
+#include <xgboost/c_api.h>
+#include <xgboost/objective.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "adapt_input.h"
+#include "api_call.h"
+#include "boundary.h"
+#include "core/quoted.h"
+#include "core/stages.h"
+#include "current_round.h"
+#include "driver/boosting_round.h"
+#include "driver/host_span.h"
+#include "host/decorated_objective.h"
+#include "host/matrix_rows.h"
+#include "host/stand_in.h"
+#include "memory_board.h"
+#include "model_forest.h"
+#include "newcomers.h"
+#include "notice.h"
+#include "training_checks.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Json is a handle: a copy that can be changed needs new values all the way down.
+xgboost::Json DeepCopy(xgboost::Json const& json) {
+  std::string text;
+  xgboost::Json::Dump(json, &text);
+  return xgboost::Json::Load(xgboost::StringView{text});
+}
+
+/// Empties cached predictions unless told that the round went well: half a round may be in them.
+class CacheGuard {
+ public:
+  explicit CacheGuard(HostCache* cache) : cache_{cache} {}
+  ~CacheGuard() {
+    if (cache_ != nullptr) Clear(cache_);
+  }
+  CacheGuard(CacheGuard const&) = delete;
+  CacheGuard& operator=(CacheGuard const&) = delete;
+  void RoundIsComplete() { cache_ = nullptr; }
+
+ private:
+  HostCache* cache_;
+};
+
+/// Tells the memory board what a trainer holds.
+TrainerPool::Watch WatchMemory() {
+  return [](Trainer const& trainer) { return std::make_unique<MemoryBoard::Note>(trainer); };
+}
+
+}  // namespace
+
+Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model,
+                 HostContext const* ctx)
+    : kind_{kind},
+      stock_{stock},
+      model_{model},
+      ctx_{ctx},
+      stock_dart_{stock},
+      dart_{&stock_dart_},
+      trainers_{WatchMemory()},
+      on_device_{WarnOnce},
+      dart_in_place_{WarnOnce, true},
+      explanation_{WarnOnce} {
+  DecorateNewcomers();  // this learner's metrics are made later
+}
+
+ModelView Booster::Model() const {
+  return {Rounds(),
+          model_->num_output_group,
+          static_cast<FeatureIndex>(model_->num_feature),
+          BaseScore(*model_),
+          [this](std::optional<float> rounding_base) { return ForestOf(*stock_, rounding_base); },
+          [this] { return PathForestOf(*stock_); }};
+}
+
+void Booster::ModelChanges() {
+  trainers_.ForgetMargins();
+  on_device_.Forget();
+  dart_in_place_.Forget();
+  explanation_.Forget();
+  dart_.Forget();
+}
+
+void Booster::Configure(xgboost::Args const& args) {
+  AtBoundary("reading parameters", [&] {
+    DecorateNewcomers();
+    BoosterConfig next = config_;
+    auto const translated = next.Configure(args);
+    QuietScope quiet{next.InCharge() && next.IsPlain()};
+    bool const sets_objective =
+        std::any_of(args.cbegin(), args.cend(), [](auto const& a) { return a.first == "objective"; });
+    if (sets_objective) ObjectiveMayChange();
+    if (next.Updates() != config_.Updates()) ModelIsReplaced();  // XGBoost takes trees out of the model
+    // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
+    // it sees other names, so show it others first: without updaters, training would crash.
+    bool const failed_before = std::exchange(configure_failed_, true);
+    bool const leaves_us = config_.InCharge() && !next.InCharge();
+    if (failed_before && (next.InCharge() || leaves_us)) stock_->Configure({{"updater", "sync"}});
+    // With "auto" a stock booster has the updaters that it had until its next round chooses others. Ours nobody else
+    // knows: it goes there by way of "hist".
+    bool const to_auto = std::any_of(args.begin(), args.end(),
+                                     [](auto const& a) { return a.first == "tree_method" && a.second == "auto"; });
+    if (leaves_us && to_auto) stock_->Configure({{"tree_method", "hist"}});
+    stock_->Configure(translated);
+    configure_failed_ = false;
+    config_ = std::move(next);
+    for (auto const& [name, value] : args) {
+      if (name == "base_score") base_score_ = value;
+    }
+  });
+}
+
+void Booster::LoadConfig(xgboost::Json const& in) {
+  AtBoundary("loading a configuration", [&] {
+    xgboost::Json translated = DeepCopy(in);
+    BoosterConfig next;
+    next.Load(&GBTreeSection(&translated));
+    ObjectiveMayChange();
+    stock_->LoadConfig(translated);
+    config_ = std::move(next);
+  });
+}
+
+void Booster::SaveConfig(xgboost::Json* out) const {
+  AtBoundary("saving the configuration", [&] {
+    stock_->SaveConfig(out);
+    config_.Save(&GBTreeSection(out));
+  });
+}
+
+xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
+  return kind_ == Kind::kDart ? (*config)["gbtree"] : *config;
+}
+
+Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
+  char const* const tree_method = config_.IsExact() ? "gpu_exact" : "gpu_hist";
+  CheckOneWorker(tree_method);
+  CheckGrows(config_.Updates(), tree_method);
+  Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
+  int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
+  int const threads = ctx_->Threads();
+  xgboost::MetaInfo const& info = data->Info();
+  auto const categorical = CategoricalFeatures(info);
+  DatasetRequest const request{DataKey{data},
+                               KnownEpoch(),
+                               max_bin,
+                               IsBinned(*data),
+                               info.weights_.ConstHostVector(),
+                               WeightGroups(info),
+                               categorical,
+                               place,
+                               [&] { return MakeDataset(data.get(), max_bin, threads, place); }};
+  Training& training = trainers_.Get(request, threads, [&] {
+    if (max_bin != kNoBins) ReportMaxBin(data.get(), max_bin);
+  });
+  Trace(training.trainer.get());
+  return training;
+}
+
+void Booster::Trace(Trainer* trainer) {
+  std::string const& file = config_.device().gpu_trace;
+  if (file != (trace_ == nullptr ? "" : trace_->name())) {
+    trace_.reset();
+    trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has
+    if (!file.empty()) trace_ = std::make_shared<TraceFile>(file);
+    if (trace_ != nullptr && trace_->replaces_another()) {
+      WarnOnce("gpu_trace " + file, "parameter gpu_trace: " + QuotedName(file) +
+                                        " is now written by another booster; the one before it writes no more.");
+    }
+  }
+  trainer->Trace(trace_);
+  if (!TraceFile::AnyOpen()) return;
+  SetThreadTrace(trace_);
+  if (trace_ != nullptr) trace_->SetRound(Rounds());
+}
+
+bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, HostGradients* out) {
+  pending_ = {};
+  knows_objective_ = true;
+  objective.iteration = Rounds();
+  objective.seed = static_cast<std::uint64_t>(ctx_->seed);
+  Predicted const& predicted = LastPrediction();
+  // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
+  if (!config_.Trains() || &predicted.data->Info() != &info) return false;
+  auto const owner = OwnerOf(predicted.data, *predicted.cache);
+  Training& training = Prepare(owner);
+  KeptRows& own = training.own;
+  bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
+  bool const resident =
+      !on_host && (kind_ == Kind::kDart ? predicted.training && HasColumns(&training, predicted.data, *predicted.cache)
+                                        : IsCurrent(own));
+  if (!resident) FillMargins();  // another trainer may have them
+  auto const& margins = predicted.cache->predictions.ConstHostVector();
+  std::uint64_t const rows = info.num_row_;
+  auto const outputs = static_cast<std::uint32_t>(resident ? own.rows->outputs() : margins.size() / rows);
+  if (!LabelsFit(objective, info, outputs)) return false;
+
+  TargetView targets = ViewTargets(info);
+  TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training.threads);
+  training.Check(objective, targets, mark, outputs);
+  CheckBaseScore(objective.kind, info, BaseScore(*model_), base_score_);
+  if (on_host) {
+    auto const times =
+        objective.kind == Objective::kCox ? time_orders_.Get(DataKey{owner}, rows, targets, mark) : nullptr;
+    if (times != nullptr) targets.by_time = times->view();
+    auto const gradients = Resize(out, rows, outputs);
+    HostStage(kObjective, [&] {
+      host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
+                             RowMajor(gradients.data(), rows, outputs), training.threads);
+    });
+    return true;
+  }
+  if (!resident) training.SetMargins(margins, outputs, Rounds());
+  if (kind_ == Kind::kDart && resident) own.rows->WeighColumns(dart_.drawn());
+  training.ComputeGradients(objective, targets, mark);
+  Clear(out);
+  pending_ = {&training, out, predicted.data, objective, mark};
+  return true;
+}
+
+void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCache* cache,
+                      xgboost::ObjFunction const* objective) {
+  Pending const pending = std::exchange(pending_, {});
+  if (!config_.Trains()) {
+    ModelChanges();
+    stock_->DoBoost(data, gradients, cache, objective);
+    return;
+  }
+  HostSpan span{"boost"};
+  AtBoundary("training", [&] {
+    bool const on_device = pending.gradients == gradients && pending.data == data;
+    xgboost::MetaInfo const& info = data->Info();
+    auto const owner = OwnerOf(data, *cache);
+    Training& training = on_device ? *pending.training : Prepare(owner);
+    RoundOrder order;
+    order.params =
+        ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
+    order.params.feature_weights = FeatureWeights(info);
+    order.iteration = Rounds();
+    order.leaves = LeafRuleOf(objective);
+    bool const changes_leaves = order.leaves != LeafRule::kSums;
+    if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+    changed_on_host_ = changes_leaves && !on_device;
+    HostRound::Residuals residuals;
+    if (changed_on_host_) {
+      residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), NeedMargins(data, cache)};
+    }
+    order.keeps_trees = OwnsRounds() && !changed_on_host_ && training.EvaluatesOnDevice();
+    std::optional<std::uint32_t> columns_of;
+    if (kind_ == Kind::kDart && OwnsRounds() && HasColumns(&training, data, *cache)) {
+      columns_of = ReserveRound(&training, order.iteration);
+    }
+    order.adds_columns = columns_of && !changed_on_host_;  // leaves that are yet to change are recorded later
+    if (trace_ != nullptr) trace_->Write();
+
+    std::unique_ptr<BoostingRound> round;
+    if (on_device) {
+      bool const may_look_ahead = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
+      round = std::make_unique<ResidentRound>(&training, std::move(order), pending.objective, pending.targets,
+                                              may_look_ahead);
+    } else {
+      round = std::make_unique<HostRound>(&training, std::move(order), residuals);
+    }
+    // dart computes all predictions anew, so what it has cached never counts.
+    CurrentRound const scope{round.get(), kind_ == Kind::kGBTree && cache->version == Rounds()};
+    if (on_device) {
+      StandIn stand_in{training.own.rows->outputs()};
+      stock_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
+    } else {
+      if (gradients->Size() > info.num_row_) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
+      CacheGuard guard{cache};
+      stock_->DoBoost(data, gradients, cache, objective);
+      guard.RoundIsComplete();
+    }
+    if (on_device || kind_ == Kind::kDart) Clear(cache);  // what it holds is a round behind
+    round->End(Rounds());
+    if (kind_ != Kind::kDart) return;
+    training.own.rounds = columns_of && !changed_on_host_ ? Rounds() : columns_of;
+    if (OwnsRounds()) {
+      dart_.RoundIsOver(Rounds());
+    } else {
+      dart_.Forget();
+    }
+  });
+}
+
+Span<float const> Booster::NeedMargins(xgboost::DMatrix* data, HostCache* cache) {
+  DropOlderMargins(data, cache, true);
+  bool const are_missing = cache->predictions.Size() == 0 && data->Info().num_row_ != 0;
+  // What dart has cached is without the trees that it dropped, and has no version.
+  if (are_missing || (kind_ != Kind::kDart && cache->version != Rounds())) PredictBatch(data, cache, false, {0, 0});
+  return cache->predictions.ConstHostVector();
+}
+
+bool Booster::IsCurrent(KeptRows const& kept) const {
+  // Without a round XGBoost takes margins from its matrix anew each time: they may have been set.
+  return kept.rows != nullptr && kept.rounds == Rounds() && Rounds() > 0;
+}
+
+Booster::Predicted& Booster::LastPrediction() {
+  static thread_local Predicted last{};
+  return last;
+}
+
+Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins, HostContext const* ctx) {
+  return LastPrediction().margins == &margins ? WhichPredictedLast(ctx) : nullptr;
+}
+
+Booster* Booster::WhichPredictedLast(HostContext const* ctx) {
+  auto const by = LastPrediction().by.lock();
+  return by != nullptr && (*by)->ctx_ == ctx ? *by : nullptr;
+}
+
+void Booster::FillMargins() {
+  Predicted const& last = LastPrediction();
+  if (kind_ == Kind::kDart) {
+    if (last.kept != nullptr) CopyMargins(*last.kept, last.cache);
+    return;
+  }
+  if (Training* const training = trainers_.FindMargins(KeyOf(last.data, *last.cache), Rounds()))
+    CopyMargins(training->own, last.cache);
+}
+
+void Booster::CopyMargins(KeptRows const& kept, HostCache* out) {
+  std::lock_guard<std::mutex> lock{margins_mutex_};
+  auto& margins = out->predictions.HostVector();
+  std::size_t const size = kept.rows->rows() * kept.rows->outputs();
+  if (kind_ == Kind::kGBTree && out->version == kept.rounds && margins.size() == size) return;
+  out->version = 0;
+  margins.resize(size);
+  kept.rows->CopyMargins(margins);
+  // A dart has its last round there, as stock code: its cached margins never count.
+  out->version = kind_ == Kind::kGBTree ? *kept.rounds : *kept.rounds - 1;
+}
+
+bool Booster::ServeMargins(xgboost::DMatrix* data, HostCache* out) {
+  Training* const training = trainers_.FindMargins(KeyOf(data, *out), Rounds());
+  if (training == nullptr || !IsCurrent(training->own)) return false;
+  {
+    // Who predicts first after the first round of a forest begins with its matrix's margins, in XGBoost: they may have
+    // been set.
+    std::lock_guard<std::mutex> lock{margins_mutex_};
+    bool const is_first = std::exchange(training->own.of_forest, false) && Rounds() == 1;
+    if (is_first && data->Info().base_margin_.Size() != 0) {
+      training->own.rounds.reset();
+      return false;
+    }
+  }
+  ApiCall const call = CurrentApiCall();
+  if (call == ApiCall::kEvaluate && knows_objective_) {
+    LastPrediction().kept = &training->own;
+    return true;
+  }
+  if (call == ApiCall::kUpdate && !must_fill_.exchange(false)) return true;
+  try {
+    CopyMargins(training->own, out);
+    return true;
+  } catch (DeviceError const&) {
+    if (call == ApiCall::kUpdate) throw;
+    training->own.rounds.reset();  // in a process forked from this one, for instance: the host can predict anew
+    Clear(out);
+    return false;
+  }
+}
+
+bool Booster::ServeEvaluation(xgboost::DMatrix* data, HostCache* out) {
+  Training* const training = trainers_.Newest();
+  bool const evaluates = CurrentApiCall() == ApiCall::kEvaluate;
+  if (training == nullptr || Rounds() == 0 || changed_on_host_) return false;
+  DataKey const key = KeyOf(data, *out);
+  // A matrix of training whose margins are not on a device (own objectives) has them in XGBoost's cache.
+  if (trainers_.TrainingOf(key) != nullptr) return false;
+  KeptRows* kept = nullptr;
+  {
+    std::lock_guard<std::mutex> lock{margins_mutex_};
+    kept = training->Advance(key, Rounds());
+  }
+  if (kept != nullptr && evaluates && knows_objective_) {
+    Clear(out);
+    LastPrediction().kept = kept;
+    return true;
+  }
+  if (kept != nullptr) {
+    CopyMargins(*kept, out);
+    return true;
+  }
+  if (!evaluates) return false;
+  PredictAnew(data, out, false, {0, 0});
+  auto const of_bins = binned_values_.Find(key);
+  xgboost::DMatrix* const values = IsBinned(*data) ? of_bins.get() : data;
+  if (values == nullptr) return true;  // its rows are not to be had
+  if (training->Admit(key, DMatrixRows{values}, out->predictions.ConstHostVector(), Rounds())) binned_values_.Drop(key);
+  return true;
+}
+
+void Booster::PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds) {
+  HostSpan span{training ? "margins" : "predict"};
+  if (TraceFile::AnyOpen()) {
+    SetThreadTrace(trace_);
+    if (training && trace_ != nullptr) trace_->SetRound(Rounds());
+  }
+  trainers_.DropExpired();
+  binned_values_.DropExpired();
+  time_orders_.DropExpired();
+  LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training};
+  DropOlderMargins(data, out, training);
+  if (kind_ == Kind::kDart) {
+    PredictDart(data, out, training, rounds);
+    return;
+  }
+  bool const all_rounds = rounds.first == 0 && (rounds.last == 0 || rounds.last == Rounds());
+  bool const served = all_rounds && OwnsRounds() &&
+                      AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });
+  if (!served) PredictAnew(data, out, training, rounds);
+}
+
+bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
+                              xgboost::HostDeviceVector<float>* predictions) {
+  Predicted& last = LastPrediction();
+  knows_objective_ = true;
+  if (!OwnsRounds()) return false;
+  if (objective && last.kept != nullptr) {
+    last.evaluated = predictions;
+    last.objective = *objective;
+    return true;
+  }
+  if (last.kept != nullptr) Bring(predictions);
+  if (!objective) return false;
+  std::uint64_t const rows = last.data->Info().num_row_;  // NOLINT(clang-analyzer-*): as above
+  auto& values = predictions->HostVector();
+  if (rows == 0 || values.size() % rows != 0) return false;
+  auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
+  host::Transform(*objective, RowMajor<float const>(values.data(), rows, outputs),
+                  RowMajor(values.data(), rows, outputs), ctx_->Threads());
+  last.evaluated = predictions;
+  last.objective = *objective;
+  return true;
+}
+
+void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
+  Predicted& last = LastPrediction();
+  CopyMargins(*last.kept, last.cache);  // NOLINT(clang-analyzer-*): as above
+  predictions->HostVector() = last.cache->predictions.ConstHostVector();
+  last.kept = nullptr;
+}
+
+std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
+                                        xgboost::MetaInfo const& info) {
+  Predicted& last = LastPrediction();
+  if (last.evaluated != &predictions || &last.data->Info() != &info || XGCommunicatorGetWorldSize() > 1) return {};
+  std::uint64_t const rows = info.num_row_;
+  auto const outputs = static_cast<std::uint32_t>(last.kept ? last.kept->rows->outputs() : predictions.Size() / rows);
+  if (!LabelsFit(metric, info, outputs)) return {};
+  TargetView targets = ViewTargets(info);
+  if (last.kept == nullptr) {
+    double value = 0;
+    HostStage(kMetric, [&] {
+      std::shared_ptr<host::SortedTimes const> times;
+      if (metric.kind == Metric::kCoxNloglik) {
+        auto const mark = TargetMark::Of(targets, rows, Objective::kCox, KnownEpoch(), ctx_->Threads());
+        times = time_orders_.Get(KeyOf(last.data, *last.cache), rows, targets, mark);
+        targets.by_time = times->view();
+      }
+      value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
+                             ctx_->Threads());
+    });
+    return value;
+  }
+  try {
+    last.kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), ctx_->Threads()));
+    return last.kept->rows->Evaluate(last.objective, metric);
+  } catch (OutOfDeviceMemory const&) {
+    FillPredictions(predictions);  // the host has room
+    return Evaluate(metric, predictions, info);
+  }
+}
+
+void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& predictions) {
+  Predicted& last = LastPrediction();
+  if (last.evaluated != &predictions || last.kept == nullptr) return;
+  Bring(last.evaluated);
+  BeginEvaluation(last.objective, last.evaluated);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,216 @@
+/// The booster: what gpu_hist does in the place of a stock gbtree or dart.
+#ifndef XGBGPU_PLUGIN_BOOSTER_H_
+#define XGBGPU_PLUGIN_BOOSTER_H_
+
+#include <xgboost/gbm.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "binned_values.h"
+#include "core/trace.h"
+#include "driver/dart.h"
+#include "driver/device_prediction.h"
+#include "driver/explanation.h"
+#include "driver/margin_bases.h"
+#include "driver/model_view.h"
+#include "driver/time_orders.h"
+#include "driver/trainer_pool.h"
+#include "host/booster_config.h"
+#include "host/host.h"
+#include "host/stock_dart.h"
+#include "metric/metric.h"
+#include "objective/objective.h"
+
+namespace xgbgpu::plugin {
+
+/// Stands between XGBoost, which calls it through a DecoratedBooster (host/decorated_booster.h), and the stock booster.
+/// It translates: parameters on their way in (Configure, LoadConfig) and back (SaveConfig); matrices, caches and
+/// gradients into what the engine's rounds are made of (PredictBatch, ComputeGradients, DoBoost); and it knows when
+/// XGBoost's vectors must be filled, because somebody may look at them (docs/adr/0008-rounds-on-the-device.md).
+class Booster {
+ public:
+  enum class Kind { kGBTree, kDart };
+
+  /// `stock`, `model` and `ctx` must outlive it.
+  Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model, HostContext const* ctx);
+
+  // These do what GradientBooster's functions of the same names promise.
+
+  void Configure(xgboost::Args const& args);
+  void LoadConfig(xgboost::Json const& in);
+  void SaveConfig(xgboost::Json* out) const;
+  /// If it throws, the booster is as before the call.
+  void DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCache* cache,
+               xgboost::ObjFunction const* objective);
+  void PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
+
+  // So do these, but they return false if the stock booster has to do it. Rounds 0, 0 mean all rounds.
+
+  bool InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const;
+  bool PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
+  bool PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
+  bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
+
+  /// predict() is XGBoost's own, with `values` numbers for each row and output. Where we are in charge a failed
+  /// allocation, of which XGBoost says nothing, becomes an error that says how much it needs.
+  void ByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const;
+
+  /// Before the stock booster gets another model: nothing that we have made of the old one is true any more, nor what
+  /// XGBoost has cached of it.
+  void ModelIsReplaced() {
+    ModelChanges();
+    bases_.Forget();
+  }
+  /// Another objective may be in force from now on.
+  void ObjectiveMayChange() {
+    must_fill_ = true;
+    knows_objective_ = false;
+  }
+
+  /// The booster of the learner with this context, if it predicted into `margins` last on this thread; or null.
+  static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, HostContext const* ctx);
+  /// Gradients of the margins predicted last, kept where the margins are: `out` is filled on the host (the host
+  /// backend, mixed updaters), emptied else. False if stock code has to do it: other methods, or labels that
+  /// XGBoost has something to say about.
+  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, HostGradients* out);
+  /// Brings the margins predicted last to the host, if they are not there.
+  void FillMargins();
+
+  /// The booster of the learner with this context, if it predicted last on this thread; or null. Objective, metrics and
+  /// booster of a learner have one context; those of a learner with another kind of booster must not meet ours.
+  static Booster* WhichPredictedLast(HostContext const* ctx);
+  /// The margins predicted last, of which `predictions` is a copy, become what metrics are given, where they are: on a
+  /// device they stay there and `predictions` is left empty. False if stock code has to do it; then they are here.
+  bool BeginEvaluation(std::optional<ObjectiveParams> const& objective, xgboost::HostDeviceVector<float>* predictions);
+  /// The metric of what BeginEvaluation made last; nothing if stock code has to compute it.
+  std::optional<double> Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
+                                 xgboost::MetaInfo const& info);
+  /// Brings them to the host, if they are not there.
+  void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
+
+ private:
+  /// The part of a saved configuration that describes the gbtree.
+  xgboost::Json& GBTreeSection(xgboost::Json* config) const;
+
+  std::uint32_t Rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
+  /// The model as it is now.
+  ModelView Model() const;
+  /// Trees are grown by our updater and margins are sums of their leaves: nothing that stock code has to see.
+  bool OwnsRounds() const { return config_.Trains() && config_.Sequence() == kUpdater; }
+  /// The model is changed by others than us: nothing that we have made of it is true any more.
+  void ModelChanges();
+  /// Margins go on from what the model begins with now.
+  void DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training);
+  /// Without rows that are kept: on a device if that is worth the way, else on the host.
+  void PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
+  /// DevicePrediction::PredictMargins, for what XGBoost's cache does not have yet.
+  bool PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
+                       HostCache* out);
+  /// The device, if there is one and it is worth the way for so many rows and these rounds (last 0: to the end).
+  std::optional<WorkPlace> WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
+                                        RoundRange rounds) const;
+  /// True if contributions of `data` are for the engine.
+  bool Explains(xgboost::DMatrix* data, RoundRange rounds) const;
+  /// `data`, or where that is a QuantileDMatrix and it saves time (a model that goes to a device needs it), its values.
+  std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, HostCache const& out, bool for_device);
+  /// The training on `data`, once everything about the round has been checked.
+  Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
+  /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
+  Span<float const> NeedMargins(xgboost::DMatrix* data, HostCache* cache);
+  /// Has gpu_trace, as it is set now, told of what this trainer does.
+  void Trace(Trainer* trainer);
+  /// work() is a stage that the host does for a round.
+  template <typename F>
+  void HostStage(char const* stage, F&& work) const {
+    HostStageTimer timer;
+    timer.SetFile(trace_.get());
+    timer.Run(stage, kNoLevel, work);
+  }
+  /// The margins of `kept` are those of the model.
+  bool IsCurrent(KeptRows const& kept) const;
+  /// Returns true if the margins of `data` after all rounds are on a device, and brings them to `out` if somebody may
+  /// look there.
+  bool ServeMargins(xgboost::DMatrix* data, HostCache* out);
+  /// The same for a matrix that is evaluated.
+  bool ServeEvaluation(xgboost::DMatrix* data, HostCache* out);
+  void CopyMargins(KeptRows const& kept, HostCache* out);
+
+  // The rest is for a dart (booster_dart.cc), where the margins of kept rows are weighed leaf columns.
+
+  /// Throws InvalidArgument if rounds end behind the last: the stock dart would read on there.
+  void CheckDartRounds(std::uint32_t last) const;
+  /// PredictBatch of a dart.
+  void PredictDart(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
+  /// Predicts all rounds, if `training` without the trees that were drawn last. Returns false if stock code has to.
+  bool ServeDart(xgboost::DMatrix* data, HostCache* out, bool training);
+  /// Returns the rows whose columns serve predictions of `data`, and may have none yet; or null.
+  KeptRows* DartRows(xgboost::DMatrix* data, HostCache const& out);
+  /// How the model's trees are arranged.
+  DartShape Shape();
+  /// What records columns for the rows `kept` of `data`.
+  RecordColumns RecorderOf(xgboost::DMatrix* data, HostCache const& out, DartShape const& model, KeptRows const& kept);
+  /// CompleteOwnColumns, for the rows of the training.
+  bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);
+
+  void Bring(xgboost::HostDeviceVector<float>* predictions);
+
+  /// The last PredictBatch on this thread.
+  struct Predicted {
+    std::weak_ptr<Booster*> by;
+    xgboost::DMatrix* data;
+    HostCache* cache;
+    xgboost::HostDeviceVector<float> const* margins;  ///< of `cache`, to compare with only
+    KeptRows* kept;                                   ///< what is to be evaluated, if it is on a device
+    xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's vector for it, once BeginEvaluation has seen it
+    ObjectiveParams objective;                        ///< of `evaluated`
+    bool training;                                    ///< a dart has left out the trees drawn last
+  };
+  static Predicted& LastPrediction();
+
+  /// Gradients that are on a device, for the DoBoost that follows.
+  struct Pending {
+    Training* training{nullptr};
+    HostGradients const* gradients{nullptr};  ///< XGBoost's vector, left empty
+    xgboost::DMatrix const* data{nullptr};
+    ObjectiveParams objective{};
+    TargetMark targets{};
+  };
+
+  Kind kind_;
+  xgboost::GradientBooster* stock_;
+  xgboost::LearnerModelParam const* model_;
+  HostContext const* ctx_;
+  StockDart stock_dart_;  ///< is asked nothing if this is no dart
+  DartWeights dart_;      ///< the same
+  BoosterConfig config_;
+  std::string base_score_;  ///< as it was set last, if it was
+  bool configure_failed_{false};
+  TrainerPool trainers_;
+  mutable DevicePrediction on_device_;
+  mutable DevicePrediction dart_in_place_;
+  Explanation explanation_;
+  TimeOrders time_orders_;
+  MarginBases bases_;
+  BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated and have no rows on a device
+  std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
+  Pending pending_;
+  std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
+  /// Another objective may be in force, and one that was registered after ours reads the host's margins unasked.
+  std::atomic<bool> must_fill_{false};
+  /// The objective in force is decorated: it has called since it may have changed. One that was registered after this
+  /// library was loaded may be not, and would look for predictions on the host.
+  std::atomic<bool> knows_objective_{false};
+  bool changed_on_host_{false};  ///< leaves of the last round, after it was grown: no tree was kept
+  std::mutex margins_mutex_;     ///< predictions may run at the same time
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_H_

@@ -1,0 +1,191 @@
+/// Predictions of a booster that no kept rows have: on a device where that is worth the way, else stock code's.
+#include <new>
+#include <utility>
+
+#include "adapt_input.h"
+#include "api_call.h"
+#include "array_rows.h"
+#include "booster.h"
+#include "boundary.h"
+#include "core/buffer.h"
+#include "core/host_memory.h"
+#include "core/message.h"
+#include "driver/prediction_policy.h"
+#include "host/matrix_rows.h"
+#include "host/value_matrix.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Stock code has nothing to do for these rounds.
+bool IsThere(HostCache const& out, std::uint32_t first, std::uint32_t last) {
+  return first == 0 && out.version == last && out.predictions.Size() != 0;
+}
+
+}  // namespace
+
+/// For our methods; with stock's, margins go on as in stock.
+void Booster::DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training) {
+  if (Rounds() == 0 && !training) return;            // without a round, only a training has a base score
+  std::lock_guard<std::mutex> lock{margins_mutex_};  // nobody is served between the two
+  if (!HasOwner(*out) || (!config_.InCharge() && !bases_.any())) return;
+  DataKey const key = KeyOf(data, *out);
+  BaseMargins const base = BaseMarginsOf(data->Info(), *model_);
+  if (!config_.InCharge()) {
+    bases_.Leave(key, base, KnownEpoch());
+    return;
+  }
+  auto const stale = bases_.Look(key, base, KnownEpoch(), out);
+  if (stale.cached) Clear(out);
+  if (stale.kept) trainers_.ForgetMargins();
+}
+
+void Booster::ByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const {
+  try {
+    predict();
+  } catch (std::bad_alloc const&) {
+    if (!config_.InCharge()) throw;
+    std::uint64_t const bytes = rows * model_->num_output_group * values * sizeof(float);
+    Throw<dmlc::Error>("xgboost-gpu: out of memory while predicting ", rows, " rows: XGBoost needs at least ", bytes,
+                       " bytes for the predictions");
+  }
+}
+
+void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds) {
+  std::shared_ptr<xgboost::DMatrix> values;
+  auto const from = [&] { return values == nullptr ? data : values.get(); };
+  bool const done = AtBoundary("predicting", [&] {
+    bool const is_dart = kind_ == Kind::kDart;
+    std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
+    if (!is_dart && IsThere(*out, rounds.first, last)) return false;
+    bool const drops_trees = is_dart && training;
+    // Of a gbtree the cache may have the first rounds.
+    bool const has_first = !is_dart && rounds.first == 0 && out->version <= last;
+    ModelView const model = Model();
+    std::optional<WorkPlace> device;
+    if (!drops_trees) {
+      device = WorthADevice(&on_device_, model, data->Info().num_row_,
+                            {has_first ? out->version : rounds.first, rounds.last});
+    }
+    values = ToPredictFrom(data, *out, device.has_value());
+    return device && PredictOnDevice(model, *device, from(), rounds, out);
+  });
+  if (!done) {
+    ByStock(data->Info().num_row_, 1, [&] { stock_->PredictBatch(from(), out, training, rounds.first, rounds.last); });
+  }
+  if (!config_.InCharge() || CurrentApiCall() == ApiCall::kUpdate) return;
+  // XGBoost copies them next, and all that it says where there is no room is "std::bad_alloc".
+  AtBoundary("predicting", [&] {
+    WithMemoryFor("a copy of the predictions", [&] { Buffer<float> const room{out->predictions.Size()}; });
+  });
+}
+
+bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
+                              HostCache* out) {
+  xgboost::MetaInfo const& info = data->Info();
+  if (IsBinned(*data)) return false;  // its values were not to be had
+  bool const is_dart = kind_ == Kind::kDart;
+  if (rounds.last == 0) rounds.last = model.rounds;
+  bool const from_start = rounds.first == 0;
+  bool const from_cache = !is_dart && from_start && out->version <= rounds.last;
+  if (from_cache) rounds.first = out->version;
+  bool const has_first = from_cache && rounds.first != 0;
+  if (!has_first && !BaseMarginFits(info, model.outputs)) return false;  // XGBoost has something to say about it
+  BaseMargins const base = BaseMarginsOf(info, *model_);
+  auto& margins = out->predictions.HostVector();
+  auto const version = std::exchange(out->version, 0);
+  if (on_device_.PredictMargins(model, where, DMatrixRows{data}, rounds, has_first ? nullptr : &base, &margins)) {
+    // A dart has its last round there, as stock code: its cached margins never count.
+    out->version = is_dart ? rounds.last - 1 : from_start ? rounds.last : 0;
+    return true;
+  }
+  if (!margins.empty()) out->version = version;  // they are as before
+  return false;
+}
+
+std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data, HostCache const& out,
+                                                         bool for_device) {
+  if (!(config_.InCharge() || for_device) || !IsBinned(*data) || Rounds() == 0) return nullptr;
+  // Whoever evaluates it, or trains a dart on it, will want it in the next round, too.
+  ApiCall const call = CurrentApiCall();
+  bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && kind_ == Kind::kDart);
+  bool const is_worthwhile =
+      !data->IsDense() || (for_device && Rounds() >= kPredictionPolicy.binned_rounds * data->Info().num_col_);
+  try {
+    if (comes_again) return binned_values_.Keep(KeyOf(data, out), data, ctx_->Threads());
+    return is_worthwhile ? ValuesOfBins(data, ctx_->Threads()) : nullptr;
+  } catch (std::bad_alloc const&) {
+    return nullptr;  // stock's predictor needs no memory for them
+  }
+}
+
+std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
+                                               RoundRange rounds) const {
+  if (rounds.last == 0) rounds.last = model.rounds;
+  if (!config_.MayPredictOnDevice() || rounds.first >= rounds.last || rounds.last > model.rounds) return {};
+  if (!prediction->IsWorthwhile(model, rows, rounds.last - rounds.first)) return {};
+  Place const place = PlaceIfThere(config_.device());
+  if (place.backend != BackendKind::kCuda) return {};
+  return WorkPlace{place, ctx_->Threads()};
+}
+
+bool Booster::InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const {
+  InPlaceArrays const* const arrays = CurrentInPlaceArrays();
+  return AtBoundary("predicting", [&] {
+    CheckDartRounds(rounds.last);
+    if (arrays == nullptr || data == nullptr) return false;
+    bool const is_dart = kind_ == Kind::kDart;
+    auto& prediction = is_dart ? dart_in_place_ : on_device_;
+    ModelView const model = Model();
+    xgboost::MetaInfo const& info = data->Info();
+    auto const device = WorthADevice(&prediction, model, info.num_row_, rounds);
+    auto const rows = device ? MakeArrayRows(*arrays, missing, device->threads) : nullptr;
+    if (rows == nullptr || rows->rows() != info.num_row_ || rows->features() != model.features) return false;
+    if (is_dart && info.base_margin_.Size() != 0) return false;  // a stock dart adds them once for each tree
+    if (!BaseMarginFits(info, model.outputs)) return false;
+    BaseMargins const base = BaseMarginsOf(info, *model_);
+    if (rounds.last == 0) rounds.last = model.rounds;
+    return prediction.PredictMargins(model, *device, *rows, rounds, &base, &out->predictions.HostVector());
+  });
+}
+
+bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {
+  return AtBoundary("finding leaves", [&] {
+    if (rounds.first != 0 || IsBinned(*data)) return false;
+    ModelView const model = Model();
+    auto const device = WorthADevice(&on_device_, model, data->Info().num_row_, rounds);
+    if (rounds.last == 0) rounds.last = model.rounds;
+    return device && on_device_.PredictLeaves(model, *device, DMatrixRows{data}, rounds, out);
+  });
+}
+
+bool Booster::Explains(xgboost::DMatrix* data, RoundRange rounds) const {
+  return config_.Explains() && rounds.first == 0 && !IsBinned(*data) &&
+         BaseMarginFits(data->Info(), model_->num_output_group);
+}
+
+bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
+                                  bool approximate) {
+  return AtBoundary("computing contributions", [&] {
+    if (!Explains(data, rounds)) return false;
+    DMatrixRows const rows{data};
+    bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(rows, Rounds());
+    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
+    return explanation_.Contributions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
+                                      rounds.last, approximate, out);
+  });
+}
+
+bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {
+  return AtBoundary("computing interactions", [&] {
+    if (!Explains(data, rounds)) return false;
+    DMatrixRows const rows{data};
+    bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(rows, Rounds());
+    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
+    return explanation_.Interactions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
+                                     rounds.last, out);
+  });
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,26 @@
+/// What must hold before a round, and is nobody else's business.
+#ifndef XGBGPU_PLUGIN_TRAINING_CHECKS_H_
+#define XGBGPU_PLUGIN_TRAINING_CHECKS_H_
+
+#include <xgboost/data.h>
+
+#include <string>
+
+#include "objective/objective.h"
+
+namespace xgbgpu::plugin {
+
+/// Throws Unsupported if this process is one of several workers.
+void CheckOneWorker(char const* tree_method);
+
+/// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost says so, too, but names the
+/// updater, which the user has not chosen.
+void CheckGrows(bool updates, char const* tree_method);
+
+/// Throws InvalidArgument unless rows have margins of their own or begin with a finite one, `margin`, which the objective
+/// made of `base_score`. XGBoost looks at base_score for logistic objectives; others may begin with its logarithm.
+void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_TRAINING_CHECKS_H_

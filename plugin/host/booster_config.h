@@ -1,0 +1,94 @@
+/// What the user asked for, and how that is said to a stock booster that does not know gpu_hist.
+#ifndef XGBGPU_PLUGIN_HOST_BOOSTER_CONFIG_H_
+#define XGBGPU_PLUGIN_HOST_BOOSTER_CONFIG_H_
+
+#include <xgboost/base.h>
+#include <xgboost/json.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/plugin_params.h"
+
+namespace xgbgpu::plugin {
+
+/// The updater's name for users and in saved configurations: the one a GPU build of XGBoost uses.
+constexpr char kPublicUpdater[] = "grow_gpu_hist";
+/// Its name in the registry: a CPU build replaces the public one when it loads a configuration. Alphabetically before
+/// "prune" and "refresh", because a stock booster loads the updaters of a saved sequence in that order.
+constexpr char kUpdater[] = "grow_gpu_hist_xgbgpu";
+
+/// The parameters of one booster as the user sees them, kept over any number of Configure calls.
+///
+/// A stock booster forgets: its Configure gets the newly set parameters only, chooses the updater from them alone, and
+/// builds a newly chosen updater from them alone. So we remember, and repeat what it has to know on every call.
+class BoosterConfig {
+ public:
+  /// Takes in newly set parameters and returns what to configure the stock booster with. If none of our updaters is
+  /// or was in force, that is `args` itself (except that predictor=gpu_predictor becomes auto).
+  /// Throws on values that are not allowed, and is then unusable: call it on a copy. One of them is gpu_backend=cuda,
+  /// set in this booster, with a method that does not train there.
+  xgboost::Args Configure(xgboost::Args const& args);
+
+  /// Rewrites what a stock gbtree saved as configuration to what the user asked for. A stock reader finds in it
+  /// `gpu_hist` and `grow_gpu_hist`, for which it has its own replacements, or `exact` with its own updaters.
+  void Save(xgboost::Json* gbtree) const;
+
+  /// Takes in a saved configuration, ours, a stock one or one of a GPU build, and rewrites it for a stock CPU booster.
+  void Load(xgboost::Json* gbtree);
+
+  /// gpu_hist or gpu_exact, or our updater by name, is in force.
+  bool InCharge() const { return HasOurMethod() || NamesOurs(); }
+  /// New trees are grown by our updater.
+  bool Trains() const { return updaters_.empty() ? HasOurMethod() : NamesOurs(); }
+  /// The user asked for changes of existing trees only.
+  bool Updates() const { return updates_; }
+  /// Trees have exact thresholds: gpu_exact.
+  bool IsExact() const { return method_ == Method::kExact; }
+  /// Large predictions may be made on a device, if there is one.
+  bool MayPredictOnDevice() const {
+    return !cpu_predictor_ && (gpu_predictor_ || InCharge()) && device_.gpu_backend != "host";
+  }
+  /// Contributions and interactions are ours, on a device or the host.
+  bool Explains() const { return InCharge() || (gpu_predictor_ && !cpu_predictor_); }
+  /// The user named no updater but ours, so XGBoost's warning about hand-made sequences is out of place.
+  bool IsPlain() const;
+  /// The updaters for the stock booster, separated by commas, while InCharge().
+  std::string Sequence() const { return Join(kUpdater); }
+
+  /// Valid while InCharge().
+  TreeParam const& tree() const { return tree_; }
+  DeviceParam const& device() const { return device_; }
+
+ private:
+  enum class Method { kStock, kHist, kExact };
+
+  bool HasOurMethod() const { return method_ != Method::kStock; }
+  void Absorb(xgboost::Args const& args);
+  void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
+  void CheckTrainsOnCuda() const;
+  void Parse();
+  /// Takes in what Save has put into a section of our own. True if that names gpu_exact.
+  bool LoadOwn(ParamValues const& section);
+  bool NamesOurs() const;
+  std::string Join(char const* name_of_ours) const;
+
+  Method method_{Method::kStock};      ///< tree_method=…
+  std::vector<std::string> updaters_;  ///< updater=…, with ours under its public name; empty if tree_method chooses
+  bool updates_{false};                ///< process_type=update
+  bool gpu_predictor_{false};          ///< predictor=gpu_predictor
+  bool cpu_predictor_{false};          ///< predictor=cpu_predictor
+  std::string traced_to_;              ///< gpu_trace as it was set last, here or before the configuration was saved
+  std::optional<std::string> stock_method_;  ///< tree_method=…, if that is not ours; nothing if it was never set
+  bool wants_cuda_{false};                   ///< gpu_backend=cuda, which the user has set and not loaded
+  ParamValues tree_values_;
+  ParamValues device_values_;
+  ParamValues dropped_values_;
+  TreeParam tree_ = ParseTreeParam({}, false);
+  DeviceParam device_ = ParseDeviceParam({});
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_HOST_BOOSTER_CONFIG_H_

@@ -1,0 +1,107 @@
+#include "host/decorated_objective.h"
+
+#include <xgboost/json.h>
+#include <xgboost/task.h>
+
+#include <algorithm>
+
+#include "common/booster.h"
+#include "common/boundary.h"
+#include "common/current_round.h"
+#include "common/saved_params.h"
+#include "driver/host_span.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// ObjFunction::ctx_ is for derived classes.
+struct Context : xgboost::ObjFunction {
+  static auto Member() { return &Context::ctx_; }
+};
+
+/// gblinear is XGBoost's alone, but has an objective of ours.
+void CheckIsNotLinear(xgboost::Args const& args) {
+  auto const has = [&](char const* name, char const* value) {
+    return std::find(args.cbegin(), args.cend(), xgboost::Args::value_type{name, value}) != args.cend();
+  };
+  if (!has("booster", "gblinear") || !has("gpu_backend", "cuda")) return;
+  throw InvalidArgument{
+      "Parameter gpu_backend is 'cuda' and booster is 'gblinear', which does not train there; allowed: "
+      "booster=gbtree or dart with tree_method=gpu_hist or gpu_exact, or gpu_backend=auto or host"};
+}
+
+}  // namespace
+
+DecoratedObjective::DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker)
+    : inner_{std::move(inner)}, maker_{maker} {
+  // XGBoost leaves both uninitialised.
+  ctx_ = nullptr;
+  inner_.get()->*Context::Member() = nullptr;
+}
+
+xgboost::ObjFunction* DecoratedObjective::inner() const {
+  auto& context = inner_.get()->*Context::Member();
+  if (context != ctx_) context = ctx_;
+  return inner_.get();
+}
+
+void DecoratedObjective::Configure(xgboost::Args const& args) {
+  AtBoundary("reading parameters", [&] { CheckIsNotLinear(args); });
+  inner()->Configure(args);
+  configured_ = false;
+}
+
+void DecoratedObjective::LoadConfig(xgboost::Json const& in) {
+  inner()->LoadConfig(in);
+  configured_ = false;
+}
+
+std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
+  if (!configured_ && maker_ == Maker::kKnown) {
+    xgboost::Json config{xgboost::Object{}};
+    inner()->SaveConfig(&config);
+    params_ = ObjectiveParamsOf(config);
+  }
+  configured_ = true;
+  return params_;
+}
+
+void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
+                                     int iteration, HostGradients* out) {
+  HostSpan span{"objective"};
+  bool const done = AtBoundary("computing gradients", [&] {
+    Booster* const booster = Booster::WhichPredicted(margins, ctx_);
+    if (booster == nullptr) return false;
+    if (params() && booster->ComputeGradients(*params(), info, out)) return true;
+    booster->FillMargins();
+    return false;
+  });
+  if (!done) inner()->GetGradient(margins, info, iteration, out);
+}
+
+xgboost::ObjInfo DecoratedObjective::Task() const {
+  xgboost::ObjInfo task = inner()->Task();
+  CurrentRound const* const current = CurrentRound::Get();
+  // Else XGBoost would change leaves once more, and refuse pages since its own code cannot go by them.
+  if (current != nullptr && current->round().leaves() == LeafRule::kMedians) task.zero_hess = false;
+  return task;
+}
+
+LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {
+  if (objective == nullptr || !objective->Task().UpdateTreeLeaf()) return LeafRule::kSums;
+  auto const* const ours = dynamic_cast<DecoratedObjective const*>(objective);
+  bool const is_ours = ours != nullptr && ours->params() && ours->params()->kind == Objective::kAbsoluteError;
+  return is_ours ? LeafRule::kMedians : LeafRule::kHost;
+}
+
+void DecoratedObjective::EvalTransform(xgboost::HostDeviceVector<float>* predictions) {
+  bool const done = AtBoundary("evaluating", [&] {
+    Booster* const booster = Booster::WhichPredictedLast(ctx_);
+    return booster != nullptr && booster->BeginEvaluation(params(), predictions);
+  });
+  if (!done) inner()->EvalTransform(predictions);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,85 @@
+/// What this version of XGBoost calls things that other versions call otherwise: the names and small functions through
+/// which plugin/common speaks of them. docs/adr/0018-rounds-in-the-engine.md
+#ifndef XGBGPU_PLUGIN_HOST_HOST_H_
+#define XGBGPU_PLUGIN_HOST_HOST_H_
+
+#include <xgboost/base.h>
+#include <xgboost/data.h>
+#include <xgboost/generic_parameters.h>
+#include <xgboost/host_device_vector.h>
+#include <xgboost/learner.h>
+#include <xgboost/predictor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "driver/data_key.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::plugin {
+
+/// What a learner's parts have in common: seed, threads, device.
+using HostContext = xgboost::Context;
+/// The margins that a learner has cached of a matrix: a vector, and of how many rounds it is.
+using HostCache = xgboost::PredictionCacheEntry;
+/// Gradients, row-major [rows × outputs], on the host.
+using HostGradients = xgboost::HostDeviceVector<xgboost::GradientPair>;
+
+static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
+                  std::is_standard_layout_v<xgboost::GradientPair> &&
+                  std::is_same_v<xgboost::GradientPair::ValueT, decltype(GradientPair::grad)>,
+              "gradients are read where they lie");
+
+/// The gradients where they lie, seen as the engine's type.
+inline Span<GradientPair const> View(HostGradients const& gradients) {
+  auto const& host = gradients.ConstHostVector();
+  return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
+}
+/// The same after there is room for so many of each row.
+inline Span<GradientPair> Resize(HostGradients* gradients, std::uint64_t rows, std::uint32_t outputs) {
+  auto& host = gradients->HostVector();
+  host.resize(rows * outputs);
+  return {reinterpret_cast<GradientPair*>(host.data()), host.size()};
+}
+inline void Clear(HostGradients* gradients) { gradients->HostVector().clear(); }
+
+/// From now on there are no margins in the cache.
+inline void Clear(HostCache* cache) {
+  cache->predictions.HostVector().clear();
+  cache->version = 0;
+}
+
+/// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
+/// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
+inline std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, HostCache const& cache) {
+  auto owner = cache.ref.lock();
+  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
+  return owner;
+}
+/// The engine's key of `data`.
+inline DataKey KeyOf(xgboost::DMatrix* data, HostCache const& cache) { return DataKey{OwnerOf(data, cache)}; }
+/// True if the cache says of which matrix it is.
+inline bool HasOwner(HostCache const& cache) { return !cache.ref.expired(); }
+
+/// The margin of a row before the first tree, if the matrix has none of its own.
+inline float BaseScore(xgboost::LearnerModelParam const& model) { return model.BaseScore(HostContext::kCpuId)(0); }
+
+/// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
+inline bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
+
+/// True unless `data` are pages of external memory.
+inline bool IsInMemory(xgboost::DMatrix const& data) { return data.SingleColBlock(); }
+
+/// Makes XGBoost say what it says to `hist` if `data` was binned with another max_bin, which then plays no part.
+inline void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {
+  if (!IsBinned(*data)) return;
+  constexpr double kDefaultSparseThreshold = 0.2;
+  data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
+}
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_HOST_HOST_H_

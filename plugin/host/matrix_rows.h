@@ -1,0 +1,46 @@
+/// The pages of XGBoost's matrices as the engine reads rows.
+#ifndef XGBGPU_PLUGIN_HOST_MATRIX_ROWS_H_
+#define XGBGPU_PLUGIN_HOST_MATRIX_ROWS_H_
+
+#include <xgboost/data.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::plugin {
+
+/// [columns] 1 for a categorical one; empty if there is none.
+std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
+
+/// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins. To be read by one thread
+/// at a time.
+class DMatrixRows final : public RowSource {
+ public:
+  /// `data` must outlive it.
+  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {}
+  DMatrixRows(DMatrixRows const&) = delete;
+  DMatrixRows& operator=(DMatrixRows const&) = delete;
+
+  std::uint64_t rows() const override { return data_->Info().num_row_; }
+  FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
+  Span<std::uint8_t const> categorical() const override { return categorical_; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
+
+ private:
+  xgboost::DMatrix* data_;
+  std::vector<std::uint8_t> categorical_;
+  // Of a QuantileDMatrix, for which XGBoost makes a page of all values, 8 bytes each, whenever it is asked: kept till
+  // the end, which costs less than a second one.
+  mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;
+  mutable std::vector<Entry> finite_;
+  mutable RowBatch ends_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_HOST_MATRIX_ROWS_H_

@@ -1,0 +1,48 @@
+/// What stock code is given in place of a matrix that it need not see.
+#ifndef XGBGPU_PLUGIN_HOST_STAND_IN_H_
+#define XGBGPU_PLUGIN_HOST_STAND_IN_H_
+
+#include <dmlc/logging.h>
+#include <xgboost/c_api.h>
+#include <xgboost/data.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "host/host.h"
+
+namespace xgbgpu::plugin {
+
+/// A matrix of one row, without labels.
+inline xgboost::DMatrix* OneRow() {
+  static auto const* const kHandle = [] {
+    float const value = 0;
+    DMatrixHandle handle = nullptr;
+    if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
+      throw dmlc::Error{XGBGetLastError()};
+    }
+    return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle);
+  }();
+  return kHandle->get();
+}
+
+/// What a stock DoBoost is given in place of matrix, gradients and cache when the real ones are on a device: it checks
+/// that there is one gradient for each row, passes all of it to our updater, which looks at none, and commits the
+/// trees.
+class StandIn {
+ public:
+  explicit StandIn(std::uint32_t outputs) : gradients_(outputs) {}
+
+  xgboost::DMatrix* data() const { return OneRow(); }
+  HostGradients* gradients() { return &gradients_; }
+  HostCache* cache() { return &cache_; }
+
+ private:
+  HostGradients gradients_;
+  HostCache cache_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_HOST_STAND_IN_H_

@@ -1,0 +1,68 @@
+/// Which quantised data belong to a data set. docs/adr/0003-dataset-identity.md
+#ifndef XGBGPU_DRIVER_DATASET_CACHE_H_
+#define XGBGPU_DRIVER_DATASET_CACHE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "driver/data_key.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu {
+
+/// In place of max_bin: there are no bins but sorted columns, for exact trees.
+constexpr int kNoBins = 0;
+
+/// The quantised form of a data set that is wanted, and what it depends on beside the rows. Spans serve for the call.
+struct DatasetRequest {
+  DataKey key;
+  DataEpoch epoch;                       ///< of weights and groups
+  int max_bin;                           ///< or kNoBins
+  bool has_own_bins;                     ///< chosen when the data were made: max_bin and weights play no part
+  Span<float const> weights;             ///< as the host has them, of rows or groups
+  Span<std::uint32_t const> groups;      ///< where each group with a weight begins, and the last ends; empty: none have
+  Span<std::uint8_t const> categorical;  ///< [features] 1 for a categorical one; empty if there is none
+  Place place;                           ///< where it will lie
+  std::function<std::shared_ptr<Dataset const>()> make;  ///< makes it
+};
+
+/// The quantised data of this process: all trainings on one data set share them. May be used by several threads.
+class DatasetCache {
+ public:
+  static DatasetCache& Instance();
+
+  /// What is asked for, made if there is none yet for the same data, weights, bins and place.
+  std::shared_ptr<Dataset const> Get(DatasetRequest const& request);
+
+  /// Forgets what belongs to data that are gone.
+  void DropExpired();
+
+ private:
+  struct Slot {
+    DataKey key;
+    int max_bin;
+    Place place;
+    // As they were when the dataset was made.
+    std::vector<float> weights;
+    std::vector<std::uint32_t> groups;
+    std::vector<std::uint8_t> categorical;
+    DataEpoch epoch;  ///< in which weights and groups were found unchanged last
+    std::weak_ptr<Dataset const> dataset;
+  };
+
+  std::shared_ptr<Dataset const> FindLocked(DatasetRequest const& request);
+  void DropExpiredLocked();
+
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  DataKey last_key_;
+  std::shared_ptr<Dataset const> last_;  ///< the newest outlives its trainings: another one on the same data finds it
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_DRIVER_DATASET_CACHE_H_

@@ -1,0 +1,34 @@
+// Who makes a prediction.
+#include "driver/prediction_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace xgbgpu {
+namespace {
+
+constexpr std::uint64_t kTrees = 100;
+
+TEST(PredictionPolicyTest, WhatIsForADevice) {
+  struct {
+    std::uint64_t rows, to_read, rows_before;
+    bool in_use, expected;
+  } const cases[] = {
+      {2'000, 0, 0, true, false},            // the host is done before a device has begun
+      {3'000, 0, 0, true, true},             // it has the model
+      {10'000, kTrees, 0, true, false},      // to read it takes longer …
+      {11'000, kTrees, 0, true, true},       // … than this
+      {10'000, kTrees, 10'000, true, true},  // as much was predicted before
+      {2'000, kTrees, 1'000'000, true, false},
+      {160'000, 0, 0, false, false},  // nobody has waited for the driver yet
+      {160'000, kTrees, 1'000'000, false, false},
+      {180'000, kTrees, 0, false, true},
+  };
+  for (auto const& c : cases) {
+    EXPECT_EQ(kPredictionPolicy.IsForDevice(c.rows * kTrees, c.to_read, c.rows_before * kTrees, c.in_use), c.expected)
+        << c.rows << " rows, " << c.to_read << " trees to read, " << c.rows_before << " rows before"
+        << (c.in_use ? "" : ", no device in use");
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu
