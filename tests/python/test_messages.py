@@ -1,6 +1,7 @@
 """Bad input in messages of the library and of the package: cut at 80 characters, without control characters."""
 
 import re
+import os
 import subprocess
 import sys
 
@@ -100,7 +101,8 @@ def test_names_of_files_in_the_package(tmp_path):
 @pytest.mark.parametrize("arguments", [(ODD, ODD), ("a", "b", "--data", ODD), ("a", "b", ODD), ("a", "b", f"--gamma={ODD}")])
 def test_tool(arguments):
     command = [sys.executable, "-B", "-m", "xgboost_gpu", "compare", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 2
     assert IN_CHARACTERS in done.stderr
     assert CONTROL.search(done.stderr) is None
