@@ -17,6 +17,7 @@
 #include "core/message.h"
 #include "host_span.h"
 #include "host_version.h"
+#include "model_bytes.h"
 #include "newcomers.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
@@ -147,6 +148,41 @@ extern "C" int NextBatch(DataIterHandle handle) {
   return more;
 }
 
+/// XGBoost reports what a callback throws.
+extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHandle) {
+  throw dmlc::Error{*static_cast<std::string const*>(text)};
+}
+
+/// Does what a C function of XGBoost does that fails with this text.
+int Fail(std::string text) {
+  DMatrixHandle none = nullptr;
+  return XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
+}
+
+/// load(), if check() does not throw.
+template <typename Check, typename Load>
+int CheckedLoad(Check&& check, Load&& load) {
+  try {
+    AtBoundary("checking a model", check);
+  } catch (dmlc::Error const& error) {
+    return Fail(error.what());
+  }
+  return load();
+}
+
+/// Refuses bytes at which XGBoost's parsers would end the process.
+void CheckMemory(void const* begin, bst_ulong size) {
+  if (begin == nullptr) return;
+  Bytes bytes{{static_cast<char const*>(begin), static_cast<std::size_t>(size)}};
+  CheckBytes(&bytes, FormatOf(&bytes));
+}
+
+void CheckText(char const* json) {
+  if (json == nullptr) return;
+  Bytes bytes{json};
+  CheckBytes(&bytes, Format::kJson);
+}
+
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
@@ -158,6 +194,10 @@ std::uint64_t MetaInfoEpoch() { return epoch; }
 using xgbgpu::plugin::ApiCall;
 using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
+using xgbgpu::plugin::CheckedLoad;
+using xgbgpu::plugin::CheckMemory;
+using xgbgpu::plugin::CheckModelFile;
+using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
 using xgbgpu::plugin::HostSpan;
 using xgbgpu::plugin::InPlaceArrays;
@@ -239,6 +279,26 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
   xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
+}
+
+XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
+  static auto* const kNext = Next<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
+  return CheckedLoad([&] { CheckModelFile(file); }, [&] { return kNext(booster, file); });
+}
+
+XGBGPU_EXPORT int XGBoosterLoadModelFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
+  static auto* const kNext = Next<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
+  return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
+}
+
+XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
+  static auto* const kNext = Next<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
+  return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
+}
+
+XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
+  static auto* const kNext = Next<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
+  return CheckedLoad([&] { CheckText(config); }, [&] { return kNext(booster, config); });
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,

@@ -95,6 +95,7 @@ Booster::Booster(Kind kind, std::unique_ptr<xgboost::GradientBooster> inner, xgb
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
     DecorateNewcomers();
+    loaded_.CheckFeatures(args);
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
@@ -401,6 +402,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, xgboost::PredictionCacheEn
 
 void Booster::PredictBatch(xgboost::DMatrix* data, xgboost::PredictionCacheEntry* out, bool training,
                            unsigned layer_begin, unsigned layer_end) {
+  CheckOutputs();
   HostSpan span{training ? "margins" : "predict"};
   if (TraceFile::AnyOpen()) {
     SetThreadTrace(trace_);
@@ -488,13 +490,6 @@ void Booster::FillPredictions(xgboost::HostDeviceVector<float> const& prediction
   if (last.evaluated != &predictions || last.resident == nullptr) return;
   Bring(last.evaluated);
   BeginEvaluation(last.objective, last.evaluated);
-}
-
-void Booster::Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
-                    bool* out_of_bound) const {
-  auto* const decorated = dynamic_cast<Booster*>(out);
-  if (decorated != nullptr) decorated->ModelIsReplaced();
-  inner_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->inner_.get(), out_of_bound);
 }
 
 }  // namespace xgbgpu::plugin

@@ -20,6 +20,7 @@
 #include "device_prediction.h"
 #include "explanation.h"
 #include "metric/metric.h"
+#include "model_check.h"
 #include "objective/objective.h"
 #include "round.h"
 #include "time_orders.h"
@@ -72,19 +73,19 @@ class Booster : public xgboost::GradientBooster {
   /// Brings them to the host, if they are not there.
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
-  void LoadModel(xgboost::Json const& in) override {
-    ModelIsReplaced();
-    ObjectiveMayChange();
-    inner_->LoadModel(in);
-  }
+  void LoadModel(xgboost::Json const& in) override;
   void SaveModel(xgboost::Json* out) const override { inner_->SaveModel(out); }
   void Load(dmlc::Stream* in) override {
+    loaded_.Forget();
     ModelIsReplaced();
     ObjectiveMayChange();
     inner_->Load(in);
   }
   void Save(dmlc::Stream* out) const override { inner_->Save(out); }
-  std::int32_t BoostedRounds() const override { return inner_->BoostedRounds(); }
+  std::int32_t BoostedRounds() const override {
+    CheckOutputs();
+    return inner_->BoostedRounds();
+  }
   bool ModelFitted() const override { return inner_->ModelFitted(); }
   bool UseGPU() const override { return inner_->UseGPU(); }
 
@@ -92,6 +93,7 @@ class Booster : public xgboost::GradientBooster {
                       std::uint32_t layer_begin, std::uint32_t layer_end) const override;
   void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned layer_begin,
                        unsigned layer_end) override {
+    CheckOutputs();
     inner_->PredictInstance(row, out, layer_begin, layer_end);
   }
   void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
@@ -113,6 +115,8 @@ class Booster : public xgboost::GradientBooster {
   /// The part of a saved configuration that describes the gbtree.
   xgboost::Json& GBTreeSection(xgboost::Json* config) const;
 
+  /// A model that was loaded is one of this learner's outputs.
+  void CheckOutputs() const;
   std::uint32_t Rounds() const { return static_cast<std::uint32_t>(inner_->BoostedRounds()); }
   /// Trees are grown by our updater and margins are sums of their leaves: nothing that stock code has to see.
   bool OwnsRounds() const { return config_.Trains() && config_.Sequence() == kUpdater; }
@@ -214,6 +218,7 @@ class Booster : public xgboost::GradientBooster {
   xgboost::LearnerModelParam const* model_;
   std::unique_ptr<xgboost::GradientBooster> inner_;
   DartWeights dart_;  ///< of a dart
+  LoadedModel loaded_;
   BoosterConfig config_;
   std::string base_score_;  ///< as it was set last, if it was
   bool configure_failed_{false};

@@ -78,6 +78,7 @@ std::optional<ModelOnDevice> Booster::WorthADevice(DevicePrediction* prediction,
 
 void Booster::InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, xgboost::PredictionCacheEntry* out,
                              std::uint32_t layer_begin, std::uint32_t layer_end) const {
+  CheckOutputs();
   InPlaceArrays const* const arrays = CurrentInPlaceArrays();
   bool const done = AtBoundary("predicting", [&] {
     CheckDartRounds(layer_end);

@@ -1,6 +1,7 @@
 /// Everything that this library adds to XGBoost, done when it is loaded:
 ///
 ///   booster  gbtree, dart           the stock booster, decorated: booster.h
+///   booster  gblinear               the stock booster; loaded weights are checked: linear.h
 ///   predictor  cpu_predictor        the stock one, which can be watched: predictor.h
 ///   updater  grow_gpu_hist_xgbgpu   what the decorated boosters grow trees with: updater.h
 ///   every objective                 the stock one, decorated: objective.h
@@ -24,6 +25,7 @@
 
 #include "booster.h"
 #include "host_version.h"
+#include "linear.h"
 #include "metric.h"
 #include "newcomers.h"
 #include "objective.h"
@@ -42,6 +44,14 @@ void Decorate(char const* name, Booster::Kind kind) {
     std::unique_ptr<xgboost::GradientBooster> inner{make_stock(model, ctx)};
     return new Booster{kind, std::move(inner), model, ctx};
   });
+}
+
+void CheckLinear() {
+  auto& entry = dmlc::Registry<xgboost::GradientBoosterReg>::Get()->__REGISTER_OR_GET__("gblinear");
+  entry.set_body(
+      [make_stock = entry.body](xgboost::LearnerModelParam const* model, xgboost::GenericParameter const* ctx) {
+        return new LinearBooster{std::unique_ptr<xgboost::GradientBooster>{make_stock(model, ctx)}, model, ctx};
+      });
 }
 
 /// Makes what an entry of the registry made before, decorated. A type of its own, by which it is recognised.
@@ -93,6 +103,7 @@ std::string Register() {
   }
   Decorate("gbtree", Booster::Kind::kGBTree);
   Decorate("dart", Booster::Kind::kDart);
+  CheckLinear();
   DecoratePredictor();
   DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kKnown);
   DecorateAll<xgboost::MetricReg, MakeMetric>(Maker::kKnown);
