@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "constraint_text.h"
+#include "model_bytes.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -109,7 +110,11 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
 
 void SayWhatBecameOf(ParamValues const& dropped) {
   for (auto const& [name, value] : dropped) {
-    WarnOnce(name, "parameter " + name + " " + MeaningOfDropped(name) + ".");
+    char const* const meaning = MeaningOfDropped(name);  // null: loaded, saved by another version
+    WarnOnce(name,
+             "parameter " + name + " " +
+                 (meaning != nullptr ? meaning : "is not known to this version of xgboost-gpu, and has no effect") +
+                 ".");
   }
 }
 
@@ -159,6 +164,15 @@ Args BoosterConfig::Configure(Args const& args) {
   return out;
 }
 
+/// Stock code reads it, too, when it trains: its parser calls itself for each level.
+static void CheckInteractionNesting(ParamValues const& values) {
+  auto const found = values.find("interaction_constraints");
+  if (found == values.end() || !IsNestedDeeper(found->second, kMostNesting)) return;
+  throw InvalidArgument{"Parameter interaction_constraints has lists that are nested more than " +
+                        std::to_string(kMostNesting) +
+                        " deep; allowed: lists of columns in a list, as in [[0,2],[1,3,4]]"};
+}
+
 void BoosterConfig::Absorb(Args const& args) {
   std::string const* tree_method = nullptr;
   std::string const* updater = nullptr;
@@ -182,6 +196,7 @@ void BoosterConfig::Absorb(Args const& args) {
       dropped_values_[name] = value;
     }
   }
+  CheckInteractionNesting(tree_values_);
   Choose(tree_method, updater, process_type);
 }
 
@@ -252,6 +267,7 @@ void BoosterConfig::Load(Json* gbtree) {
   for (auto const& [name, updater] : updaters) {
     Json const* values = Find(updater, "train_param");
     if (values != nullptr) tree_values_ = ToValues(*values);
+    CheckInteractionNesting(tree_values_);
   }
   if (Json const* section = Find(in, kDeviceSection)) {
     for (auto const& [name, value] : ToValues(*section)) {

@@ -54,6 +54,8 @@ class List {
   }
 
   bool is_list() const { return is_list_; }
+  /// Those of UBJSON as they lie there.
+  std::int32_t const* whole() const { return i32_; }
   std::size_t size() const { return size_; }
   /// Nothing if it is no whole number.
   std::optional<std::int64_t> operator[](std::size_t i) const {
@@ -112,6 +114,27 @@ std::int64_t At(List const& list, std::size_t i, std::size_t tree, char const* n
   return *value;
 }
 
+/// All numbers of a list, for many looks: XGBoost has 32 bits for each, and none that is further out is allowed.
+class Numbers {
+ public:
+  /// `memory` must outlive it.
+  Numbers(List const& list, std::size_t tree, char const* name, std::vector<std::int32_t>* memory)
+      : values_{list.whole()} {
+    if (values_ != nullptr) return;
+    memory->resize(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+      constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+      (*memory)[i] = static_cast<std::int32_t>(std::clamp(At(list, i, tree, name), kLeast, kMost));
+    }
+    values_ = memory->data();
+  }
+  std::int32_t operator[](std::size_t i) const { return values_[i]; }
+
+ private:
+  std::int32_t const* values_;
+};
+
 /// Sets of categories: which nodes have one, and that each is within the list. XGBoost reads all, reachable or not.
 std::vector<bool> NodesWithCategories(Json const& saved, std::size_t tree, std::int64_t nodes) {
   constexpr std::int64_t kCategories = 1 << 24;  // XGBoost counts them in floats
@@ -148,66 +171,79 @@ std::vector<bool> NodesWithCategories(Json const& saved, std::size_t tree, std::
 
 }  // namespace
 
-void LoadedModel::CheckTree(Json const& saved, std::size_t tree) {
-  auto const left = ListOf(saved, tree, "left_children", {});
-  std::size_t const size = left.size();
+/// Memory that all trees use.
+struct LoadedModel::Scratch {
+  std::vector<std::int32_t> left, right, parents, features, types;
+  std::vector<std::uint8_t> seen;
+  std::vector<std::int32_t> todo;
+};
+
+void LoadedModel::CheckTree(Json const& saved, std::size_t tree, Scratch* scratch) {
+  auto const lefts = ListOf(saved, tree, "left_children", {});
+  std::size_t const size = lefts.size();
   auto const nodes = static_cast<std::int64_t>(size);
   std::int64_t const said = Number(saved, "tree_param", "num_nodes", 1);
   if (said != nodes || nodes < 1 || nodes > std::numeric_limits<std::int32_t>::max()) {
     Throw<InvalidArgument>("Tree ", tree, " has ", size, " values in left_children and num_nodes is ", said,
                            "; allowed: the same number, 1 or more");
   }
-  auto const right = ListOf(saved, tree, "right_children", size);
-  auto const parents = ListOf(saved, tree, "parents", size);
-  auto const features = ListOf(saved, tree, "split_indices", size);
+  auto const numbers = [&](char const* name, std::vector<std::int32_t>* memory) {
+    return Numbers{ListOf(saved, tree, name, size), tree, name, memory};
+  };
+  Numbers const left{lefts, tree, "left_children", &scratch->left};
+  Numbers const right = numbers("right_children", &scratch->right);
+  Numbers const parents = numbers("parents", &scratch->parents);
+  Numbers const features = numbers("split_indices", &scratch->features);
   for (char const* name : {"split_conditions", "default_left", "loss_changes", "sum_hessian", "base_weights"}) {
     ListOf(saved, tree, name, size);
   }
   for (std::size_t n = 1; n < size; ++n) {
-    std::int64_t const parent = At(parents, n, tree, "parents");
+    std::int64_t const parent = parents[n];
     if (parent >= 0 && parent < nodes) continue;
     Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", parent, "; allowed: 0 to ", nodes - 1);
   }
-  std::optional<List> types;
+  std::optional<Numbers> types;
   std::vector<bool> has_categories;
   if (Find(saved, "split_type") != nullptr) {
-    types = ListOf(saved, tree, "split_type", size);
+    types = numbers("split_type", &scratch->types);
     has_categories = NodesWithCategories(saved, tree, nodes);
   }
 
   // From the root, each node once. Children are neighbours, so that a pair is known by the left one.
-  std::vector<bool> seen(size);
-  std::vector<std::int64_t> todo{0};
+  auto& seen = scratch->seen;
+  auto& todo = scratch->todo;
+  seen.assign(size, 0);
+  todo.assign(1, 0);
   while (!todo.empty()) {
     std::int64_t const node = todo.back();
     auto const n = static_cast<std::size_t>(node);
     todo.pop_back();
-    std::int64_t const child = At(left, n, tree, "left_children");
+    std::int64_t const child = left[n];
     if (child == -1) continue;
     if (child < 1 || child >= nodes - 1) {
       Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the left child ", child, "; allowed: 1 to ",
                              nodes - 2, ", or -1 for a leaf");
     }
-    std::int64_t const other = At(right, n, tree, "right_children");
+    std::int64_t const other = right[n];
     if (other != child + 1) {
       Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the right child ", other, "; allowed: ", child + 1,
                              ", the node after its left child");
     }
     for (std::int64_t const next : {child, other}) {
-      if (seen[static_cast<std::size_t>(next)]) {
+      if (seen[static_cast<std::size_t>(next)] != 0) {
         Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the child ", next,
                                ", which another node has, too; allowed: one way from the root to each node");
       }
-      seen[static_cast<std::size_t>(next)] = true;
-      todo.push_back(next);
+      seen[static_cast<std::size_t>(next)] = 1;
+      todo.push_back(static_cast<std::int32_t>(next));
     }
-    std::int64_t const feature = At(features, n, tree, "split_indices");
+    std::int64_t const feature = features[n];
     if (feature < 0) {
       Throw<InvalidArgument>("Node ", node, " of tree ", tree, " splits feature ", feature, "; allowed: 0 or larger");
     }
     if (feature > feature_.value) feature_ = {feature, tree, node};
     if (!types) continue;
-    std::int64_t const type = At(*types, n, tree, "split_type");
+    std::int64_t const type = (*types)[n];
     bool const has = n < has_categories.size() && has_categories[n];
     if (type == 0 || (type == 1 && has)) continue;
     Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the split_type ", type,
@@ -240,6 +276,7 @@ void LoadedModel::CheckTrees(Json const& booster) {
                              " values; allowed: one for each tree");
     }
   }
+  Scratch scratch;
   std::vector<bool> seen(trees.size());
   for (std::size_t t = 0; t < trees.size(); ++t) {
     Json const* const id = Find(trees[t], "id");
@@ -253,7 +290,7 @@ void LoadedModel::CheckTrees(Json const& booster) {
     std::int64_t const output = At(info, t, t, "tree_info");
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
     if (output > next.output_.value) next.output_ = {output, t, 0};
-    next.CheckTree(trees[t], static_cast<std::size_t>(place));
+    next.CheckTree(trees[t], static_cast<std::size_t>(place), &scratch);
   }
   *this = next;
 }

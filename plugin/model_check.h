@@ -37,7 +37,8 @@ class LoadedModel {
   void CheckWeightsFor(std::uint64_t features, std::uint32_t outputs) const;
 
  private:
-  void CheckTree(xgboost::Json const& saved, std::size_t tree);
+  struct Scratch;
+  void CheckTree(xgboost::Json const& saved, std::size_t tree, Scratch* scratch);
 
   struct Place {
     std::int64_t value{-1};
