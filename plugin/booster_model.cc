@@ -1,11 +1,13 @@
 /// Models that come from elsewhere, or go there.
+#include <xgboost/generic_parameters.h>
+
 #include "booster.h"
 #include "boundary.h"
 
 namespace xgbgpu::plugin {
 
 void Booster::LoadModel(xgboost::Json const& in) {
-  AtBoundary("loading a model", [&] { loaded_.CheckTrees(in); });
+  AtBoundary("loading a model", [&] { loaded_.CheckTrees(in, ctx_->Threads()); });
   ModelIsReplaced();
   ObjectiveMayChange();
   inner_->LoadModel(in);

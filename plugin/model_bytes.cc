@@ -159,7 +159,14 @@ class UbjsonScan {
     Expect('L', what);
     std::uint64_t const begin = at_;
     std::uint64_t value = 0;
-    for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(Take(what));
+    Peek(what);
+    if (piece_.size() - (at_ - begin_) >= sizeof(value)) {
+      std::memcpy(&value, piece_.data() + (at_ - begin_), sizeof(value));
+      value = __builtin_bswap64(value);
+      at_ += sizeof(value);
+    } else {
+      for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(Take(what));
+    }
     std::uint64_t const allowed = std::min(most, (bytes_->size() - at_) / bytes);
     if (value > allowed) {
       Throw<InvalidArgument>("At byte ", begin, " the size of ", what, " is ", static_cast<std::int64_t>(value),

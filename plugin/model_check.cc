@@ -1,12 +1,15 @@
 #include "model_check.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/message.h"
+#include "core/parallel.h"
 
 namespace xgbgpu::plugin {
 
@@ -85,9 +88,8 @@ class List {
 };
 
 /// A saved parameter, which is text; `fallback` where it is missing or no number, of which XGBoost speaks.
-std::int64_t Number(Json const& object, char const* section, char const* name, std::int64_t fallback) {
-  Json const* const values = Find(object, section);
-  Json const* const value = values == nullptr ? nullptr : Find(*values, name);
+std::int64_t Number(Json const& section, char const* name, std::int64_t fallback) {
+  Json const* const value = Find(section, name);
   if (value == nullptr || !xgboost::IsA<xgboost::String>(*value)) return fallback;
   std::string const& text = xgboost::get<xgboost::String const>(*value);
   char* end = nullptr;
@@ -95,14 +97,77 @@ std::int64_t Number(Json const& object, char const* section, char const* name, s
   return end == text.c_str() ? fallback : number;
 }
 
+/// What a saved tree consists of, in the order of a map.
+enum Part {
+  kBaseWeights,
+  kCategories,
+  kCategoriesNodes,
+  kCategoriesSegments,
+  kCategoriesSizes,
+  kDefaultLeft,
+  kId,
+  kLeftChildren,
+  kLossChanges,
+  kParents,
+  kRightChildren,
+  kSplitConditions,
+  kSplitIndices,
+  kSplitType,
+  kSumHessian,
+  kTreeParam,
+  kParts
+};
+constexpr std::array<char const*, kParts> kNames{"base_weights",
+                                                 "categories",
+                                                 "categories_nodes",
+                                                 "categories_segments",
+                                                 "categories_sizes",
+                                                 "default_left",
+                                                 "id",
+                                                 "left_children",
+                                                 "loss_changes",
+                                                 "parents",
+                                                 "right_children",
+                                                 "split_conditions",
+                                                 "split_indices",
+                                                 "split_type",
+                                                 "sum_hessian",
+                                                 "tree_param"};
+
+/// A saved tree, found in one walk: a look-up for each part would take longer than to read it.
+class SavedTree {
+ public:
+  SavedTree(Json const& saved, std::size_t tree) : number{tree} {
+    if (!xgboost::IsA<xgboost::Object>(saved)) Throw<InvalidArgument>("Tree ", tree, " is no object; allowed: a tree");
+    std::size_t part = 0;
+    for (auto const& [name, value] : xgboost::get<xgboost::Object const>(saved)) {
+      int order = 1;
+      while (part < kParts && (order = name.compare(kNames[part])) > 0) ++part;
+      if (order == 0) parts_[part] = &value;
+    }
+  }
+
+  bool Has(Part part) const { return parts_[part] != nullptr; }
+  Json const& operator[](Part part) const {
+    if (!Has(part)) Throw<InvalidArgument>("Tree ", number, " has no ", kNames[part], "; allowed: a complete tree");
+    return *parts_[part];
+  }
+
+  std::size_t const number;
+
+ private:
+  std::array<Json const*, kParts> parts_{};
+};
+
 /// A list of the tree; `size`: what it must have.
-List ListOf(Json const& saved, std::size_t tree, char const* name, std::optional<std::size_t> size) {
-  Json const* const found = Find(saved, name);
-  if (found == nullptr) Throw<InvalidArgument>("Tree ", tree, " has no ", name, "; allowed: a list of numbers");
-  List const list{*found};
-  if (!list.is_list()) Throw<InvalidArgument>("Tree ", tree, ": ", name, " is no list; allowed: a list of numbers");
+List ListOf(SavedTree const& saved, Part part, std::optional<std::size_t> size) {
+  List const list{saved[part]};
+  if (!list.is_list()) {
+    Throw<InvalidArgument>("Tree ", saved.number, ": ", kNames[part], " is no list; allowed: a list of numbers");
+  }
   if (size && list.size() != *size) {
-    Throw<InvalidArgument>("Tree ", tree, " has ", list.size(), " values in ", name, "; allowed: ", *size);
+    Throw<InvalidArgument>("Tree ", saved.number, " has ", list.size(), " values in ", kNames[part],
+                           "; allowed: ", *size);
   }
   return list;
 }
@@ -136,18 +201,19 @@ class Numbers {
 };
 
 /// Sets of categories: which nodes have one, and that each is within the list. XGBoost reads all, reachable or not.
-std::vector<bool> NodesWithCategories(Json const& saved, std::size_t tree, std::int64_t nodes) {
-  constexpr std::int64_t kCategories = 1 << 24;  // XGBoost counts them in floats
-  auto const listed = ListOf(saved, tree, "categories_nodes", {});
-  auto const segments = ListOf(saved, tree, "categories_segments", listed.size());
-  auto const sizes = ListOf(saved, tree, "categories_sizes", listed.size());
-  auto const categories = ListOf(saved, tree, "categories", {});
+std::vector<bool> NodesWithCategories(SavedTree const& saved, std::int64_t nodes) {
+  std::size_t const tree = saved.number;
+  constexpr std::int64_t kTooMany = 1 << 24;  // XGBoost counts them in floats
+  auto const listed = ListOf(saved, kCategoriesNodes, {});
+  auto const segments = ListOf(saved, kCategoriesSegments, listed.size());
+  auto const sizes = ListOf(saved, kCategoriesSizes, listed.size());
+  auto const categories = ListOf(saved, kCategories, {});
   auto const all = static_cast<std::int64_t>(categories.size());
   for (std::size_t i = 0; i < categories.size(); ++i) {
     std::int64_t const category = At(categories, i, tree, "categories");
-    if (category >= 0 && category < kCategories) continue;
+    if (category >= 0 && category < kTooMany) continue;
     Throw<InvalidArgument>("Tree ", tree, ": value ", i, " in categories is ", category, "; allowed: 0 to ",
-                           kCategories - 1);
+                           kTooMany - 1);
   }
   std::vector<bool> has(listed.size() == 0 ? 0 : static_cast<std::size_t>(nodes));
   std::int64_t before = -1;
@@ -178,46 +244,70 @@ struct LoadedModel::Scratch {
   std::vector<std::int32_t> todo;
 };
 
-void LoadedModel::CheckTree(Json const& saved, std::size_t tree, Scratch* scratch) {
-  auto const lefts = ListOf(saved, tree, "left_children", {});
+void LoadedModel::CheckTree(Json const& json, std::size_t tree, Scratch* scratch) {
+  SavedTree const saved{json, tree};
+  auto const lefts = ListOf(saved, kLeftChildren, {});
   std::size_t const size = lefts.size();
   auto const nodes = static_cast<std::int64_t>(size);
-  std::int64_t const said = Number(saved, "tree_param", "num_nodes", 1);
+  std::int64_t const said = Number(saved[kTreeParam], "num_nodes", 1);
   if (said != nodes || nodes < 1 || nodes > std::numeric_limits<std::int32_t>::max()) {
     Throw<InvalidArgument>("Tree ", tree, " has ", size, " values in left_children and num_nodes is ", said,
                            "; allowed: the same number, 1 or more");
   }
-  auto const numbers = [&](char const* name, std::vector<std::int32_t>* memory) {
-    return Numbers{ListOf(saved, tree, name, size), tree, name, memory};
+  auto const numbers = [&](Part part, std::vector<std::int32_t>* memory) {
+    return Numbers{ListOf(saved, part, size), tree, kNames[part], memory};
   };
-  Numbers const left{lefts, tree, "left_children", &scratch->left};
-  Numbers const right = numbers("right_children", &scratch->right);
-  Numbers const parents = numbers("parents", &scratch->parents);
-  Numbers const features = numbers("split_indices", &scratch->features);
-  for (char const* name : {"split_conditions", "default_left", "loss_changes", "sum_hessian", "base_weights"}) {
-    ListOf(saved, tree, name, size);
+  Numbers const left{lefts, tree, kNames[kLeftChildren], &scratch->left};
+  Numbers const right = numbers(kRightChildren, &scratch->right);
+  Numbers const parents = numbers(kParents, &scratch->parents);
+  Numbers const features = numbers(kSplitIndices, &scratch->features);
+  for (Part const part : {kSplitConditions, kDefaultLeft, kLossChanges, kSumHessian, kBaseWeights}) {
+    ListOf(saved, part, size);
   }
-  for (std::size_t n = 1; n < size; ++n) {
-    std::int64_t const parent = parents[n];
-    if (parent >= 0 && parent < nodes) continue;
-    Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", parent, "; allowed: 0 to ", nodes - 1);
+  bool have_parents = true;  // a loop without a way out, for all elements of a register at once
+  for (std::size_t n = 1; n < size; ++n) have_parents &= static_cast<std::uint32_t>(parents[n]) < size;
+  for (std::size_t n = 1; n < size && !have_parents; ++n) {
+    if (static_cast<std::uint32_t>(parents[n]) < size) continue;
+    Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", parents[n], "; allowed: 0 to ",
+                           nodes - 1);
   }
   std::optional<Numbers> types;
   std::vector<bool> has_categories;
-  if (Find(saved, "split_type") != nullptr) {
-    types = numbers("split_type", &scratch->types);
-    has_categories = NodesWithCategories(saved, tree, nodes);
+  if (saved.Has(kSplitType)) {
+    types = numbers(kSplitType, &scratch->types);
+    has_categories = NodesWithCategories(saved, nodes);
+  }
+
+  // Trees as they grow: children behind their parents, which name each other, and no node beside these. So all can be
+  // reached, once. Numbers are looked at in order, which takes a fraction of the way from the root.
+  std::size_t inner = 0, last = 0;
+  bool plain = true;
+  for (std::size_t n = 0; n < size && plain; ++n) {
+    auto const child = static_cast<std::size_t>(left[n]);
+    if (left[n] == -1) continue;
+    plain = left[n] > static_cast<std::int64_t>(n) && child + 1 < size && right[n] == left[n] + 1 &&
+            parents[child] == static_cast<std::int64_t>(n) && parents[child + 1] == static_cast<std::int64_t>(n) &&
+            features[n] >= 0 && (!types || (*types)[n] == 0);
+    if (inner == 0 || features[n] > features[last]) last = n;
+    ++inner;
+  }
+  if (plain && 2 * inner + 1 == size) {
+    if (inner > 0 && features[last] > feature_.value) {
+      feature_ = {features[last], tree, static_cast<std::int64_t>(last)};
+    }
+    return;
   }
 
   // From the root, each node once. Children are neighbours, so that a pair is known by the left one.
   auto& seen = scratch->seen;
   auto& todo = scratch->todo;
   seen.assign(size, 0);
-  todo.assign(1, 0);
-  while (!todo.empty()) {
-    std::int64_t const node = todo.back();
+  todo.resize(size);
+  todo[0] = 0;
+  std::size_t end = 1;
+  for (std::size_t begin = 0; begin < end; ++begin) {
+    std::int64_t const node = todo[begin];
     auto const n = static_cast<std::size_t>(node);
-    todo.pop_back();
     std::int64_t const child = left[n];
     if (child == -1) continue;
     if (child < 1 || child >= nodes - 1) {
@@ -235,7 +325,7 @@ void LoadedModel::CheckTree(Json const& saved, std::size_t tree, Scratch* scratc
                                ", which another node has, too; allowed: one way from the root to each node");
       }
       seen[static_cast<std::size_t>(next)] = 1;
-      todo.push_back(static_cast<std::int32_t>(next));
+      todo[end++] = static_cast<std::int32_t>(next);
     }
     std::int64_t const feature = features[n];
     if (feature < 0) {
@@ -252,7 +342,7 @@ void LoadedModel::CheckTree(Json const& saved, std::size_t tree, Scratch* scratc
   }
 }
 
-void LoadedModel::CheckTrees(Json const& booster) {
+void LoadedModel::CheckTrees(Json const& booster, int threads) {
   LoadedModel next;
   Json const* const name = Find(booster, "name");
   bool const is_dart =
@@ -262,13 +352,14 @@ void LoadedModel::CheckTrees(Json const& booster) {
   if (!xgboost::IsA<xgboost::Array>(list)) Throw<InvalidArgument>("trees of the model are no list; allowed: a list");
   auto const& trees = xgboost::get<xgboost::Array const>(list);
   next.trees_ = trees.size();
-  std::int64_t const said = Number(model, "gbtree_model_param", "num_trees", 0);
+  Json const& params = Member(model, "gbtree_model_param");
+  std::int64_t const said = Number(params, "num_trees", 0);
   List const info{Member(model, "tree_info")};
   if (static_cast<std::uint64_t>(said) != trees.size() || info.size() != trees.size()) {
     Throw<InvalidArgument>("The model has ", trees.size(), " trees, num_trees is ", said, ", and tree_info has ",
                            info.size(), " values; allowed: the same number of each");
   }
-  next.parallel_trees_ = Number(model, "gbtree_model_param", "num_parallel_tree", 1);
+  next.parallel_trees_ = Number(params, "num_parallel_tree", 1);
   if (is_dart) {
     List const weights{Member(booster, "weight_drop")};
     if (weights.size() != trees.size()) {
@@ -276,8 +367,8 @@ void LoadedModel::CheckTrees(Json const& booster) {
                              " values; allowed: one for each tree");
     }
   }
-  Scratch scratch;
   std::vector<bool> seen(trees.size());
+  std::vector<std::size_t> ids(trees.size());
   for (std::size_t t = 0; t < trees.size(); ++t) {
     Json const* const id = Find(trees[t], "id");
     bool const is_number = id != nullptr && xgboost::IsA<xgboost::Integer>(*id);
@@ -286,12 +377,20 @@ void LoadedModel::CheckTrees(Json const& booster) {
       Throw<InvalidArgument>("Tree ", t, " in the list of trees has the id ", place, "; allowed: 0 to ",
                              trees.size() - 1, ", each once");
     }
-    seen[static_cast<std::size_t>(place)] = true;
+    ids[t] = static_cast<std::size_t>(place);
+    seen[ids[t]] = true;
     std::int64_t const output = At(info, t, t, "tree_info");
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
     if (output > next.output_.value) next.output_ = {output, t, 0};
-    next.CheckTree(trees[t], static_cast<std::size_t>(place), &scratch);
   }
+  std::mutex mutex;
+  ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
+    Scratch scratch;
+    LoadedModel part;
+    for (std::size_t t = begin; t < end; ++t) part.CheckTree(trees[t], ids[t], &scratch);
+    std::lock_guard<std::mutex> lock{mutex};
+    if (part.feature_.value > next.feature_.value) next.feature_ = part.feature_;
+  });
   *this = next;
 }
 

@@ -4,6 +4,9 @@
 #include <xgboost/c_api.h>
 #include <xgboost/json.h>
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "fuzz.h"
 #include "model_bytes.h"
 #include "model_check.h"
@@ -54,7 +57,7 @@ bool Check(std::string const& text) {
     loaded.CheckWeightsFor(static_cast<std::uint64_t>(shape.features), outputs);
     return true;
   }
-  loaded.CheckTrees(booster);
+  loaded.CheckTrees(booster, 1);
   loaded.CheckFeatures({{"num_feature", std::to_string(shape.features)}});
   loaded.CheckOutputs(outputs);
   return true;

@@ -338,3 +338,15 @@ def test_what_is_as_it_should_be_loads() -> None:
                 assert raw(loaded) == raw(booster)
             assert np.array_equal(loaded.predict(data), expected)
         assert np.array_equal(pickle.loads(pickle.dumps(booster)).predict(data), expected)
+
+
+@only_ours
+def test_a_configuration_of_another_version_may_say_more() -> None:
+    """A parameter that this version does not know has no effect: once it ended the process at the next set_param."""
+    booster = xgb.train(params(), _numbers(), 1)
+    config = json.loads(booster.save_config())
+    config["learner"]["gradient_booster"]["xgboost_gpu_param"]["of_another_version"] = "1"
+    booster.load_config(json.dumps(config))
+    booster.set_param("max_depth", 2)
+    booster.update(_numbers(), 1)
+    assert booster.num_boosted_rounds() == 2
