@@ -162,6 +162,7 @@ int Fail(std::string text) {
 /// load(), if check() does not throw.
 template <typename Check, typename Load>
 int CheckedLoad(Check&& check, Load&& load) {
+  if (!WhyNotRegistered().empty()) return load();  // another version may take other models
   try {
     AtBoundary("checking a model", check);
   } catch (dmlc::Error const& error) {
