@@ -12,6 +12,9 @@ python=/usr/bin/python3
 # To configure and build: compiler, CMake, the stock XGBoost's headers, JSON, and what tests and benches link.
 build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev)
 
+# For scripts/fuzz: libFuzzer, the sanitizers, and the OpenMP that clang compiles with.
+fuzz_packages=(clang libclang-rt-dev libomp-dev)
+
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 

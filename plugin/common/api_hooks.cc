@@ -20,6 +20,7 @@
 #include "core/message.h"
 #include "driver/host_span.h"
 #include "host_version.h"
+#include "model_bytes.h"
 #include "newcomers.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
@@ -156,10 +157,26 @@ extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHan
 }
 
 /// Does what a C function of XGBoost does that fails with this text.
-int Fail(std::string text) {
+void Fail(std::string text) {
   DMatrixHandle none = nullptr;
-  return XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
+  XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
 }
+
+/// Refuses bytes at which XGBoost's parsers would end the process.
+void CheckMemory(void const* begin, bst_ulong size) {
+  if (begin == nullptr) return;
+  Bytes bytes{{static_cast<char const*>(begin), static_cast<std::size_t>(size)}};
+  CheckBytes(&bytes, FormatOf(&bytes));
+}
+
+/// The same of a text.
+void CheckText(char const* json) {
+  if (json == nullptr) return;
+  Bytes bytes{json};
+  CheckBytes(&bytes, Format::kJson);
+}
+
+constexpr char kCommunicator[] = "checking parameters of the communicator";
 
 /// Rabit, which connects the workers of XGBoost 1.7, reads a name and a value into 256 bytes each, however long they
 /// are. `argument`: name=value.
@@ -175,6 +192,7 @@ void CheckRabitArgument(std::string_view argument) {
 
 /// `config`: of XGCommunicatorInit.
 void CheckCommunicator(char const* config) {
+  CheckText(config);
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
   for (auto const& [name, value] : xgboost::get<xgboost::Object const>(json)) {
     bool const is_text = xgboost::IsA<xgboost::String>(value);
@@ -182,17 +200,23 @@ void CheckCommunicator(char const* config) {
   }
 }
 
-/// If check() throws, false, and the text is what XGBGetLastError tells.
+/// If check() throws, false, and the text is what XGBGetLastError tells. `doing` completes "out of memory while …".
 template <typename Check>
-bool Passes(Check&& check) {
+bool Passes(char const* doing, Check&& check) {
   if (!WhyNotRegistered().empty()) return true;  // another version may have other limits
   try {
-    AtBoundary("checking parameters of the communicator", check);
+    AtBoundary(doing, check);
     return true;
   } catch (dmlc::Error const& error) {
     Fail(error.what());
     return false;
   }
+}
+
+/// load(), if check() does not throw.
+template <typename Check, typename Load>
+int CheckedLoad(Check&& check, Load&& load) {
+  return Passes("checking a model", check) ? load() : -1;
 }
 
 }  // namespace
@@ -207,9 +231,17 @@ using xgbgpu::HostSpan;
 using xgbgpu::plugin::ApiCall;
 using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
+using xgbgpu::plugin::CheckCommunicator;
+using xgbgpu::plugin::CheckedLoad;
+using xgbgpu::plugin::CheckMemory;
+using xgbgpu::plugin::CheckModelFile;
+using xgbgpu::plugin::CheckRabitArgument;
+using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
 using xgbgpu::plugin::InPlaceArrays;
+using xgbgpu::plugin::kCommunicator;
 using xgbgpu::plugin::Next;
+using xgbgpu::plugin::Passes;
 
 extern "C" {
 
@@ -289,6 +321,26 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
   return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
 }
 
+XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
+  static auto* const kNext = Next<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
+  return CheckedLoad([&] { CheckModelFile(file); }, [&] { return kNext(booster, file); });
+}
+
+XGBGPU_EXPORT int XGBoosterLoadModelFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
+  static auto* const kNext = Next<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
+  return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
+}
+
+XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
+  static auto* const kNext = Next<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
+  return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
+}
+
+XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
+  static auto* const kNext = Next<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
+  return CheckedLoad([&] { CheckText(config); }, [&] { return kNext(booster, config); });
+}
+
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
                                            char const* values, bst_ulong columns) {
   static auto* const kNext = Next<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
@@ -300,15 +352,15 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
   static auto* const kNext = Next<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
-  bool const passes = config == nullptr || xgbgpu::plugin::Passes([&] { xgbgpu::plugin::CheckCommunicator(config); });
+  bool const passes = config == nullptr || Passes(kCommunicator, [&] { CheckCommunicator(config); });
   return passes ? kNext(config) : -1;
 }
 
 /// How programs written for older versions do the same. XGBoost exports it, and has no public header with it.
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
   static auto* const kNext = Next<bool(int, char**)>("RabitInit");
-  bool const passes = xgbgpu::plugin::Passes([&] {
-    for (int i = 0; i < n; ++i) xgbgpu::plugin::CheckRabitArgument(arguments[i]);
+  bool const passes = Passes(kCommunicator, [&] {
+    for (int i = 0; i < n; ++i) CheckRabitArgument(arguments[i]);
   });
   return passes && kNext(n, arguments);
 }

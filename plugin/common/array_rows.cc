@@ -53,16 +53,22 @@ std::optional<ArrayView> Parse(char const* interface, std::size_t dimensions) {
   auto const& type = xgboost::get<xgboost::String const>(json["typestr"]);
   auto const shape = Integers(json["shape"]);
   bool const in_order = type.size() == 3 && (type[0] == '<' || type[0] == '|');
-  if (!in_order || shape.size() != dimensions) return {};
+  bool const has_sizes = std::all_of(shape.cbegin(), shape.cend(), [](std::int64_t n) { return n >= 0; });
+  if (!in_order || !has_sizes || shape.size() != dimensions) return {};
   ArrayView view{nullptr, type.substr(1), shape, std::vector<std::int64_t>(dimensions)};
-  auto const address = xgboost::get<xgboost::Integer const>(xgboost::get<xgboost::Array const>(json["data"])[0]);
+  auto const& data = xgboost::get<xgboost::Array const>(json["data"]);
+  if (data.empty()) return {};
+  auto const address = xgboost::get<xgboost::Integer const>(data[0]);
   view.data = reinterpret_cast<char const*>(static_cast<std::uintptr_t>(address));
   if (has("strides")) {
     view.strides = Integers(json["strides"]);
     if (view.strides.size() != dimensions) return {};
   } else {
     std::int64_t bytes = type[2] - '0';
-    for (std::size_t d = dimensions; d-- > 0; bytes *= shape[d]) view.strides[d] = bytes;
+    for (std::size_t d = dimensions; d-- > 0;) {
+      view.strides[d] = bytes;
+      if (__builtin_mul_overflow(bytes, shape[d], &bytes)) return {};
+    }
   }
   return view;
 }

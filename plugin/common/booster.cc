@@ -93,6 +93,7 @@ void Booster::ModelChanges() {
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
     DecorateNewcomers();
+    loaded_.CheckFeatures(args);
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
@@ -117,6 +118,20 @@ void Booster::Configure(xgboost::Args const& args) {
       if (name == "base_score") base_score_ = value;
     }
   });
+}
+
+void Booster::ModelComes(xgboost::Json const* in) {
+  if (in == nullptr) {
+    loaded_.Forget();
+  } else {
+    AtBoundary("loading a model", [&] { loaded_.CheckTrees(*in, ctx_->Threads()); });
+  }
+  ModelIsReplaced();
+  ObjectiveMayChange();
+}
+
+void Booster::CheckOutputs() const {
+  AtBoundary("using a model", [&] { loaded_.CheckOutputs(model_->num_output_group); });
 }
 
 void Booster::LoadConfig(xgboost::Json const& in) {

@@ -26,6 +26,7 @@
 #include "host/host.h"
 #include "host/stock_dart.h"
 #include "metric/metric.h"
+#include "model_check.h"
 #include "objective/objective.h"
 
 namespace xgbgpu::plugin {
@@ -62,6 +63,11 @@ class Booster {
   /// allocation, of which XGBoost says nothing, becomes an error that says how much it needs.
   void ByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const;
 
+  /// Before the stock booster loads a model, saved as `in`, or if null in the deprecated binary format, which is not
+  /// checked. Throws if `in` is damaged; then all is as before.
+  void ModelComes(xgboost::Json const* in);
+  /// Throws if a model that was loaded is not one of this learner's outputs.
+  void CheckOutputs() const;
   /// Before the stock booster gets another model: nothing that we have made of the old one is true any more, nor what
   /// XGBoost has cached of it.
   void ModelIsReplaced() {
@@ -189,6 +195,7 @@ class Booster {
   HostContext const* ctx_;
   StockDart stock_dart_;  ///< is asked nothing if this is no dart
   DartWeights dart_;      ///< the same
+  LoadedModel loaded_;
   BoosterConfig config_;
   std::string base_score_;  ///< as it was set last, if it was
   bool configure_failed_{false};

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "core/quoted.h"
+#include "model_bytes.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -79,6 +80,7 @@ std::vector<std::vector<FeatureIndex>> ParseInteractionConstraints(std::string c
   std::string const trimmed = Trimmed(text);
   std::vector<std::vector<FeatureIndex>> sets;
   if (trimmed.empty()) return sets;
+  if (IsNestedDeeper(trimmed, 2)) NotSets(text, "lists are nested deeper");
   xgboost::Json json;
   try {
     json = xgboost::Json::Load(xgboost::StringView{trimmed});

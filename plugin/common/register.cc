@@ -1,6 +1,7 @@
 /// Everything that this library adds to XGBoost, done when it is loaded:
 ///
 ///   booster  gbtree, dart           the stock booster, decorated: booster.h
+///   booster  gblinear               the stock booster; loaded weights are checked: decorated_linear.h
 ///   predictor  cpu_predictor        the stock one, which can be watched: predictor.h
 ///   updater  grow_gpu_hist_xgbgpu   what the decorated boosters grow trees with: updater.h
 ///   every objective                 the stock one, decorated: objective.h
@@ -23,6 +24,7 @@
 #include <string>
 
 #include "host/decorated_booster.h"
+#include "host/decorated_linear.h"
 #include "host/decorated_metric.h"
 #include "host/decorated_objective.h"
 #include "host/host.h"
@@ -42,6 +44,14 @@ void Decorate(char const* name, Booster::Kind kind) {
   entry.set_body([=](xgboost::LearnerModelParam const* model, HostContext const* ctx) {
     std::unique_ptr<xgboost::GradientBooster> inner{make_stock(model, ctx)};
     return new DecoratedBooster{kind, std::move(inner), model, ctx};
+  });
+}
+
+/// From now on `gblinear` makes what it made before, with a check of its weights.
+void CheckLinear() {
+  auto& entry = dmlc::Registry<xgboost::GradientBoosterReg>::Get()->__REGISTER_OR_GET__("gblinear");
+  entry.set_body([make_stock = entry.body](xgboost::LearnerModelParam const* model, HostContext const* ctx) {
+    return new DecoratedLinear{std::unique_ptr<xgboost::GradientBooster>{make_stock(model, ctx)}, model, ctx};
   });
 }
 
@@ -94,6 +104,7 @@ std::string Register() {
   }
   Decorate("gbtree", Booster::Kind::kGBTree);
   Decorate("dart", Booster::Kind::kDart);
+  CheckLinear();
   DecoratePredictor();
   DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kKnown);
   DecorateAll<xgboost::MetricReg, MakeMetric>(Maker::kKnown);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/constraint_text.h"
+#include "common/model_bytes.h"
 #include "common/notice.h"
 #include "core/quoted.h"
 #include "xgbgpu/error.h"
@@ -46,7 +47,7 @@ xgboost::Object ToObject(ParamValues const& values) {
 template <typename Kind>
 void CheckIs(Json const& value, std::string const& key) {
   if (xgboost::IsA<Kind>(value)) return;
-  throw InvalidArgument{"Key '" + key + "' of the loaded configuration has a value of kind " +
+  throw InvalidArgument{"Key " + Quoted(key) + " of the loaded configuration has a value of kind " +
                         value.GetValue().TypeStr() + "; allowed: " + Kind{}.TypeStr()};
 }
 
@@ -156,6 +157,15 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
                         "; allowed: a list with only one updater that grows trees (grow_…)"};
 }
 
+/// Stock code reads it, too, when it trains: its parser calls itself for each level.
+void CheckInteractionNesting(ParamValues const& values) {
+  auto const found = values.find("interaction_constraints");
+  if (found == values.end() || !IsNestedDeeper(found->second, kMostNesting)) return;
+  throw InvalidArgument{"Parameter interaction_constraints has lists that are nested more than " +
+                        std::to_string(kMostNesting) +
+                        " deep; allowed: lists of columns in a list, as in [[0,2],[1,3,4]]"};
+}
+
 void SayWhatBecameOf(ParamValues const& dropped) {
   for (auto const& [name, value] : dropped) {
     WarnOnce(name, "parameter " + name + " " + MeaningOfDropped(name) + ".");
@@ -234,6 +244,7 @@ void BoosterConfig::Absorb(Args const& args) {
       dropped_values_[name] = value;
     }
   }
+  CheckInteractionNesting(tree_values_);
   Choose(tree_method, updater, process_type);
 }
 
@@ -328,7 +339,7 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
       dropped_values_[name] = value;
     } else {
       WarnOnce(std::string{kDeviceSection} + '.' + name,
-               "key '" + name + "' of " + kDeviceSection + " in the loaded configuration is ignored.");
+               "key " + Quoted(name) + " of " + kDeviceSection + " in the loaded configuration is ignored.");
     }
   }
   return exact;
@@ -347,6 +358,7 @@ void BoosterConfig::Load(Json* gbtree) {
     std::string const key = "updater." + name;
     Json const* values = Find(updater, "train_param", key);
     if (values != nullptr) tree_values_ = ToValues(*values, key + ".train_param");
+    CheckInteractionNesting(tree_values_);
   }
   Json const* const own = Find(in, kDeviceSection, "gradient_booster");
   bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));

@@ -32,16 +32,19 @@ class DecoratedBooster final : public xgboost::GradientBooster {
   }
   void PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training, unsigned layer_begin,
                     unsigned layer_end) override {
+    ours_.CheckOutputs();
     ours_.PredictBatch(data, out, training, {layer_begin, layer_end});
   }
   void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, HostCache* out, std::uint32_t layer_begin,
                       std::uint32_t layer_end) const override {
+    ours_.CheckOutputs();
     if (ours_.InplacePredict(data.get(), missing, out, {layer_begin, layer_end})) return;
     std::uint64_t const rows = data == nullptr ? 0 : data->Info().num_row_;
     ours_.ByStock(rows, 1, [&] { stock_->InplacePredict(data, missing, out, layer_begin, layer_end); });
   }
   void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned layer_begin,
                        unsigned layer_end) override {
+    ours_.CheckOutputs();
     stock_->PredictInstance(row, out, layer_begin, layer_end);
   }
   void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
@@ -69,21 +72,25 @@ class DecoratedBooster final : public xgboost::GradientBooster {
 
   void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
              bool* out_of_bound) const override {
+    ours_.CheckOutputs();
     auto* const decorated = dynamic_cast<DecoratedBooster*>(out);
     if (decorated != nullptr) decorated->ours_.ModelIsReplaced();
     stock_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);
   }
   void LoadModel(xgboost::Json const& in) override {
-    OtherModelComes();
+    ours_.ModelComes(&in);
     stock_->LoadModel(in);
   }
   void SaveModel(xgboost::Json* out) const override { stock_->SaveModel(out); }
   void Load(dmlc::Stream* in) override {
-    OtherModelComes();
+    ours_.ModelComes(nullptr);
     stock_->Load(in);
   }
   void Save(dmlc::Stream* out) const override { stock_->Save(out); }
-  std::int32_t BoostedRounds() const override { return stock_->BoostedRounds(); }
+  std::int32_t BoostedRounds() const override {
+    ours_.CheckOutputs();
+    return stock_->BoostedRounds();
+  }
   bool ModelFitted() const override { return stock_->ModelFitted(); }
   bool UseGPU() const override { return stock_->UseGPU(); }
   std::vector<std::string> DumpModel(xgboost::FeatureMap const& names, bool with_stats,
@@ -96,11 +103,6 @@ class DecoratedBooster final : public xgboost::GradientBooster {
   }
 
  private:
-  void OtherModelComes() {
-    ours_.ModelIsReplaced();
-    ours_.ObjectiveMayChange();
-  }
-
   std::unique_ptr<xgboost::GradientBooster> stock_;
   Booster ours_;
 };

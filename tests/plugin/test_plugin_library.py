@@ -53,6 +53,10 @@ def test_only_the_c_interface_is_visible():
         # Of the names that XGBoost has: in front of its functions, for callers that find these first.
         "XGBoosterEvalOneIter",
         "XGBoosterPredictFromCSR",
+        "XGBoosterLoadModel",
+        "XGBoosterLoadModelFromBuffer",
+        "XGBoosterUnserializeFromBuffer",
+        "XGBoosterLoadJsonConfig",
         "XGBoosterPredictFromDense",
         "XGBoosterUpdateOneIter",
         "XGDMatrixSetDenseInfo",

@@ -1,0 +1,315 @@
+#include "model_bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "core/message.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+[[noreturn]] void TooDeep(std::uint64_t at) {
+  Throw<InvalidArgument>("At byte ", at, " lists and objects are nested ", kMostNesting + 1,
+                         " deep; allowed: ", kMostNesting, " levels");
+}
+
+/// Follows a JSON text only as far as it takes to know its nesting: of a text that is none, XGBoost's parser says so.
+class JsonNesting {
+ public:
+  explicit JsonNesting(int most) : most_{most} {}
+
+  /// Where it became deeper than `most`.
+  std::uint64_t at() const { return at_; }
+
+  /// False where it becomes deeper.
+  bool Read(std::string_view piece) {
+    std::size_t i = 0;
+    while (i < piece.size()) {
+      if (!escaped_ && IsPlain(piece, i)) {
+        i += kBlock;
+        continue;
+      }
+      std::size_t const end = std::min(piece.size(), i + kBlock);
+      for (; i < end; ++i) {
+        if (!Read(piece[i])) {
+          at_ += i;
+          return false;
+        }
+      }
+    }
+    at_ += piece.size();
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 64;
+
+  /// A block without any character that counts: most of a model is numbers.
+  static bool IsPlain(std::string_view piece, std::size_t begin) {
+    if (begin + kBlock > piece.size()) return false;
+    char const* const block = piece.data() + begin;
+    unsigned char found = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      auto const c = static_cast<unsigned char>(block[i]);
+      auto const brackets = static_cast<unsigned char>((c | 0x20) - '{');  // { [: 0, | \: 1, } ]: 2
+      found |= static_cast<unsigned char>(brackets <= 2) | static_cast<unsigned char>(c == '"');
+    }
+    return found == 0;
+  }
+
+  bool Read(char c) {
+    if (in_string_) {
+      if (escaped_) {
+        escaped_ = false;
+      } else if (c == '\\') {
+        escaped_ = true;
+      } else if (c == '"') {
+        in_string_ = false;
+      }
+      return true;
+    }
+    if (c == '"') in_string_ = true;
+    if (c == '}' || c == ']') --depth_;
+    if (c == '{' || c == '[') ++depth_;
+    return depth_ <= most_;
+  }
+
+  int most_;
+  int depth_{0};
+  bool in_string_{false};
+  bool escaped_{false};
+  std::uint64_t at_{0};
+};
+
+/// Reads what says how long things are, and skips the rest.
+class UbjsonScan {
+ public:
+  explicit UbjsonScan(Bytes* bytes) : bytes_{bytes} {}
+
+  void Run() {
+    Value();
+    while (depth_ > 0) {
+      Container& in = open_[depth_ - 1];
+      if (in.end == kCounted) {
+        if (in.left == 0) {
+          --depth_;
+        } else {
+          --in.left;
+          Value();
+        }
+      } else if (Peek("a list or object") == in.end) {
+        ++at_;
+        --depth_;
+      } else {
+        if (in.end == '}') String("a name");
+        Value();
+      }
+    }
+  }
+
+ private:
+  static constexpr char kCounted = '#';
+
+  struct Container {
+    char end;            ///< '}', ']', or kCounted
+    std::uint64_t left;  ///< values of a counted list
+  };
+
+  [[noreturn]] void IsCutOff(char const* what) const {
+    Throw<InvalidArgument>("The data end at byte ", bytes_->size(), " inside ", what, "; allowed: a complete model");
+  }
+
+  char Peek(char const* what) {
+    if (at_ < begin_ || at_ - begin_ >= piece_.size()) {
+      piece_ = bytes_->Piece(at_);
+      begin_ = at_;
+      if (piece_.empty()) IsCutOff(what);
+    }
+    return piece_[at_ - begin_];
+  }
+  char Take(char const* what) {
+    char const c = Peek(what);
+    ++at_;
+    return c;
+  }
+  void Skip(std::uint64_t bytes, char const* what) {
+    if (bytes > bytes_->size() - at_) IsCutOff(what);
+    at_ += bytes;
+  }
+  void Expect(char expected, char const* what) {
+    char const c = Peek(what);
+    if (c != expected) Unexpected(c, what, std::string{expected}.c_str());
+    ++at_;
+  }
+  [[noreturn]] void Unexpected(char c, char const* what, char const* allowed) const {
+    Throw<InvalidArgument>("Byte ", at_, ", of ", what, ", is ", int{static_cast<unsigned char>(c)},
+                           "; allowed: one of the characters ", allowed);
+  }
+
+  /// A number of things behind an 'L', each of `bytes` bytes or more.
+  std::uint64_t Count(std::uint64_t bytes, std::uint64_t most, char const* what) {
+    Expect('L', what);
+    std::uint64_t const begin = at_;
+    std::uint64_t value = 0;
+    Peek(what);
+    if (piece_.size() - (at_ - begin_) >= sizeof(value)) {
+      std::memcpy(&value, piece_.data() + (at_ - begin_), sizeof(value));
+      value = __builtin_bswap64(value);
+      at_ += sizeof(value);
+    } else {
+      for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(Take(what));
+    }
+    std::uint64_t const allowed = std::min(most, (bytes_->size() - at_) / bytes);
+    if (value > allowed) {
+      Throw<InvalidArgument>("At byte ", begin, " the size of ", what, " is ", static_cast<std::int64_t>(value),
+                             "; allowed: 0 to ", allowed, ", since ", bytes_->size() - at_, " bytes follow");
+    }
+    return value;
+  }
+
+  void String(char const* what) {
+    // XGBoost's parser goes on by as many bytes as 32 bits say.
+    Skip(Count(1, std::numeric_limits<std::uint32_t>::max(), what), what);
+  }
+
+  void Open(char end, std::uint64_t values) {
+    if (depth_ == kMostNesting) TooDeep(at_);
+    open_[depth_++] = {end, values};
+  }
+
+  void Value() {
+    constexpr char kValue[] = "a value";
+    char const c = Peek(kValue);
+    switch (c) {
+      case '{':
+        ++at_;
+        return Open('}', 0);
+      case '[':
+        ++at_;
+        return List();
+      case 'S':
+        ++at_;
+        return String("a string");
+      case 'Z':
+      case 'T':
+      case 'F':
+        return Skip(1, kValue);
+      case 'i':
+      case 'U':
+      case 'C':
+        return Skip(1 + 1, kValue);
+      case 'I':
+        return Skip(1 + 2, kValue);
+      case 'l':
+      case 'd':
+        return Skip(1 + 4, kValue);
+      case 'L':
+        return Skip(1 + 8, kValue);
+      default:
+        Unexpected(c, "the type of a value", "{[SZTFiUCIldL");
+    }
+  }
+
+  void List() {
+    constexpr char kList[] = "a list";
+    char const c = Peek(kList);
+    if (c == '#') {
+      ++at_;
+      return Open(kCounted, Count(1, std::numeric_limits<std::int64_t>::max(), kList));
+    }
+    if (c != '$') return Open(']', 0);
+    ++at_;
+    char const type = Peek(kList);
+    std::uint64_t const bytes = type == 'U' ? 1 : type == 'd' || type == 'l' ? 4 : type == 'L' ? 8 : 0;
+    if (bytes == 0) Unexpected(type, "the type of a list", "UdlL");
+    ++at_;
+    Expect('#', kList);
+    Skip(bytes * Count(bytes, std::numeric_limits<std::int64_t>::max(), kList), kList);
+  }
+
+  Bytes* bytes_;
+  std::uint64_t at_{0};
+  std::string_view piece_;
+  std::uint64_t begin_{0};  ///< of the piece
+  std::array<Container, kMostNesting> open_;
+  int depth_{0};
+};
+
+/// Closes a file.
+class File {
+ public:
+  explicit File(char const* name) : number_{open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {}
+  ~File() {
+    if (number_ >= 0) close(number_);
+  }
+  File(File const&) = delete;
+  File& operator=(File const&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// What follows the last dot, in small letters.
+std::string Extension(std::string const& name) {
+  auto const dot = name.rfind('.');
+  std::string extension = dot == std::string::npos ? "" : name.substr(dot + 1);
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+}  // namespace
+
+std::string_view Bytes::Piece(std::uint64_t begin) {
+  if (begin >= size_) return {};
+  if (file_ < 0) return memory_.substr(begin);
+  auto const wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), size_ - begin));
+  ssize_t const n = pread(file_, buffer_.data(), wanted, static_cast<off_t>(begin));
+  return {buffer_.data(), n < 0 ? 0 : static_cast<std::size_t>(n)};
+}
+
+Format FormatOf(Bytes* bytes) {
+  std::string_view const piece = bytes->Piece(0);
+  if (piece.empty() || piece.front() != '{') return Format::kOther;
+  std::size_t const next = piece.find_first_not_of(" \t\n\v\f\r", 1);
+  if (next == std::string_view::npos || piece[next] == '"') return Format::kJson;
+  return std::isalpha(static_cast<unsigned char>(piece[next])) != 0 ? Format::kUbjson : Format::kOther;
+}
+
+bool IsNestedDeeper(std::string_view json, int most) { return !JsonNesting{most}.Read(json); }
+
+void CheckBytes(Bytes* bytes, Format format) {
+  if (format == Format::kUbjson) UbjsonScan{bytes}.Run();
+  if (format != Format::kJson) return;
+  JsonNesting nesting{kMostNesting};
+  for (std::uint64_t begin = 0; begin < bytes->size();) {
+    std::string_view const piece = bytes->Piece(begin);
+    if (piece.empty()) return;
+    if (!nesting.Read(piece)) TooDeep(nesting.at());
+    begin += piece.size();
+  }
+}
+
+void CheckModelFile(char const* name) {
+  constexpr std::string_view kProtocol = "file://";
+  if (name == nullptr) return;
+  std::string path = name;
+  if (path.rfind(kProtocol, 0) == 0) path.erase(0, kProtocol.size());
+  File const file{path.c_str()};
+  struct stat about;
+  if (file.number() < 0 || fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) return;
+  Bytes bytes{file.number(), static_cast<std::uint64_t>(about.st_size)};
+  std::string const extension = Extension(path);
+  CheckBytes(&bytes, extension == "json" ? Format::kJson : extension == "ubj" ? Format::kUbjson : FormatOf(&bytes));
+}
+
+}  // namespace xgbgpu::plugin

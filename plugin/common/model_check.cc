@@ -1,0 +1,437 @@
+#include "model_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/message.h"
+#include "core/parallel.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+using xgboost::Json;
+
+/// The member of an object, or null.
+Json const* Find(Json const& object, char const* name) {
+  if (!xgboost::IsA<xgboost::Object>(object)) return nullptr;
+  auto const& members = xgboost::get<xgboost::Object const>(object);
+  auto const found = members.find(name);
+  return found == members.cend() ? nullptr : &found->second;
+}
+
+Json const& Member(Json const& object, char const* name) {
+  Json const* const found = Find(object, name);
+  if (found == nullptr) Throw<InvalidArgument>("The model has no ", name, "; allowed: a complete model");
+  return *found;
+}
+
+/// A list of numbers: of JSON values, or of one type, as UBJSON has them.
+class List {
+ public:
+  explicit List(Json const& list) {
+    switch (list.GetValue().Type()) {
+      case xgboost::Value::ValueKind::kArray:
+        Set(&values_, xgboost::get<xgboost::Array const>(list));
+        break;
+      case xgboost::Value::ValueKind::kU8Array:
+        Set(&u8_, xgboost::get<xgboost::U8Array const>(list));
+        break;
+      case xgboost::Value::ValueKind::kI32Array:
+        Set(&i32_, xgboost::get<xgboost::I32Array const>(list));
+        break;
+      case xgboost::Value::ValueKind::kI64Array:
+        Set(&i64_, xgboost::get<xgboost::I64Array const>(list));
+        break;
+      case xgboost::Value::ValueKind::kNumberArray:
+        size_ = xgboost::get<xgboost::F32Array const>(list).size();
+        break;
+      default:
+        is_list_ = false;
+    }
+  }
+
+  bool is_list() const { return is_list_; }
+  /// Those of UBJSON as they lie there.
+  std::int32_t const* whole() const { return i32_; }
+  std::size_t size() const { return size_; }
+  /// Nothing if it is no whole number.
+  std::optional<std::int64_t> operator[](std::size_t i) const {
+    if (i32_ != nullptr) return i32_[i];
+    if (values_ != nullptr) {
+      if (!xgboost::IsA<xgboost::Integer>(values_[i])) return {};
+      return xgboost::get<xgboost::Integer const>(values_[i]);
+    }
+    if (u8_ != nullptr) return u8_[i];
+    if (i64_ != nullptr) return i64_[i];
+    return {};
+  }
+
+ private:
+  template <typename T>
+  void Set(T const** to, std::vector<T> const& list) {
+    *to = list.data();
+    size_ = list.size();
+  }
+
+  Json const* values_{nullptr};
+  std::uint8_t const* u8_{nullptr};
+  std::int32_t const* i32_{nullptr};
+  std::int64_t const* i64_{nullptr};
+  std::size_t size_{0};
+  bool is_list_{true};
+};
+
+/// A saved parameter, which is text; `fallback` where it is missing or no number, of which XGBoost speaks.
+std::int64_t Number(Json const& section, char const* name, std::int64_t fallback) {
+  Json const* const value = Find(section, name);
+  if (value == nullptr || !xgboost::IsA<xgboost::String>(*value)) return fallback;
+  std::string const& text = xgboost::get<xgboost::String const>(*value);
+  char* end = nullptr;
+  std::int64_t const number = std::strtoll(text.c_str(), &end, 10);
+  return end == text.c_str() ? fallback : number;
+}
+
+/// What a saved tree consists of, in the order of a map.
+enum Part {
+  kBaseWeights,
+  kCategories,
+  kCategoriesNodes,
+  kCategoriesSegments,
+  kCategoriesSizes,
+  kDefaultLeft,
+  kId,
+  kLeftChildren,
+  kLossChanges,
+  kParents,
+  kRightChildren,
+  kSplitConditions,
+  kSplitIndices,
+  kSplitType,
+  kSumHessian,
+  kTreeParam,
+  kParts
+};
+constexpr std::array<char const*, kParts> kNames{"base_weights",
+                                                 "categories",
+                                                 "categories_nodes",
+                                                 "categories_segments",
+                                                 "categories_sizes",
+                                                 "default_left",
+                                                 "id",
+                                                 "left_children",
+                                                 "loss_changes",
+                                                 "parents",
+                                                 "right_children",
+                                                 "split_conditions",
+                                                 "split_indices",
+                                                 "split_type",
+                                                 "sum_hessian",
+                                                 "tree_param"};
+
+/// A saved tree, found in one walk: a look-up for each part would take longer than to read it.
+class SavedTree {
+ public:
+  SavedTree(Json const& saved, std::size_t tree) : number{tree} {
+    if (!xgboost::IsA<xgboost::Object>(saved)) Throw<InvalidArgument>("Tree ", tree, " is no object; allowed: a tree");
+    std::size_t part = 0;
+    for (auto const& [name, value] : xgboost::get<xgboost::Object const>(saved)) {
+      int order = 1;
+      while (part < kParts && (order = name.compare(kNames[part])) > 0) ++part;
+      if (order == 0) parts_[part] = &value;
+    }
+  }
+
+  bool Has(Part part) const { return parts_[part] != nullptr; }
+  Json const& operator[](Part part) const {
+    if (!Has(part)) Throw<InvalidArgument>("Tree ", number, " has no ", kNames[part], "; allowed: a complete tree");
+    return *parts_[part];
+  }
+
+  std::size_t const number;
+
+ private:
+  std::array<Json const*, kParts> parts_{};
+};
+
+/// A list of the tree; `size`: what it must have.
+List ListOf(SavedTree const& saved, Part part, std::optional<std::size_t> size) {
+  List const list{saved[part]};
+  if (!list.is_list()) {
+    Throw<InvalidArgument>("Tree ", saved.number, ": ", kNames[part], " is no list; allowed: a list of numbers");
+  }
+  if (size && list.size() != *size) {
+    Throw<InvalidArgument>("Tree ", saved.number, " has ", list.size(), " values in ", kNames[part],
+                           "; allowed: ", *size);
+  }
+  return list;
+}
+
+/// A whole number in a list of the tree.
+std::int64_t At(List const& list, std::size_t i, std::size_t tree, char const* name) {
+  auto const value = list[i];
+  if (!value) Throw<InvalidArgument>("Tree ", tree, ": value ", i, " in ", name, " is none; allowed: whole numbers");
+  return *value;
+}
+
+/// All numbers of a list, for many looks: XGBoost has 32 bits for each, and none that is further out is allowed.
+class Numbers {
+ public:
+  /// `memory` must outlive it.
+  Numbers(List const& list, std::size_t tree, char const* name, std::vector<std::int32_t>* memory)
+      : values_{list.whole()} {
+    if (values_ != nullptr) return;
+    memory->resize(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+      constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+      (*memory)[i] = static_cast<std::int32_t>(std::clamp(At(list, i, tree, name), kLeast, kMost));
+    }
+    values_ = memory->data();
+  }
+  std::int32_t operator[](std::size_t i) const { return values_[i]; }
+
+ private:
+  std::int32_t const* values_;
+};
+
+/// Sets of categories: which nodes have one, and that each is within the list. XGBoost reads all, reachable or not.
+std::vector<bool> NodesWithCategories(SavedTree const& saved, std::int64_t nodes) {
+  std::size_t const tree = saved.number;
+  constexpr std::int64_t kTooMany = 1 << 24;  // XGBoost counts them in floats
+  auto const listed = ListOf(saved, kCategoriesNodes, {});
+  auto const segments = ListOf(saved, kCategoriesSegments, listed.size());
+  auto const sizes = ListOf(saved, kCategoriesSizes, listed.size());
+  auto const categories = ListOf(saved, kCategories, {});
+  auto const all = static_cast<std::int64_t>(categories.size());
+  for (std::size_t i = 0; i < categories.size(); ++i) {
+    std::int64_t const category = At(categories, i, tree, "categories");
+    if (category >= 0 && category < kTooMany) continue;
+    Throw<InvalidArgument>("Tree ", tree, ": value ", i, " in categories is ", category, "; allowed: 0 to ",
+                           kTooMany - 1);
+  }
+  std::vector<bool> has(listed.size() == 0 ? 0 : static_cast<std::size_t>(nodes));
+  std::int64_t before = -1;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    std::int64_t const node = At(listed, i, tree, "categories_nodes");
+    if (node <= before || node >= nodes) {
+      Throw<InvalidArgument>("Tree ", tree, ": value ", i, " in categories_nodes is ", node, "; allowed: ", before + 1,
+                             " to ", nodes - 1, ", in order");
+    }
+    std::int64_t const begin = At(segments, i, tree, "categories_segments");
+    std::int64_t const size = At(sizes, i, tree, "categories_sizes");
+    if (begin < 0 || begin >= all || size < 1 || size > all - begin) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has ", size, " categories from ", begin,
+                             " on; allowed: 1 or more of those listed, which are ", all);
+    }
+    has[static_cast<std::size_t>(node)] = true;
+    before = node;
+  }
+  return has;
+}
+
+}  // namespace
+
+/// Memory that all trees use.
+struct LoadedModel::Scratch {
+  std::vector<std::int32_t> left, right, parents, features, types;
+  std::vector<std::uint8_t> seen;
+  std::vector<std::int32_t> todo;
+};
+
+void LoadedModel::CheckTree(Json const& json, std::size_t tree, Scratch* scratch) {
+  SavedTree const saved{json, tree};
+  auto const lefts = ListOf(saved, kLeftChildren, {});
+  std::size_t const size = lefts.size();
+  auto const nodes = static_cast<std::int64_t>(size);
+  std::int64_t const said = Number(saved[kTreeParam], "num_nodes", 1);
+  if (said != nodes || nodes < 1 || nodes > std::numeric_limits<std::int32_t>::max()) {
+    Throw<InvalidArgument>("Tree ", tree, " has ", size, " values in left_children and num_nodes is ", said,
+                           "; allowed: the same number, 1 or more");
+  }
+  auto const numbers = [&](Part part, std::vector<std::int32_t>* memory) {
+    return Numbers{ListOf(saved, part, size), tree, kNames[part], memory};
+  };
+  Numbers const left{lefts, tree, kNames[kLeftChildren], &scratch->left};
+  Numbers const right = numbers(kRightChildren, &scratch->right);
+  Numbers const parents = numbers(kParents, &scratch->parents);
+  Numbers const features = numbers(kSplitIndices, &scratch->features);
+  for (Part const part : {kSplitConditions, kDefaultLeft, kLossChanges, kSumHessian, kBaseWeights}) {
+    ListOf(saved, part, size);
+  }
+  bool have_parents = true;  // a loop without a way out, for all elements of a register at once
+  for (std::size_t n = 1; n < size; ++n) have_parents &= static_cast<std::uint32_t>(parents[n]) < size;
+  for (std::size_t n = 1; n < size && !have_parents; ++n) {
+    if (static_cast<std::uint32_t>(parents[n]) < size) continue;
+    Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", parents[n], "; allowed: 0 to ",
+                           nodes - 1);
+  }
+  std::optional<Numbers> types;
+  std::vector<bool> has_categories;
+  if (saved.Has(kSplitType)) {
+    types = numbers(kSplitType, &scratch->types);
+    has_categories = NodesWithCategories(saved, nodes);
+  }
+
+  // Trees as they grow: children behind their parents, which name each other, and no node beside these. So all can be
+  // reached, once. Numbers are looked at in order, which takes a fraction of the way from the root.
+  std::size_t inner = 0, last = 0;
+  bool plain = true;
+  for (std::size_t n = 0; n < size && plain; ++n) {
+    auto const child = static_cast<std::size_t>(left[n]);
+    if (left[n] == -1) continue;
+    plain = left[n] > static_cast<std::int64_t>(n) && child + 1 < size && right[n] == left[n] + 1 &&
+            parents[child] == static_cast<std::int64_t>(n) && parents[child + 1] == static_cast<std::int64_t>(n) &&
+            features[n] >= 0 && (!types || (*types)[n] == 0);
+    if (inner == 0 || features[n] > features[last]) last = n;
+    ++inner;
+  }
+  if (plain && 2 * inner + 1 == size) {
+    if (inner > 0 && features[last] > feature_.value) {
+      feature_ = {features[last], tree, static_cast<std::int64_t>(last)};
+    }
+    return;
+  }
+
+  // From the root, each node once. Children are neighbours, so that a pair is known by the left one.
+  auto& seen = scratch->seen;
+  auto& todo = scratch->todo;
+  seen.assign(size, 0);
+  todo.resize(size);
+  todo[0] = 0;
+  std::size_t end = 1;
+  for (std::size_t begin = 0; begin < end; ++begin) {
+    std::int64_t const node = todo[begin];
+    auto const n = static_cast<std::size_t>(node);
+    std::int64_t const child = left[n];
+    if (child == -1) continue;
+    if (child < 1 || child >= nodes - 1) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the left child ", child, "; allowed: 1 to ",
+                             nodes - 2, ", or -1 for a leaf");
+    }
+    std::int64_t const other = right[n];
+    if (other != child + 1) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the right child ", other, "; allowed: ", child + 1,
+                             ", the node after its left child");
+    }
+    for (std::int64_t const next : {child, other}) {
+      if (seen[static_cast<std::size_t>(next)] != 0) {
+        Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the child ", next,
+                               ", which another node has, too; allowed: one way from the root to each node");
+      }
+      seen[static_cast<std::size_t>(next)] = 1;
+      todo[end++] = static_cast<std::int32_t>(next);
+    }
+    std::int64_t const feature = features[n];
+    if (feature < 0) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " splits feature ", feature, "; allowed: 0 or larger");
+    }
+    if (feature > feature_.value) feature_ = {feature, tree, node};
+    if (!types) continue;
+    std::int64_t const type = (*types)[n];
+    bool const has = n < has_categories.size() && has_categories[n];
+    if (type == 0 || (type == 1 && has)) continue;
+    Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the split_type ", type,
+                           type == 1 ? " and is not in categories_nodes" : "",
+                           "; allowed: 0, or 1 for a node that has categories");
+  }
+}
+
+void LoadedModel::CheckTrees(Json const& booster, int threads) {
+  LoadedModel next;
+  Json const* const name = Find(booster, "name");
+  bool const is_dart =
+      name != nullptr && xgboost::IsA<xgboost::String>(*name) && xgboost::get<xgboost::String const>(*name) == "dart";
+  Json const& model = Member(is_dart ? Member(booster, "gbtree") : booster, "model");
+  Json const& list = Member(model, "trees");
+  if (!xgboost::IsA<xgboost::Array>(list)) Throw<InvalidArgument>("trees of the model are no list; allowed: a list");
+  auto const& trees = xgboost::get<xgboost::Array const>(list);
+  next.trees_ = trees.size();
+  Json const& params = Member(model, "gbtree_model_param");
+  std::int64_t const said = Number(params, "num_trees", 0);
+  List const info{Member(model, "tree_info")};
+  if (static_cast<std::uint64_t>(said) != trees.size() || info.size() != trees.size()) {
+    Throw<InvalidArgument>("The model has ", trees.size(), " trees, num_trees is ", said, ", and tree_info has ",
+                           info.size(), " values; allowed: the same number of each");
+  }
+  next.parallel_trees_ = Number(params, "num_parallel_tree", 1);
+  if (is_dart) {
+    List const weights{Member(booster, "weight_drop")};
+    if (weights.size() != trees.size()) {
+      Throw<InvalidArgument>("The model has ", trees.size(), " trees and weight_drop has ", weights.size(),
+                             " values; allowed: one for each tree");
+    }
+  }
+  std::vector<bool> seen(trees.size());
+  std::vector<std::size_t> ids(trees.size());
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    Json const* const id = Find(trees[t], "id");
+    bool const is_number = id != nullptr && xgboost::IsA<xgboost::Integer>(*id);
+    std::int64_t const place = is_number ? xgboost::get<xgboost::Integer const>(*id) : -1;
+    if (place < 0 || static_cast<std::uint64_t>(place) >= trees.size() || seen[static_cast<std::size_t>(place)]) {
+      Throw<InvalidArgument>("Tree ", t, " in the list of trees has the id ", place, "; allowed: 0 to ",
+                             trees.size() - 1, ", each once");
+    }
+    ids[t] = static_cast<std::size_t>(place);
+    seen[ids[t]] = true;
+    std::int64_t const output = At(info, t, t, "tree_info");
+    if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
+    if (output > next.output_.value) next.output_ = {output, t, 0};
+  }
+  std::mutex mutex;
+  ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
+    Scratch scratch;
+    LoadedModel part;
+    for (std::size_t t = begin; t < end; ++t) part.CheckTree(trees[t], ids[t], &scratch);
+    std::lock_guard<std::mutex> lock{mutex};
+    if (part.feature_.value > next.feature_.value) next.feature_ = part.feature_;
+  });
+  *this = next;
+}
+
+void LoadedModel::CheckWeights(Json const& booster) {
+  List const weights{Member(Member(booster, "model"), "weights")};
+  if (!weights.is_list()) Throw<InvalidArgument>("weights of the model are no list; allowed: a list of numbers");
+  Forget();
+  weights_ = weights.size();
+}
+
+void LoadedModel::CheckFeatures(xgboost::Args const& args) const {
+  if (feature_.value < 0) return;
+  for (auto const& [name, value] : args) {
+    if (name != "num_feature") continue;
+    std::int64_t const features = std::strtoll(value.c_str(), nullptr, 10);
+    if (feature_.value < features) continue;
+    Throw<InvalidArgument>("Node ", feature_.node, " of tree ", feature_.tree, " splits feature ", feature_.value,
+                           ", and the model has ", features, " features (num_feature); allowed: 0 to ", features - 1);
+  }
+}
+
+void LoadedModel::CheckOutputs(std::uint32_t outputs) const {
+  if (trees_ == 0) return;
+  if (output_.value >= std::int64_t{outputs}) {
+    Throw<InvalidArgument>("Tree ", output_.tree, " is of output ", output_.value, " (tree_info); allowed: 0 to ",
+                           std::int64_t{outputs} - 1, ", as num_class and num_target say");
+  }
+  if (outputs > trees_) {
+    Throw<InvalidArgument>("The model has ", trees_, " trees for ", outputs,
+                           " outputs (num_class, num_target); allowed: a tree or more for each output");
+  }
+  if (parallel_trees_ > std::numeric_limits<std::int32_t>::max() / std::int64_t{outputs}) {
+    Throw<InvalidArgument>("The model has ", parallel_trees_, " trees in a round for each of ", outputs,
+                           " outputs (num_parallel_tree); allowed: 2147483647 together");
+  }
+}
+
+void LoadedModel::CheckWeightsFor(std::uint64_t features, std::uint32_t outputs) const {
+  if (!weights_ || *weights_ == 0 || *weights_ == (features + 1) * outputs) return;
+  Throw<InvalidArgument>("The linear model has ", *weights_, " weights; allowed: ", (features + 1) * outputs, ", for ",
+                         outputs, " outputs one for each of ", features, " features and one more");
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,55 @@
+/// Arrays that in-place predictions and QuantileDMatrices are given: what describes them, and the contents of CSR
+/// arrays. Addresses are ours: nobody can tell whether there are as many values as a description says, so that what
+/// is described by the input is not read.
+#include <dmlc/logging.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "common/array_rows.h"
+#include "fuzz.h"
+#include "xgbgpu/error.h"
+
+namespace {
+
+using xgbgpu::plugin::InPlaceArrays;
+
+/// Row ends and columns are bytes of the input, and are used if they are allowed.
+void ReadContents(std::uint8_t const* data, std::size_t size) {
+  std::int8_t const last = 0;
+  auto const* const first = size == 0 ? &last : reinterpret_cast<std::int8_t const*>(data);
+  std::size_t const rows = size / 3, entries = size - rows;
+  std::vector<std::int8_t> indptr(first, first + rows), indices(first + rows, first + size);
+  std::vector<float> const values(entries, 1.0f);
+  auto const describe = [](auto const& array, char const* type) {
+    return "{\"data\": [" + std::to_string(reinterpret_cast<std::uintptr_t>(array.data())) + ", true], \"shape\": [" +
+           std::to_string(array.size()) + "], \"strides\": null, \"typestr\": \"" + type + "\", \"version\": 3}";
+  };
+  std::string const at = describe(indptr, "|i1"), columns = describe(indices, "|i1"), of = describe(values, "<f4");
+  InPlaceArrays const arrays{of.c_str(), at.c_str(), columns.c_str(), 100};
+  try {
+    auto const csr = xgbgpu::plugin::MakeArrayRows(arrays, std::numeric_limits<float>::quiet_NaN(), 1);
+    if (csr != nullptr) csr->ForEachBatch([](xgbgpu::RowBatch const&) {});
+    xgbgpu::plugin::MakeAscendingRows(arrays);
+  } catch (xgbgpu::InvalidArgument const&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  auto const lines = xgbgpu::fuzz::Lines(xgbgpu::fuzz::Text(data, size), 3);
+  try {
+    xgbgpu::plugin::MakeArrayRows({lines[0].c_str(), nullptr, nullptr, 0}, 0.0f, 1);
+  } catch (xgbgpu::Error const&) {
+  } catch (dmlc::Error const&) {  // of XGBoost's parser
+  }
+  try {
+    xgbgpu::plugin::MakeArrayRows({lines[0].c_str(), lines[1].c_str(), lines[2].c_str(), 3}, 0.0f, 1);
+  } catch (xgbgpu::Error const&) {
+  } catch (dmlc::Error const&) {
+  }
+  ReadContents(data, size);
+  return 0;
+}

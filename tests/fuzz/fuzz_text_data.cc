@@ -1,0 +1,16 @@
+/// What the program looks at in text data before XGBoost reads them.
+#include "error.h"
+#include "fuzz.h"
+#include "text_data.h"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  static xgbgpu::fuzz::MemoryFile file;
+  file.Write(data, size);
+  for (char const* format : {"", "?format=libsvm", "?format=csv"}) {
+    try {
+      xgbgpu::cli::CheckTextData("data", file.name() + format);
+    } catch (xgbgpu::cli::Error const&) {
+    }
+  }
+  return 0;
+}
