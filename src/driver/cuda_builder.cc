@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "driver/copy_positions.h"
 #include "core/message.h"
+#include "driver/copy_positions.h"
 #include "gradient/gradient.h"
 #include "objective/leaf_median.h"
 #include "predict/predict.h"

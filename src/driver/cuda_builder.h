@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "driver/backend.h"
-#include "driver/finished_tree.h"
 #include "core/device.h"
 #include "core/timeline.h"
 #include "core/work_sizes.h"
+#include "driver/backend.h"
+#include "driver/finished_tree.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu {

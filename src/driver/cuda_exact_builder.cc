@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "driver/cuda_builder.h"
 #include "core/stages.h"
+#include "driver/cuda_builder.h"
 #include "exact/exact_growth.h"
 #include "exact/exact_memory.h"
 #include "predict/predict_cuda.h"

@@ -30,7 +30,7 @@ class ListLevels {
               parts_.stream);
     });
   }
-  PlanView Plan() const { return parts_.Plan(); }
+  GrowthView Growth() const { return parts_.Growth(); }
   static PathStep step() { return {}; }
   static constexpr NextLevel kNext = NextLevel::kLists;
 
@@ -67,7 +67,7 @@ class PathRows {
     });
     levels_.EndSum();
   }
-  PlanView Plan() const { return parts_.Plan(levels_.paths()); }
+  GrowthView Growth() const { return parts_.Growth(levels_.paths()); }
   PathStep step() const { return levels_.step(); }
   static constexpr NextLevel kNext = NextLevel::kPaths;
 
@@ -93,10 +93,11 @@ void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows,
       rows->Sum(page, level, bounds);
     });
     SumOverDevices(parts, bounds);
-    PlanView const plan = rows->Plan();
+    SplitView const view = parts.Split();
+    GrowthView const growth = rows->Growth();
     parts.timer.Run(kSplit, level, [&] {
-      FindSplits(parts.Split(), plan, bounds, Rows::kNext, rows->step(), parts.limits, parts.stream);
-      PlanOrdered(plan, Rows::kNext, rows->step(), parts.limits, parts.stream);
+      FindSplits(view, growth, bounds, Rows::kNext, rows->step(), parts.limits, parts.stream);
+      PlanOrdered(view, growth, Rows::kNext, rows->step(), parts.limits, parts.stream);
     });
   }
 }
@@ -120,15 +121,16 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
 void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
   ListLevels const rows{parts, 0};
   LevelBounds const bounds{families, parts.symbols};
-  PlanView const plan = rows.Plan();
-  if (batch != 0) PrepareFamilies(plan, families, parts.stream);
+  SplitView const view = parts.Split();
+  GrowthView const growth = rows.Growth();
+  if (batch != 0) PrepareFamilies(view, growth, families, parts.stream);
   parts.pages().ForEach([&](DevicePage const& page) {
     rows.Divide(page, batch, bounds);
     rows.Sum(page, batch, bounds);
   });
   SumOverDevices(parts, bounds);
   parts.timer.Run(kSplit, batch,
-                  [&] { FindSplits(parts.Split(), plan, bounds, NextLevel::kByHost, {}, parts.limits, parts.stream); });
+                  [&] { FindSplits(view, growth, bounds, NextLevel::kByHost, {}, parts.limits, parts.stream); });
 }
 
 }  // namespace xgbgpu::cuda

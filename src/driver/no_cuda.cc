@@ -1,7 +1,7 @@
 /// The build without the CUDA backend.
 
-#include "driver/backend.h"
 #include "core/message.h"
+#include "driver/backend.h"
 #include "predict/predictor.h"
 #include "xgbgpu/devices.h"
 

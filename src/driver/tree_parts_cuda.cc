@@ -60,21 +60,8 @@ SplitView TreeParts::Split() const {
                      &memory.header()->gradient);
 }
 
-PlanView TreeParts::Plan(RowPaths const& rows) const {
-  SplitView const split = Split();
-  PlanView plan{};
-  plan.tree = split.tree;
-  plan.settings = memory.settings();
-  plan.gradient = split.gradient;
-  plan.candidates = split.candidates;
-  plan.group_count = split.group_count;
-  plan.reduces = splits.PlanReduces();
-  plan.limits = split.limits;
-  plan.matrix = split.matrix;
-  plan.lists = Lists();
-  plan.paths = rows;
-  plan.order = order.View();
-  return plan;
+GrowthView TreeParts::Growth(RowPaths const& rows) const {
+  return {memory.settings(), splits.PlanReduces(), Lists(), rows, order.View()};
 }
 
 void TreeParts::EnqueueStart(std::size_t clear_slots) {

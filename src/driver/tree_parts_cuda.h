@@ -78,9 +78,8 @@ struct TreeParts {
   RowPaths RootPaths() const;
   HistogramView Histogram(DeviceMatrixView const& page) const;
   SplitView Split() const;
-  /// Of rows by paths: `rows` at the level that is planned.
-  PlanView Plan(RowPaths const& rows) const;
-  PlanView Plan() const { return Plan(RowPaths{}); }
+  /// `rows`: those by paths, at the level that is planned; empty: rows are in lists.
+  GrowthView Growth(RowPaths const& rows = {}) const;
 
   /// From now on the tree is grown on gradients of all rows.
   void UseAllGradients() {

@@ -86,8 +86,8 @@ void UnattendedTree::EnqueueLevels(int first, int end) {
   // Every leaf has a row, and no tree is larger than it may be.
   auto const most_nodes =
       static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * parts_.tree_matrix().rows - 1));
-  PlanView const plan = parts_.Plan(parts_.by_paths ? parts_.RootPaths() : RowPaths{});
-  parts_.memory.Return(plan, most_nodes, leaves_.leaf_values(), leaves_.Numbers(), parts_.limits);
+  GrowthView const growth = parts_.Growth(parts_.by_paths ? parts_.RootPaths() : RowPaths{});
+  parts_.memory.Return(parts_.Split(), growth, most_nodes, leaves_.leaf_values(), leaves_.Numbers(), parts_.limits);
 }
 
 void UnattendedTree::EnqueueTree() {

@@ -13,20 +13,21 @@ namespace {
 struct LevelPlan {
   using Early = Selection<false>;
 
-  PlanView view;
+  GrowthView growth;
   NextLevel next;
   PathStep step;
   bool reduces;
 
   /// An order is kept by a kernel of its own.
-  __device__ bool HasLast() const { return next != NextLevel::kByHost && view.order.nodes == nullptr; }
-  __device__ Early Begin() const { return MakeSelection<false>(view); }
+  __device__ bool HasLast() const { return next != NextLevel::kByHost && growth.order.nodes == nullptr; }
+  __device__ Early Begin(SplitView const& view) const { return MakeSelection<false>(PlanOf(view, growth)); }
   template <bool kMonotone>
-  __device__ void Finish(Early const& level) const {
+  __device__ void Finish(SplitView const& view, Early const& level) const {
+    PlanView const plan = PlanOf(view, growth);
     if (next == NextLevel::kLists) {
-      SelectLevel<kMonotone>(view, level);
+      SelectLevel<kMonotone>(plan, level);
     } else {
-      SelectPaths<kMonotone>(view, level, step);
+      SelectPaths<kMonotone>(plan, level, step);
     }
   }
 };
@@ -36,30 +37,30 @@ struct ListPlan {
   using Early = Selection<false>;
   static constexpr std::size_t kSharedBytes = sizeof(PlanScan::TempStorage) + sizeof(Early);
 
-  PlanView view;
+  GrowthView growth;
   NextLevel next;
 
-  __device__ bool HasLast() const { return next != NextLevel::kByHost && view.order.nodes == nullptr; }
-  __device__ Early Begin() const { return MakeSelection<false>(view); }
+  __device__ bool HasLast() const { return next != NextLevel::kByHost && growth.order.nodes == nullptr; }
+  __device__ Early Begin(SplitView const& view) const { return MakeSelection<false>(PlanOf(view, growth)); }
   template <bool kMonotone>
-  __device__ void Finish(Early const& level) const {
-    SelectLevel<kMonotone>(view, level);
+  __device__ void Finish(SplitView const& view, Early const& level) const {
+    SelectLevel<kMonotone>(PlanOf(view, growth), level);
   }
 };
 
 }  // namespace
 
-void FindSplits(SplitView const& view, PlanView const& plan, LevelBounds const& bounds, NextLevel next, PathStep step,
-                DeviceLimits const& limits, cudaStream_t stream) {
+void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
+                PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
   if (view.features.of_nodes != nullptr) {
-    ChooseFeatures({view.tree, &plan.settings->draw, &plan.settings->features, view.matrix.features, view.features},
+    ChooseFeatures({view.tree, &growth.settings->draw, &growth.settings->features, view.matrix.features, view.features},
                    bounds, limits, stream);
   }
   if (view.warp_group_count != 0) {
-    FindSplitsByWarps(view, bounds, ListPlan{plan, next}, limits, stream);
+    FindSplitsByWarps(view, bounds, ListPlan{growth, next}, limits, stream);
   } else {
-    FindSplitsByBlocks(view, bounds, LevelPlan{plan, next, step, next != NextLevel::kByHost && plan.reduces}, limits,
-                       stream);
+    FindSplitsByBlocks(view, bounds, LevelPlan{growth, next, step, next != NextLevel::kByHost && growth.reduces},
+                       limits, stream);
   }
 }
 

@@ -114,7 +114,9 @@ __device__ bool OrderLevel(PlanView const& plan, Selection<true>* level, std::ui
 
 /// One block with a thread for each node. All that is loaded is on its way before the first barrier.
 template <bool kMonotone, int kThreads>
-__global__ void __launch_bounds__(kThreads) PlanOrderedKernel(PlanView plan, NextLevel next, PathStep step) {
+__global__ void __launch_bounds__(kThreads)
+    PlanOrderedKernel(SplitView view, GrowthView growth, NextLevel next, PathStep step) {
+  PlanView const plan = PlanOf(view, growth);
   __shared__ OrderShared<kThreads> shared;
   WaitForKernelBefore();
   GrowOrderView const& order = plan.order;
@@ -148,17 +150,18 @@ __global__ void __launch_bounds__(kThreads) PlanOrderedKernel(PlanView plan, Nex
 
 }  // namespace
 
-void PlanOrdered(PlanView const& plan, NextLevel next, PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
-  if (plan.order.nodes == nullptr) return;
+void PlanOrdered(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
+                 DeviceLimits const& limits, cudaStream_t stream) {
+  if (growth.order.nodes == nullptr) return;
   auto const launch = [&](auto threads) {
     constexpr int kThreads = decltype(threads)::value;
     auto* const kernel =
-        plan.limits.directions != nullptr ? PlanOrderedKernel<true, kThreads> : PlanOrderedKernel<false, kThreads>;
-    LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, plan, next, step);
+        view.limits.directions != nullptr ? PlanOrderedKernel<true, kThreads> : PlanOrderedKernel<false, kThreads>;
+    LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, view, growth, next, step);
   };
-  if (plan.order.most < 256) {
+  if (growth.order.most < 256) {
     launch(std::integral_constant<int, 256>{});
-  } else if (plan.order.most < 512) {
+  } else if (growth.order.most < 512) {
     launch(std::integral_constant<int, 512>{});
   } else {
     launch(std::integral_constant<int, kMostThreads>{});

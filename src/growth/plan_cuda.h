@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/device.h"
+#include "core/hd.h"
 #include "growth/grow_order_ops.h"
 #include "growth/tree_settings.h"
 #include "partition/partition_cuda.h"
@@ -26,32 +27,46 @@ struct GrowOrderView {
   std::int32_t* free_slots;  ///< [slots] a stack of those that were in use and are not
 };
 
-/// What a plan of the next level sees. Arrays are on the device.
-struct PlanView {
-  GrowingTree tree;
+/// What a plan of the next level sees beside SplitView. Arrays are on the device.
+struct GrowthView {
   TreeSettings const* settings;
-  GradientState const* gradient;  ///< has the units of sums
-  SplitCandidate const*
-      candidates;  ///< [children of the families, group_count], if the plan finds the best of each node
-  std::uint32_t group_count;
-  bool reduces;  ///< does it?
-  NodeLimitsView limits;
-  DeviceMatrixView matrix;  ///< by paths: which way rows go depends on symbols
-  RowLists lists;           ///< in lists: whose move jobs are planned
-  RowPaths paths;           ///< by paths: whose rules and jobs are planned
+  bool reduces;    ///< does the plan find the best of each node's candidates itself? See SplitRoom::PlanReduces
+  RowLists lists;  ///< in lists: whose move jobs are planned
+  RowPaths paths;  ///< by paths: whose rules and jobs are planned
   GrowOrderView order;
 };
+
+/// Both together, as device code knows them: references to what a kernel was passed, since every byte that a kernel is
+/// passed delays it.
+struct PlanView {
+  GrowingTree const& tree;
+  GradientState const* gradient;
+  SplitCandidate const* candidates;
+  std::uint32_t group_count;
+  NodeLimitsView const& limits;
+  DeviceMatrixView const& matrix;
+  TreeSettings const* settings;
+  bool reduces;
+  RowLists const& lists;
+  RowPaths const& paths;
+  GrowOrderView const& order;
+};
+XGBGPU_HD PlanView PlanOf(SplitView const& view, GrowthView const& own) {
+  return {view.tree,    view.gradient, view.candidates, view.group_count, view.limits, view.matrix,
+          own.settings, own.reduces,   own.lists,       own.paths,        own.order};
+}
 
 /// split.Find with growth.Plan behind it: siblings by subtraction and the best split of every child; then, in the last
 /// block of the same kernel, the plan of the next level, unless the host or a kernel after this one makes it. First the
 /// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
-void FindSplits(SplitView const& view, PlanView const& plan, LevelBounds const& bounds, NextLevel next, PathStep step,
-                DeviceLimits const& limits, cudaStream_t stream);
+void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
+                PathStep step, DeviceLimits const& limits, cudaStream_t stream);
 /// The plan of the next level where there is an order; else nothing. Enqueued. (grow_order_cuda.cu)
-void PlanOrdered(PlanView const& plan, NextLevel next, PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+void PlanOrdered(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
+                 DeviceLimits const& limits, cudaStream_t stream);
 /// Children and move jobs of the first `families` families, where the host has chosen them. Enqueued.
 /// (prepare_families_cuda.cu)
-void PrepareFamilies(PlanView const& plan, std::uint32_t families, cudaStream_t stream);
+void PrepareFamilies(SplitView const& view, GrowthView const& growth, std::uint32_t families, cudaStream_t stream);
 
 // The ends of a tree. (tree_ends_cuda.cu)
 
@@ -65,8 +80,8 @@ void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeBytes const
                std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream);
 /// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory; to
 /// `leaf_values`, [most_nodes] on the device or nullptr, what each adds to its rows if it is a leaf.
-void ReturnTree(PlanView const& plan, TreeBytes const& memory, NodeIndex most_nodes, float* leaf_values,
-                std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
+void ReturnTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory, NodeIndex most_nodes,
+                float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
 /// Where nodes get their numbers in the tree, if there is an order; those that are not asked for are nullptr.
 struct TreeNumbers {
   PathNumbers paths;        ///< by paths
@@ -74,8 +89,9 @@ struct TreeNumbers {
 };
 /// The same for a tree with an order: of its nodes those that are in the tree, in the tree's numbers. The tree may grow
 /// on after that.
-void ReturnOrderedTree(PlanView const& plan, TreeBytes const& memory, TreeNumbers const& numbers, NodeIndex most_nodes,
-                       float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
+void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory,
+                       TreeNumbers const& numbers, NodeIndex most_nodes, float* leaf_values, std::uint8_t* to,
+                       DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -6,7 +6,9 @@ namespace xgbgpu::cuda {
 namespace {
 
 template <bool kMonotone>
-__global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(PlanView plan, std::uint32_t families) {
+__global__ void __launch_bounds__(kPlanThreads)
+    PrepareFamiliesKernel(SplitView view, GrowthView growth, std::uint32_t families) {
+  PlanView const plan = PlanOf(view, growth);
   __shared__ typename PlanScan::TempStorage storage;
   unsigned long long all_items = 0;
   for (std::uint32_t base = 0; base < families; base += kPlanThreads) {
@@ -30,11 +32,11 @@ __global__ void __launch_bounds__(kPlanThreads) PrepareFamiliesKernel(PlanView p
 
 }  // namespace
 
-void PrepareFamilies(PlanView const& plan, std::uint32_t families, cudaStream_t stream) {
-  if (plan.limits.directions != nullptr) {
-    PrepareFamiliesKernel<true><<<1, kPlanThreads, 0, stream>>>(plan, families);
+void PrepareFamilies(SplitView const& view, GrowthView const& growth, std::uint32_t families, cudaStream_t stream) {
+  if (view.limits.directions != nullptr) {
+    PrepareFamiliesKernel<true><<<1, kPlanThreads, 0, stream>>>(view, growth, families);
   } else {
-    PrepareFamiliesKernel<false><<<1, kPlanThreads, 0, stream>>>(plan, families);
+    PrepareFamiliesKernel<false><<<1, kPlanThreads, 0, stream>>>(view, growth, families);
   }
   CheckLaunch("preparing a batch of splits");
 }

@@ -41,9 +41,10 @@ __device__ float LeafValue(PlanView const& plan, SplitParams const& params, Node
 }
 
 __global__ void __launch_bounds__(kThreads)
-    ReturnTreeKernel(PlanView plan, uint4 const* header, std::uint32_t header_bytes, NodeIndex most_nodes,
-                     float* leaf_values, uint4* to) {
+    ReturnTreeKernel(SplitView view, GrowthView growth, uint4 const* header, std::uint32_t header_bytes,
+                     NodeIndex most_nodes, float* leaf_values, uint4* to) {
   WaitForKernelBefore();
+  PlanView const plan = PlanOf(view, growth);
   std::uint64_t const nodes = min(plan.tree.state->nodes, static_cast<std::uint32_t>(most_nodes));
   std::uint64_t const pieces = (header_bytes + nodes * sizeof(Node) + sizeof(uint4) - 1) / sizeof(uint4);
   for (std::uint64_t i = FirstItem(); i < pieces; i += Threads()) to[i] = header[i];
@@ -67,9 +68,10 @@ __device__ TakenNode TakeNode(PlanView const& plan, NodeIndex number) {
 }
 
 __global__ void __launch_bounds__(kThreads)
-    ReturnOrderedTreeKernel(PlanView plan, uint4 const* header, std::uint32_t header_pieces, TreeNumbers numbers,
-                            NodeIndex most_nodes, float* leaf_values, uint4* to) {
+    ReturnOrderedTreeKernel(SplitView view, GrowthView growth, uint4 const* header, std::uint32_t header_pieces,
+                            TreeNumbers numbers, NodeIndex most_nodes, float* leaf_values, uint4* to) {
   WaitForKernelBefore();
+  PlanView const plan = PlanOf(view, growth);
   constexpr std::uint32_t kPieces = sizeof(Node) / sizeof(uint4);
   static_assert(sizeof(Node) % sizeof(uint4) == 0 && kPieces > 2 && offsetof(Node, parent) == 0 &&
                 offsetof(Node, left) == 4);
@@ -113,19 +115,20 @@ void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeBytes const
              memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), histogram, cells);
 }
 
-void ReturnTree(PlanView const& plan, TreeBytes const& memory, NodeIndex most_nodes, float* leaf_values,
-                std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
+void ReturnTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory, NodeIndex most_nodes,
+                float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
   std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
   LaunchNext("reading the tree", ReturnTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident), kThreads,
-             0, limits, stream, plan, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes, most_nodes,
-             leaf_values, reinterpret_cast<uint4*>(to));
+             0, limits, stream, view, growth, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes,
+             most_nodes, leaf_values, reinterpret_cast<uint4*>(to));
 }
 
-void ReturnOrderedTree(PlanView const& plan, TreeBytes const& memory, TreeNumbers const& numbers, NodeIndex most_nodes,
-                       float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
+void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory,
+                       TreeNumbers const& numbers, NodeIndex most_nodes, float* leaf_values, std::uint8_t* to,
+                       DeviceLimits const& limits, cudaStream_t stream) {
   std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
   LaunchNext("reading the tree", ReturnOrderedTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident),
-             kThreads, 0, limits, stream, plan, reinterpret_cast<uint4 const*>(memory.data),
+             kThreads, 0, limits, stream, view, growth, reinterpret_cast<uint4 const*>(memory.data),
              memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, most_nodes, leaf_values,
              reinterpret_cast<uint4*>(to));
 }

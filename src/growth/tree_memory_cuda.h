@@ -65,12 +65,13 @@ class TreeMemory {
   }
   /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values`, `numbers`: as for
   /// ReturnTree and ReturnOrderedTree.
-  void Return(PlanView const& plan, NodeIndex most_nodes, float* leaf_values, TreeNumbers const& numbers,
-              DeviceLimits const& limits) const {
-    if (plan.order.nodes != nullptr) {
-      ReturnOrderedTree(plan, Whole(), numbers, most_nodes, leaf_values, host_memory_.data(), limits, room_->stream());
+  void Return(SplitView const& view, GrowthView const& growth, NodeIndex most_nodes, float* leaf_values,
+              TreeNumbers const& numbers, DeviceLimits const& limits) const {
+    if (growth.order.nodes != nullptr) {
+      ReturnOrderedTree(view, growth, Whole(), numbers, most_nodes, leaf_values, host_memory_.data(), limits,
+                        room_->stream());
     } else {
-      ReturnTree(plan, Whole(), most_nodes, leaf_values, host_memory_.data(), limits, room_->stream());
+      ReturnTree(view, growth, Whole(), most_nodes, leaf_values, host_memory_.data(), limits, room_->stream());
     }
   }
   /// Enqueues the way back of the header alone.

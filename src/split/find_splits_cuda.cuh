@@ -4,8 +4,8 @@
 ///   Early               what it may read before the splits are known
 ///   reduces             does it find the best of each node's candidates itself? At most kMostReducedGroups of them
 ///   HasLast()           is there something for the last block to do?
-///   Begin()             Early, by one thread
-///   Finish<kMonotone>(early)  by the last block, of kPlanThreads threads, when all splits are known
+///   Begin(view)         Early, by one thread
+///   Finish<kMonotone>(view, early)  by the last block, of kPlanThreads threads, when all splits are known
 #ifndef XGBGPU_SPLIT_FIND_SPLITS_CUDA_CUH_
 #define XGBGPU_SPLIT_FIND_SPLITS_CUDA_CUH_
 
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
   bool const root = view.tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
   std::uint32_t const children = view.tree.state->families * (root ? 1 : 2);
   if (threadIdx.x == 0) {
-    early = plan.Begin();
+    early = plan.Begin(view);
     shared.params = ParamsOf(*view.params, view.gradient->format);
     shared.filter = FilterOf(shared.params);
   }
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
     segment = next_segment;
   }
   if (plan.HasLast() && IsLastBlock(&view.tree.state->finished_blocks, gridDim.x)) {
-    plan.template Finish<kMonotone>(early);
+    plan.template Finish<kMonotone>(view, early);
   }
 }
 

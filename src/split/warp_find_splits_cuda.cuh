@@ -57,7 +57,7 @@ __device__ BestOfWarp LookAtChild(SplitView const& view, std::uint32_t child, st
 /// The best of what the block's warps have found for a child goes to its place among those of the blocks that looked at
 /// the child, and, if this was the last of them, the best of these to the node.
 __device__ inline void FinishChild(SplitView const& view, WarpGroupRuns const& runs, std::uint32_t child,
-                            BestOfWarp const& best, WarpSplitShared* shared) {
+                                   BestOfWarp const& best, WarpSplitShared* shared) {
   GroupItem const& item = shared->item;
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const first = runs.BlockOf(child * runs.groups), last = runs.BlockOf((child + 1) * runs.groups - 1);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kWarpSplitThreads, kWarpSplitResident)
     at = stop;
   }
   if (plan.HasLast() && IsLastBlock(&view.tree.state->finished_blocks, gridDim.x)) {
-    plan.template Finish<kMonotone>(plan.Begin());
+    plan.template Finish<kMonotone>(view, plan.Begin(view));
   }
 }
 
