@@ -159,11 +159,13 @@ def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
         booster = xgboost.Booster()
         try:
             booster.load_model(source)
+            raw = booster.save_raw("json")  # some of a model is checked only when it is used
         except xgboost.core.XGBoostError as error:
             reason = escaped_message(str(error).strip().splitlines()[0])
             raise ValueError(f"{name} is {what}, which is no model of XGBoost: {reason}") from error
-        source = booster
-    learner: Dict[str, Any] = json.loads(bytes(source.save_raw("json")))["learner"]
+    else:
+        raw = source.save_raw("json")
+    learner: Dict[str, Any] = json.loads(bytes(raw))["learner"]
     return what, learner
 
 

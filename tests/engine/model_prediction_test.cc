@@ -129,7 +129,8 @@ TEST(DevicePredictionTest, GivesTheBitsOfTheWalkByHand) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   HostModel model;
   DevicePrediction prediction{model.Warner()};
-  std::size_t const rows = kPredictionPolicy.first_use / kRounds + 1;
+  // Enough for a process that has no device in use, and a model that the device does not have.
+  std::size_t const rows = kPredictionPolicy.first_use / kRounds + kPredictionPolicy.read_tree + 1;
   auto const values = RandomValues({rows, kFeatures, 0.1}, 55);
   MemorySource const source{values};
   WorkPlace const where{{BackendKind::kCuda, 0}, 2};

@@ -57,6 +57,11 @@ def params(**others: Any) -> Dict[str, Any]:
     return {**fixed, **others}
 
 
+def other_method(**others: Any) -> Dict[str, Any]:
+    """Parameters that give a booster of ours to code of stock: it may be one that insists on a device."""
+    return {"gpu_backend": "auto", **others} if OURS else others
+
+
 def sampled(**others: Any) -> Dict[str, Any]:
     """Sampling parameters, where repeating a training must repeat the sample: stock's depends on what ran before."""
     return others if OURS else {}

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import FLOAT_EPS, binary_labels, fresh, make_data, only_ours, params, raw, trees_of
+from support import FLOAT_EPS, binary_labels, fresh, make_data, only_ours, other_method, params, raw, trees_of
 
 ROWS = 3000
 X, Y = make_data(ROWS, 6, seed=1, missing=0.1)
@@ -188,7 +188,9 @@ def test_rounds_of_another_method_in_between() -> None:
         booster = xgb.Booster(settings, [train, valid])
         own = settings.get("updater", "grow_gpu_hist")
         for number in range(9):
-            booster.set_param({"updater": "grow_quantile_histmaker" if number in (3, 4) else own})
+            of_stock = number in (3, 4)
+            backend = {"gpu_backend": "auto" if of_stock else settings["gpu_backend"]}
+            booster.set_param({"updater": "grow_quantile_histmaker" if of_stock else own, **backend})
             booster.update(train, number)
             told.evaluation(booster.eval_set([(train, "t"), (valid, "v")], number))
         told.values(booster.predict(train))
@@ -290,7 +292,7 @@ def test_same_drops_as_stock() -> None:
     train = xgb.DMatrix(X, Y)
     for drop in (dict(rate_drop=1.0), dict(rate_drop=1.0, normalize_type="forest"), dict()):
         ours = xgb.train(settings_of(False, **drop), train, 8)
-        stocks = xgb.train(settings_of(False, **drop) | {"tree_method": "hist"}, train, 8)
+        stocks = xgb.train(settings_of(False, **drop) | other_method(tree_method="hist"), train, 8)
         assert weights_of(ours) == weights_of(stocks)
 
 

@@ -32,7 +32,7 @@ from round_scenarios import (
     valid,
     xgboosts_own_functions,
 )
-from support import OURS, only_ours, params, raw
+from support import OURS, only_ours, other_method, params, raw
 from xgboost.core import _LIB
 
 
@@ -127,7 +127,7 @@ def parameters_change(history: History) -> None:
         {"max_depth": 2},
         {"objective": "reg:squarederror"},
         {"objective": "binary:logistic", "scale_pos_weight": 3},
-        {"tree_method": "hist"} if OURS else {},
+        other_method(tree_method="hist") if OURS else {},
         params(),
         {"subsample": 0.5, "seed": 3} if OURS else {},
         {"objective": "reg:pseudohubererror"},  # not the absolute error: it sets a new base score

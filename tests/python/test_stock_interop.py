@@ -16,6 +16,7 @@ from support import (
     fresh,
     make_data,
     only_ours,
+    other_method,
     params,
     raw,
     run_python,
@@ -239,7 +240,7 @@ def test_refresh_uses_the_parameters_of_the_trees() -> None:
 def test_copies_of_a_switched_booster_have_its_method() -> None:
     data = xgb.DMatrix(X, Y)
     live = train(data, 2, max_depth=3)
-    live.set_param({"tree_method": "exact", "nthread": 1, "max_depth": 3})
+    live.set_param(other_method(tree_method="exact", nthread=1, max_depth=3))
     other = pickle.loads(pickle.dumps(live))
     for booster in (live, other):
         booster.update(data, 2)
@@ -257,7 +258,7 @@ def test_a_booster_switched_to_auto_is_as_one_of_hist(tmp_path, capfd, method: s
     was_hist = xgb.train(stock_params(**settings), data, 1)
     capfd.readouterr()
     for one in (booster, was_hist):
-        one.set_param("tree_method", "auto")
+        one.set_param(other_method(tree_method="auto"))
     (tmp_path / "booster").write_bytes(pickle.dumps(booster))
     read = "import pickle, sys, xgboost as xgb; print(pickle.load(open(sys.argv[1], 'rb')).num_boosted_rounds())"
     assert run_python(read, str(tmp_path / "booster")).stdout.split()[-1] == "2"
@@ -279,7 +280,7 @@ import numpy as np, xgboost as xgb
 x = np.arange(200.0).reshape(100, 2) % 37
 data = xgb.DMatrix(x, x[:, 0])
 booster = xgb.train(dict(json.loads(sys.argv[1]), max_depth=3), data, 2)
-booster.set_param({"tree_method": sys.argv[2], "eta": "abc"})
+booster.set_param({"gpu_backend": "auto", "tree_method": sys.argv[2], "eta": "abc"})
 try:
     booster.update(data, 2)
 except xgb.core.XGBoostError:
@@ -359,7 +360,7 @@ def test_our_updater_by_name(sequence: str) -> None:
 def test_stock_updaters_by_name_win_over_the_tree_method() -> None:
     # As in stock: an explicit updater is what is used, whatever tree_method says.
     data = xgb.DMatrix(X, Y)
-    named = xgb.train(params(updater="grow_colmaker,prune", nthread=1, max_depth=3), data, 1)
+    named = xgb.train(params(updater="grow_colmaker,prune", nthread=1, max_depth=3) | other_method(), data, 1)
     exact = xgb.train({"tree_method": "exact", "nthread": 1, "max_depth": 3}, data, 1)
     assert_same_trees(named, exact)
 
