@@ -6,6 +6,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/message.h"
@@ -60,6 +61,13 @@ class List {
   /// Those of UBJSON as they lie there.
   std::int32_t const* whole() const { return i32_; }
   std::size_t size() const { return size_; }
+  /// True if all are 0; of JSON values nobody says so.
+  bool is_zero() const {
+    if (u8_ == nullptr) return size_ == 0;
+    std::uint8_t all = 0;
+    for (std::size_t i = 0; i < size_; ++i) all |= u8_[i];
+    return all == 0;
+  }
   /// Nothing if it is no whole number.
   std::optional<std::int64_t> operator[](std::size_t i) const {
     if (i32_ != nullptr) return i32_[i];
@@ -117,63 +125,96 @@ enum Part {
   kTreeParam,
   kParts
 };
-constexpr std::array<char const*, kParts> kNames{"base_weights",
-                                                 "categories",
-                                                 "categories_nodes",
-                                                 "categories_segments",
-                                                 "categories_sizes",
-                                                 "default_left",
-                                                 "id",
-                                                 "left_children",
-                                                 "loss_changes",
-                                                 "parents",
-                                                 "right_children",
-                                                 "split_conditions",
-                                                 "split_indices",
-                                                 "split_type",
-                                                 "sum_hessian",
-                                                 "tree_param"};
+constexpr std::array<std::string_view, kParts> kNames{"base_weights",
+                                                      "categories",
+                                                      "categories_nodes",
+                                                      "categories_segments",
+                                                      "categories_sizes",
+                                                      "default_left",
+                                                      "id",
+                                                      "left_children",
+                                                      "loss_changes",
+                                                      "parents",
+                                                      "right_children",
+                                                      "split_conditions",
+                                                      "split_indices",
+                                                      "split_type",
+                                                      "sum_hessian",
+                                                      "tree_param"};
 
-/// A saved tree, found in one walk: a look-up for each part would take longer than to read it.
+/// A saved tree, found in one walk over its members: a look-up for each would take longer than to read the tree.
 class SavedTree {
  public:
-  SavedTree(Json const& saved, std::size_t tree) : number{tree} {
-    if (!xgboost::IsA<xgboost::Object>(saved)) Throw<InvalidArgument>("Tree ", tree, " is no object; allowed: a tree");
-    std::size_t part = 0;
-    for (auto const& [name, value] : xgboost::get<xgboost::Object const>(saved)) {
-      int order = 1;
-      while (part < kParts && (order = name.compare(kNames[part])) > 0) ++part;
-      if (order == 0) parts_[part] = &value;
-    }
+  /// The tree at `place` in the list of trees.
+  SavedTree(Json const& saved, std::size_t place) : place_{place} {
+    if (!xgboost::IsA<xgboost::Object>(saved)) Throw<InvalidArgument>("Tree ", place, " is no object; allowed: a tree");
+    auto const& members = xgboost::get<xgboost::Object const>(saved);
+    at_ = members.cbegin();
+    end_ = members.cend();
   }
+
+  /// Looks at the next member. Returns false if there is none.
+  bool Step() {
+    if (at_ == end_) return false;
+    std::string_view const name = at_->first;
+    bool is_part = next_ < kParts && kNames[next_] == name;
+    if (!is_part) {  // of another version, or one is missing
+      while (next_ < kParts && kNames[next_] < name) ++next_;
+      is_part = next_ < kParts && kNames[next_] == name;
+    }
+    if (is_part) {
+      parts_[next_++] = &at_->second;
+      __builtin_prefetch(&at_->second.GetValue());
+    }
+    if (++at_ != end_) __builtin_prefetch(&*at_);
+    return true;
+  }
+  /// After all steps: reads the id of one of `trees` trees.
+  void ReadId(std::size_t trees) {
+    Json const* const id = parts_[kId];
+    bool const is_number = id != nullptr && xgboost::IsA<xgboost::Integer>(*id);
+    std::int64_t const value = is_number ? xgboost::get<xgboost::Integer const>(*id) : -1;
+    if (value < 0 || static_cast<std::uint64_t>(value) >= trees) WrongId(place_, value, trees);
+    number_ = static_cast<std::size_t>(value);
+  }
+
+  [[noreturn]] static void WrongId(std::size_t place, std::int64_t id, std::size_t trees) {
+    Throw<InvalidArgument>("Tree ", place, " in the list of trees has the id ", id, "; allowed: 0 to ", trees - 1,
+                           ", each once");
+  }
+
+  /// Its id.
+  std::size_t number() const { return number_; }
 
   bool Has(Part part) const { return parts_[part] != nullptr; }
   Json const& operator[](Part part) const {
-    if (!Has(part)) Throw<InvalidArgument>("Tree ", number, " has no ", kNames[part], "; allowed: a complete tree");
+    if (!Has(part)) Throw<InvalidArgument>("Tree ", number_, " has no ", kNames[part], "; allowed: a complete tree");
     return *parts_[part];
   }
 
-  std::size_t const number;
-
  private:
+  std::size_t place_;
+  xgboost::Object::Map::const_iterator at_, end_;
+  std::size_t next_{0};  ///< part, at the next step or later
   std::array<Json const*, kParts> parts_{};
+  std::size_t number_{0};
 };
 
 /// A list of the tree; `size`: what it must have.
 List ListOf(SavedTree const& saved, Part part, std::optional<std::size_t> size) {
   List const list{saved[part]};
   if (!list.is_list()) {
-    Throw<InvalidArgument>("Tree ", saved.number, ": ", kNames[part], " is no list; allowed: a list of numbers");
+    Throw<InvalidArgument>("Tree ", saved.number(), ": ", kNames[part], " is no list; allowed: a list of numbers");
   }
   if (size && list.size() != *size) {
-    Throw<InvalidArgument>("Tree ", saved.number, " has ", list.size(), " values in ", kNames[part],
+    Throw<InvalidArgument>("Tree ", saved.number(), " has ", list.size(), " values in ", kNames[part],
                            "; allowed: ", *size);
   }
   return list;
 }
 
 /// A whole number in a list of the tree.
-std::int64_t At(List const& list, std::size_t i, std::size_t tree, char const* name) {
+std::int64_t At(List const& list, std::size_t i, std::size_t tree, std::string_view name) {
   auto const value = list[i];
   if (!value) Throw<InvalidArgument>("Tree ", tree, ": value ", i, " in ", name, " is none; allowed: whole numbers");
   return *value;
@@ -183,7 +224,7 @@ std::int64_t At(List const& list, std::size_t i, std::size_t tree, char const* n
 class Numbers {
  public:
   /// `memory` must outlive it.
-  Numbers(List const& list, std::size_t tree, char const* name, std::vector<std::int32_t>* memory)
+  Numbers(List const& list, std::size_t tree, std::string_view name, std::vector<std::int32_t>* memory)
       : values_{list.whole()} {
     if (values_ != nullptr) return;
     memory->resize(list.size());
@@ -202,7 +243,7 @@ class Numbers {
 
 /// Sets of categories: which nodes have one, and that each is within the list. XGBoost reads all, reachable or not.
 std::vector<bool> NodesWithCategories(SavedTree const& saved, std::int64_t nodes) {
-  std::size_t const tree = saved.number;
+  std::size_t const tree = saved.number();
   constexpr std::int64_t kTooMany = 1 << 24;  // XGBoost counts them in floats
   auto const listed = ListOf(saved, kCategoriesNodes, {});
   auto const segments = ListOf(saved, kCategoriesSegments, listed.size());
@@ -235,17 +276,16 @@ std::vector<bool> NodesWithCategories(SavedTree const& saved, std::int64_t nodes
   return has;
 }
 
-}  // namespace
-
 /// Memory that all trees use.
-struct LoadedModel::Scratch {
+struct Scratch {
   std::vector<std::int32_t> left, right, parents, features, types;
   std::vector<std::uint8_t> seen;
   std::vector<std::int32_t> todo;
 };
 
-void LoadedModel::CheckTree(Json const& json, std::size_t tree, Scratch* scratch) {
-  SavedTree const saved{json, tree};
+/// *last: of all features that are split, the one with the highest number.
+void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
+  std::size_t const tree = saved.number();
   auto const lefts = ListOf(saved, kLeftChildren, {});
   std::size_t const size = lefts.size();
   auto const nodes = static_cast<std::int64_t>(size);
@@ -264,40 +304,47 @@ void LoadedModel::CheckTree(Json const& json, std::size_t tree, Scratch* scratch
   for (Part const part : {kSplitConditions, kDefaultLeft, kLossChanges, kSumHessian, kBaseWeights}) {
     ListOf(saved, part, size);
   }
-  bool have_parents = true;  // a loop without a way out, for all elements of a register at once
-  for (std::size_t n = 1; n < size; ++n) have_parents &= static_cast<std::uint32_t>(parents[n]) < size;
-  for (std::size_t n = 1; n < size && !have_parents; ++n) {
+  // In trees without a split by categories nobody need ask nodes for their type.
+  std::optional<Numbers> types;
+  std::vector<bool> has_categories;
+  if (saved.Has(kSplitType)) {
+    List const list = ListOf(saved, kSplitType, size);
+    if (!list.is_zero()) types.emplace(list, tree, kNames[kSplitType], &scratch->types);
+    has_categories = NodesWithCategories(saved, nodes);
+  }
+
+  // Trees as they grow: pairs of children behind their parents, which name them, and no other nodes. Then each node can
+  // be reached once, if there are as many parents as pairs. This way takes a fraction of that from the root, since it
+  // reads numbers in order and has nothing to guess.
+  bool plain = size % 2 == 1 && !types;
+  std::uint32_t differences = 0;
+  std::int32_t most = -1, least = 0;
+  for (std::uint32_t child = 1; plain && child < size; child += 2) {
+    auto const parent = static_cast<std::uint32_t>(parents[child]);
+    std::uint32_t const before = std::min(parent, child - 1);
+    differences |= parent ^ before;
+    differences |= parent ^ static_cast<std::uint32_t>(parents[child + 1]);
+    differences |= child ^ static_cast<std::uint32_t>(left[before]);
+    differences |= (child + 1) ^ static_cast<std::uint32_t>(right[before]);
+    most = std::max(most, features[before]);
+    least = std::min(least, features[before]);
+  }
+  plain = plain && differences == 0 && least == 0;
+  std::size_t inner = 0;
+  for (std::size_t n = 0; plain && n < size; ++n) inner += left[n] != -1 ? 1U : 0U;
+  if (plain && 2 * inner + 1 == size) {
+    if (most <= last->value) return;
+    std::size_t node = 0;
+    while (left[node] == -1 || features[node] != most) ++node;
+    *last = {most, tree, static_cast<std::int64_t>(node)};
+    return;
+  }
+
+  for (std::size_t n = 1; n < size; ++n) {
     if (static_cast<std::uint32_t>(parents[n]) < size) continue;
     Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", parents[n], "; allowed: 0 to ",
                            nodes - 1);
   }
-  std::optional<Numbers> types;
-  std::vector<bool> has_categories;
-  if (saved.Has(kSplitType)) {
-    types = numbers(kSplitType, &scratch->types);
-    has_categories = NodesWithCategories(saved, nodes);
-  }
-
-  // Trees as they grow: children behind their parents, which name each other, and no node beside these. So all can be
-  // reached, once. Numbers are looked at in order, which takes a fraction of the way from the root.
-  std::size_t inner = 0, last = 0;
-  bool plain = true;
-  for (std::size_t n = 0; n < size && plain; ++n) {
-    auto const child = static_cast<std::size_t>(left[n]);
-    if (left[n] == -1) continue;
-    plain = left[n] > static_cast<std::int64_t>(n) && child + 1 < size && right[n] == left[n] + 1 &&
-            parents[child] == static_cast<std::int64_t>(n) && parents[child + 1] == static_cast<std::int64_t>(n) &&
-            features[n] >= 0 && (!types || (*types)[n] == 0);
-    if (inner == 0 || features[n] > features[last]) last = n;
-    ++inner;
-  }
-  if (plain && 2 * inner + 1 == size) {
-    if (inner > 0 && features[last] > feature_.value) {
-      feature_ = {features[last], tree, static_cast<std::int64_t>(last)};
-    }
-    return;
-  }
-
   // From the root, each node once. Children are neighbours, so that a pair is known by the left one.
   auto& seen = scratch->seen;
   auto& todo = scratch->todo;
@@ -331,7 +378,7 @@ void LoadedModel::CheckTree(Json const& json, std::size_t tree, Scratch* scratch
     if (feature < 0) {
       Throw<InvalidArgument>("Node ", node, " of tree ", tree, " splits feature ", feature, "; allowed: 0 or larger");
     }
-    if (feature > feature_.value) feature_ = {feature, tree, node};
+    if (feature > last->value) *last = {feature, tree, node};
     if (!types) continue;
     std::int64_t const type = (*types)[n];
     bool const has = n < has_categories.size() && has_categories[n];
@@ -341,6 +388,8 @@ void LoadedModel::CheckTree(Json const& json, std::size_t tree, Scratch* scratch
                            "; allowed: 0, or 1 for a node that has categories");
   }
 }
+
+}  // namespace
 
 void LoadedModel::CheckTrees(Json const& booster, int threads) {
   LoadedModel next;
@@ -367,30 +416,40 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
                              " values; allowed: one for each tree");
     }
   }
-  std::vector<bool> seen(trees.size());
-  std::vector<std::size_t> ids(trees.size());
   for (std::size_t t = 0; t < trees.size(); ++t) {
-    Json const* const id = Find(trees[t], "id");
-    bool const is_number = id != nullptr && xgboost::IsA<xgboost::Integer>(*id);
-    std::int64_t const place = is_number ? xgboost::get<xgboost::Integer const>(*id) : -1;
-    if (place < 0 || static_cast<std::uint64_t>(place) >= trees.size() || seen[static_cast<std::size_t>(place)]) {
-      Throw<InvalidArgument>("Tree ", t, " in the list of trees has the id ", place, "; allowed: 0 to ",
-                             trees.size() - 1, ", each once");
-    }
-    ids[t] = static_cast<std::size_t>(place);
-    seen[ids[t]] = true;
     std::int64_t const output = At(info, t, t, "tree_info");
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
     if (output > next.output_.value) next.output_ = {output, t, 0};
   }
+  std::vector<std::size_t> ids(trees.size());
   std::mutex mutex;
   ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
+    // A step reads memory that is far from all that was read before. Those of several trees need not wait for each other.
+    constexpr std::size_t kAtOnce = 8;
+    std::vector<SavedTree> saved;
     Scratch scratch;
-    LoadedModel part;
-    for (std::size_t t = begin; t < end; ++t) part.CheckTree(trees[t], ids[t], &scratch);
+    FoundNumber last;
+    for (; begin < end; begin += saved.size()) {
+      saved.clear();
+      for (std::size_t t = begin; t < std::min(end, begin + kAtOnce); ++t) saved.emplace_back(trees[t], t);
+      for (bool more = true; more;) {
+        more = false;
+        for (auto& tree : saved) more = tree.Step() || more;
+      }
+      for (std::size_t i = 0; i < saved.size(); ++i) {
+        saved[i].ReadId(trees.size());
+        ids[begin + i] = saved[i].number();
+        CheckTree(saved[i], &scratch, &last);
+      }
+    }
     std::lock_guard<std::mutex> lock{mutex};
-    if (part.feature_.value > next.feature_.value) next.feature_ = part.feature_;
+    if (last.value > next.feature_.value) next.feature_ = last;
   });
+  std::vector<bool> seen(trees.size());
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    if (seen[ids[t]]) SavedTree::WrongId(t, static_cast<std::int64_t>(ids[t]), trees.size());
+    seen[ids[t]] = true;
+  }
   *this = next;
 }
 

@@ -12,6 +12,13 @@
 
 namespace xgbgpu::plugin {
 
+/// Where a number was found.
+struct FoundNumber {
+  std::int64_t value{-1};
+  std::size_t tree{0};
+  std::int64_t node{0};
+};
+
 /// What was loaded as JSON or UBJSON, and what a learner must have for it. Of a model that was trained here, or loaded
 /// in the deprecated binary format, nothing is known and nothing is checked.
 class LoadedModel {
@@ -37,16 +44,8 @@ class LoadedModel {
   void CheckWeightsFor(std::uint64_t features, std::uint32_t outputs) const;
 
  private:
-  struct Scratch;
-  void CheckTree(xgboost::Json const& saved, std::size_t tree, Scratch* scratch);
-
-  struct Place {
-    std::int64_t value{-1};
-    std::size_t tree{0};
-    std::int64_t node{0};
-  };
-  Place feature_;  ///< the last one that is split
-  Place output_;   ///< the last one that has a tree
+  FoundNumber feature_;  ///< the last one that is split
+  FoundNumber output_;   ///< the last one that has a tree
   std::size_t trees_{0};
   std::int64_t parallel_trees_{1};
   std::optional<std::size_t> weights_;  ///< of a gblinear

@@ -47,7 +47,8 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   params.aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params.aft_scale);
   params.fix_list_weight = SavedNumber(config, "lambda_rank_param", "fix_list_weight", params.fix_list_weight);
   std::string const pairs = SavedText(config, "lambda_rank_param", "num_pairsample");
-  if (pairs.size() > 9) return {};  // XGBoost may try
+  bool const is_number = pairs.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number || pairs.size() > 9) return {};  // XGBoost may try
   if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
   return params;
 }

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_TESTS_FUZZ_FUZZ_H_
 #define XGBGPU_TESTS_FUZZ_FUZZ_H_
 
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -31,24 +31,32 @@ inline std::vector<std::string> Lines(std::string_view text, std::size_t n) {
   return lines;
 }
 
-/// A file in memory, for parsers that are given names.
+/// A file in memory, for parsers that are given names. Its own short name: /proc/self/fd/N takes twice as long to open.
 class MemoryFile {
  public:
-  MemoryFile() : number_{memfd_create("input", 0)}, name_{"/proc/self/fd/" + std::to_string(number_)} {
+  MemoryFile()
+      : name_{"/dev/shm/xgbgpu-fuzz-" + std::to_string(getpid())},
+        number_{open(name_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)} {
     if (number_ < 0) std::abort();
   }
-  ~MemoryFile() { close(number_); }
+  ~MemoryFile() {
+    close(number_);
+    unlink(name_.c_str());
+  }
   MemoryFile(MemoryFile const&) = delete;
   MemoryFile& operator=(MemoryFile const&) = delete;
 
   std::string const& name() const { return name_; }
   void Write(std::uint8_t const* data, std::size_t size) {
-    if (ftruncate(number_, 0) != 0 || pwrite(number_, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
+    bool const is_written = pwrite(number_, data, size, 0) == static_cast<ssize_t>(size);
+    if (!is_written || (size < size_ && ftruncate(number_, static_cast<off_t>(size)) != 0)) std::abort();
+    size_ = size;
   }
 
  private:
-  int number_;
   std::string name_;
+  int number_;
+  std::size_t size_{0};
 };
 
 }  // namespace xgbgpu::fuzz

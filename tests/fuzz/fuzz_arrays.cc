@@ -1,5 +1,5 @@
-/// Arrays that in-place predictions and QuantileDMatrices are given: what describes them, and the contents of CSR
-/// arrays. Addresses are ours: nobody can tell whether there are as many values as a description says, so that what
+/// Arrays that in-place predictions and QuantileDMatrices are given. An input that begins as JSON describes them: a line
+/// for a dense array, three for CSR. Any other is the contents of CSR arrays. Addresses are ours: nobody can tell whether there are as many values as a description says, so that what
 /// is described by the input is not read.
 #include <dmlc/logging.h>
 
@@ -39,17 +39,18 @@ void ReadContents(std::uint8_t const* data, std::size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  if (size == 0 || data[0] != '{') {
+    ReadContents(data, size);
+    return 0;
+  }
   auto const lines = xgbgpu::fuzz::Lines(xgbgpu::fuzz::Text(data, size), 3);
+  bool const is_csr = !lines[1].empty();
   try {
-    xgbgpu::plugin::MakeArrayRows({lines[0].c_str(), nullptr, nullptr, 0}, 0.0f, 1);
+    xgbgpu::plugin::MakeArrayRows(
+        {lines[0].c_str(), is_csr ? lines[1].c_str() : nullptr, is_csr ? lines[2].c_str() : nullptr, is_csr ? 3U : 0U},
+        0.0f, 1);
   } catch (xgbgpu::Error const&) {
   } catch (dmlc::Error const&) {  // of XGBoost's parser
   }
-  try {
-    xgbgpu::plugin::MakeArrayRows({lines[0].c_str(), lines[1].c_str(), lines[2].c_str(), 3}, 0.0f, 1);
-  } catch (xgbgpu::Error const&) {
-  } catch (dmlc::Error const&) {
-  }
-  ReadContents(data, size);
   return 0;
 }
