@@ -69,7 +69,7 @@ class TreeBuilder {
   /// Grows one tree on these gradients [rows], which are on the host. Throws InvalidArgument (gradients, params).
   virtual Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
 
-  /// See Trainer.
+  // The next five calls do what those of the same names do in Trainer (xgbgpu/trainer.h).
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
   virtual void Trace(std::shared_ptr<TraceFile> file) = 0;

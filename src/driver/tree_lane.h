@@ -52,7 +52,7 @@ class TreeLane {
   PinnedBuffer<float> host_node_values_;
   Event uploaded_;  ///< marks the end of the last copy from the pinned memory
   cuda::DeviceGradients gradients_;
-  cuda::HistTree tree_;  ///< goes first, and waits for the stream
+  cuda::HistTree tree_;  ///< is destroyed first, and then waits for the stream
 };
 
 }  // namespace xgbgpu
