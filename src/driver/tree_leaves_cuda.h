@@ -58,7 +58,7 @@ class TreeLeaves {
   float const* SpreadValues(float const* node_values) const;
 
   TreeParts& parts_;
-  TreeShape shape_;  ///< no levels: the tree is attended
+  TreeShape shape_;  ///< a shape without levels: the tree is attended
   MarginsAhead ahead_;
   bool margins_run_ahead_{false};
   int levels_{0};  ///< number of levels that are enqueued
