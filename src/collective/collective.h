@@ -1,4 +1,5 @@
-/// The seam between shards of the rows: sums, maxima and lists over all of them. docs/adr/0017-levels-collectives-pages.md
+/// The seam between shards of the rows: sums, maxima and lists over all of them.
+/// docs/adr/0017-levels-collectives-pages.md
 #ifndef XGBGPU_COLLECTIVE_COLLECTIVE_H_
 #define XGBGPU_COLLECTIVE_COLLECTIVE_H_
 
@@ -35,11 +36,12 @@ class Collective {
   virtual int shards() const = 0;
   virtual int shard() const = 0;  ///< this one's number, 0 … shards() - 1
 
-  /// Replaces every element of every part by its sum over the shards. As many parts, of the same sizes, everywhere.
+  /// Replaces every element of every part by its sum over the shards. All shards pass as many
+  /// parts, of the same sizes.
   virtual void Sum(Span<Span<std::int64_t> const> parts) = 0;
   /// Replaces every element by its largest value in any shard.
   virtual void Max(Span<std::int64_t> values) = 0;
-  /// [shards] what each shard gave; their sizes may differ.
+  /// Returns [shards] the list that each shard gave. Their sizes may differ.
   virtual std::vector<std::vector<std::uint32_t>> Gather(Span<std::uint32_t const> own) = 0;
 
   void Sum(Span<std::int64_t> values) { Sum(Span<Span<std::int64_t> const>{&values, 1}); }
@@ -54,13 +56,13 @@ class Collective {
   bool AnyOf(bool own) { return MaxOf(own ? 1 : 0) != 0; }
 };
 
-/// Sums of gradients as what Collective::Sum adds up.
+/// Returns the same memory as the integers that Collective::Sum adds up.
 inline Span<std::int64_t> Integers(Span<GradientSum> sums) {
   static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
   return {reinterpret_cast<std::int64_t*>(sums.data()), 2 * sums.size()};
 }
 
-/// There is one shard, which has all rows: every call returns at once.
+/// Returns the collective of a single shard, which has all rows: every call of it returns at once.
 Collective& NoOtherShards();
 
 /// Runs work(), which may throw for a reason that lies in this shard: its rows, its memory. If it does so in any shard,
@@ -89,11 +91,11 @@ void AllOrNone(Collective& collective, F&& work) {
 struct Shard {
   Collective* collective;
   std::uint64_t first_row;  ///< number of the shard's first row
-  std::uint64_t all_rows;   ///< of all shards
+  std::uint64_t all_rows;   ///< number of rows of all shards
 
-  /// All `rows` rows are here.
+  /// Returns the place of a single shard that has all `rows` rows.
   static Shard Whole(std::uint64_t rows) { return {&NoOtherShards(), 0, rows}; }
-  /// This shard has `rows` rows. Asks the others for theirs.
+  /// Returns the place of this shard, which has `rows` rows. It asks the other shards for theirs, so all must call it.
   static Shard Place(Collective* collective, std::uint64_t rows);
 };
 

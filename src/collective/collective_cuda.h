@@ -16,7 +16,7 @@ class DeviceCollective {
   virtual ~DeviceCollective() = default;
 
   /// The histograms of a level's built children, and of siblings that are not subtracted, become their sums over all
-  /// devices. Enqueued on `stream`, recorded with the tree.
+  /// devices. The call enqueues this on `stream`, where it is recorded with the tree.
   virtual void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                         cudaStream_t stream) = 0;
 };

@@ -45,13 +45,13 @@ class MeetingPoint {
   bool somebody_left_{false};
 };
 
-/// What the shards see of each other.
+/// The memory through which the shards see each other's arguments.
 struct Group {
   explicit Group(int shards) : meeting{shards}, parts(static_cast<std::size_t>(shards)), lists(parts.size()) {}
 
   MeetingPoint meeting;
-  std::vector<Span<Span<std::int64_t> const>> parts;  ///< [shards] of Sum and Max
-  std::vector<Span<std::uint32_t const>> lists;       ///< [shards] of Gather
+  std::vector<Span<Span<std::int64_t> const>> parts;  ///< [shards] arguments of Sum and Max
+  std::vector<Span<std::uint32_t const>> lists;       ///< [shards] arguments of Gather
 };
 
 class ThreadShard final : public Collective {
@@ -78,7 +78,7 @@ class ThreadShard final : public Collective {
   }
 
  private:
-  /// Each shard combines its share of the elements, for all.
+  /// Each shard combines its share of the elements and gives the result to all shards.
   template <typename F>
   void Combine(Span<Span<std::int64_t> const> parts, F&& combine) {
     group_.parts[shard_] = parts;
@@ -87,7 +87,7 @@ class ThreadShard final : public Collective {
     std::size_t size = 0;
     for (Span<std::int64_t> const part : parts) size += part.size();
     std::size_t const begin = size * shard_ / group_.parts.size(), end = size * (shard_ + 1) / group_.parts.size();
-    std::size_t before = 0;  // elements of the parts before
+    std::size_t before = 0;  // elements of the parts before part p
     for (std::size_t p = 0; p < parts.size(); ++p) {
       std::size_t const first = std::max(begin, before), last = std::min(end, before + parts[p].size());
       if (first < last) CombinePart(p, first - before, last - before, combine);

@@ -47,7 +47,7 @@ void AttendedTree::Expand(int number) {
   parts_.memory.Extend(end, first);
   parts_.room.Note([&] { return parts_.splits.categories().Reserve(parts_.memory.node_room(), first, parts_.stream); });
   parts_.splits.constraints().Extend(first, end, parts_.room.arena(), parts_.stream);
-  std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from there is over
+  std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from host_families_ is over
   CopyToDevice(parts_.memory.View().families, host_families_.data(), batch.size(), parts_.stream, "choosing nodes");
   EnqueueBatch(parts_, static_cast<std::uint32_t>(batch.size()), number);
   LearnBack(first, 2 * batch.size());
@@ -89,7 +89,7 @@ void AttendedTree::EnqueuePositions() {
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), parts_.stream, "writing positions");
     leaves_.FindUnsampled(tree_nodes_.data());
   }
-  parts_.stream.Wait("writing positions");  // the copies' sources go
+  parts_.stream.Wait("writing positions");  // the sources of the copies may change from here on
 }
 
 }  // namespace xgbgpu::cuda

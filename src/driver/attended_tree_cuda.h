@@ -1,4 +1,5 @@
-/// A tree that a CUDA device grows attended: the host chooses a batch of nodes, waits for their splits, and chooses again.
+/// A tree that a CUDA device grows attended: the host chooses a batch of nodes, waits for their splits, and chooses
+/// again.
 #ifndef XGBGPU_DRIVER_ATTENDED_TREE_CUDA_H_
 #define XGBGPU_DRIVER_ATTENDED_TREE_CUDA_H_
 
@@ -20,7 +21,7 @@ class AttendedTree {
   void Start();
   /// Grows the tree to its end. Waits many times.
   void Grow();
-  /// Behind that: rows get their positions, and the header comes back. Waits.
+  /// Writes the rows' positions and gets the header back, after Grow. Waits.
   void Finish();
 
   std::size_t batch() const { return batch_; }
@@ -35,7 +36,7 @@ class AttendedTree {
   TreeLeaves& leaves_;
   std::size_t batch_{0};  ///< families of one batch at most
   BatchGrowth growth_;
-  PinnedBuffer<Family> host_families_;  ///< of a batch
+  PinnedBuffer<Family> host_families_;  ///< families of a batch
   DeviceBuffer<Node> tree_nodes_;       ///< the finished tree, for rows outside the sample
 };
 

@@ -19,15 +19,16 @@ class DeviceMatrix;   // matrix/device_matrix.h
 struct SortedMatrix;  // exact/sorted_matrix.h
 class ResidentRows;   // rounds/resident_rows.h
 
-/// What a device offers beside trees: rounds whose margins and gradients stay there.
+/// A device offers this beside trees: rounds whose margins and gradients stay on it.
 /// docs/adr/0008-rounds-on-the-device.md
 class DeviceRounds {
  public:
   virtual ~DeviceRounds() = default;
 
-  /// For the rows of the builder's own matrix, with `outputs` margins each. Must not outlive the builder.
+  /// Makes memory for the rows of the builder's own matrix, with `outputs` margins each. It must not outlive the
+  /// builder.
   virtual std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) = 0;
-  /// For the rows of another matrix, with their raw values. Must not outlive the builder either. Waits.
+  /// Makes memory for the rows of another matrix, with their raw values. It must not outlive the builder. Waits.
   virtual std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) = 0;
   /// The tree, of this output, becomes the last of those that ResidentRows::AddTrees adds.
   virtual void KeepTree(Tree const& tree, std::uint32_t output) = 0;
@@ -39,23 +40,23 @@ class DeviceRounds {
   /// these gradients are not there any more (ResidentRows::ComputeGradients).
   /// docs/adr/0009-trees-in-lanes.md
   virtual void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) = 0;
-  /// Waits for the next of them, in their order: call it once for each. After an error the others can only be
-  /// abandoned.
+  /// Waits for the next of the trees begun, in their order: call it once for each. After an error the others can only
+  /// be abandoned.
   virtual Tree FinishNext() = 0;
-  /// Waits for what is left of them, and forgets it.
+  /// Waits for the trees that were begun and are not finished, and forgets them.
   virtual void Abandon() noexcept = 0;
   /// The leaves of `tree`, which was finished last, become what the objective that `rows` computed gradients for wants
   /// them to be. Waits.
   virtual void AdaptLeaves(Tree* tree, ResidentRows* rows) = 0;
-  /// As TreeBuilder::AddLeafValues, of the tree that was finished last, to the margins of `rows`; enqueued.
+  /// Enqueues what TreeBuilder::AddLeafValues does, for the tree that was finished last and the margins of `rows`.
   virtual void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) = 0;
 };
 
 /// Grows trees on one matrix, on one kind of device.
 ///
 /// A whole tree is one call: a device that knows beforehand what a tree may need enqueues all of it and waits once; how
-/// levels follow one another is the backend's own (driver/hist_host.cc, level/level_cuda.h). Memory that grows with the data
-/// is taken in the constructor and, at most, between two stages.
+/// levels follow one another is the backend's own (driver/hist_host.cc, driver/hist_levels_cuda.h). Memory that grows
+/// with the data is taken in the constructor and, at most, between two stages.
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
 /// function of (seed, tree, row). docs/adr/0001-backend-interface.md
@@ -65,33 +66,34 @@ class TreeBuilder {
  public:
   virtual ~TreeBuilder() = default;
 
-  /// One tree on these gradients [rows], of the host. Throws InvalidArgument (gradients, params).
+  /// Grows one tree on these gradients [rows], which are on the host. Throws InvalidArgument (gradients, params).
   virtual Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
 
-  /// See Trainer.
+  // The next five calls do what those of the same names do in Trainer (xgbgpu/trainer.h).
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
   virtual void Trace(std::shared_ptr<TraceFile> file) = 0;
   virtual MemoryReport memory() const = 0;
   virtual std::uint64_t memory_version() const = 0;
-  /// Null for a backend that works in host memory.
+  /// Is null for a backend that works in host memory.
   virtual DeviceRounds* rounds() { return nullptr; }
 };
 
-/// One number for each tree of a training: 2^16 trees a round and as many rounds before a number comes again.
+/// Returns a number for each tree of a training. No number comes twice in 2^16 rounds of up to 2^16 trees each.
 inline std::uint32_t TreeNumber(TreeKey key) { return key.iteration * 65536U + key.index; }
 
-/// On rows that are all there are; of a shard: driver/hist_host.h.
+/// Makes a host builder for a matrix that has all rows. driver/hist_host.h has the one for a shard.
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
-/// Exact trees (exact/exact.h). Grow throws Unsupported for what ValidateExact refuses.
+/// Makes a host builder of exact trees (exact/exact.h). Grow throws Unsupported for what ValidateExact refuses.
 std::unique_ptr<TreeBuilder> MakeHostExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int threads);
 
-/// The backend to use for `wanted`: never kAuto. Throws Unsupported if `wanted` is kCuda and there is none.
+/// Returns the backend to use for `wanted`, which is never kAuto. Throws Unsupported if `wanted` is kCuda and there is
+/// none.
 BackendKind ResolveBackend(BackendKind wanted);
 
-// A build without the CUDA backend throws Unsupported from all of these.
+// A build without the CUDA backend throws Unsupported from all functions below.
 
-/// Trees on the matrix's device; `threads` for what the host adds.
+/// Makes a builder on the matrix's device. The host uses `threads` threads for its part.
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
 
 /// What datasets ask of a matrix on a device.
@@ -102,15 +104,15 @@ struct DeviceMatrixFacts {
 };
 DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 
-/// Cuts and bins on a device, as Dataset::Build; with max_bin 0 as Dataset::FromBinEdges.
+/// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
 /// Throws InvalidArgument (no such device), Unsupported (no code for it), and what the stages throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads);
 
-/// Exact trees on a device; the columns are copied there.
+/// Makes a builder of exact trees on a device, to which it copies the columns.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);
 
-/// The same matrix on a device.
+/// Copies a matrix of the host to a device.
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads);
 
 }  // namespace xgbgpu

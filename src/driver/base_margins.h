@@ -19,7 +19,7 @@ struct BaseMargins {
 /// Tells the base margins of a data set from those that it had at another time.
 class BaseMark {
  public:
-  /// From now on these are the ones. Copies those that are given.
+  /// Remembers the data set's base margins; copies them if they are given.
   void Set(BaseMargins const& base, DataEpoch const& epoch) {
     epoch_ = epoch;
     given_.assign(base.given.begin(), base.given.end());

@@ -22,7 +22,7 @@ std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outpu
 /// Throws InvalidArgument, naming row, class and value, unless all gradients [rows × classes] are finite.
 void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
 
-/// What gives a leaf its value.
+/// A leaf gets its value by one of these rules.
 enum class LeafRule : std::uint8_t {
   kSums,     ///< the sums of its rows' gradients
   kMedians,  ///< the median of its rows' residuals, for kAbsoluteError
@@ -32,7 +32,7 @@ enum class LeafRule : std::uint8_t {
 /// For rules but kSums: throws Unsupported if rows would be chosen by their weights and then weighed once more.
 void CheckLeafRule(TrainParams const& params, bool has_weights);
 
-/// What is to be grown.
+/// The trees to grow, and with which parameters.
 struct RoundOrder {
   TrainParams params;          ///< with the learning rate of the round, which the trees of a forest share
   std::uint32_t iteration{0};  ///< rounds that the model has already, those of earlier trainings included
@@ -66,14 +66,14 @@ class BoostingRound {
 
   Training& training_;
   RoundOrder order_;
-  TrainParams tree_params_;  ///< of each tree, once there is one
-  std::uint32_t trees_{0};   ///< that were asked for so far
+  TrainParams tree_params_;  ///< parameters of each tree, once there is one
+  std::uint32_t trees_{0};   ///< number of trees that were asked for so far
 };
 
 /// Trees on gradients of the host, each grown when it is asked for.
 class HostRound final : public BoostingRound {
  public:
-  /// What medians are computed from; each [rows], `weights` may be empty.
+  /// Medians are computed from these. Each is [rows]; `weights` may be empty.
   struct Residuals {
     Span<float const> labels;
     Span<float const> weights;

@@ -1,4 +1,4 @@
-/// TreeBuilder::LeafPositions, from positions as stages keep them.
+/// Does the work of TreeBuilder::LeafPositions, from positions as stages keep them.
 #ifndef XGBGPU_DRIVER_COPY_POSITIONS_H_
 #define XGBGPU_DRIVER_COPY_POSITIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace xgbgpu {
 
-/// position_of(row): its leaf, the complement for rows outside the sample.
+/// position_of(row) returns the row's leaf, or the leaf's complement if the row is outside the sample.
 template <typename PositionOf>
 void CopyPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out, int threads, PositionOf&& position_of) {
   constexpr std::size_t kGrain = 1 << 14;  // rows a task

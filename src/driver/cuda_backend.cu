@@ -15,10 +15,10 @@ namespace xgbgpu {
 
 namespace {
 
-/// That this build has code for, ascending: 750 for compute capability 7.5.
+/// The architectures that this build has code for, ascending: 750 stands for compute capability 7.5.
 constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};
 
-/// Compute capability: 90 for 9.0. Does not start the device.
+/// Returns the compute capability: 90 for 9.0. It does not start the device.
 int ArchitectureOf(int device) {
   int major = 0, minor = 0;
   CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for a device's limits");
@@ -28,7 +28,7 @@ int ArchitectureOf(int device) {
 
 std::string Decimal(int tens) { return std::to_string(tens / 10) + "." + std::to_string(tens % 10); }
 
-/// CUDA's version number 12020 as 12.2.
+/// Returns CUDA's version number 12020 as 12.2.
 std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -45,7 +45,7 @@ std::string WhyNoDevices(cudaError_t status) {
          ")";
 }
 
-/// Number of devices, or 0 and why.
+/// Returns the number of devices, or 0 and why there is none.
 int CountDevices(std::string* why_not) {
   int devices = 0;
   cudaError_t const status = cudaGetDeviceCount(&devices);

@@ -109,7 +109,7 @@ void CudaBuilder::Trace(std::shared_ptr<TraceFile> file) {
   SetTimeline(&*timeline_);
 }
 
-/// What ran after the last tree is told, too.
+/// The trace gets what ran after the last tree, too.
 void CudaBuilder::EndTrace() {
   if (!timeline_) return;
   SetTimeline(nullptr);

@@ -15,13 +15,13 @@
 
 namespace xgbgpu {
 
-/// All that does not depend on how trees grow: memory, streams, rows of rounds, leaves read back, traces. A DeviceError
-/// names the sizes of the training.
+/// Has all that does not depend on how trees grow: memory, streams, rows of rounds, leaves read back, traces. A
+/// DeviceError names the sizes of the training.
 class CudaBuilder : public TreeBuilder, public DeviceRounds {
  public:
   using DeviceRounds::AddLeafValues;
 
-  /// The gradients are copied to the device first.
+  /// Copies the gradients to the device first.
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
@@ -40,14 +40,15 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   /// Stages are timed from now on; null ends that. With a timeline trees grow one after the other.
   virtual void SetTimeline(Timeline* timeline) = 0;
 
-  /// Of the first tree of a round, and of all that is not a tree. Margins are ready here once leaf values were added.
+  /// The stream of a round's first tree and of all that is not a tree. Behind it margins have the leaf values added
+  /// last.
   Stream const& stream() const { return stream_; }
   DeviceArena const& arena() const { return arena_; }
 
  protected:
-  /// For a matrix of this shape. Device memory belongs to a device, also while members are made and destroyed: the
-  /// device is current until a derived constructor ends with EndConstruction(), and again after Close(), with which a
-  /// derived destructor begins. `arena_text`: the arguments of the DeviceArena.
+  /// Makes a builder for a matrix of this shape. Device memory belongs to a device, also while members are made and
+  /// destroyed: the device is current until a derived constructor ends with EndConstruction(), and again after Close(),
+  /// with which a derived destructor begins. `arena_text`: the arguments of the DeviceArena.
   template <typename... ArenaText>
   CudaBuilder(int device, std::uint64_t rows, FeatureIndex features, int threads, ArenaText&&... arena_text)
       : finished_{rows},
@@ -59,7 +60,7 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   void EndConstruction() { device_.Leave(); }
   void Close() noexcept;
 
-  /// body() on the device.
+  /// Calls body() while the device is current.
   template <typename Body>
   decltype(auto) Run(Body&& body) const {
     auto const sizes = [&] { return WorkSizes{device_.number(), rows_, features_, arena_.bytes()}; };
@@ -73,7 +74,7 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   void MoveTrace() {
     if (timeline_) timeline_->MoveTo(trace_.get());
   }
-  // The last tree.
+  // For the tree that was finished last.
   void ForgetTree() { finished_.Forget(); }
   void SetTree(std::size_t nodes) {
     finished_.Set(nodes);
@@ -90,17 +91,17 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   DeviceArena* mutable_arena() { return &arena_; }
 
  private:
-  /// A tree, waited for and set.
+  /// Grows a tree, waits for it, and notes that it is finished.
   virtual Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) = 0;
   /// Room [rows] on the device for gradients of the next tree.
   virtual GradientPair* GradientRoom() = 0;
   /// Leaves of all rows in the last tree, on the device; complements for rows outside the sample.
   virtual NodeIndex const* positions() const = 0;
-  /// Where these were computed, and what uses them is enqueued.
+  /// The stream on which positions() were computed, and on which their uses are enqueued.
   virtual Stream const& tree_stream() const { return stream_; }
   /// A copy on the device, enqueued there; good until the next call. The source must stay until the stream gets there.
   virtual float* UploadNodeValues(Span<float const> node_values) = 0;
-  /// Of rows of evaluation and the trees kept for them.
+  /// The stream of rows that are evaluated and of the trees kept for them.
   virtual Stream const& evaluation_stream() const { return stream_; }
   /// Waits for streams beside stream() that read rows of the training.
   virtual void WaitForReaders() const {}

@@ -31,7 +31,7 @@ class CudaExactBuilder final : public CudaBuilder {
 
   using CudaBuilder::AddLeafValues;
 
-  /// One after the other: a level of one tree fills the device.
+  /// The trees grow one after the other: a level of one tree fills the device.
   void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override {
     ValidateExact(params);
     params_ = params;
@@ -96,7 +96,7 @@ class CudaExactBuilder final : public CudaBuilder {
   TrainParams params_;
   std::optional<FeatureSampler> sampler_;
   cuda::DeviceRows* round_rows_{nullptr};
-  std::vector<RoundTree> waiting_;  ///< of a round, the next one last
+  std::vector<RoundTree> waiting_;  ///< trees of a round that have not been grown; the next one is last
 };
 
 }  // namespace

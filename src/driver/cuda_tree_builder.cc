@@ -117,7 +117,7 @@ void CudaTreeBuilder::Abandon() noexcept {
   round_ = {};
 }
 
-/// How many of so many trees grow at the same time.
+/// Returns how many of so many trees grow at the same time.
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
   if (tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
@@ -151,7 +151,7 @@ void CudaTreeBuilder::BeginLanes() {
   });
 }
 
-/// Of the rows, where the lane's trees read them.
+/// Returns the gradients of the tree's output, at the place where the lane's trees read them.
 cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLane* lane) {
   std::uint32_t const outputs = round_.rows->outputs();
   // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
@@ -168,7 +168,7 @@ cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLa
   return gradients;
 }
 
-/// The next tree, in a lane that is free.
+/// Begins the next tree, in a lane that is free.
 void CudaTreeBuilder::BeginTree() {
   ProfilerRange range{"xgbgpu tree"};
   RoundTree const& tree = round_.trees[round_.begun];
@@ -187,12 +187,12 @@ void CudaTreeBuilder::BeginTree() {
   ++round_.begun;
 }
 
-/// Gives up what trees can do without. False if there is nothing of that.
+/// Gives up memory that trees can do without. Returns false if there is none.
 bool CudaTreeBuilder::MakeRoom() {
   return KeepOneLane() || Run([&] { return round_.rows->GiveUpAhead(); });
 }
 
-/// Gives back what several lanes hold beside the first. False if there were not several, and none was to come.
+/// Gives back the memory of all lanes but the first. Returns false if there was one lane and no other was to come.
 bool CudaTreeBuilder::KeepOneLane() {
   if (lanes_.size() == 1 && round_.lanes == 1) return false;
   Run([&] {

@@ -61,8 +61,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   std::shared_ptr<DeviceMatrix const> matrix_;
   LanePolicy policy_;
   std::size_t histogram_budget_{HistogramBudget()};
-  /// Of rows of evaluation and the trees kept for them, which share nothing with the training: metrics need not wait
-  /// for a tree that was started ahead. The host waits for metrics before it asks for that tree: they go first.
+  /// The stream of rows that are evaluated and of the trees kept for them. They share nothing with the training:
+  /// metrics need not wait for a tree that was started ahead. The host waits for metrics before it asks for that tree:
+  /// they go first.
   Stream evaluation_stream_{true};
   Event ready_;                                   ///< the gradients of the round
   Event added_;                                   ///< the leaf values added last

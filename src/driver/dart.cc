@@ -55,7 +55,7 @@ bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch 
       return true;
     }
   } catch (OutOfDeviceMemory const&) {
-    // As if there was no room.
+    // The device is out of memory: this counts as no room.
   }
   rows->no_room = true;
   columns.EndColumns();

@@ -19,7 +19,7 @@ class DartHost {
  public:
   virtual ~DartHost() = default;
 
-  /// Rounds of the model.
+  /// Returns the number of rounds of the model.
   virtual std::uint32_t rounds() const = 0;
   /// The weights of the trees of rounds first … last - 1 (0, 0: all rounds, and there may be none) are put into
   /// `weights`, each at the number of its tree; what is there of other trees stays. If `draws`, the dart first draws
@@ -35,14 +35,14 @@ class DartWeights {
 
   /// Has the dart draw the trees that it drops in the coming round.
   void Draw();
-  /// The weight of every tree in order, as drawn last; 0 for a tree that is dropped.
+  /// Returns the weight of every tree, in order, as drawn last. It is 0 for a tree that is dropped.
   std::vector<float> const& drawn() const { return drawn_; }
-  /// The weight of every tree in order.
+  /// Returns the weight of every tree, in order, as if none were dropped.
   std::vector<float> const& all();
 
   /// A round has been added, `rounds` in all, after the last Draw.
   void RoundIsOver(std::uint32_t rounds);
-  /// The dart has drawn or changed without us.
+  /// Forgets the weights: the dart has drawn or changed without this.
   void Forget();
 
  private:
@@ -67,8 +67,8 @@ struct DartShape {
   }
 };
 
-/// Records the columns of trees of rounds `first` …, as the host predicts them; from round 0 on with the base margins.
-/// False if there is no room: some columns may have been added.
+/// Records the columns of trees of rounds `first` …, as the host predicts them; from round 0 on with the base
+/// margins. False if there is no room: some columns may have been added.
 using RecordColumns = std::function<bool(std::uint32_t first, LeafColumns* columns)>;
 
 /// Gives every tree of `model` a column in `rows`, which belong to `training`: from the trees that it keeps if they are
@@ -77,12 +77,12 @@ using RecordColumns = std::function<bool(std::uint32_t first, LeafColumns* colum
 bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
                      RecordColumns const& record, Training* training, KeptRows* rows);
 
-/// CompleteColumns for the training's own rows, which are made if there are none.
+/// Does what CompleteColumns does for the training's own rows, which are made if there are none.
 bool CompleteOwnColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
                         RecordColumns const& record, Training* training);
 
-/// Makes room for the columns of the next round, after CompleteOwnColumns. Returns the rounds that have columns; nothing
-/// if there is no room, and then there are no columns.
+/// Makes room for the columns of the next round, after CompleteOwnColumns. Returns the rounds that have columns;
+/// nothing if there is no room, and then there are no columns.
 std::optional<std::uint32_t> ReserveRound(Training* training, std::uint32_t rounds);
 
 }  // namespace xgbgpu

@@ -16,7 +16,7 @@ namespace xgbgpu {
 /// object cannot be used again, so that another object at the same address has another key.
 class DataKey {
  public:
-  /// Of no data set.
+  /// Makes the key of no data set.
   DataKey() = default;
   /// `owner` is whatever keeps the data set alive, of any type.
   explicit DataKey(std::weak_ptr<void const> owner) : owner_{std::move(owner)} {}
@@ -33,8 +33,8 @@ class DataKey {
   std::weak_ptr<void const> owner_;
 };
 
-/// A number that changes whenever labels, weights, groups or margins of any data set may have been set. Nothing: the
-/// host cannot tell, so that values have to be compared.
+/// A number that changes whenever labels, weights, groups or margins of any data set may have been set. It is empty if
+/// the host cannot tell, so that values have to be compared.
 using DataEpoch = std::optional<std::uint64_t>;
 
 /// Erases the elements of a vector whose member `key` is of data that are gone.

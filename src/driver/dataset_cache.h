@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// In place of max_bin: there are no bins but sorted columns, for exact trees.
+/// Stands in place of max_bin for exact trees, which have sorted columns instead of bins.
 constexpr int kNoBins = 0;
 
 /// The quantised form of a data set that is wanted, and what it depends on beside the rows. Spans serve for the call.
@@ -35,7 +35,7 @@ class DatasetCache {
  public:
   static DatasetCache& Instance();
 
-  /// What is asked for, made if there is none yet for the same data, weights, bins and place.
+  /// Returns the dataset that is asked for. Makes it if there is none yet for these data, weights, bins and place.
   std::shared_ptr<Dataset const> Get(DatasetRequest const& request);
 
   /// Forgets what belongs to data that are gone.
@@ -46,7 +46,7 @@ class DatasetCache {
     DataKey key;
     int max_bin;
     Place place;
-    // As they were when the dataset was made.
+    // These are as they were when the dataset was made.
     std::vector<float> weights;
     std::vector<std::uint32_t> groups;
     std::vector<std::uint8_t> categorical;

@@ -59,7 +59,7 @@ bool DevicePrediction::OnDevice(ModelView const& model, WorkPlace where, std::ui
     return true;
   } catch (InvalidArgument const&) {
     return false;             // rows of the user: the host has the words, or takes them as they are
-  } catch (Error const& e) {  // of the device: out of memory, gone in a forked process, without code for it
+  } catch (Error const& e) {  // the device is out of memory, gone in a forked process, or without code for it
     impossible_ = true;
     predictor_.reset();
     warn_("prediction", std::string{"predictions are made on the host, because the device cannot: "} + e.what());

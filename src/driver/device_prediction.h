@@ -28,15 +28,15 @@ class DevicePrediction {
 
   // Each: false if the host has to do it, since there is little to do, the rounds are not there, or the device fails.
 
-  /// margins [rows × outputs], row-major, become those that the rows begin with, `base`, and the trees of the rounds on
-  /// top; without `base`, the trees are added to the margins that are there. If false, they are as before or empty.
+  /// margins [rows × outputs], row-major, become those that the rows begin with, `base`, and the trees of the rounds
+  /// on top; without `base`, the trees are added to the margins that are there. If false, they are as before or empty.
   bool PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
                       BaseMargins const* base, std::vector<float>* margins);
   /// leaves [rows × trees of the rounds] become the numbers of leaves; if false, they are as before.
   bool PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
                      std::vector<float>* leaves);
 
-  /// The model was changed.
+  /// The model was changed, and is to be read again.
   void Forget();
 
  private:

@@ -77,10 +77,10 @@ class HostExactBuilder final : public TreeBuilder {
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
-  std::uint64_t memory_version() const override { return rows_.bytes(); }  // for the same reason
+  std::uint64_t memory_version() const override { return rows_.bytes(); }  // bytes change only when a buffer grows
 
  private:
-  /// Gradients to fixed point, rows and features sampled, sums of the root.
+  /// Brings gradients to fixed point, samples rows and features, and makes the root with its sum.
   void Begin(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
     train_ = params;
     constraints_ = Constraints{params, matrix_->features()};
@@ -111,7 +111,7 @@ class HostExactBuilder final : public TreeBuilder {
     if (nodes_.nodes.back().depth < train_.max_depth) FindSplits(children);
   }
 
-  /// Gradients in fixed point, and every row at the root, if it is in the sample.
+  /// Brings gradients to fixed point, and puts every row of the sample at the root.
   void TakeRows(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& stream) {
     std::size_t const in =
         host::SampleRows(stream, train_.subsample, matrix_->rows, sample_counts_, sampled_.span(), threads_);
@@ -167,7 +167,7 @@ class HostExactBuilder final : public TreeBuilder {
   HostStageTimer timer_;
   ExactNodes nodes_;
   NodeIndex level_{0};              ///< first node of the level to split next
-  std::vector<NodeIndex> node_of_;  ///< of a grown node, in the pruned tree
+  std::vector<NodeIndex> node_of_;  ///< number in the pruned tree of every node that was grown
   FinishedTree finished_;
 };
 

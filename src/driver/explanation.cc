@@ -18,8 +18,8 @@ void AddBase(BaseMargins const& base, std::size_t size, std::vector<float>* valu
   }
 }
 
-/// Trees of the first `wanted` of a model's rounds: of all, if there are fewer, as in stock. SHAP asks for as many
-/// rounds as there are trees.
+/// Returns the number of trees of the first `wanted` of a model's rounds: of all, if there are fewer, as in stock. SHAP
+/// asks for as many rounds as there are trees.
 std::size_t FirstTrees(PathForest const& paths, std::uint32_t rounds, std::uint32_t wanted) {
   return paths.trees() / rounds * (wanted == 0 ? rounds : std::min(wanted, rounds));
 }
@@ -40,7 +40,7 @@ void Explanation::Explain(Place place, char const* what, OnDevice&& on_device, O
     try {
       on_device();
       return;
-    } catch (Error const& e) {  // of the device, or there is no code for it
+    } catch (Error const& e) {  // the device has failed, or there is no code for it
       warn_(what, std::string{what} + " are computed on the host, because the device cannot: " + e.what());
     }
   }

@@ -37,14 +37,14 @@ class Explanation {
   bool Interactions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
                     std::uint32_t rounds, std::vector<float>* out);
 
-  /// The model was changed.
+  /// The model was changed, and is to be read again.
   void Forget();
 
  private:
-  /// Null if the host has to do it.
+  /// Returns null if the host has to do it.
   std::shared_ptr<PathForest const> PathsFor(ModelView const& model, RowSource const& rows);
   std::shared_ptr<PathForest const> Paths(ModelView const& model);
-  /// on_device(), if that is the place and it can, else on_host().
+  /// Calls on_device() if a device is the place and can do it, else on_host().
   template <typename OnDevice, typename OnHost>
   void Explain(Place place, char const* what, OnDevice&& on_device, OnHost&& on_host) const;
 

@@ -27,7 +27,7 @@ class FinishedTree {
   }
   void CheckNodes(char const* call, std::size_t size) const { Check(call, size, nodes_.value_or(0)); }
 
-  /// Of TreeBuilder::LeafPositions.
+  /// Checks the arguments of TreeBuilder::LeafPositions.
   void CheckPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
     Check("LeafPositions", positions.size(), rows_);
     if (!sampled_out.empty()) Check("LeafPositions", sampled_out.size(), rows_);
@@ -40,7 +40,7 @@ class FinishedTree {
   }
 
   std::uint64_t rows_;
-  std::optional<std::size_t> nodes_;  ///< of the last tree, if it was finished
+  std::optional<std::size_t> nodes_;  ///< number of nodes of the last tree, if it was finished
 };
 
 }  // namespace xgbgpu

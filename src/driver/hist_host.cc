@@ -25,7 +25,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// The gradients of one tree after the other, in fixed point.
+/// Holds the gradients of one tree after the other, in fixed point.
 class TreeGradients {
  public:
   void Quantise(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
@@ -108,13 +108,13 @@ class HostTreeBuilder final : public TreeBuilder {
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
-  std::uint64_t memory_version() const override { return memory().bytes; }  // for the same reason
+  std::uint64_t memory_version() const override { return memory().bytes; }  // bytes change only when a buffer grows
 
  private:
   void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
     train_ = params;
     timer_.BeginTree();
-    std::size_t rows = 0;  // of the shard, in the sample
+    std::size_t rows = 0;  // rows of the shard that are in the sample
     timer_.Run(kGradients, 0, [&] {
       rows = SampleRows(&gradients, tree);
       auto const all_rows = static_cast<std::size_t>(shard_.collective->SumOf(static_cast<std::int64_t>(rows)));
@@ -176,7 +176,7 @@ class HostTreeBuilder final : public TreeBuilder {
   host::Growth growth_;
   Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
 
-  TrainParams train_;  ///< of the tree, with what is made of them
+  TrainParams train_;  ///< parameters of the tree; what is made of them follows
   std::optional<SplitParams> split_params_;
   std::optional<FeatureSampler> features_;
   Constraints constraints_;

@@ -13,8 +13,8 @@
 namespace xgbgpu {
 
 /// `matrix` has the rows of `shard`, quantised together with those of the others. Every shard's builder grows the same
-/// trees, if all get the same calls with the gradients of their own rows; positions and margins are of these. What the
-/// arguments refer to must outlive it.
+/// trees, if all get the same calls with the gradients of their own rows; positions and margins are those of its own
+/// rows. What the arguments refer to must outlive it.
 ///
 /// Memory  37 bytes a row at most, 8 more where rows are sampled; `histogram_bytes`, or two histograms; scratch
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,

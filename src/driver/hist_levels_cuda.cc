@@ -39,7 +39,7 @@ class ListLevels {
   int first_;
 };
 
-/// Rows by paths stay where they are, and are told their paths; or they are moved.
+/// Rows by paths stay where they are, and are told their paths; at some levels they are moved.
 class PathRows {
  public:
   PathRows(TreeParts const& parts, TreeShape const& shape, int first)

@@ -19,7 +19,7 @@ HistTree::~HistTree() {
 }
 
 bool HistTree::ComputesGradients(TrainParams const& params) const {
-  // Stages are timed one by one.
+  // With a timeline gradients are computed before the tree, so that stages are timed one by one.
   return (params.SamplesRows() || parts_.matrix.view.rows >= kNarrowMinRows) && unattended_.CanGrow(params) &&
          unattended_.CanUsePaths() && !has_timeline();
 }
@@ -58,7 +58,7 @@ void HistTree::Start(Constraints constraints) {
   unattended_now_ ? unattended_.Reserve(ahead_) : attended_.Reserve();
   parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
                                   parts_.stream);
-  std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // of a level
+  std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
   parts_.room.Note(
       [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
   bool const is_cut = unattended_now_ && unattended_.shape().cut;

@@ -14,10 +14,11 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). The result is the same.
+/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). The tree is the
+/// same either way.
 class HistTree {
  public:
-  /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
+  /// `arena` and `stream` must outlive this. Histograms get at most `histogram_budget` bytes.
   HistTree(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
   ~HistTree();
   HistTree(HistTree const&) = delete;
@@ -27,10 +28,10 @@ class HistTree {
   /// that are not there). Gradients and their maxima are unchanged until Finish. `ahead`: see margins_are_ahead.
   void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
              std::uint32_t tree_number, MarginsAhead const& ahead = {});
-  /// The same without gradients, if ComputesGradients(params): from losses, with room exactly if rows are not sampled,
-  /// and, if they are, such that all gradients would be finite. Margins, labels and weights stay where they are until
-  /// Finish or Discard. all(): the gradients of all rows, of the same margins, labels and weights even if these have
-  /// changed; asked for in Finish, if the tree must be grown again.
+  /// Starts a tree without gradients, if ComputesGradients(params): it computes them from losses, with room exactly if
+  /// rows are not sampled, and, if they are, such that all gradients would be finite. Margins, labels and weights stay
+  /// where they are until Finish or Discard. all(): the gradients of all rows, of the same margins, labels and weights
+  /// even if these have changed; asked for in Finish, if the tree must be grown again.
   void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
              std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead);
   /// Grows an attended tree to its end; nothing is left to do for an unattended one.
@@ -41,17 +42,17 @@ class HistTree {
   void Discard() { unattended_now_ ? unattended_.Wait() : parts_.stream.Wait("giving up a tree"); }
 
   struct Result {
-    Span<Node const> nodes;  ///< of the tree; valid until the next Begin
-    CategorySets sets;       ///< of their splits by categories; the same
+    Span<Node const> nodes;  ///< nodes of the tree; valid until the next Begin
+    CategorySets sets;       ///< sets of the splits by categories; valid until the next Begin
     GradientFormat format;
     bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
   };
   /// Waits for the tree; rows may still look for their leaves then, on the stream.
   Result Finish();
-  /// Of the finished tree: are MarginsAhead::to those before it and the leaf values that MakeTree tells? Enqueued. Else
-  /// they mean nothing.
+  /// Has the finished tree enqueued that MarginsAhead::to becomes the margins before it plus the leaf values that
+  /// MakeTree tells? If not, what is there means nothing.
   bool margins_are_ahead() const { return leaves_.margins_are_ahead(); }
-  /// Of the tree.
+  /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
 
   /// Would a tree of these parameters be grown unattended?
@@ -67,10 +68,10 @@ class HistTree {
   /// From the next tree on stages are timed; nullptr ends that.
   void SetTimeline(Timeline* timeline) { parts_.timer.SetTimeline(timeline); }
   bool has_timeline() const { return parts_.timed(); }
-  /// For work beside trees on the same stream.
+  /// Times work beside trees on the same stream.
   StageTimer const& timer() const { return parts_.timer; }
 
-  /// Leaf of every row in the finished tree, and what it adds.
+  /// Knows the leaf of every row in the finished tree, and adds leaf values to margins.
   TreeLeaves const& leaves() const { return leaves_; }
 
  private:
@@ -83,7 +84,7 @@ class HistTree {
   TreeLeaves leaves_;
   UnattendedTree unattended_;
   AttendedTree attended_;
-  int processors_;  ///< of the whole device
+  int processors_;  ///< number of processors of the whole device
   MarginsAhead ahead_;
   bool unattended_now_{false};
 };

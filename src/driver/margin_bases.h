@@ -19,7 +19,7 @@ namespace xgbgpu {
 /// gets another booster, for instance with a model that it loads. Each thread has caches of its own.
 class MarginBases {
  public:
-  /// What must not be used any more.
+  /// Says which margins must not be used any more.
   struct Stale {
     bool cached;  ///< the margins in the cache that was asked about
     bool kept;    ///< margins of this data set anywhere else: it is seen to begin otherwise than before
@@ -28,11 +28,11 @@ class MarginBases {
   /// `cache` is about to be used for margins of the data `key`, which begin with `base` now. From now on its margins
   /// count as begun so. `cache` is an address to compare with only. One call at a time.
   Stale Look(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch, void const* cache);
-  /// True if anything is known of some data set.
+  /// Returns true if anything is known of some data set.
   bool any() const { return !begun_.empty(); }
   /// Others, who do not look at that, go on from what is cached of the data `key`, or begin with `base`.
   void Leave(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch);
-  /// Whatever is cached now is not the model's.
+  /// Forgets all caches: whatever is cached now is not the model's.
   void Forget() { begun_.clear(); }
 
  private:

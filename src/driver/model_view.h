@@ -21,7 +21,7 @@ struct ModelView {
   float base_score;
   /// Reads all trees, which takes long. With a number, leaves are rounded to what they add to it: (base + leaf) - base.
   std::function<Forest(std::optional<float>)> read_forest;
-  /// The same for contributions of features. Throws InvalidArgument for trees that cannot be explained.
+  /// Reads all trees for contributions of features. Throws InvalidArgument for trees that cannot be explained.
   std::function<PathForest()> read_paths;
 };
 

@@ -1,4 +1,4 @@
-/// The build without the CUDA backend.
+/// Stands in for the CUDA backend in a build without it.
 
 #include "core/message.h"
 #include "driver/backend.h"

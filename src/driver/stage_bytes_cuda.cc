@@ -1,4 +1,4 @@
-/// For timelines: what the stages of a tree move.
+/// Estimates for timelines how many bytes the stages of a tree move.
 #include <algorithm>
 
 #include "core/stages.h"
@@ -6,8 +6,8 @@
 
 namespace xgbgpu::cuda {
 
-/// What the stages of a tree had to read and write at least, from its nodes. Rows that are grown by paths are not
-/// counted: their numbers are taken in proportion to the hessian sums.
+/// Tells the timeline, from the tree's nodes, how much its stages had to read and write at least. Rows that are grown
+/// by paths are not counted: their numbers are taken in proportion to the hessian sums.
 void HistTree::ReportBytes(Span<Node const> nodes) {
   Timeline& timeline = *parts_.timer.timeline();
   DeviceMatrix const& matrix = parts_.matrix;
@@ -15,12 +15,12 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   int const levels = unattended_.enqueued_levels();
   TreeShape const& shape = unattended_.shape();
   double const all_rows = static_cast<double>(matrix.view.rows);
-  double const rows = parts_.copies_sample() ? nodes[0].rows : all_rows;  // of the matrix that the tree is grown on
+  double const rows = parts_.copies_sample() ? nodes[0].rows : all_rows;  // of the tree's matrix
   DeviceMatrixView const& m = matrix.view;
-  double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);  // of a row
+  double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);  // for a row
   double const record =
       m.dense ? m.tiles * m.record_bytes() : static_cast<double>(matrix.stored) * m.symbol_bytes / all_rows + places;
-  double const sector = std::min(32.0, record);  // that holds a row's symbol
+  double const sector = std::min(32.0, record);  // bytes read for a row's symbol
   double const gradient = by_paths ? sizeof(NarrowGradient) : sizeof(RowRecord);
   auto const histogram = static_cast<double>(parts_.histograms.bytes_of_one());
   auto const rows_of = [&](Node const& node) {

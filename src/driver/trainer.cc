@@ -31,7 +31,7 @@ auto Quantise(RowSource const& source, Cuts cuts, int threads, Place const& plac
                        [&] { return host::QuantiseMatrix(source, std::move(cuts), threads, ShardsOf(place)); });
 }
 
-/// Only the host backend has shards. kAuto is the host's then, wherever a device is.
+/// Only the host backend has shards, so with shards kAuto means the host, even if there is a device.
 BackendKind Resolve(BackendKind wanted, Place const& place) {
   if (!IsSharded(place)) return ResolveBackend(wanted);
   if (wanted == BackendKind::kCuda) {

@@ -23,17 +23,17 @@ class TrainerPool {
   /// `watch` is asked for somebody who watches a new trainer; it may be empty.
   explicit TrainerPool(Watch watch = {}) : watch_{std::move(watch)} {}
 
-  /// The training on what `request` asks for, with so many threads of the host; valid until the next call for other
-  /// data. `before_new`, which may be empty, is called before a new one is made.
+  /// Returns the training on what `request` asks for, with so many threads of the host; valid until the next call for
+  /// other data. `before_new`, which may be empty, is called before a new one is made.
   Training& Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new = {});
 
-  /// One whose own rows have the margins of the data `key` after `rounds` rounds, or null.
+  /// Returns the training whose own rows have the margins of the data `key` after `rounds` rounds, or null.
   Training* FindMargins(DataKey const& key, std::uint32_t rounds);
 
-  /// The one used last, or null.
+  /// Returns the training used last, or null.
   Training* Newest();
 
-  /// The one for these data, or null.
+  /// Returns the training on these data, or null.
   Training* TrainingOf(DataKey const& key);
 
   /// The model was changed by others, so that no margins are the model's any more.

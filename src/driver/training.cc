@@ -187,7 +187,7 @@ KeptRows* Training::AddEvaluated(DataKey const& key, RowSource const* values, st
   try {
     if (values != nullptr && BelongsOnDevice(rows)) made.rows = trainer->MakeResidentRows(*values, outputs);
   } catch (OutOfDeviceMemory const&) {
-    // The host may have room.
+    // The device has no room, but the host may have.
   }
   if (made.rows == nullptr) made.on_host = host::MakeLeafColumns(rows, outputs, threads);
   return &evaluations.insert(evaluations.end(), Evaluation{key, std::move(made)})->rows;

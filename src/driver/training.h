@@ -47,13 +47,13 @@ struct KeptRows {
   BaseMark base;        ///< of a dart: what its columns begin with
   bool no_room{false};  ///< of a dart: there was no memory for columns
 
-  /// Null if there are neither.
+  /// Returns null if there are neither `rows` nor columns on the host.
   LeafColumns* columns() const { return on_host != nullptr ? static_cast<LeafColumns*>(on_host.get()) : rows.get(); }
   /// Copies labels and weights unless those of `mark` are there.
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
 
-/// What a round on a device is made with, beside the rows.
+/// A round on a device is made with these, beside the rows.
 struct RoundPlan {
   ObjectiveParams objective;
   TargetMark targets;
@@ -87,7 +87,7 @@ class TrainerWatch {
   virtual void Refresh() = 0;
 };
 
-/// What a model's rounds on one data set have in common.
+/// Keeps what a model's rounds on one data set have in common.
 struct Training {
   ~Training() {
     if (trainer != nullptr) trainer->Abandon();  // a tree that was started ahead reads what goes before the trainer
@@ -109,7 +109,7 @@ struct Training {
   bool has_gradients_ahead{false};     ///< the rows have the gradients of the coming round already, after last_plan
   KeptRounds kept;
 
-  /// CheckTargets, unless the same was checked before.
+  /// Calls CheckTargets unless these targets have been checked before.
   void Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs);
   /// Makes own rows where the training is, with `outputs` margins each, unless there are some; columns on the host if
   /// that is where it is.
@@ -126,7 +126,7 @@ struct Training {
   /// Before a round of the model, whose trees are all kept if `keeps`, and after it.
   void BeginRound(std::uint32_t round, bool keeps);
   void EndRound(std::uint32_t rounds, bool keeps);
-  /// Margins are no longer those of the model.
+  /// From now on no margins count as those of the model.
   void Forget();
 
   /// True if trees are to be kept, for rows on the device.
@@ -138,7 +138,7 @@ struct Training {
   /// is false.
   bool Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t rounds);
 
-  // For a dart.
+  // Calls for a dart.
 
   /// The rows of the data `key`, which need not have columns; or null.
   KeptRows* Evaluated(DataKey const& key);

@@ -11,13 +11,13 @@
 
 namespace xgbgpu {
 
-/// Memory for the histograms of one tree, by what is free now on the current device.
+/// Returns the bytes that the histograms of one tree may take, by what is free now on the current device.
 std::size_t HistogramBudget();
 
-/// All that a growing tree has to itself on the device. The device must be current.
+/// Holds all that a growing tree has to itself on the device. The device must be current.
 class TreeLane {
  public:
-  /// On `stream`; on a stream of its own if that is null. The other arguments as for cuda::HistTree.
+  /// The lane is on `stream`, or on a stream of its own if that is null. The other arguments are cuda::HistTree's.
   TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget);
 
   Stream const& stream() const { return stream_; }
@@ -28,14 +28,14 @@ class TreeLane {
   /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::HistTree).
   void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
              cuda::MarginsAhead const& ahead = {});
-  /// On gradients that the tree computes itself; gradients().pairs is nullptr then.
+  /// Starts a tree that computes its gradients itself; gradients().pairs is nullptr then.
   void Begin(TrainParams const& params, cuda::RowLosses const& losses, std::function<cuda::DeviceGradients()> all,
              std::uint32_t tree_number, cuda::MarginsAhead const& ahead);
-  /// Every level of it.
+  /// Grows every level of an attended tree; an unattended one has them enqueued.
   void GrowLevels();
-  cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< of the last tree
+  cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< gradients of the last tree
 
-  /// A copy on the device, good until the next call; enqueued.
+  /// Enqueues a copy to the device, which is good until the next call.
   float* UploadNodeValues(Span<float const> node_values);
   /// margins[i * stride] += node_values[leaf of row i in the last tree], enqueued; margins are on the device. If
   /// `order` is not null: after its last Record, and recorded there.
@@ -50,9 +50,9 @@ class TreeLane {
   DeviceBuffer<GradientPair> gradient_room_;
   DeviceBuffer<float> node_values_;
   PinnedBuffer<float> host_node_values_;
-  Event uploaded_;  ///< the last copy from there
+  Event uploaded_;  ///< marks the end of the last copy from the pinned memory
   cuda::DeviceGradients gradients_;
-  cuda::HistTree tree_;  ///< goes first, and waits for the stream
+  cuda::HistTree tree_;  ///< is destroyed first, and then waits for the stream
 };
 
 }  // namespace xgbgpu

@@ -9,7 +9,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// The value of its leaf for every node that the device made and that has rows.
+/// Writes, for every node that the device made and that has rows, the value of its leaf.
 __global__ void __launch_bounds__(kThreads)
     SpreadValuesKernel(NodeIndex const* leaf_of_node, std::uint32_t nodes, float const* of_leaves, float* of_nodes) {
   for (std::uint32_t n = blockIdx.x * kThreads + threadIdx.x; n < nodes; n += gridDim.x * kThreads) {
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads)
 void TreeLeaves::BeginUnattended(TreeShape const& shape, MarginsAhead const& ahead) {
   shape_ = shape;
   ahead_ = ahead;
-  // Stages are timed one by one.
+  // With a timeline the margins do not run ahead, so that stages are timed one by one.
   margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed();
   std::size_t const nodes = shape.NodesAfter(shape.levels);
   if (margins_run_ahead_) parts_.room.Reserve(&leaf_values_, "nodes", shape.ReturnedAfter(shape.levels));
@@ -62,7 +62,7 @@ void TreeLeaves::EnqueueWalk(int levels) {
   }
 }
 
-/// Of trees by paths; sampled ones, too.
+/// Writes the leaf of every row, for trees by paths.
 void TreeLeaves::WriteLeaves() const {
   parts_.timer.Run(kWalk, levels_, [&] {
     NodeIndex* const positions = parts_.positions.data();

@@ -13,8 +13,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Rows in lists leave their positions on the way. Rows by paths walk through the finished tree: before the host has seen
-/// it, if their margins run ahead, or when somebody asks.
+/// Rows in lists leave their positions on the way. Rows by paths walk through the finished tree: before the host has
+/// seen it, if their margins run ahead, or when somebody asks.
 class TreeLeaves {
  public:
   explicit TreeLeaves(TreeParts* parts) : parts_{*parts} {}
@@ -33,13 +33,14 @@ class TreeLeaves {
 
   /// Behind the first `levels` levels of an unattended tree: rows walk that can do so now. Enqueued.
   void EnqueueWalk(int levels);
-  /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not done
-  /// so. Positions follow.
+  /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not
+  /// done so. Positions follow.
   Span<Node const> TakeTree(Span<Node const> returned);
   /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
   void FindUnsampled(Node const* nodes) const;
 
-  /// Leaf of every row in the finished tree, complement for rows outside the sample; [rows] on the device. Enqueued.
+  /// Returns [rows] on the device: the leaf of every row in the finished tree, or its complement for rows outside the
+  /// sample. Enqueued.
   NodeIndex const* positions() const;
   /// margins[i · stride] += node_values[leaf of row i in the finished tree]; both on the device. Enqueued, fitted to
   /// `limits`.
@@ -57,10 +58,10 @@ class TreeLeaves {
   float const* SpreadValues(float const* node_values) const;
 
   TreeParts& parts_;
-  TreeShape shape_;  ///< no levels: the tree is attended
+  TreeShape shape_;  ///< a shape without levels: the tree is attended
   MarginsAhead ahead_;
   bool margins_run_ahead_{false};
-  int levels_{0};  ///< that are enqueued
+  int levels_{0};  ///< number of levels that are enqueued
   BatchGrowth cut_;
   std::vector<NodeIndex> leaf_numbers_;   ///< IsCutLate: see BatchGrowth::LeafNumbers
   DeviceBuffer<float> leaf_values_;       ///< if margins run ahead

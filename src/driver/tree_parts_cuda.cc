@@ -90,7 +90,7 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
   });
 }
 
-/// The sample, its gradients in fixed point, the root.
+/// Enqueues the sample, its gradients in fixed point, and the root.
 void TreeParts::EnqueueSample() {
   PartitionView const view = Partition(tree_matrix());
   SampleView const sample = Sample();

@@ -1,4 +1,4 @@
-/// All that a tree of histograms has on a CUDA device while it grows, whoever grows it.
+/// All that a tree of histograms has on a CUDA device while it grows, attended or unattended.
 #ifndef XGBGPU_DRIVER_TREE_PARTS_CUDA_H_
 #define XGBGPU_DRIVER_TREE_PARTS_CUDA_H_
 
@@ -31,7 +31,7 @@ namespace xgbgpu::cuda {
 
 /// What the trees of a matrix are grown from and in. A tree goes one of two ways: rows in lists, or rows by paths.
 struct TreeParts {
-  /// `arena` and `stream` must outlive it. `histogram_budget`: bytes of histograms at most.
+  /// `arena` and `stream` must outlive this. Histograms get at most `histogram_budget` bytes.
   TreeParts(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
 
   DeviceMatrix const& matrix;
@@ -39,7 +39,7 @@ struct TreeParts {
   DeviceLimits limits;
   StageTimer timer;
   ClearedRoom room;
-  std::uint32_t symbols{1};  ///< of the largest tile
+  std::uint32_t symbols{1};  ///< symbols of the largest tile
   std::unique_ptr<DeviceCollective> collective{std::make_unique<NoOtherDevices>()};
 
   TreeMemory memory;
@@ -52,11 +52,11 @@ struct TreeParts {
   DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
   DeviceBuffer<NodeIndex> positions;           ///< [rows] leaf of each row, where lists leave it, or somebody asks
 
-  // The tree that grows now.
+  // These belong to the tree that grows now.
   TrainParams params;
   std::optional<FeatureSampler> features;
   DeviceGradients gradients;
-  std::optional<RowLosses> losses;       ///< instead of gradients
+  std::optional<RowLosses> losses;       ///< the tree computes its gradients from these, if they are given
   std::function<DeviceGradients()> all;  ///< with losses: gradients of all rows, should they be needed
   std::uint32_t number{0};
   bool by_paths{false};
@@ -68,9 +68,9 @@ struct TreeParts {
   /// Does the tree grow on a copy of the sample's rows?
   bool copies_sample() const { return by_paths && sampled(); }
 
-  /// The matrix that the tree is grown on: a copy of the sample's rows, or all of them.
+  /// Returns the matrix that the tree is grown on: a copy of the sample's rows, or all of them.
   DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
-  /// Its pages: in core it is one.
+  /// Returns the pages of tree_matrix(). In core there is one.
   Pages<DeviceMatrixView> pages() const { return Pages<DeviceMatrixView>{tree_matrix()}; }
   SampleView Sample() const;
   PartitionView Partition(DeviceMatrixView const& page) const;

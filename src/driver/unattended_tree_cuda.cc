@@ -79,7 +79,7 @@ void UnattendedTree::Reserve(MarginsAhead const& ahead) {
   }
 }
 
-/// The tree, as far as it has grown, comes to the host behind its levels.
+/// Enqueues levels, and behind them the copy to the host of the tree as far as it has grown.
 void UnattendedTree::EnqueueLevels(int first, int end) {
   cuda::EnqueueLevels(parts_, shape_, first, end);
   if (!parts_.by_paths) leaves_.FindUnsampled(parts_.memory.nodes());
@@ -142,13 +142,13 @@ void UnattendedTree::Start() {
   EnqueueWalk();
 }
 
-/// The host waits for what is before: it then goes on while rows look for their leaves.
+/// The host waits for what is enqueued before this: it then goes on while rows look for their leaves.
 void UnattendedTree::EnqueueWalk() {
   returned_.Record(parts_.stream);
   leaves_.EnqueueWalk(enqueued_levels_);
 }
 
-/// Of rows by paths: true if memory was short that has been found now, so that the tree must be grown again.
+/// Makes room if memory was short for rows by paths. Returns true if it has, so that the tree must be grown again.
 bool UnattendedTree::MakeRoom() {
   TreeHeader const& header = parts_.memory.returned();
   bool const sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();

@@ -1,5 +1,5 @@
-/// A tree that a CUDA device grows unattended: the device chooses the nodes of every level, the host enqueues all levels
-/// as one graph and waits once.
+/// A tree that a CUDA device grows unattended: the device chooses the nodes of every level, the host enqueues all
+/// levels as one graph and waits once.
 #ifndef XGBGPU_DRIVER_UNATTENDED_TREE_CUDA_H_
 #define XGBGPU_DRIVER_UNATTENDED_TREE_CUDA_H_
 
@@ -12,12 +12,12 @@
 
 namespace xgbgpu::cuda {
 
-/// What a recorded tree depends on: if anything of it is another, the tree is recorded again.
+/// A recorded tree depends on these numbers: if one of them differs, the tree is recorded again.
 struct GraphKey {
   std::uint64_t memory;  ///< ClearedRoom::version
   int max_depth, levels;
   bool ordered;
-  std::uint32_t open;  ///< 1 + nodes that may be split; 0: it is not
+  std::uint32_t open;  ///< 1 + nodes that may be split; 0: the tree is not open
   bool sampled, weighted, by_paths, walks_ahead, shared;
   FeatureSetsView features;
   std::uint32_t sample_room, slots;
@@ -35,7 +35,7 @@ struct GraphKey {
 /// How many levels of open trees (TreeShape::open) are enqueued in one go: as many as the trees before had.
 class LevelForecast {
  public:
-  /// Trees of other limits begin.
+  /// Forgets the trees before: trees of other limits begin.
   void Forget() {
     likely_ = 0;
     too_deep_ = false;
@@ -68,12 +68,12 @@ class UnattendedTree {
   void Reserve(MarginsAhead const& ahead);
   /// Enqueues the tree, when its settings are told. Rows walk behind it, while the host goes on.
   void Start();
-  /// Waits for the tree, and grows it again where memory was short. False: it is deeper than unattended growth goes, and
-  /// has to be grown attended.
+  /// Waits for the tree, and grows it again where memory was short. False: it is deeper than unattended growth goes,
+  /// and has to be grown attended.
   bool Finish();
   /// Waits until nothing of the tree is under way but rows that walk.
   void Wait() const { returned_.Wait("growing a tree"); }
-  /// Nodes that came back.
+  /// Returns the nodes that came back to the host.
   Span<Node const> nodes() const;
 
   TreeShape const& shape() const { return shape_; }
@@ -95,7 +95,7 @@ class UnattendedTree {
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;
-  GraphKey recorded_{};  ///< of graph_
+  GraphKey recorded_{};  ///< what graph_ depends on
   Event returned_;       ///< what is back on the host is the tree
 };
 

@@ -40,7 +40,7 @@ class BatchGrowth {
   std::vector<NodeIndex> LeafNumbers() const;
 
  private:
-  /// What is known of a node beside what the device knows.
+  /// What only the host knows of a node.
   struct Known {
     float priority;    ///< when a batch is chosen: least gain on the way from the nearest node of the tree to this one
     NodeIndex number;  ///< in the tree; kNoNode: not taken (yet)
@@ -63,7 +63,7 @@ class BatchGrowth {
   std::vector<Node> made_;
   std::vector<Known> known_;
   std::vector<Node> tree_;
-  std::vector<NodeIndex> device_number_;  ///< of every node of the tree
+  std::vector<NodeIndex> device_number_;  ///< device number of every node of the tree
   std::vector<NodeIndex> selected_;       ///< depth-wise: numbers in the tree of the level being expanded
   std::size_t next_selected_{0};
   std::vector<NodeIndex> waiting_;  ///< candidates not expanded yet, device numbers

@@ -15,7 +15,7 @@ namespace xgbgpu {
 static_assert(GrowthPolicy{}.most_levels <= PartitionPolicy{}.most_path_levels &&
               GrowthPolicy{}.most_open_levels <= PartitionPolicy{}.most_path_levels);
 
-/// Of `leaves` at most.
+/// Returns the shape of open trees of `leaves` leaves at most.
 inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy const& policy) {
   TreeShape shape;
   shape.open = true;
@@ -24,17 +24,18 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy
   shape.levels = std::min(shape.possible_levels, policy.most_open_levels);
   shape.cut = shape.ordered = params.grow_policy == GrowPolicy::kLossGuide;
   shape.most_splits = static_cast<std::uint32_t>(leaves - 1);
-  // Of a level. The nodes above one that is split are, too: m have at least m - 1 above them. Rounded up, so that there
-  // are histograms for all leaves.
+  // If a node is split, so are the nodes above it, and m nodes of one level have at least m - 1 above them. Hence at
+  // most leaves / 2 nodes of a level are split; this is rounded up, so that there are histograms for all leaves.
   shape.most_split = (static_cast<std::uint64_t>(leaves) + 1) / 2;
   return shape;
 }
 
-/// Of trees on a matrix of `rows`; every leaf has a row. Whether there is memory for it is another question.
+/// Returns the shape of trees on a matrix of `rows` rows, of which every leaf has one. It does not ask whether there is
+/// memory for them.
 inline TreeShape ShapeOf(TrainParams const& params, std::uint64_t rows) {
   GrowthPolicy const policy;
   auto const most = static_cast<std::uint64_t>(params.max_leaves);
-  int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: any number
+  int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: there is no limit
   bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;
   // The features of a node depend on its number in the tree, which is not known when it is made.
   if (loss_guided && params.colsample_bynode < 1.0f) return {};

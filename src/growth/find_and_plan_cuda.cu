@@ -32,7 +32,7 @@ struct LevelPlan {
   }
 };
 
-/// The same for lists alone: only these have sparse matrices.
+/// This one plans for rows in lists alone: only these have sparse matrices.
 struct ListPlan {
   using Early = Selection<false>;
   static constexpr std::size_t kSharedBytes = sizeof(PlanScan::TempStorage) + sizeof(Early);

@@ -15,10 +15,10 @@ static_assert(GrowthPolicy{}.most_ordered_leaves <= kMostThreads && kMostThreads
 
 template <int kThreads>
 struct OrderShared {
-  OrderKey least[2 * kThreads];    ///< of the old order: see GapOf
-  OrderKey keys[2][kThreads];      ///< of the nodes of the level: being sorted
-  std::uint32_t places[kThreads];  ///< in the new order, of the nodes of the old one
-  std::uint32_t freed;             ///< slots
+  OrderKey least[2 * kThreads];    ///< the tree of least precedences of the old order (GapOf)
+  OrderKey keys[2][kThreads];      ///< keys of the nodes of the level, while they are sorted
+  std::uint32_t places[kThreads];  ///< places in the new order of the nodes of the old one
+  std::uint32_t freed;             ///< number of slots that are freed
 };
 
 /// A node of the level, as far as it counts here.
@@ -26,7 +26,7 @@ struct LevelNode {
   bool in;  ///< there is one for this thread
   NodeIndex n;
   float gain;
-  std::uint32_t parent;  ///< its place in the old order; of the root: 0
+  std::uint32_t parent;  ///< place of its parent in the old order; 0 for the root
   std::int32_t slot;
   bool candidate;
 };
@@ -62,7 +62,7 @@ __device__ OrderKey const* SortKeys(OrderKey key, std::uint32_t n, OrderKey (*ro
         now[threadIdx.x] = key;
         __syncthreads();
         other = now[threadIdx.x ^ d];
-        OrderKey* const read = now;  // by others, still: it is written again after another barrier
+        OrderKey* const read = now;  // others still read it: it is written again after another barrier
         now = next;
         next = read;
       }
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads)
   auto const order_level = [&](auto const& node) {
     std::uint32_t const parent = parent_node != kNoNode ? order.places[parent_node] : 0;
     bool const candidate = in && level.IsCandidate(node.depth, node.split.gain);
-    if (in) plan.tree.state->depth = node.depth + 1;  // each the same
+    if (in) plan.tree.state->depth = node.depth + 1;  // every thread writes the same value
     level.in_order =
         OrderLevel<kThreads>(plan, &level, before, old,
                              {in, static_cast<NodeIndex>(n), node.split.gain, parent, node.slot, candidate}, &shared);

@@ -1,13 +1,13 @@
 /// The order in which loss-guided growth splits nodes, kept level by level instead of by a queue.
 ///
-/// The queue (growth/grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let the
-/// *order* be that in which it takes all nodes known so far, as if there were no limit of leaves. Now a node gets to be
-/// known whose children nobody knows yet. It waits from when its parent is taken; as long as it does, the queue takes
-/// the others as before; and it is taken as soon as it is better than the best of the others that wait, which is the
-/// next of the order. So it comes just before the first node behind its parent that *yields* to it, and the others keep
-/// their order. Several new nodes, none of them known to have children, disturb each other as little: those that come
-/// before the same node wait together, and are taken by gain, then by when they were made. Of two nodes the one was
-/// made first whose parent was taken first; of siblings the left one.
+/// The queue (growth/grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let
+/// the *order* be that in which it takes all nodes known so far, as if there were no limit of leaves. Now a node gets
+/// to be known whose children nobody knows yet. It waits from when its parent is taken; as long as it does, the queue
+/// takes the others as before; and it is taken as soon as it is better than the best of the others that wait, which is
+/// the next of the order. So it comes just before the first node behind its parent that *yields* to it, and the others
+/// keep their order. Several new nodes, none of them known to have children, disturb each other as little: those that
+/// come before the same node wait together, and are taken by gain, then by when they were made. Of two nodes the one
+/// was made first whose parent was taken first; of siblings the left one.
 ///
 /// With max_leaves the queue takes the first max_leaves - 1. A node that is not among them now never will be: others
 /// are only inserted before it. So nobody need split it, and the order keeps no more than these. It begins with the
@@ -32,14 +32,14 @@ namespace xgbgpu {
 /// A node of the order. Places are counted from 0.
 struct alignas(16) OrderedNode {
   float gain;
-  std::uint32_t parent;  ///< its place; of the root: 0
+  std::uint32_t parent;  ///< place of its parent in the order; 0 for the root
   NodeIndex node;        ///< its number, as it was made
 };
 
 constexpr std::uint32_t kNoPlace = 0xFFFFFFFFU;
 constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< what keys have room for
 
-/// What nodes are compared by.
+/// Nodes are compared by such keys.
 using OrderKey = unsigned long long;
 
 /// Of nodes that wait together the queue takes the one of the largest precedence first; `parent`: place of the node's
@@ -91,7 +91,7 @@ XGBGPU_HD bool IsRight(NodeIndex made) { return made > 0 && made % 2 == 0; }
 XGBGPU_HD NodeIndex NumberOfChild(std::uint32_t parent_place, bool right) {
   return static_cast<NodeIndex>(2 * parent_place + 1 + (right ? 1 : 0));
 }
-/// The same of a node of the order.
+/// Number in the tree of a node of the order.
 XGBGPU_HD NodeIndex NumberOf(OrderedNode const& ordered) {
   return ordered.node == 0 ? 0 : NumberOfChild(ordered.parent, IsRight(ordered.node));
 }

@@ -15,8 +15,8 @@ class GrowOrderRoom {
  public:
   explicit GrowOrderRoom(ClearedRoom* room) : room_{room} {}
 
-  /// Room for the order of a tree of this shape, whose `nodes` nodes are made at most. The next tree has one if
-  /// shape.ordered, and else none.
+  /// Makes room for the order of a tree of this shape, of which at most `nodes` nodes are made. The next tree has an
+  /// order if shape.ordered.
   void Reserve(TreeShape const& shape, std::size_t nodes) {
     used_ = shape.ordered;
     if (!used_) return;
@@ -25,7 +25,7 @@ class GrowOrderRoom {
     room_->Reserve(&places_, "nodes", nodes);
     room_->Reserve(&free_slots_, "nodes", shape.WidestNodes());
   }
-  /// The next tree has none.
+  /// The next tree has no order.
   void Leave() { used_ = false; }
   GrowOrderView View() const {
     if (!used_) return {};

@@ -21,7 +21,7 @@ class GrowQueue {
   bool IsCandidate(Node const& node) const;
   /// Leaves that the tree may still get; a large number if there is no limit.
   int LeavesToCome() const { return max_leaves_ == 0 ? 1 << 30 : max_leaves_ - leaves_; }
-  /// Takes a node, if it is a candidate; else returns false.
+  /// Adds a node if it is a candidate; else returns false.
   bool Push(Span<Node const> nodes, NodeIndex node);
   /// Loss-guided: the node that Pop would return; kNoNode if none.
   NodeIndex Next() const { return candidates_.empty() || !LeavesLeft() ? kNoNode : candidates_.front(); }
@@ -38,7 +38,7 @@ class GrowQueue {
   int max_leaves_{0};
   float min_split_loss_{0};
   int leaves_{1};
-  std::vector<NodeIndex> candidates_;  ///< as order_ keeps them
+  std::vector<NodeIndex> candidates_;  ///< in the order that order_ keeps
 };
 
 }  // namespace xgbgpu

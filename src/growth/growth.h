@@ -18,10 +18,10 @@
 
 namespace xgbgpu::host {
 
-/// The nodes of one tree after the other.
+/// Holds the nodes of one tree after the other, and plans their levels.
 class Growth {
  public:
-  /// Plans for these; all must outlive it.
+  /// Plans for these stages, which must outlive it.
   Growth(HistogramBuilder const& histograms, SplitFinder const& splits, HistogramSlots* slots, int threads);
 
   /// Forgets the last tree. `root`: sum over the rows of all shards. The others must live until the tree is finished.
@@ -55,8 +55,8 @@ class Growth {
   GrowQueue queue_;
   NodeLimits limits_;
   std::vector<Node> nodes_;
-  std::vector<NodeIndex> parents_;  ///< whose children are to be looked at; kNoNode: the root's
-  std::size_t planned_{0};          ///< of these
+  std::vector<NodeIndex> parents_;  ///< parents of the families to look at; kNoNode: the family is the root
+  std::size_t planned_{0};          ///< how many of parents_ have been planned
 };
 
 }  // namespace xgbgpu::host

@@ -14,13 +14,13 @@ namespace xgbgpu {
 /// What a policy does with the candidates, which it keeps in an order of its own.
 struct GrowthOrder {
   void (*add)(Span<Node const> nodes, NodeIndex node, std::vector<NodeIndex>* candidates);
-  /// Takes those to split now, `most` at most and one at least if there are any. Ascending.
+  /// Takes the candidates to split now, at most `most`, but at least one if there are any. They ascend.
   std::vector<NodeIndex> (*take)(Span<Node const> nodes, int most, std::vector<NodeIndex>* candidates);
 };
 
 /// All candidates of the shallowest level at once, in the order of node numbers.
 GrowthOrder DepthWiseOrder();
-/// One at a time: that of the largest gain, the smaller number on ties. It is the first of the candidates.
+/// One candidate at a time: that of the largest gain, on ties that of the smaller number. It is kept first.
 GrowthOrder LossGuidedOrder();
 
 inline GrowthOrder OrderOf(GrowPolicy policy) {

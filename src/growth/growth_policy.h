@@ -13,10 +13,10 @@ struct GrowthPolicy {
   /// A loss-guided tree of at most so many leaves is grown unattended, with an order (grow_order_ops.h): one block
   /// keeps it, and is as long about it as the other kernels of a level with some hundred leaves.
   int most_ordered_leaves{1024};
-  /// Such trees, and depth-wise ones of few leaves (TreeShape::open), may have so many levels, or else the tree, and
-  /// those to come, are grown attended.
+  /// Such trees, and depth-wise ones of few leaves, are open (TreeShape::open) and may have so many levels. If a tree
+  /// is deeper, it and those to come are grown attended.
   int most_open_levels{40};
-  /// Levels of them that are enqueued in one go, at most …
+  /// The most levels of open trees that are enqueued in one go …
   int most_enqueued_levels{24};
   /// … and, of the first tree, so many more than a balanced one needs. For a tree that turns out deeper, and those to
   /// come, so many more at a time; so many fewer again after so many trees in a row that would have done with them.
@@ -27,7 +27,7 @@ struct GrowthPolicy {
   double cut_part{0.25};
   /// Histograms that attended growth keeps for nodes that wait, if memory allows.
   std::uint32_t attended_slots{1024};
-  /// Families of one attended batch.
+  /// The most families of one attended batch.
   std::size_t attended_batch{512};
 };
 

@@ -14,10 +14,10 @@ namespace xgbgpu::host {
 
 /// One pass over the rows, and what is made of it.
 struct Level {
-  int depth{0};                          ///< of the children
+  int depth{0};                          ///< depth of the children
   std::vector<Division> divisions;       ///< nodes that have been split
   std::vector<NodeHistogram> jobs;       ///< children whose rows are summed
-  std::vector<Span<std::int64_t>> sums;  ///< where the jobs' sums are
+  std::vector<Span<std::int64_t>> sums;  ///< place of each job's sums
   std::vector<SplitFamily> families;     ///< children whose best splits are wanted
 
   bool empty() const { return divisions.empty() && families.empty(); }

@@ -12,11 +12,13 @@
 
 namespace xgbgpu {
 
-/// What trees of all methods have in common: everything but thresholds, bins and categories. Cost and bits as below.
+/// What trees of all methods have in common: everything but thresholds, bins and categories. Cost and bits are
+/// those of MakeTree.
 Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
                                Constraints const& constraints);
 
-/// `sets`: of the categories of nodes whose split is by categories, by the number that is its `bin`.
+/// Makes the tree. `sets` has the categories that each split by categories sends right; the split's `bin` is the number
+/// of its set.
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
 Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
               Constraints const& constraints = {}, CategorySets const& sets = {});

@@ -1,5 +1,5 @@
-/// Growth on a CUDA device: which nodes are split next, their children, and the ends of a tree. Every plan is made by one
-/// block between two levels, so that no level waits for the host.
+/// Growth on a CUDA device: which nodes are split next, their children, and the ends of a tree. Every plan is made by
+/// one block between two levels, so that no level waits for the host.
 #ifndef XGBGPU_GROWTH_PLAN_CUDA_H_
 #define XGBGPU_GROWTH_PLAN_CUDA_H_
 
@@ -21,7 +21,7 @@ enum class NextLevel { kByHost, kLists, kPaths };
 
 /// Loss-guided growth with an order (grow_order_ops.h). Arrays are on the device.
 struct GrowOrderView {
-  OrderedNode* nodes;        ///< [most] nullptr: there is none
+  OrderedNode* nodes;        ///< [most]; nullptr: the tree has no order
   std::uint32_t most;        ///< nodes that it keeps
   std::uint32_t* places;     ///< [nodes whose splits were found] in the order; kNoPlace: not any more, or never
   std::int32_t* free_slots;  ///< [slots] a stack of those that were in use and are not
@@ -31,13 +31,13 @@ struct GrowOrderView {
 struct GrowthView {
   TreeSettings const* settings;
   bool reduces;    ///< does the plan find the best of each node's candidates itself? See SplitRoom::PlanReduces
-  RowLists lists;  ///< in lists: whose move jobs are planned
-  RowPaths paths;  ///< by paths: whose rules and jobs are planned
+  RowLists lists;  ///< rows in lists: the plan makes their move jobs
+  RowPaths paths;  ///< rows by paths: the plan makes their rules and jobs
   GrowOrderView order;
 };
 
-/// Both together, as device code knows them: references to what a kernel was passed, since every byte that a kernel is
-/// passed delays it.
+/// SplitView and GrowthView together, as device code knows them: references to what a kernel was
+/// passed, since every byte that a kernel is passed delays it.
 struct PlanView {
   GrowingTree const& tree;
   GradientState const* gradient;
@@ -61,10 +61,10 @@ XGBGPU_HD PlanView PlanOf(SplitView const& view, GrowthView const& own) {
 /// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
 void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
                 PathStep step, DeviceLimits const& limits, cudaStream_t stream);
-/// The plan of the next level where there is an order; else nothing. Enqueued. (grow_order_cuda.cu)
+/// Enqueues the plan of the next level if there is an order; else it does nothing. (grow_order_cuda.cu)
 void PlanOrdered(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
                  DeviceLimits const& limits, cudaStream_t stream);
-/// Children and move jobs of the first `families` families, where the host has chosen them. Enqueued.
+/// Enqueues the making of the children and move jobs of the first `families` families, which the host has chosen.
 /// (prepare_families_cuda.cu)
 void PrepareFamilies(SplitView const& view, GrowthView const& growth, std::uint32_t families, cudaStream_t stream);
 
@@ -87,8 +87,8 @@ struct TreeNumbers {
   PathNumbers paths;        ///< by paths
   NodeIndex* leaf_of_node;  ///< [nodes] by lists: the tree's node at or above each node
 };
-/// The same for a tree with an order: of its nodes those that are in the tree, in the tree's numbers. The tree may grow
-/// on after that.
+/// Does what ReturnTree does for a tree with an order: it returns those nodes that are in the tree, under their numbers
+/// in the tree. The tree may grow on after that.
 void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory,
                        TreeNumbers const& numbers, NodeIndex most_nodes, float* leaf_values, std::uint8_t* to,
                        DeviceLimits const& limits, cudaStream_t stream);

@@ -53,15 +53,15 @@ __device__ inline void MakeChildren(PlanView const& plan, Family const& family, 
 template <bool kOrdered>
 struct Selection {
   std::uint32_t first, end;  ///< nodes of the level
-  std::uint32_t leaves;      ///< of the tree so far; kOrdered: slots that were ever in use
+  std::uint32_t leaves;      ///< leaves of the tree so far; kOrdered: slots that were ever in use
   std::uint32_t last_rank;   ///< candidates from this rank on exceed max_leaves
-  std::uint32_t free_slots;  ///< kOrdered
-  int max_depth;             ///< of the settings
-  float min_split_loss;      ///< the same
-  bool in_order;             ///< kOrdered: this thread's node is
+  std::uint32_t free_slots;  ///< kOrdered: slots that were in use and are not
+  int max_depth;             ///< max_depth of the settings
+  float min_split_loss;      ///< min_split_loss of the settings
+  bool in_order;             ///< kOrdered: is this thread's node in the order?
 
-  /// Where the best split of node n is. Asked before anything else is that depends on it: accesses that do not depend
-  /// on each other are on their way together.
+  /// Returns where the best split of node n is. It is asked before anything that depends on it: accesses that do not
+  /// depend on each other are on their way together.
   __device__ SplitCandidate const* FindSplit(PlanView const& plan, std::uint32_t n) const {
     if (!plan.reduces) return &plan.tree.nodes[n].split;
     // Nodes of a level are the children of its families, in order.
@@ -82,7 +82,7 @@ struct Selection {
     }
     return candidates + best;
   }
-  /// That split, which its node holds from now on.
+  /// Loads the split that FindSplit has found; the node holds it from now on.
   __device__ SplitCandidate LoadSplit(PlanView const& plan, std::uint32_t n, SplitCandidate const* from) const {
     SplitCandidate const split = LoadFresh(from);
     if (from != &plan.tree.nodes[n].split) StoreWhole(&plan.tree.nodes[n].split, split);
@@ -100,7 +100,7 @@ struct Selection {
     if (kOrdered && rank < free_slots) return plan.order.free_slots[free_slots - 1 - rank];
     return static_cast<std::int32_t>(leaves + rank - free_slots);
   }
-  /// Family of the node with the given rank among those selected.
+  /// Makes the family of the node with the given rank among those selected.
   __device__ Family MakeFamily(PlanView const& plan, NodeIndex node, std::int32_t parent_slot, std::uint32_t rank,
                                SplitCandidate const& split) const {
     return {node,

@@ -6,7 +6,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What a node of the level is planned by; empty from level.end on.
+/// The plan reads this of a node of the level. It is empty from level.end on.
 struct ListNode {
   int depth;
   std::int32_t slot;
@@ -21,7 +21,8 @@ __device__ inline ListNode LoadListNode(PlanView const& plan, Selection<kOrdered
   return {node.depth, node.slot, node.rows, level.LoadSplit(plan, n, level.FindSplit(plan, n))};
 }
 
-/// The part of SelectLevel for kThreads nodes, of which a thread has node n. *candidates_and_items: of all so far.
+/// Does the part of SelectLevel for kThreads nodes, of which a thread has node n. *candidates_and_items counts both for
+/// all nodes so far.
 template <bool kMonotone, int kThreads, bool kOrdered>
 __device__ inline void PlanListNode(PlanView const& plan, Selection<kOrdered> const& level, std::uint32_t n,
                                     ListNode const& node, unsigned long long* candidates_and_items) {

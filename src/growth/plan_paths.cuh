@@ -7,13 +7,13 @@
 
 namespace xgbgpu::cuda {
 
-/// What a node of the level is planned by; empty from level.end on.
+/// The plan reads this of a node of the level. It is empty from level.end on.
 struct PathNode {
   PathPlace place;
   int depth;
   std::int32_t slot;
   RowGroup group;
-  std::uint32_t rows;  ///< if the next level is moved
+  std::uint32_t rows;  ///< rows of the node, if the next level is moved
   SplitCandidate split;
 };
 
@@ -30,8 +30,8 @@ __device__ inline PathNode LoadPathNode(PlanView const& plan, Selection<kOrdered
   return node;
 }
 
-/// The part of SelectPaths for kThreads nodes, of which a thread has node n. *all: candidates so far, and their units,
-/// or rows if they will be moved.
+/// Does the part of SelectPaths for kThreads nodes, of which a thread has node n. *all: candidates so far, and their
+/// units, or rows if they will be moved.
 template <bool kMonotone, int kThreads, bool kOrdered>
 __device__ inline void PlanPathNode(PlanView const& plan, Selection<kOrdered> const& level, PathStep step,
                                     std::uint32_t n, PathNode const& node, unsigned long long* all) {

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// As MakeTree tells it.
+/// Returns the leaf value that MakeTree gives to the node.
 __device__ float LeafValue(PlanView const& plan, SplitParams const& params, NodeIndex made) {
   WeightBounds const* const bounds = plan.limits.directions == nullptr ? nullptr : plan.limits.bounds + made;
   return LeafWeight(params, ToLoss(params, plan.tree.nodes[made].sum), bounds) * plan.settings->learning_rate;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   auto const number_of = [&](NodeIndex made) { return NumberAtOrAbove(made, plan.tree.nodes, plan.order.places); };
   for (std::uint64_t g = FirstItem(); g < numbers.paths.starts; g += Threads()) {
-    NodeIndex const made = numbers.paths.starts_of[g];  // of a former tree, where this one has fewer groups
+    NodeIndex const made = numbers.paths.starts_of[g];  // it is of a former tree where this one has fewer groups
     numbers.paths.start_nodes[g] = static_cast<std::uint32_t>(made) < state.nodes ? number_of(made) : 0;
   }
   if (numbers.leaf_of_node == nullptr) return;

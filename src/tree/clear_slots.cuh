@@ -1,4 +1,4 @@
-/// Histogram slots of a level are cleared by the kernel before the one that sums, unless they are already.
+/// How a kernel clears the histogram slots of a level for the next kernel, which sums into them.
 #ifndef XGBGPU_TREE_CLEAR_SLOTS_CUH_
 #define XGBGPU_TREE_CLEAR_SLOTS_CUH_
 
@@ -12,7 +12,8 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kClearPiece = 16 * kPlanThreads;  ///< cells that a block clears at a time
 
-/// Blocks that clear the slots of up to `families` families without delay.
+/// Returns the number of pieces to clear for `families` families, if no sibling is summed: that many
+/// blocks have one each.
 inline std::uint64_t ClearPieces(DeviceHistograms const& histograms, std::uint64_t families) {
   return families * ((histograms.cells + kClearPiece - 1) / kClearPiece);
 }

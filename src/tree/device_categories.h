@@ -9,17 +9,17 @@
 
 namespace xgbgpu::cuda {
 
-/// What kernels see. All null where no feature is categorical.
+/// The view of the sets. All pointers are null where no feature is categorical.
 struct DeviceCategories {
-  /// [nodes, words] Set n is of node n's split, which has n as its `bin`. Bit s: rows with symbol s go right, that of
-  /// missing values included (tile.bins in dense layouts).
+  /// [nodes, words] Set n belongs to the split of node n, which has n as its `bin`. If bit s is set, rows with symbol s
+  /// go right. Missing values have a symbol, too: tile.bins in dense layouts.
   std::uint32_t* sets;
   std::uint32_t words;
-  std::uint32_t sort_items;  ///< for one block
+  std::uint32_t sort_items;  ///< items that one block sorts at most
   std::uint64_t* sort_room;  ///< [blocks of the split kernel, sort_items]; nullptr: shared memory has room
 
   XGBGPU_HD std::uint32_t* set(std::uint32_t number) const { return sets + std::uint64_t{number} * words; }
-  /// The set of a split; nullptr: it is by numbers.
+  /// Returns the set of a split, or nullptr if the split is by numbers.
   XGBGPU_HD std::uint32_t const* SetOf(SplitCandidate const& split) const {
     return split.categorical ? set(split.bin) : nullptr;
   }

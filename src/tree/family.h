@@ -1,4 +1,4 @@
-/// A split being made, as the device backend's host and kernels both see it.
+/// A split that is being made. The host part of the device backend and the kernels share this struct.
 #ifndef XGBGPU_TREE_FAMILY_H_
 #define XGBGPU_TREE_FAMILY_H_
 
@@ -9,13 +9,14 @@
 
 namespace xgbgpu::cuda {
 
-/// A parent, its two children, and where their histograms go. The root is a family of one. Aligned for large pieces.
+/// A parent, its two children, and where their histograms go. The root is a family of one. It is aligned so that a
+/// device copies it in large pieces.
 struct alignas(16) Family {
   NodeIndex parent;              ///< kNoNode for the root
   NodeIndex left;                ///< first child; the root itself
   std::int32_t built_slot;       ///< histogram of the child that is summed
-  std::int32_t sibling_slot;     ///< of the other child; -1: there is none
-  std::uint8_t subtract;         ///< sibling_slot holds the parent's histogram: what is left of it is the sibling's
+  std::int32_t sibling_slot;     ///< histogram of the other child; -1: there is none
+  std::uint8_t subtract;         ///< sibling_slot holds the parent's histogram; subtraction makes it the sibling's
   std::uint8_t left_is_built;    ///< LeftIsBuilt (split/built_child_ops.h); the root's "left child" is the root
   std::uint32_t finished_built;  ///< groups, or blocks, that have looked at either child
   std::uint32_t finished_sibling;

@@ -13,8 +13,8 @@ namespace xgbgpu::cuda {
 
 /// Counts that one kernel leaves for the next.
 struct LevelState {
-  std::uint32_t rows;         ///< of the root
-  GradientSum sum;            ///< over them
+  std::uint32_t rows;         ///< rows of the root
+  GradientSum sum;            ///< sum over the rows of the root
   std::uint32_t nodes;        ///< made so far
   std::uint32_t level_first;  ///< first node of the level whose splits were found last
   std::uint32_t leaves;
@@ -27,19 +27,20 @@ struct LevelState {
   std::uint32_t groups;      ///< paths: row groups
   std::uint32_t path_items;  ///< paths: pieces of kPathItemRows rows of all groups; 0: the tree has ended
   std::uint32_t no_room;     ///< paths: see RowPaths::next_wide
-  std::uint32_t ordered;     ///< with an order: its nodes
-  std::uint32_t free_slots;  ///< with an order
-  int depth;                 ///< with an order: of children of the level whose splits were found last, if there are any
+  std::uint32_t ordered;     ///< with an order: number of nodes in it
+  std::uint32_t free_slots;  ///< with an order: slots that were in use and are not
+  int depth;                 ///< with an order: depth of the children of the level whose splits were found last
 };
 
-/// Its nodes in the order in which they are made, the splits that are being made, and the counts. On the device.
+/// The tree: its nodes in the order in which they are made, the splits that are being made, and the counts. All of it
+/// is on the device.
 struct GrowingTree {
   Node* nodes;
   Family* families;
   LevelState* state;
 };
 
-/// Histograms of the nodes that may still be split; on the device.
+/// The histograms of the nodes that may still be split. They are on the device.
 struct DeviceHistograms {
   GradientSum* sums;  ///< [slots, cells]
   std::uint64_t cells;
@@ -47,10 +48,10 @@ struct DeviceHistograms {
   XGBGPU_HD GradientSum* slot(std::int32_t number) const { return sums + static_cast<std::uint64_t>(number) * cells; }
 };
 
-/// What one level is made of, for launchers: upper bounds that the host knows without asking the device.
+/// Upper bounds of a level, for launchers. The host knows them without asking the device.
 struct LevelBounds {
   std::uint64_t families;
-  std::uint32_t symbols;  ///< of the largest tile
+  std::uint32_t symbols;  ///< symbols of the largest tile
   bool keeps{true};       ///< a level may follow, whose siblings are told by subtraction from this one's histograms
 };
 

@@ -1,4 +1,4 @@
-/// The first node of a tree on a device.
+/// How a kernel makes the first node of a tree.
 #ifndef XGBGPU_TREE_MAKE_ROOT_CUH_
 #define XGBGPU_TREE_MAKE_ROOT_CUH_
 
@@ -6,7 +6,8 @@
 
 namespace xgbgpu::cuda {
 
-/// One thread makes the root, of `rows` rows: a family of one, which is summed in slot 0. Its sum.
+/// One thread makes the root, which has `rows` rows: a family of one, which is summed in slot 0. Returns the
+/// root's sum.
 __device__ inline GradientSum MakeRoot(GrowingTree const& tree, std::uint32_t rows) {
   LevelState& state = *tree.state;
   Node root;

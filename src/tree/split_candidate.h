@@ -7,7 +7,7 @@
 
 namespace xgbgpu {
 
-/// A way to divide a node. `gain` 0 means that there is none. Aligned for a device, which copies it in large pieces.
+/// A way to divide a node. `gain` 0 means that there is none. It is aligned so that a device copies it in large pieces.
 struct alignas(16) SplitCandidate {
   float gain{0.0f};
   FeatureIndex feature{0};
