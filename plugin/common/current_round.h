@@ -19,7 +19,7 @@ class CurrentRound {
   CurrentRound(CurrentRound const&) = delete;
   CurrentRound& operator=(CurrentRound const&) = delete;
 
-  /// The one in progress on this thread, or null.
+  /// The round in progress on this thread, or null.
   static CurrentRound* Get() { return Slot(); }
 
   BoostingRound& round() const { return *round_; }
