@@ -1,4 +1,4 @@
-/// What a booster tells its updater about the boosting round in progress; XGBoost's interface has no room for it.
+/// What a booster tells its updater about the round in progress, for which XGBoost's interface has no argument.
 #ifndef XGBGPU_PLUGIN_CURRENT_ROUND_H_
 #define XGBGPU_PLUGIN_CURRENT_ROUND_H_
 
