@@ -132,7 +132,7 @@ class Trainer {
   Trainer& operator=(Trainer const&) = delete;
 
   /// Grows one tree on `gradients` ([rows], finite).
-  /// On an error the trainer is as before, but has no last tree.
+  /// After an error the trainer can be used as if Grow had not been called, but it has no last tree.
   /// Throws InvalidArgument (parameters, wrong size, NaN or infinite gradient: row and value are named)
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key);
 
@@ -146,10 +146,12 @@ class Trainer {
   /// Margins, labels and gradients of the training rows, kept where the trainer trains; `outputs` margins a row. Null
   /// on the host backend. Must not outlive the trainer.
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs);
-  /// The same for the rows of another matrix, to be evaluated between rounds: their raw values are copied to the
-  /// device. AddTrees adds trees that were kept: not more than once each, by the caller's care.
+  /// Margins and labels of the rows of another matrix, to be evaluated between rounds. Their raw values are copied to
+  /// the device. AddTrees adds trees that were kept; the caller takes care that it adds each only once. Null on the
+  /// host backend.
   std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs);
-  /// Trees kept on the device for these rows, in the order of KeepTree. Only where MakeResidentRows is not null.
+  /// Keeps a tree on the device for these rows, which see trees in the order of KeepTree. Only where MakeResidentRows
+  /// is not null.
   void KeepTree(Tree const& tree, std::uint32_t output);
   void ForgetTrees();
   std::size_t kept_trees() const;
