@@ -39,8 +39,8 @@ struct Options {
   std::string name_fmap;
   std::string dump_format = "text";
   bool dump_stats = false;
-  bool split_columns = false;  // dsplit=col
-  int verbosity = 1;           // also an XGBoost parameter
+  bool split_columns = false;  // true: dsplit=col
+  int verbosity = 1;           // XGBoost gets this parameter, too
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 

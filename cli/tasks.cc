@@ -14,7 +14,7 @@
 namespace xgbgpu::cli {
 namespace {
 
-/// Seconds since it was made.
+/// Counts seconds from its construction.
 class Stopwatch {
  public:
   std::string Seconds() const {
@@ -47,7 +47,7 @@ void Configure(Options const& options, Booster* booster) {
   booster->SetParameters(options.parameters);
 }
 
-/// model_dir/0003.model
+/// The path of the model that is saved after a round, as in model_dir/0003.model.
 std::string NumberedModel(Options const& options, int round) {
   char name[32];
   std::snprintf(name, sizeof(name), "/%04d.model", round);

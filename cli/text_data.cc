@@ -20,13 +20,13 @@ bool IsNumber(std::string const& text) {
   return !text.empty() && *end == '\0';
 }
 
-/// Is it `first:second`, both numbers?
+/// True if the token is `first:second` and both are numbers.
 bool IsPair(std::string const& token) {
   std::size_t const colon = token.find(':');
   return colon != std::string::npos && IsNumber(token.substr(0, colon)) && IsNumber(token.substr(colon + 1));
 }
 
-/// *has_values: are there more than a label and a group?
+/// True if the line is a row in LIBSVM format; *has_values: whether it has more than a label and a group.
 bool IsLibsvmRow(std::string const& line, bool* has_values) {
   std::istringstream tokens(line);
   std::string token;

@@ -54,7 +54,7 @@ std::string BinaryModel(std::string const& path) {
   return bytes;
 }
 
-/// Is it a parameter of the communicator? These are the names that XGCommunicatorInit documents.
+/// True for the parameters of the communicator. These are the names that XGCommunicatorInit documents.
 bool IsOfCommunicator(std::string const& name) {
   for (char const* start : {"rabit_", "DMLC_", "federated_", "xgboost_communicator"}) {
     if (name.rfind(start, 0) == 0) return true;

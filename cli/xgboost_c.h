@@ -18,7 +18,7 @@ void EscapeLog();
 
 void SetVerbosity(int verbosity);
 
-/// How XGBoosterPredictFromDMatrix predicts, by the trees of these rounds.
+/// The configuration (JSON) with which XGBoosterPredictFromDMatrix predicts by the trees of the rounds begin … end.
 std::string PredictConfig(bool margins, int begin, int end);
 
 /// Owns a DMatrixHandle.
@@ -61,9 +61,9 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. Of the
-/// settings it hands over those of a communicator only: XGBoost 1.7 keeps each in 256 bytes, and does not look whether
-/// it fits (plugin/common/api_hooks.cc does).
+/// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. It
+/// hands over only those settings that are a communicator's: XGBoost 1.7 keeps each in 256 bytes, and does not look
+/// whether it fits (plugin/common/api_hooks.cc does).
 class Communicator {
  public:
   explicit Communicator(std::vector<std::pair<std::string, std::string>> const& settings);

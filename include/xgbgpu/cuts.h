@@ -17,7 +17,7 @@ struct Cuts {
   std::vector<BinIndex> ptr;                ///< [features + 1]; feature f owns bins ptr[f] … ptr[f+1]-1, at least one
   std::vector<float> values;                ///< [bins] upper ends, ascending inside a feature
   std::vector<float> min_values;            ///< [features] a value below every one seen: "all present values go right"
-  std::vector<std::uint8_t> categorical{};  ///< [features] 1: the values are categories; empty: of no feature
+  std::vector<std::uint8_t> categorical{};  ///< [features] 1: the values are categories; empty: no feature has any
 
   FeatureIndex features() const { return ptr.empty() ? 0 : static_cast<FeatureIndex>(ptr.size() - 1); }
   BinIndex bins() const { return ptr.empty() ? 0 : ptr.back(); }

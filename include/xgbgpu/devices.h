@@ -14,8 +14,9 @@ struct CudaDevice {
   std::uint64_t memory;  ///< bytes, free or not
 };
 
-/// In the order of their ordinals (gpu_id); empty where there is none or this build cannot use them. Throws nothing.
-/// Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
+/// Lists the devices in the order of their ordinals (gpu_id). The list is empty where there is none or this build
+/// cannot use them. Throws nothing. Starts the CUDA driver in this process: processes forked from then on cannot use
+/// CUDA.
 std::vector<CudaDevice> CudaDevices();
 
 /// What device code was compiled for, as in {"80", "90"}; empty in a build without the CUDA backend. Starts nothing.

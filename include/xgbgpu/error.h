@@ -25,7 +25,7 @@ class Unsupported : public Error {
   using Error::Error;
 };
 
-/// A CUDA device failed. The text says what was being done and what can be tried; state is as before the call.
+/// A CUDA device failed. The text says what was being done and what can be tried; nothing has changed by the call.
 class DeviceError : public Error {
  public:
   using Error::Error;

@@ -34,8 +34,8 @@ struct TrainParams {
   int max_cat_threshold{64};  ///< of the sorted categories of a feature, how many are looked at from either end
   SamplingMethod sampling_method{SamplingMethod::kUniform};
   float subsample{1.0f};
-  float top_rate{0.2f};    ///< of kGoss
-  float other_rate{0.1f};  ///< of kGoss
+  float top_rate{0.2f};    ///< kGoss: share of rows kept for their large gradients
+  float other_rate{0.1f};  ///< kGoss: share of rows drawn from the others
   float colsample_bytree{1.0f};
   float colsample_bylevel{1.0f};
   float colsample_bynode{1.0f};

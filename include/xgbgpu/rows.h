@@ -10,7 +10,7 @@
 
 namespace xgbgpu {
 
-/// One stored value of a row. Same layout as XGBoost's Entry, so pages are read where they lie.
+/// One stored value of a row. It has the layout of XGBoost's Entry, so that pages are read where they lie.
 struct Entry {
   FeatureIndex feature;
   float value;

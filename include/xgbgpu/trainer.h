@@ -19,11 +19,11 @@ namespace xgbgpu {
 class Collective;       // src/collective/collective.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
-class DeviceRounds;     // src/backend/backend.h
+class DeviceRounds;     // src/driver/backend.h
 class ResidentRows;     // src/rounds/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
 class TraceFile;        // src/core/trace.h
-class TreeBuilder;      // src/backend/backend.h
+class TreeBuilder;      // src/driver/backend.h
 
 /// Where a dataset lies: in host memory, or on one CUDA device.
 struct Place {
@@ -44,7 +44,8 @@ class Dataset {
   ///         weights  [rows] or empty; >= 0, not NaN
   ///         max_bin  2 … kMaxBinLimit
   ///         threads  > 0; any number gives the same bits, and so does any place
-  /// Cost    one radix sort per column; peak memory: 4 bytes (8 with weights) per stored value of the columns in flight,
+  /// Cost    one radix sort per column; peak memory: 4 bytes (8 with weights) per stored value of the columns in
+  /// flight,
   ///         and the bins
   /// Throws  InvalidArgument (max_bin, weights, no rows, no columns, infinite values, device); Unsupported (kCuda where
   ///         there is none, shards on a device); OutOfDeviceMemory, DeviceError
@@ -59,8 +60,8 @@ class Dataset {
   /// neighbour. The columns lie on the host; a trainer on a device copies them there.
   ///
   /// Cost    one radix sort per column; 8 bytes per stored value, and the longest column once more for every thread
-  /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported as above, and
-  ///         for shards: a threshold may lie between rows of two
+  /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported (kCuda where
+  ///         there is none, and shards: a threshold may lie between rows of two)
   static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
 
   ~Dataset();
@@ -74,7 +75,7 @@ class Dataset {
   std::size_t bytes() const { return bytes_; }                ///< memory held, where the dataset lies
   Cuts const& cuts() const { return *cuts_; }                 ///< only if not sorted()
   QuantisedMatrix const& matrix() const { return *matrix_; }  ///< only if it lies on the host and is not sorted()
-  /// Null if it lies on the host.
+  /// Null if the dataset lies on the host.
   std::shared_ptr<DeviceMatrix const> const& device_matrix() const { return device_matrix_; }
   /// Null unless sorted().
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
@@ -84,13 +85,13 @@ class Dataset {
   Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
 
   Place place_;
-  std::unique_ptr<QuantisedMatrix const> matrix_;      // one of the three
-  std::shared_ptr<DeviceMatrix const> device_matrix_;  //
-  std::shared_ptr<SortedMatrix const> sorted_;         //
+  std::unique_ptr<QuantisedMatrix const> matrix_;      // exactly one of these three is not null
+  std::shared_ptr<DeviceMatrix const> device_matrix_;
+  std::shared_ptr<SortedMatrix const> sorted_;
   std::uint64_t rows_;
   FeatureIndex features_;
   std::size_t bytes_;
-  Cuts const* cuts_{nullptr};  ///< of the matrix
+  Cuts const* cuts_{nullptr};  ///< those of the matrix; null if sorted()
 };
 
 /// Which tree of a training this is. With the seed, all that randomness depends on.
@@ -115,7 +116,7 @@ struct MemoryReport {
   };
   std::size_t bytes{0};
   std::size_t peak_bytes{0};
-  std::vector<Part> parts;  ///< of `bytes`
+  std::vector<Part> parts;  ///< what `bytes` are for
 };
 
 /// Grows trees on one dataset. Not thread-safe; independent trainers may run at the same time.
@@ -131,7 +132,7 @@ class Trainer {
   Trainer& operator=(Trainer const&) = delete;
 
   /// Grows one tree on `gradients` ([rows], finite).
-  /// On an error the trainer is as before, but has no last tree.
+  /// After an error the trainer can be used as if Grow had not been called, but it has no last tree.
   /// Throws InvalidArgument (parameters, wrong size, NaN or infinite gradient: row and value are named)
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key);
 
@@ -145,15 +146,17 @@ class Trainer {
   /// Margins, labels and gradients of the training rows, kept where the trainer trains; `outputs` margins a row. Null
   /// on the host backend. Must not outlive the trainer.
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs);
-  /// The same for the rows of another matrix, to be evaluated between rounds: their raw values are copied to the
-  /// device. AddTrees adds trees that were kept: not more than once each, by the caller's care.
+  /// Margins and labels of the rows of another matrix, to be evaluated between rounds. Their raw values are copied to
+  /// the device. AddTrees adds trees that were kept; the caller takes care that it adds each only once. Null on the
+  /// host backend.
   std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs);
-  /// Trees kept on the device for these rows, in the order of KeepTree. Only where MakeResidentRows is not null.
+  /// Keeps a tree on the device for these rows, which see trees in the order of KeepTree. Only where MakeResidentRows
+  /// is not null.
   void KeepTree(Tree const& tree, std::uint32_t output);
   void ForgetTrees();
   std::size_t kept_trees() const;
-  /// As above, with the gradients that `rows` computed last and its margins. `rows` is of this trainer. Gradients serve
-  /// until the margins or targets of `rows` change, or, with StartAhead, for all trees that were started: throws
+  /// Grows one tree on the gradients that `rows` computed last, of this output. `rows` is of this trainer. Gradients
+  /// serve until the margins or targets of `rows` change, or, with StartAhead, for all trees that were started: throws
   /// InvalidArgument if they are asked for later, and a tree on a sample had left it at those of its rows.
   Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
   /// Starts trees, at least one, for the Grows with the same arguments that come next, in this order. A device grows
@@ -173,7 +176,7 @@ class Trainer {
   /// meanwhile: stages are timed one by one.
   void Trace(std::shared_ptr<TraceFile> file);
   MemoryReport memory() const;
-  /// Another number whenever memory() has another answer; cheap.
+  /// The number changes whenever the answer of memory() does. Cost: a few instructions.
   std::uint64_t memory_version() const;
 
   Dataset const& data() const { return *data_; }
@@ -192,7 +195,7 @@ class Trainer {
     TrainParams params;
     ResidentRows const* rows;
     std::vector<RoundTree> trees;
-    std::size_t finished;  ///< of them
+    std::size_t finished;  ///< how many of them Grow has returned
   };
   std::unique_ptr<Ahead> ahead_;
   std::shared_ptr<TraceFile> trace_;

@@ -19,7 +19,8 @@ struct GradientPair {
   float hess;
 };
 
-/// A sum of gradients in fixed point (see src/gradient/gradient.h for the unit). Exact, hence independent of order.
+/// A sum of gradients in fixed point; src/gradient/gradient.h says in which unit. It is exact, hence independent of
+/// order.
 struct GradientSum {
   std::int64_t grad{0};
   std::int64_t hess{0};

@@ -12,7 +12,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Exact trees need every value, in memory.
+/// Throws unless every value is in memory and a number, as exact trees need it.
 void CheckExactData(xgboost::DMatrix* data) {
   if (IsBinned(*data)) {
     throw Unsupported{
@@ -83,7 +83,7 @@ TargetView ViewTargets(xgboost::MetaInfo const& info) {
   return view;
 }
 
-/// Mistakes for which stock code's words name neither parameter nor input.
+/// Throws for mistakes for which stock code's words name neither parameter nor input.
 static void CheckLabels(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs) {
   std::size_t const lower = info.labels_lower_bound_.Size(), upper = info.labels_upper_bound_.Size();
   if (objective.kind == Objective::kAft && (lower != info.num_row_ || upper != info.num_row_)) {

@@ -41,14 +41,14 @@ TargetView ViewTargets(xgboost::MetaInfo const& info);
 /// there is one label a row for several outputs of an objective without classes, or none of the bounds for kAft.
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
-/// The same for a metric: what it compares predictions with is there, once for each, and the weights are of the rows or
+/// True if what the metric compares predictions with is there, once for each, and the weights are those of the rows or
 /// groups over which it is a mean.
 bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
-/// What rows have before the first tree: margins of the user, or the model's base score.
+/// The margins of rows before the first tree: those that the user gave, or the model's base score.
 BaseMargins BaseMarginsOf(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model);
 
-/// The user gave no margins, or one for each row and output.
+/// True if the user gave no margins, or one for each row and output.
 bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
 
 /// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.

@@ -8,8 +8,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for all others.
-/// It saves work: results are the same without it.
+/// The call is known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for
+/// all others. It saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
   kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients
@@ -26,13 +26,14 @@ struct InPlaceArrays {
   std::uint64_t columns{0};      ///< CSR only
 };
 
-/// Of the in-place prediction that runs on this thread; null outside of one, or if it came past our functions.
+/// The arrays of the in-place prediction that runs on this thread; null outside of one, or if the caller reached
+/// XGBoost past our functions.
 InPlaceArrays const* CurrentInPlaceArrays();
 
 /// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
 std::uint64_t MetaInfoEpoch();
 
-/// The same as the engine wants to know it: nothing if the caller may have reached XGBoost past our functions.
+/// MetaInfoEpoch() for the engine; without a value if the caller may have reached XGBoost past our functions.
 inline DataEpoch KnownEpoch() { return CurrentApiCall() == ApiCall::kOther ? DataEpoch{} : DataEpoch{MetaInfoEpoch()}; }
 
 }  // namespace xgbgpu::plugin

@@ -33,7 +33,7 @@ thread_local ApiCall current_call = ApiCall::kOther;
 thread_local InPlaceArrays const* current_arrays = nullptr;
 std::atomic<std::uint64_t> epoch{0};
 
-/// A variable of this thread has another value for a while.
+/// Gives a variable of this thread another value while the scope is alive.
 template <typename T>
 class Scope {
  public:
@@ -69,7 +69,7 @@ F* Next(char const* name) {
   return reinterpret_cast<F*>(found);
 }
 
-/// Before and after: another thread must not take the old labels for the new ones.
+/// Changes the epoch before a call and after it: another thread must not take the old labels for the new ones.
 class EpochScope {
  public:
   EpochScope() { ++epoch; }
@@ -84,13 +84,13 @@ struct Batches {
   DataIterResetCallback* reset;
   XGDMatrixCallbackNext* next;
   DMatrixHandle proxy;
-  bool have_ref;                             ///< bins are those of other data
-  char const* config;                        ///< of the matrix
-  std::unique_ptr<AscendingRows> ascending;  ///< of the batch that XGBoost reads now, if the caller's are not
-  std::string problem;                       ///< of that batch, at which XGBoost would end the process
+  bool have_ref;                             ///< true: bins are those of other data
+  char const* config;                        ///< JSON that the matrix is made with
+  std::unique_ptr<AscendingRows> ascending;  ///< what XGBoost reads of this batch if the caller's do not ascend
+  std::string problem;                       ///< what is wrong with that batch, at which XGBoost would end the process
 };
 
-/// What is being made of batches by this thread.
+/// The batches of which this thread is making a matrix, or null.
 thread_local Batches* current_batches = nullptr;
 
 /// XGBoost finds the column of a bin by looking onwards from that of the bin before: a QuantileDMatrix of rows whose
@@ -129,7 +129,7 @@ void CheckMaxBin(char const* config) {
   Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
 }
 
-/// XGBoost calls it first.
+/// XGBoost calls this before it reads the first batch.
 extern "C" void ResetBatches(DataIterHandle handle) {
   auto const& batches = *static_cast<Batches const*>(handle);
   if (!batches.have_ref) AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
@@ -156,7 +156,7 @@ extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHan
   throw dmlc::Error{*static_cast<std::string const*>(text)};
 }
 
-/// Does what a C function of XGBoost does that fails with this text.
+/// Makes `text` what XGBGetLastError tells, by a C function of XGBoost that fails with it.
 void Fail(std::string text) {
   DMatrixHandle none = nullptr;
   XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
@@ -169,7 +169,7 @@ void CheckMemory(void const* begin, bst_ulong size) {
   CheckBytes(&bytes, FormatOf(&bytes));
 }
 
-/// The same of a text.
+/// Refuses a JSON text at which XGBoost's parser would end the process.
 void CheckText(char const* json) {
   if (json == nullptr) return;
   Bytes bytes{json};
@@ -190,7 +190,7 @@ void CheckRabitArgument(std::string_view argument) {
                          " bytes; allowed: up to ", kMost);
 }
 
-/// `config`: of XGCommunicatorInit.
+/// Checks `config`, the JSON text that XGCommunicatorInit is given.
 void CheckCommunicator(char const* config) {
   CheckText(config);
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
@@ -200,7 +200,7 @@ void CheckCommunicator(char const* config) {
   }
 }
 
-/// If check() throws, false, and the text is what XGBGetLastError tells. `doing` completes "out of memory while …".
+/// Returns false if check() throws; XGBGetLastError then tells the text. `doing` completes "out of memory while …".
 template <typename Check>
 bool Passes(char const* doing, Check&& check) {
   if (!WhyNotRegistered().empty()) return true;  // another version may have other limits
@@ -213,7 +213,7 @@ bool Passes(char const* doing, Check&& check) {
   }
 }
 
-/// load(), if check() does not throw.
+/// Calls load() if check() does not throw.
 template <typename Check, typename Load>
 int CheckedLoad(Check&& check, Load&& load) {
   return Passes("checking a model", check) ? load() : -1;

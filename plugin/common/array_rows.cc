@@ -41,7 +41,7 @@ std::vector<std::int64_t> Integers(xgboost::Json const& array) {
   return values;
 }
 
-/// Nothing if it has another number of dimensions, masks, or bytes in another order.
+/// Reads an array interface; nothing if it has another number of dimensions, masks, or bytes in another order.
 std::optional<ArrayView> Parse(char const* interface, std::size_t dimensions) {
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{interface});
   auto const& members = xgboost::get<xgboost::Object const>(json);
@@ -73,7 +73,7 @@ std::optional<ArrayView> Parse(char const* interface, std::size_t dimensions) {
   return view;
 }
 
-/// use(a value of the type); false if it is none of those.
+/// Calls use(a value of the type); returns false if the type is none of these.
 template <typename Use>
 bool WithType(std::string const& type, Use&& use) {
   auto const is = [&](char const* name, auto value) {
@@ -90,13 +90,13 @@ bool HasKnownType(ArrayView const& array) {
   return WithType(array.type, [](auto) {});
 }
 
-/// A value that is missing is stored as NaN.
+/// Replaces the values that mean "missing" by NaN.
 struct Missing {
   float mark;
   float operator()(float value) const { return value == mark ? std::numeric_limits<float>::quiet_NaN() : value; }
 };
 
-/// Every row stores every column.
+/// Rows of a dense array: every row stores every column.
 class DenseRows final : public RowSource {
  public:
   DenseRows(ArrayView values, float missing, int threads)
@@ -138,7 +138,7 @@ class DenseRows final : public RowSource {
   int threads_;
 };
 
-/// Compressed sparse rows.
+/// Rows of arrays in CSR form.
 class CsrRows final : public RowSource {
  public:
   CsrRows(ArrayView indptr, ArrayView indices, ArrayView values, FeatureIndex columns, float missing, int threads)
@@ -151,8 +151,8 @@ class CsrRows final : public RowSource {
 
   std::uint64_t rows() const override { return static_cast<std::uint64_t>(indptr_.shape[0] - 1); }
   FeatureIndex features() const override { return columns_; }
-  /// Do columns ascend in every row? Values are not looked at. Throws as ForEachBatch, up to the first row that does
-  /// not ascend.
+  /// Do columns ascend in every row? Values are not looked at. Throws what ForEachBatch throws, for rows
+  /// up to the first that does not ascend.
   bool Ascend() const {
     bool ascend = true;
     WithType(indices_.type, [&](auto type) {

@@ -34,9 +34,9 @@ class AscendingRows {
   std::vector<float> values_;
 };
 
-/// Of CSR arrays. Null if columns ascend already, or the arrays are none that MakeArrayRows takes. Cost  a pass over
-/// the indices; and if they do not ascend, one over all and 8 bytes a value
+/// Sorts the columns of CSR arrays. Null if they ascend already, or the arrays are none that MakeArrayRows takes.
 ///
+/// Cost    a pass over the indices; if they do not ascend, one over all arrays and 8 bytes a value
 /// Throws  InvalidArgument, as MakeArrayRows' rows do
 std::unique_ptr<AscendingRows> MakeAscendingRows(InPlaceArrays const& arrays);
 

@@ -12,12 +12,13 @@
 
 namespace xgbgpu::plugin {
 
-/// Those of one booster that are evaluated, or that a dart is trained on. May be used by several threads.
+/// Keeps the values of one booster's matrices that are evaluated, or that a dart is trained on. Several threads may use
+/// it.
 class BinnedValues {
  public:
   /// ValuesOfBins (value_matrix.h) of `data`, whose key is `key`, made once and kept while it lives.
   std::shared_ptr<xgboost::DMatrix> Keep(DataKey const& key, xgboost::DMatrix* data, int threads);
-  /// What is kept of it, or null.
+  /// The values kept for the matrix with this key, or null.
   std::shared_ptr<xgboost::DMatrix> Find(DataKey const& key);
   void Drop(DataKey const& key);
   /// Frees the values of matrices that are gone.

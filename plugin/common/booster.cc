@@ -70,7 +70,7 @@ Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerMod
       on_device_{WarnOnce},
       dart_in_place_{WarnOnce, true},
       explanation_{WarnOnce} {
-  DecorateNewcomers();  // this learner's metrics are made later
+  DecorateNewcomers();  // XGBoost makes this learner's metrics after this
 }
 
 ModelView Booster::Model() const {
@@ -353,7 +353,7 @@ void Booster::CopyMargins(KeptRows const& kept, HostCache* out) {
   out->version = 0;
   margins.resize(size);
   kept.rows->CopyMargins(margins);
-  // A dart has its last round there, as stock code: its cached margins never count.
+  // The version of a dart is its last round, as in stock code: its cached margins never count.
   out->version = kind_ == Kind::kGBTree ? *kept.rounds : *kept.rounds - 1;
 }
 
@@ -412,7 +412,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, HostCache* out) {
   PredictAnew(data, out, false, {0, 0});
   auto const of_bins = binned_values_.Find(key);
   xgboost::DMatrix* const values = IsBinned(*data) ? of_bins.get() : data;
-  if (values == nullptr) return true;  // its rows are not to be had
+  if (values == nullptr) return true;  // there are no values to keep on the device
   if (training->Admit(key, DMatrixRows{values}, out->predictions.ConstHostVector(), Rounds())) binned_values_.Drop(key);
   return true;
 }
@@ -450,7 +450,7 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
   }
   if (last.kept != nullptr) Bring(predictions);
   if (!objective) return false;
-  std::uint64_t const rows = last.data->Info().num_row_;  // NOLINT(clang-analyzer-*): as above
+  std::uint64_t const rows = last.data->Info().num_row_;  // NOLINT(clang-analyzer-*): the caller asked who predicted
   auto& values = predictions->HostVector();
   if (rows == 0 || values.size() % rows != 0) return false;
   auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
@@ -463,7 +463,7 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
 
 void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
   Predicted& last = LastPrediction();
-  CopyMargins(*last.kept, last.cache);  // NOLINT(clang-analyzer-*): as above
+  CopyMargins(*last.kept, last.cache);  // NOLINT(clang-analyzer-*): callers know that there are kept rows
   predictions->HostVector() = last.cache->predictions.ConstHostVector();
   last.kept = nullptr;
 }

@@ -63,13 +63,13 @@ class Booster {
   /// allocation, of which XGBoost says nothing, becomes an error that says how much it needs.
   void ByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const;
 
-  /// Before the stock booster loads a model, saved as `in`, or if null in the deprecated binary format, which is not
-  /// checked. Throws if `in` is damaged; then all is as before.
+  /// Must be called before the stock booster loads a model, saved as `in`, or, if `in` is null, in the deprecated
+  /// binary format, which is not checked. Throws if `in` is damaged; then nothing has changed.
   void ModelComes(xgboost::Json const* in);
   /// Throws if a model that was loaded is not one of this learner's outputs.
   void CheckOutputs() const;
-  /// Before the stock booster gets another model: nothing that we have made of the old one is true any more, nor what
-  /// XGBoost has cached of it.
+  /// Must be called before the stock booster gets another model: nothing that we have made of the old one is true any
+  /// more, nor what XGBoost has cached of it.
   void ModelIsReplaced() {
     ModelChanges();
     bases_.Forget();
@@ -98,7 +98,7 @@ class Booster {
   /// The metric of what BeginEvaluation made last; nothing if stock code has to compute it.
   std::optional<double> Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
                                  xgboost::MetaInfo const& info);
-  /// Brings them to the host, if they are not there.
+  /// Brings the predictions that BeginEvaluation has seen to the host, if they are not there.
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
  private:
@@ -112,11 +112,11 @@ class Booster {
   bool OwnsRounds() const { return config_.Trains() && config_.Sequence() == kUpdater; }
   /// The model is changed by others than us: nothing that we have made of it is true any more.
   void ModelChanges();
-  /// Margins go on from what the model begins with now.
+  /// Forgets cached margins that began with anything but what the model begins with now.
   void DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training);
-  /// Without rows that are kept: on a device if that is worth the way, else on the host.
+  /// Predicts without rows that are kept: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
-  /// DevicePrediction::PredictMargins, for what XGBoost's cache does not have yet.
+  /// Calls DevicePrediction::PredictMargins for the rounds that XGBoost's cache does not have yet.
   bool PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
                        HostCache* out);
   /// The device, if there is one and it is worth the way for so many rows and these rounds (last 0: to the end).
@@ -128,7 +128,7 @@ class Booster {
   std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, HostCache const& out, bool for_device);
   /// The training on `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
-  /// For an objective that sets leaves from margins on the host, which nobody may have asked for before the round.
+  /// Margins on the host, for an objective that sets leaves from them. Nobody may have asked for them before the round.
   Span<float const> NeedMargins(xgboost::DMatrix* data, HostCache* cache);
   /// Has gpu_trace, as it is set now, told of what this trainer does.
   void Trace(Trainer* trainer);
@@ -144,7 +144,7 @@ class Booster {
   /// Returns true if the margins of `data` after all rounds are on a device, and brings them to `out` if somebody may
   /// look there.
   bool ServeMargins(xgboost::DMatrix* data, HostCache* out);
-  /// The same for a matrix that is evaluated.
+  /// Does what ServeMargins does, for a matrix that is evaluated.
   bool ServeEvaluation(xgboost::DMatrix* data, HostCache* out);
   void CopyMargins(KeptRows const& kept, HostCache* out);
 
@@ -162,7 +162,7 @@ class Booster {
   DartShape Shape();
   /// What records columns for the rows `kept` of `data`.
   RecordColumns RecorderOf(xgboost::DMatrix* data, HostCache const& out, DartShape const& model, KeptRows const& kept);
-  /// CompleteOwnColumns, for the rows of the training.
+  /// Completes the leaf columns of the training's own rows; true if they are complete then.
   bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);
 
   void Bring(xgboost::HostDeviceVector<float>* predictions);
@@ -176,7 +176,7 @@ class Booster {
     KeptRows* kept;                                   ///< what is to be evaluated, if it is on a device
     xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's vector for it, once BeginEvaluation has seen it
     ObjectiveParams objective;                        ///< of `evaluated`
-    bool training;                                    ///< a dart has left out the trees drawn last
+    bool training;                                    ///< true: a dart has left out the trees drawn last
   };
   static Predicted& LastPrediction();
 
@@ -194,10 +194,10 @@ class Booster {
   xgboost::LearnerModelParam const* model_;
   HostContext const* ctx_;
   StockDart stock_dart_;  ///< is asked nothing if this is no dart
-  DartWeights dart_;      ///< the same
+  DartWeights dart_;      ///< is asked nothing if this is no dart
   LoadedModel loaded_;
   BoosterConfig config_;
-  std::string base_score_;  ///< as it was set last, if it was
+  std::string base_score_;  ///< the text that was set last; empty if none was
   bool configure_failed_{false};
   TrainerPool trainers_;
   mutable DevicePrediction on_device_;
@@ -209,12 +209,12 @@ class Booster {
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
-  /// Another objective may be in force, and one that was registered after ours reads the host's margins unasked.
+  /// True if another objective may be in force; one that was registered after ours reads the host's margins unasked.
   std::atomic<bool> must_fill_{false};
   /// The objective in force is decorated: it has called since it may have changed. One that was registered after this
   /// library was loaded may be not, and would look for predictions on the host.
   std::atomic<bool> knows_objective_{false};
-  bool changed_on_host_{false};  ///< leaves of the last round, after it was grown: no tree was kept
+  bool changed_on_host_{false};  ///< the leaves of the last round were changed after growth: no tree was kept
   std::mutex margins_mutex_;     ///< predictions may run at the same time
 };
 

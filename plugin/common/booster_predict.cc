@@ -1,4 +1,5 @@
-/// Predictions of a booster that no kept rows have: on a device where that is worth the way, else stock code's.
+/// Predictions of a booster for rows that are not kept. They are made on a device where that is worth the way, else by
+/// stock code.
 #include <new>
 #include <utility>
 
@@ -18,14 +19,14 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Stock code has nothing to do for these rounds.
+/// True if the cache has these rounds already, so that stock code has nothing to do.
 bool IsThere(HostCache const& out, std::uint32_t first, std::uint32_t last) {
   return first == 0 && out.version == last && out.predictions.Size() != 0;
 }
 
 }  // namespace
 
-/// For our methods; with stock's, margins go on as in stock.
+/// Drops margins for our methods only: with stock methods they go on as in stock code.
 void Booster::DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training) {
   if (Rounds() == 0 && !training) return;            // without a round, only a training has a base score
   std::lock_guard<std::mutex> lock{margins_mutex_};  // nobody is served between the two
@@ -60,7 +61,7 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
     std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
     if (!is_dart && IsThere(*out, rounds.first, last)) return false;
     bool const drops_trees = is_dart && training;
-    // Of a gbtree the cache may have the first rounds.
+    // The cache of a gbtree may have the first rounds.
     bool const has_first = !is_dart && rounds.first == 0 && out->version <= last;
     ModelView const model = Model();
     std::optional<WorkPlace> device;
@@ -84,7 +85,7 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
 bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
                               HostCache* out) {
   xgboost::MetaInfo const& info = data->Info();
-  if (IsBinned(*data)) return false;  // its values were not to be had
+  if (IsBinned(*data)) return false;  // XGBoost did not give its values away
   bool const is_dart = kind_ == Kind::kDart;
   if (rounds.last == 0) rounds.last = model.rounds;
   bool const from_start = rounds.first == 0;
@@ -96,11 +97,11 @@ bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::
   auto& margins = out->predictions.HostVector();
   auto const version = std::exchange(out->version, 0);
   if (on_device_.PredictMargins(model, where, DMatrixRows{data}, rounds, has_first ? nullptr : &base, &margins)) {
-    // A dart has its last round there, as stock code: its cached margins never count.
+    // The version of a dart is its last round, as in stock code: its cached margins never count.
     out->version = is_dart ? rounds.last - 1 : from_start ? rounds.last : 0;
     return true;
   }
-  if (!margins.empty()) out->version = version;  // they are as before
+  if (!margins.empty()) out->version = version;  // nothing was added to them
   return false;
 }
 

@@ -12,10 +12,10 @@ namespace xgbgpu::plugin {
 /// The text of monotone_constraints as XGBoost writes it, with round brackets: it reads no lists.
 std::string AsTuple(std::string const& text);
 
-/// "(1, 0, -1)", "[1, 0, -1]" or one number; "" and "()": none. Throws InvalidArgument.
+/// Reads "(1, 0, -1)", "[1, 0, -1]" or one number; "" and "()" mean none. Throws InvalidArgument.
 std::vector<int> ParseMonotoneConstraints(std::string const& text);
 
-/// "[[0, 2], [1, 3, 4]]"; "": none. "[]" names no set, so that no two features may meet: as in XGBoost.
+/// Reads "[[0, 2], [1, 3, 4]]"; "" means none. "[]" names no set, so that no two features may meet: as in XGBoost.
 /// Throws InvalidArgument.
 std::vector<std::vector<FeatureIndex>> ParseInteractionConstraints(std::string const& text);
 

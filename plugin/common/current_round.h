@@ -1,4 +1,4 @@
-/// What a booster tells its updater about the boosting round in progress; XGBoost's interface has no room for it.
+/// What a booster tells its updater about the round in progress, for which XGBoost's interface has no argument.
 #ifndef XGBGPU_PLUGIN_CURRENT_ROUND_H_
 #define XGBGPU_PLUGIN_CURRENT_ROUND_H_
 
@@ -19,7 +19,7 @@ class CurrentRound {
   CurrentRound(CurrentRound const&) = delete;
   CurrentRound& operator=(CurrentRound const&) = delete;
 
-  /// The one in progress on this thread, or null.
+  /// The round in progress on this thread, or null.
   static CurrentRound* Get() { return Slot(); }
 
   BoostingRound& round() const { return *round_; }

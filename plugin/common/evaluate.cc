@@ -16,15 +16,16 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// In stock's words, as often.
+/// Warns in the words of stock code, and as often.
 void WarnIfWithoutArea(Metric metric, double value) {
   if ((metric == Metric::kAuc || metric == Metric::kAucpr) && std::isnan(value)) {
     LOG(WARNING) << "Dataset is empty, or contains only positive or negative samples.";
   }
 }
 
-/// Stock code looks for a weight of every row, finds the end of those of groups and ends the process (metrics of
-/// classes and times: reads on). Metrics over groups and of hazards do not; nor do others where a group is one row.
+/// Throws where stock code looks for a weight of every row and finds only those of groups: at their end it ends the
+/// process, or, for metrics of classes and times, reads on. Metrics over groups and of hazards do not; nor do others
+/// where a group is one row.
 void CheckWeightsForStock(MetricParams const& metric, xgboost::MetaInfo const& info) {
   TargetView const targets = ViewTargets(info);
   if (targets.group_ptr == nullptr || targets.weights == nullptr || targets.groups == info.num_row_) return;

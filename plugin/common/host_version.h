@@ -6,9 +6,9 @@
 
 namespace xgbgpu::plugin {
 
-/// "1.7.4": of the XGBoost in this process.
+/// The version of the XGBoost in this process, as in "1.7.4".
 std::string RunningVersion();
-/// "1.7.4": of the headers this file was compiled with.
+/// The version of the headers that this file was compiled with, as in "1.7.4".
 std::string BuiltVersion();
 
 /// Empty if the interfaces of the XGBoost in this process are those we were compiled with (same major and minor

@@ -15,7 +15,7 @@ namespace xgbgpu::plugin {
 /// What a trainer and its data hold.
 struct TrainingFacts {
   BackendKind backend;
-  int device;  ///< of the data
+  int device;  ///< where the data lie
   std::uint64_t rows;
   FeatureIndex columns;
   std::size_t dataset_bytes;

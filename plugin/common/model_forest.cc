@@ -29,7 +29,7 @@ std::vector<FeatureIndex> Features(xgboost::Json const& tree) {
   return {narrow.cbegin(), narrow.cend()};
 }
 
-/// The weight of a tree in margins: of a gbtree 1.
+/// The weight of a tree in margins; it is 1 for the trees of a gbtree.
 float WeightOf(xgboost::Json const& saved, std::size_t tree) {
   auto const& members = xgboost::get<xgboost::Object const>(saved);
   auto const weights = members.find("weight_drop");
@@ -75,7 +75,7 @@ Categories CategoriesOf(xgboost::Json const& tree, std::size_t nodes) {
   return categories;
 }
 
-/// visit(saved tree, arrays of it, output, weight) for each tree of a gbtree or dart in order.
+/// Calls visit(saved tree, arrays of it, output, weight) for each tree of a gbtree or dart in order.
 template <typename Visit>
 void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
   xgboost::Json saved{xgboost::Object{}};
@@ -101,7 +101,7 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
   }
 }
 
-/// Has a node children and no cover that they could share, as `refresh` on other data leaves it?
+/// True if a node has children and no cover that they could share, as `refresh` on other data may leave it.
 bool HasEmptyNode(TreeArrays const& tree, Span<float const> sum_hess) {
   for (std::size_t n = 0; n < tree.left.size(); ++n) {
     if (tree.left[n] != kNoNode && sum_hess[n] == 0.0f) return true;

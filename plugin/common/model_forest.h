@@ -17,8 +17,8 @@ namespace xgbgpu::plugin {
 /// rounding_base: leaves are rounded to what they add to this number, (base + leaf) - base, as a stock dart in place
 /// does.
 Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base = {});
-/// The same, for contributions of features. Throws InvalidArgument for what PathForest does not take, and where shares
-/// of children would be 0 / 0, of which stock code says that it cannot explain them.
+/// All trees of a gbtree or dart, for contributions of features. Throws InvalidArgument for what PathForest does not
+/// take, and where shares of children would be 0 / 0, of which stock code says that it cannot explain them.
 PathForest PathForestOf(xgboost::GradientBooster const& gbtree);
 
 }  // namespace xgbgpu::plugin

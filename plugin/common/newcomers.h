@@ -12,7 +12,8 @@ enum class Maker : std::uint8_t {
   kStranger,  ///< came later, maybe under a name that the engine has: always asked itself, with host vectors filled
 };
 
-/// Decorates the registry's entries that are not. Objects made of them from now on see filled host vectors.
+/// Decorates the registry's entries that are not decorated yet. Objects made of them from now on see filled host
+/// vectors.
 ///
 /// XGBoost makes the metrics of a learner after it has configured the booster, or while it evaluates: called at both
 /// places, this finds every entry before a metric is made of it. An objective may be made before: Booster waits with

@@ -9,7 +9,7 @@ namespace xgbgpu::plugin {
 /// A warning that a process shows once for each `key`, and not while warnings are switched off.
 void WarnOnce(std::string const& key, std::string const& text);
 
-/// While alive and `on`: XGBoost logs nothing on this thread.
+/// While it is alive and `on`, XGBoost logs nothing on this thread.
 class QuietScope {
  public:
   explicit QuietScope(bool on);

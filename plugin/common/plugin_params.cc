@@ -41,9 +41,9 @@ std::set<std::string> NamesOf() {
                     ", which this version of xgboost-gpu does not support; supported: " + allowed};
 }
 
-/// Names the parameter, and what is allowed, of a fraction that XGBoost's parser would refuse without that: it reads no
-/// hexadecimal numbers, and none that are too large or too small for a float; or would read as another number, as
-/// it does from 2^64 on, or behind 19 zeros, written with digits alone.
+/// Throws, naming the parameter and what is allowed, for a fraction that XGBoost's parser would refuse without naming
+/// it (hexadecimal numbers, and those too large or too small for a float) or would read as another number (digits alone
+/// from 2^64 on, or behind 19 zeros).
 void CheckFraction(std::string const& name, std::string const& value) {
   char const* const text = value.c_str();
   char* end = nullptr;
@@ -71,7 +71,7 @@ void CheckFractions(ParamValues const& values) {
   }
 }
 
-/// Values that XGBoost's parser refuses it quotes as they are.
+/// XGBoost's parser quotes the values that it refuses as they are.
 template <typename Param>
 void Update(Param* param, ParamValues const& values) {
   try {
@@ -101,7 +101,7 @@ SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
   NotAllowed("sampling_method", value, exact ? "uniform (with gpu_exact)" : "uniform, gradient_based, goss");
 }
 
-/// Rates that were set and would have no effect are taken for a mistake.
+/// Throws for rates that were set and would have no effect: they are taken for a mistake.
 void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   TrainParams const defaults;
   if (train.sampling_method == SamplingMethod::kGoss) return;

@@ -13,7 +13,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Name to value, as set by the user; aliases are replaced by the name they stand for.
+/// Values by name, as the user set them; aliases are replaced by the name they stand for.
 using ParamValues = std::map<std::string, std::string>;
 
 /// The tree parameters of XGBoost 1.7. Its JSON form is a valid `train_param` for a stock reader, so that even those
@@ -103,8 +103,8 @@ bool IsDeviceParam(std::string const& name);
 /// For a parameter that earlier versions of gpu_hist had: what has become of it. Null for every other name.
 char const* MeaningOfDropped(std::string const& name);
 
-/// Reads and checks values. Throws dmlc::Error or InvalidArgument with name, value and what is allowed: to exact trees
-/// (gpu_exact) less than to others.
+/// Reads and checks values. Throws dmlc::Error or InvalidArgument with name, value and what is allowed; with
+/// `exact` (gpu_exact) less is allowed.
 TreeParam ParseTreeParam(ParamValues const& values, bool exact);
 DeviceParam ParseDeviceParam(ParamValues const& values);
 
@@ -122,7 +122,8 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
 /// Throws Unsupported if this machine or this version cannot serve `param`, InvalidArgument (gpu_id).
 Place ToPlace(DeviceParam const& param, bool must_exist);
 
-/// The same for work that any place can do: the host where there is no device, without a word. May start the driver.
+/// Where to do work that any place can do. Where there is no device that is the host, without a warning. May start the
+/// CUDA driver.
 Place PlaceIfThere(DeviceParam const& param);
 
 }  // namespace xgbgpu::plugin

@@ -4,8 +4,8 @@
 ///   booster  gblinear               the stock booster; loaded weights are checked: decorated_linear.h
 ///   predictor  cpu_predictor        the stock one, which can be watched: predictor.h
 ///   updater  grow_gpu_hist_xgbgpu   what the decorated boosters grow trees with: updater.h
-///   every objective                 the stock one, decorated: objective.h
-///   every metric                    the stock one, decorated: metric.h
+///   every objective                 the stock one, decorated: decorated_objective.h
+///   every metric                    the stock one, decorated: decorated_metric.h
 ///
 /// Objectives and metrics that others register later are decorated, too, before somebody makes one: newcomers.h.
 ///
@@ -55,7 +55,8 @@ void CheckLinear() {
   });
 }
 
-/// Makes what an entry of the registry made before, decorated. A type of its own, by which it is recognised.
+/// Makes what an entry of the registry made before, decorated. It has a type of its own, by which a decorated entry is
+/// recognised.
 struct MakeObjective {
   std::function<xgboost::ObjFunction*()> make;
   Maker maker;
@@ -71,7 +72,7 @@ struct MakeMetric {
   }
 };
 
-/// Every entry that is not decorated.
+/// Decorates every entry that is not decorated yet.
 template <typename Entry, typename Make>
 void DecorateAll(Maker maker) {
   for (auto const* listed : dmlc::Registry<Entry>::List()) {
@@ -95,7 +96,7 @@ void AddUpdater() {
       .set_body([](HostContext const* ctx, auto const&...) { return new HistUpdater{ctx}; });
 }
 
-/// Empty on success, else why nothing was registered.
+/// Registers everything. Returns "" on success, else why nothing was registered.
 std::string Register() {
   std::string why_not = WhyVersionDoesNotFit();
   if (!why_not.empty()) return why_not;
@@ -115,7 +116,7 @@ std::string Register() {
 bool const kRegistered = [] {
   std::string& why_not = WhyNotRegistered();
   why_not = Register();
-  // Not XGBoost's log: of a version that does not fit, nothing may be used.
+  // XGBoost's log is not used: of a version that does not fit, nothing may be.
   if (!why_not.empty()) std::fprintf(stderr, "xgboost-gpu: gpu_hist was not registered: %s.\n", why_not.c_str());
   return why_not.empty();
 }();

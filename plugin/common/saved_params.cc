@@ -19,7 +19,7 @@ std::string SavedText(xgboost::Json const& config, char const* section, char con
   return value == values.cend() ? std::string{} : xgboost::get<xgboost::String const>(value->second);
 }
 
-/// The same as a number, or `fallback`.
+/// A parameter in a section of a saved configuration, as a number; `fallback` if it is not there.
 float SavedNumber(xgboost::Json const& config, char const* section, char const* name, float fallback) {
   std::string const text = SavedText(config, section, name);
   return text.empty() ? fallback : TextToFloat(text.c_str(), nullptr);

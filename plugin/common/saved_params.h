@@ -13,7 +13,7 @@ namespace xgbgpu::plugin {
 
 /// What the engine has to know of the objective that saved `config`; nothing if it does not have this objective.
 std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config);
-/// The same for the metric `name`.
+/// What the engine has to know of the metric `name` that saved `config`; nothing if it does not have this metric.
 std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config);
 
 }  // namespace xgbgpu::plugin

@@ -26,7 +26,7 @@ void CheckGrows(bool updates, char const* tree_method) {
 
 void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score) {
   if (info.base_margin_.Size() != 0 || std::isfinite(margin)) return;
-  // Of the margin -inf these two have gradients: a model of zeros, as in stock.
+  // These two have gradients at the margin -inf. The model then predicts zeros, as in stock code.
   bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
   if (may_be_zero && std::isinf(margin)) return;
   Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : Escaped(base_score, 80),

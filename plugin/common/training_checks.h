@@ -1,4 +1,4 @@
-/// What must hold before a round, and is nobody else's business.
+/// Checks before a round of what no other part of the plugin checks.
 #ifndef XGBGPU_PLUGIN_TRAINING_CHECKS_H_
 #define XGBGPU_PLUGIN_TRAINING_CHECKS_H_
 
@@ -17,8 +17,9 @@ void CheckOneWorker(char const* tree_method);
 /// updater, which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
 
-/// Throws InvalidArgument unless rows have margins of their own or begin with a finite one, `margin`, which the objective
-/// made of `base_score`. XGBoost looks at base_score for logistic objectives; others may begin with its logarithm.
+/// Throws InvalidArgument unless rows have margins of their own or begin with a finite one, `margin`, which the
+/// objective made of `base_score`. XGBoost looks at base_score for logistic objectives; others may begin with its
+/// logarithm.
 void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score);
 
 }  // namespace xgbgpu::plugin

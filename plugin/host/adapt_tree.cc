@@ -12,7 +12,7 @@ static_assert(std::is_same_v<xgboost::bst_node_t, NodeIndex>);
 
 namespace {
 
-/// A RegTree numbers the bits of a word from the highest down.
+/// Reverses the bits of every word: a RegTree numbers them from the highest down.
 std::vector<std::uint32_t> HighBitFirst(Span<std::uint32_t const> words) {
   std::vector<std::uint32_t> reversed(words.size());
   for (std::size_t i = 0; i < 32 * words.size(); ++i) {

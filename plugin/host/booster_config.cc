@@ -43,7 +43,7 @@ xgboost::Object ToObject(ParamValues const& values) {
   return object;
 }
 
-/// XGBoost's message for a value of another kind names no key.
+/// Throws unless the value is of this kind. XGBoost's own message would not name the key.
 template <typename Kind>
 void CheckIs(Json const& value, std::string const& key) {
   if (xgboost::IsA<Kind>(value)) return;
@@ -79,7 +79,7 @@ std::string Text(Json const& object, char const* name, std::string const& key) {
   return xgboost::get<xgboost::String const>(*value);
 }
 
-/// A parameter of trees as stock code takes it, which knows one way less to sample rows.
+/// The value of a tree parameter as stock code takes it: that knows one way less to sample rows.
 std::string ForStock(std::string const& name, std::string const& value) {
   return name == kSamplingMethod && value == kGossMethod ? "gradient_based" : value;
 }
@@ -93,7 +93,7 @@ Json WithTreeParam(TreeParam tree, char const* name_of_own, ParamValues const& o
   return updater;
 }
 
-/// XGBoost refuses names that it does not know, too, but does not know gpu_exact, and does not say whose name it is.
+/// Throws for an unknown tree_method. XGBoost does so, too, but does not know gpu_exact, and names no parameter.
 void CheckMethod(std::string const& name) {
   static std::set<std::string> const kMethods{"auto", "approx", "exact", "hist", "gpu_hist", kExactMethod};
   if (kMethods.count(name) != 0) return;
@@ -101,7 +101,8 @@ void CheckMethod(std::string const& name) {
                         "; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }
 
-/// The number in the name of a GPU as XGBoost 2 has them: cuda, gpu (then it is empty), cuda:1. Nothing for other names.
+/// The number in the name of a GPU as XGBoost 2 has them: cuda, gpu (then it is empty), cuda:1. Nothing for other
+/// names.
 std::optional<std::string> OrdinalOfGpu(std::string const& device) {
   auto const colon = device.find(':');
   std::string const kind = device.substr(0, colon);
@@ -131,9 +132,9 @@ void SayWhatToWriteInstead(Args const& args, bool has_method) {
 
 bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") == 0; }
 
-/// Of a name that it does not know XGBoost does not say which parameter it was; with an empty one alone it would have
-/// no updaters, at which a training crashes, and with sync, which does nothing here, and none that grows, trees without
-/// splits.
+/// Throws for names that XGBoost takes badly. For one that it does not know, it does not say which parameter it was.
+/// With an empty one alone it would have no updaters, and training would crash. With sync, which does nothing here, and
+/// none that grows, trees would have no splits.
 void CheckAreUpdaters(std::string const& sequence) {
   auto const is_updater = [](std::string const& name) {
     return name == kPublicUpdater || dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr;
@@ -148,7 +149,7 @@ void CheckAreUpdaters(std::string const& sequence) {
                         "needs an updater beside it that grows trees (grow_…)"};
 }
 
-/// A second updater that grows finds the tree grown, at which XGBoost fails without a word for it.
+/// Throws if two updaters grow trees: the second would find the tree grown, and XGBoost's error would not say so.
 void CheckOneGrows(std::vector<std::string> const& updaters) {
   if (std::count_if(updaters.cbegin(), updaters.cend(), Grows) < 2) return;
   std::string sequence;
@@ -157,7 +158,7 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
                         "; allowed: a list with only one updater that grows trees (grow_…)"};
 }
 
-/// Stock code reads it, too, when it trains: its parser calls itself for each level.
+/// Throws for lists nested too deeply. Stock code reads them when it trains; its parser calls itself for each level.
 void CheckInteractionNesting(ParamValues const& values) {
   auto const found = values.find("interaction_constraints");
   if (found == values.end() || !IsNestedDeeper(found->second, kMostNesting)) return;
@@ -261,7 +262,7 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
   if (updater != nullptr) {
     updaters_ = SplitSequence(*updater);
   } else if (process_type != nullptr && *process_type == "default" && !NamesOurs()) {
-    updaters_.clear();  // they were there to update trees
+    updaters_.clear();  // those in force were chosen to update trees
   }
   if (wants_cuda_) CheckTrainsOnCuda();
   if (tree_method != nullptr) CheckMethod(*tree_method);
@@ -270,7 +271,7 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
   CheckOneGrows(updaters_);
 }
 
-/// A training fails rather than use the CPU unnoticed.
+/// Throws if the user set gpu_backend=cuda with a method that does not train there: it must not use the CPU unnoticed.
 void BoosterConfig::CheckTrainsOnCuda() const {
   bool const others_grow = !NamesOurs() && std::any_of(updaters_.cbegin(), updaters_.cend(), Grows);
   if (InCharge() && !others_grow) return;
@@ -294,7 +295,7 @@ void BoosterConfig::Save(Json* gbtree) const {
   if (gpu_predictor_) train["predictor"] = xgboost::String{"gpu_predictor"};
   if (!InCharge()) return;
 
-  // A stock booster that is given a method that it does not know fails: gpu_exact is its exact.
+  // A stock booster fails on a method that it does not know, so gpu_exact is saved as its exact.
   if (HasOurMethod()) train["tree_method"] = xgboost::String{IsExact() ? "exact" : "gpu_hist"};
   // Readers take "updater_seq" after its alias "updater". A stock CPU booster keeps the tree parameters saved here only
   // if it finds the sequence that it would choose itself.

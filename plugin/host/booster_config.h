@@ -38,26 +38,26 @@ class BoosterConfig {
   /// Takes in a saved configuration, ours, a stock one or one of a GPU build, and rewrites it for a stock CPU booster.
   void Load(xgboost::Json* gbtree);
 
-  /// gpu_hist or gpu_exact, or our updater by name, is in force.
+  /// True if gpu_hist or gpu_exact, or our updater by name, is in force.
   bool InCharge() const { return HasOurMethod() || NamesOurs(); }
-  /// New trees are grown by our updater.
+  /// True if new trees are grown by our updater.
   bool Trains() const { return updaters_.empty() ? HasOurMethod() : NamesOurs(); }
-  /// The user asked for changes of existing trees only.
+  /// True if the user asked for changes of existing trees only.
   bool Updates() const { return updates_; }
-  /// Trees have exact thresholds: gpu_exact.
+  /// True if trees have exact thresholds (gpu_exact).
   bool IsExact() const { return method_ == Method::kExact; }
-  /// Large predictions may be made on a device, if there is one.
+  /// True if large predictions may be made on a device, where there is one.
   bool MayPredictOnDevice() const {
     return !cpu_predictor_ && (gpu_predictor_ || InCharge()) && device_.gpu_backend != "host";
   }
-  /// Contributions and interactions are ours, on a device or the host.
+  /// True if contributions and interactions are computed by the engine, on a device or the host.
   bool Explains() const { return InCharge() || (gpu_predictor_ && !cpu_predictor_); }
-  /// The user named no updater but ours, so XGBoost's warning about hand-made sequences is out of place.
+  /// True if the user named no updater but ours, so that XGBoost's warning about hand-made sequences is out of place.
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().
   std::string Sequence() const { return Join(kUpdater); }
 
-  /// Valid while InCharge().
+  /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }
   DeviceParam const& device() const { return device_; }
 

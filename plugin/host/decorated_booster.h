@@ -14,8 +14,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Says what GradientBooster's functions are in this version of XGBoost; what they do says Booster. What a Booster does
-/// not do, the stock one does.
+/// Says what GradientBooster's functions are in this version of XGBoost; what they do is in
+/// Booster. What a Booster does not do, the stock booster does.
 class DecoratedBooster final : public xgboost::GradientBooster {
  public:
   DecoratedBooster(Booster::Kind kind, std::unique_ptr<xgboost::GradientBooster> stock,

@@ -1,4 +1,4 @@
-/// gblinear: the stock booster, whose weights are checked before they are used.
+/// The booster gblinear: the stock one, whose weights are checked before they are used.
 #ifndef XGBGPU_PLUGIN_HOST_DECORATED_LINEAR_H_
 #define XGBGPU_PLUGIN_HOST_DECORATED_LINEAR_H_
 

@@ -21,7 +21,7 @@ struct Context : xgboost::ObjFunction {
   static auto Member() { return &Context::ctx_; }
 };
 
-/// gblinear is XGBoost's alone, but has an objective of ours.
+/// Throws for gpu_backend=cuda with gblinear: that booster is XGBoost's alone, but its objective is decorated.
 void CheckIsNotLinear(xgboost::Args const& args) {
   auto const has = [&](char const* name, char const* value) {
     return std::find(args.cbegin(), args.cend(), xgboost::Args::value_type{name, value}) != args.cend();

@@ -38,7 +38,7 @@ inline Span<GradientPair const> View(HostGradients const& gradients) {
   auto const& host = gradients.ConstHostVector();
   return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
 }
-/// The same after there is room for so many of each row.
+/// Makes room for one gradient for each row and output, and returns it as the engine's type.
 inline Span<GradientPair> Resize(HostGradients* gradients, std::uint64_t rows, std::uint32_t outputs) {
   auto& host = gradients->HostVector();
   host.resize(rows * outputs);

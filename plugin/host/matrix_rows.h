@@ -14,7 +14,7 @@
 
 namespace xgbgpu::plugin {
 
-/// [columns] 1 for a categorical one; empty if there is none.
+/// [columns] 1 for a categorical column, else 0; empty if no column is categorical.
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 
 /// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins. To be read by one thread
@@ -34,8 +34,8 @@ class DMatrixRows final : public RowSource {
  private:
   xgboost::DMatrix* data_;
   std::vector<std::uint8_t> categorical_;
-  // Of a QuantileDMatrix, for which XGBoost makes a page of all values, 8 bytes each, whenever it is asked: kept till
-  // the end, which costs less than a second one.
+  // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked; keeping it till
+  // the end costs less than making a second one.
   mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;
   mutable std::vector<Entry> finite_;
   mutable RowBatch ends_;

@@ -23,12 +23,13 @@ class TreeWatch {
   TreeWatch(TreeWatch const&) = delete;
   TreeWatch& operator=(TreeWatch const&) = delete;
 
-  /// Before tree `tree` is added to `predictions`. False: it is not, and `predictions` are what this made of them.
+  /// Is called before tree `tree` is added to `predictions`. If it returns false, the tree is not added, and
+  /// `predictions` are what this call made of them.
   virtual bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* predictions) = 0;
-  /// After that.
+  /// Is called after the tree was added.
   virtual void Predicted(std::uint32_t /*tree*/, xgboost::HostDeviceVector<float> const& /*predictions*/) {}
 
-  /// Of this thread and matrix, or null.
+  /// The watch of this thread and matrix, or null.
   static TreeWatch* Of(xgboost::DMatrix const* data);
 
  private:
@@ -36,7 +37,7 @@ class TreeWatch {
   TreeWatch* outer_;
 };
 
-/// All is the inner predictor's; PredictBatch is told to the watch.
+/// Passes everything on to the inner predictor, and tells a TreeWatch of PredictBatch.
 class DecoratedPredictor : public xgboost::Predictor {
  public:
   DecoratedPredictor(std::unique_ptr<xgboost::Predictor> inner, HostContext const* ctx)

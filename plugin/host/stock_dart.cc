@@ -26,7 +26,7 @@ class Probe final : public TreeWatch {
     out_.predictions.Fill(0.0f);
     return false;
   }
-  /// After the last tree.
+  /// Must be called after the last tree.
   void Settle() {
     if (!is_open_) return;
     is_open_ = false;

@@ -28,7 +28,7 @@ class OnePage final : public xgboost::BatchIteratorImpl<xgboost::SparsePage> {
   bool at_end_{false};
 };
 
-/// Rows of values with what else another matrix has.
+/// Rows of values, with labels, weights and all else of another matrix.
 class ValueMatrix final : public xgboost::DMatrix {
  public:
   ValueMatrix(xgboost::DMatrix* data, std::shared_ptr<xgboost::SparsePage const> page)
@@ -60,8 +60,8 @@ class ValueMatrix final : public xgboost::DMatrix {
   std::shared_ptr<xgboost::SparsePage const> page_;
 };
 
-/// Columns ascend in every row, and no value is NaN. XGBoost finds the column of a bin by looking onwards from that of
-/// the bin before, so that of rows in another order some column comes twice.
+/// True if columns ascend in every row and no value is NaN. XGBoost finds the column of a bin by looking onwards from
+/// that of the bin before, so that of rows in another order some column comes twice.
 bool AsPredictorsSeeIt(xgboost::SparsePage const& page, int threads) {
   auto const& offsets = page.offset.ConstHostVector();
   auto const& entries = page.data.ConstHostVector();

@@ -30,14 +30,14 @@ def _read_data(name: str) -> Any:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its errors quote arguments as they are."""
+    """A parser whose errors escape the arguments that they quote."""
 
     def error(self, message: str) -> NoReturn:
         super().error(escaped_message(message))
 
 
 def main() -> int:
-    """Prints the report. Returns 0 if all differences are explained, 1 if one is real, 2 if something cannot be read."""
+    """Prints the report. Returns 0 if all differences are explained, 1 if one is real, 2 for what cannot be read."""
     parser = _Parser(prog="python3 -m xgboost_gpu", description="Tools for models.")
     tool = parser.add_subparsers(dest="tool", required=True).add_parser(
         "compare", help="compare two models node by node and explain each difference"

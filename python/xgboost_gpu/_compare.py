@@ -32,10 +32,10 @@ class Difference:
     kind: str
     tree: int  #: counted from 0; -1: what all trees begin with
     nodes: tuple  #: the node's number in either model
-    rows: Optional[int]  #: that reach it, if there are data
+    rows: Optional[int]  #: how many rows reach it, if there are data
     what: str
-    gain_difference: Optional[float] = None  #: between the two choices
-    tolerance: Optional[float] = None  #: what rounding makes of it at most
+    gain_difference: Optional[float] = None  #: difference of the gains of the two choices
+    tolerance: Optional[float] = None  #: the most that rounding can make of gain_difference
 
     def __str__(self) -> str:
         if self.tree < 0:
@@ -56,7 +56,7 @@ class Comparison:
     differences: List[Difference] = field(default_factory=list)
     trees: int = 0
     leaf_error: float = 0.0  #: largest difference between two leaves that agree
-    diverged: bool = False  #: rows go different ways somewhere
+    diverged: bool = False  #: True if rows go different ways somewhere
 
     def of_kind(self, kind: str) -> List[Difference]:
         """All differences of a kind: ``"tie"``, ``"later"`` or ``"real"``."""
@@ -237,13 +237,14 @@ def compare_trees(
     tree: int = 0,
     later: bool = False,
 ) -> Comparison:
-    """Two trees that should have been grown from the same gradients; most arguments as those of `compare`.
+    """Compares two trees that should have been grown from the same gradients; arguments are named as in `compare`.
 
     Both know the sums of a node exactly or to about 2^-50; what is rounded is float32: sums and leaves once or twice,
     a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
     With a `gradient_error` a sum of n rows is off by n times that, a leaf by as much over H + lambda, a node's gain by
-    2|w| + w² times as much. `tolerance_of`: of the gain of a tree's node with these rows, where weights are not those
-    of the least loss. `tree`: its number, for messages. `later`: differences are those of an earlier round.
+    2|w| + w² times as much. `tolerance_of` gives the tolerance of the gain of a tree's node with
+    these rows, where weights are not those of the least loss. `tree` is the tree's number, for messages. `later` is
+    True if an earlier round differs already.
     """
     columns = x if x is None or isinstance(x, Columns) else Columns(x)
     least_gain = max(gamma, SMALLEST_GAIN)
@@ -265,7 +266,7 @@ class _Pair:
 
 @dataclass
 class _Walk:
-    """Two trees from their roots downwards; the arguments of `compare_trees`."""
+    """Walks down two trees from their roots. It is made with the arguments of `compare_trees`."""
 
     a: ModelTree
     b: ModelTree
@@ -317,7 +318,7 @@ class _Walk:
     def _leaves(self, pair: _Pair) -> List[_Pair]:
         values = self.a.threshold[pair.a], self.b.threshold[pair.b]
         # -eta·G/(H + lambda): up to 4 roundings; where G nearly cancels, also 2^-40 absolute.
-        below = float(self.b.hess[pair.b]) + self.reg_lambda  # 0: the leaf is 0, whatever G
+        below = float(self.b.hess[pair.b]) + self.reg_lambda  # 0: the leaf is 0 for every G
         slack = 2.0**-40 + (self._sum_error(pair) / below if below > 0 else 0.0)
         if not np.isclose(*values, rtol=4 * FLOAT_EPS, atol=slack):
             return self._differ(REAL, pair, f"leaves are {values[0]!s} and {values[1]!s}")
@@ -339,7 +340,7 @@ class _Walk:
         return tolerance + self._sum_error(pair) * max(float(np.sum(2 * w + w**2)) for w in weights)
 
     def _same_place(self, pair: _Pair) -> bool:
-        """Both split by the same feature at the same threshold, or by the same categories."""
+        """Whether both split by the same feature at the same threshold, or by the same categories."""
         a, b, categories = self.a, self.b, (self.a.categories[pair.a], self.b.categories[pair.b])
         if a.feature[pair.a] != b.feature[pair.b]:
             return False
@@ -352,7 +353,7 @@ class _Walk:
         return bool(at_a == at_b or present)
 
     def _children(self, pair: _Pair) -> List[_Pair]:
-        """Children that get the same rows; empty if there are none, or nothing tells."""
+        """The pairs of children that get the same rows; empty if there are none, or if nothing tells."""
         both = (self.a, pair.a), (self.b, pair.b)
         left = int(self.a.left[pair.a]), int(self.b.left[pair.b])
         right = int(self.a.right[pair.a]), int(self.b.right[pair.b])

@@ -46,7 +46,7 @@ class Drawing:
         self._texts.append(_Text(x, y, text, anchor, size))
 
     def save(self, file: Union[str, Path]) -> None:
-        """`.svg` needs nothing; everything else needs matplotlib. Raises ImportError in words if that is not there."""
+        """Writes the picture. `.svg` needs nothing; other formats raise ImportError, in words, without matplotlib."""
         path = Path(file)
         if path.suffix == ".svg":
             path.write_text(self._svg(), encoding="utf-8")

@@ -19,12 +19,15 @@ STOCK_VALUES = {
     "predictor": {"gpu_predictor": "auto"},
     "sampling_method": {"goss": "gradient_based"},
 }
-#: Members of a written estimator: our values by parameter; the name given as gpu_trace and the process where it was set.
+#: Members of a written estimator: our values by parameter; the name given as gpu_trace, and the process that set it.
 OUR_VALUES, TRACE = "_gpu_values", "_gpu_trace"
 
 
 def _with_stock_values(state: Dict[str, Any]) -> Dict[str, Any]:
-    """Untrained estimators keep our values: a training without the library shall fail, not use another method."""
+    """Puts stock values in place of ours in a trained estimator.
+
+    Untrained estimators keep ours: a training without the library shall fail, not use another method.
+    """
     if "_Booster" not in state:
         return state
     ours = {name: state[name] for name, values in STOCK_VALUES.items() if state.get(name) in list(values)}
@@ -33,7 +36,7 @@ def _with_stock_values(state: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _with_our_values(state: Dict[str, Any]) -> Dict[str, Any]:
-    """A value that somebody has changed without this package stays."""
+    """Puts our values back; a value that somebody has changed without this package stays."""
     state = dict(state)
     ours = state.pop(OUR_VALUES, {})
     for name, values in STOCK_VALUES.items():
@@ -62,7 +65,7 @@ def _with_trace_of_process(state: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
-    """A model file may come from anywhere, and names no file to write."""
+    """Removes gpu_trace: a model file may come from anywhere, and must not name a file to write."""
     state = {name: value for name, value in state.items() if name != TRACE}
     if "kwargs" in state:
         state["kwargs"] = {name: value for name, value in state["kwargs"].items() if name != "gpu_trace"}
@@ -70,7 +73,7 @@ def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def write_for_stock() -> None:
-    """Applies to all of XGBoost's estimators and to classes that are derived from them."""
+    """Makes all of XGBoost's estimators, and classes derived from them, write stock values."""
     from xgboost import XGBModel
 
     stock_save, stock_load = XGBModel.save_model, XGBModel.load_model

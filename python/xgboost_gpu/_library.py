@@ -58,7 +58,7 @@ class BuildInfo(TypedDict):
     registered: bool  #: whether gpu_hist is available in that XGBoost: always true after a successful import
     why_not_registered: str  #: the reason if it is not, else ""
     cuda_architectures: List[str]  #: GPUs that the library has code for; empty if it was built without CUDA
-    backends: List[str]  #: those that can be used now, for instance ["cuda", "host"]
+    backends: List[str]  #: backends that can be used now, for instance ["cuda", "host"]
     why_no_cuda: str  #: the reason if "cuda" is not among them, else ""
     devices: List[Device]  #: in the order of gpu_id
     library: str  #: path of the loaded file; its bare name if the system's loader found it
@@ -69,12 +69,12 @@ class TrainingMemory(TypedDict):
 
     backend: str  #: where it trains: "cuda" or "host"
     device: Optional[int]  #: gpu_id of the device; None on the host
-    rows: int  #: of its training matrix
-    columns: int  #: of its training matrix
-    dataset_bytes: int  #: the quantised matrix, which two trainings on one matrix share
-    training_bytes: int  #: what the training holds beside it
+    rows: int  #: rows of its training matrix
+    columns: int  #: columns of its training matrix
+    dataset_bytes: int  #: bytes of the quantised matrix, which two trainings on one matrix share
+    training_bytes: int  #: bytes that the training holds beside the quantised matrix
     peak_bytes: int  #: the most that training_bytes has been
-    parts: Dict[str, int]  #: training_bytes by what it is for
+    parts: Dict[str, int]  #: training_bytes by what they are for
 
 
 class Library:
@@ -103,7 +103,7 @@ class Library:
         return json.loads(self._functions["XGBGPUMemoryReport"]())
 
     def stand_in_front_of(self, other: ctypes.CDLL) -> None:
-        """Has Python call XGBoost's functions through ours of the same names, which tell the library what is going on."""
+        """Has Python call XGBoost's functions through ours of the same names, which tell the library of each call."""
         for name in FUNCTIONS_IN_FRONT:
             theirs, ours = getattr(other, name), getattr(self._handle, name)
             ours.argtypes, ours.restype = theirs.argtypes, theirs.restype
@@ -193,7 +193,7 @@ def _find_library() -> str:
 
 
 def _places(package: Path) -> List[_Place]:
-    """Where the library can be beside the package: installed with it, or built in the source tree that it is part of."""
+    """Where the library can be beside the package: installed with it, or built in the package's source tree."""
     places = [_Place(f"beside the package: {package / LIBRARY_NAME}", [package / LIBRARY_NAME])]
     root = package.parent.parent
     if package.parent.name == "python" and (root / "CMakeLists.txt").is_file():

@@ -23,11 +23,11 @@ class ModelTree:
     gain: np.ndarray
     hess: np.ndarray
     weight: np.ndarray  # of inner nodes: without learning rate; of leaves: with it
-    categories: np.ndarray  # those that go right, as a frozenset; None where the split is not by categories
+    categories: np.ndarray  # categories that go right, as a frozenset; None where the split is not by categories
 
     @classmethod
     def of(cls, tree: Dict[str, Any]) -> Any:
-        """From a tree of a model in JSON."""
+        """Makes one from a tree of a model in JSON."""
         categories = np.full(len(tree["left_children"]), None)
         for at, first, size in zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"]):
             categories[at] = frozenset(tree["categories"][first : first + size])
@@ -142,7 +142,7 @@ class Model:
 
 
 def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
-    """What `source` is, in words, and the part `learner` of the model's JSON."""
+    """Gives what `source` is, in words, and the part `learner` of the model's JSON."""
     what = f"of type {type(source).__name__}"
     if hasattr(source, "get_booster"):
         source = source.get_booster()

@@ -35,21 +35,22 @@ class Bar(NamedTuple):
 class StageTime(NamedTuple):
     """Time of one stage, in microseconds."""
 
-    place: str  #: "stages": where the training runs; "host": host code while no stage runs, without what is nested in it
+    place: str  #: "stages": where the training runs; "host": host code while no stage runs, less what is nested
     name: str
     calls: int
     total: float
     per_round: float
-    share: float  #: of all rounds
+    share: float  #: of the time of all rounds, from 0 to 1
 
 
 class Profile:
     """Where the time of a training went. ``print`` it for a table; ``save`` draws it, ``save_round`` draws one round.
 
     Rounds run from the beginning of one to the beginning of the next, so that evaluation and the caller's own code are
-    part of them (in the table the row "caller"). ``round_us`` is the median round, ``busy_us`` the median of the time in which some stage ran, and
-    ``host_us`` what is left of a round when these and the tracing are taken out: the host's overhead. Stages and host
-    take turns in a traced training; in others the host's work overlaps with the next tree.
+    part of them (in the table the row "caller"). ``round_us`` is the median round, ``busy_us`` the median of the time
+    in which some stage ran, and ``host_us`` what is left of a round when these and the tracing are taken out: the
+    host's overhead, all in microseconds. Stages and host take turns in a traced training; in others the host's work
+    overlaps with the next tree.
     """
 
     def __init__(self, stages: List[Bar], spans: List[Bar], source: str) -> None:
@@ -161,9 +162,10 @@ class Profile:
 def profile(booster: Any) -> Profile:
     """Time per stage of a training with ``gpu_trace``.
 
-    ``booster`` is what was trained with the parameter ``gpu_trace``, or a copy of it: a ``Booster``, or a fitted estimator
-    of ``xgboost.sklearn``, whose file is still there; or the name of such a file. What ran after the last round is in the
-    file once the booster that trained is gone, as it is when ``xgboost.train`` returns; then the file is valid JSON.
+    ``booster`` is what was trained with the parameter ``gpu_trace``, or a copy of it: a ``Booster``, or a fitted
+    estimator of ``xgboost.sklearn``, whose file is still there; or the name of such a file. What ran after the last
+    round is in the file once the booster that trained is gone, as it is when ``xgboost.train`` returns; then the file
+    is valid JSON.
 
         booster = xgb.train({"tree_method": "gpu_hist", "gpu_trace": "trace.json"}, data, 20)
         profile = xgboost_gpu.profile(booster)
@@ -224,7 +226,7 @@ def _rounds(stages: List[Bar], spans: List[Bar]) -> Dict[int, Tuple[float, float
 
 
 def _covered(bars: Iterable[Bar], window: Tuple[float, float]) -> float:
-    """How much of the window some bar covers. Bars by start."""
+    """How much of the window some bar covers, in microseconds. `bars` are ordered by their start."""
     covered, until = 0.0, window[0]
     for bar in bars:
         start, end = max(bar.start, until), min(bar.end, window[1])
@@ -235,7 +237,7 @@ def _covered(bars: Iterable[Bar], window: Tuple[float, float]) -> float:
 
 
 def _with_depth(spans: List[Bar]) -> List[Tuple[Bar, int]]:
-    """Each span with the number of spans around it. Spans by start, outer ones first."""
+    """Each span with the number of spans around it. `spans` are ordered by their start, outer ones first."""
     result: List[Tuple[Bar, int]] = []
     around: List[Bar] = []
     for span in spans:
@@ -268,7 +270,7 @@ def _own_times(spans: List[Bar], stages: List[Bar]) -> List[Tuple[Bar, float]]:
 
 
 def _merged(bars: List[Bar]) -> List[Bar]:
-    """The same time covered by bars that do not overlap. Bars by start."""
+    """Bars that cover the same time and do not overlap. `bars` are ordered by their start."""
     merged: List[Bar] = []
     for bar in bars:
         if merged and bar.start <= merged[-1].end:

@@ -20,12 +20,12 @@ def quoted(value: Any) -> str:
 
 
 def escaped_name(file: Any) -> str:
-    """The name of a file. It is not cut, since no file has a longer one."""
+    """The escaped name of a file. It is not cut: file systems limit how long it can be."""
     return escaped(str(file), 4096)
 
 
 def quoted_name(file: Any) -> str:
-    """The same between quotes."""
+    """The name of a file between quotes, not cut."""
     return f"'{escaped_name(file)}'"
 
 

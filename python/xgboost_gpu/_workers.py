@@ -1,8 +1,8 @@
 """Boosters and estimators that are sent to another process take the library with them.
 
 joblib's workers, and those that `multiprocessing` starts with "spawn", are new Python processes: XGBoost is imported
-there when an estimator arrives, this package is not. So what is sent says that it needs it. What is written to files
-(pickle, joblib.dump) does not ask for it, and stock XGBoost reads it.
+there when an estimator arrives, but this package is not. So what is sent says that it needs this package. What is
+written to files (pickle, joblib.dump) does not ask for it, and stock XGBoost reads it.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Any, Callable, Tuple
 
 
 def make(function: Callable, arguments: Tuple) -> Any:
-    """Makes what arrives. A process that receives it must import this package to find this function: hence it exists."""
+    """Makes what arrives. It exists because a process must import this package to find this function."""
     return function(*arguments)
 
 
