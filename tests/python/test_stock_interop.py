@@ -254,11 +254,11 @@ def test_copies_of_a_switched_booster_have_its_method() -> None:
 def test_a_booster_switched_to_auto_is_as_one_of_hist(tmp_path, capfd, method: str) -> None:
     """Until its next round a stock booster keeps the updaters that it had; nothing may tell of ours."""
     data, settings = xgb.DMatrix(X, Y), {"max_depth": 3, "learning_rate": 0.5}
-    booster = train(data, 2, **{**settings, "tree_method": method})
+    booster = train(data, 2, **{**settings, "tree_method": method, "gpu_backend": "auto"})
     was_hist = xgb.train(stock_params(**settings), data, 1)
     capfd.readouterr()
     for one in (booster, was_hist):
-        one.set_param(other_method(tree_method="auto"))
+        one.set_param("tree_method", "auto")
     (tmp_path / "booster").write_bytes(pickle.dumps(booster))
     read = "import pickle, sys, xgboost as xgb; print(pickle.load(open(sys.argv[1], 'rb')).num_boosted_rounds())"
     assert run_python(read, str(tmp_path / "booster")).stdout.split()[-1] == "2"
