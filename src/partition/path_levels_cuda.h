@@ -20,8 +20,7 @@ class PathLevels {
 
   /// Goes on to the next level. Before the first call, the level is none.
   void Next();
-  /// Enqueues the division of the level's rows: they are told their paths or moved, unless the kernel that sums does
-  /// it.
+  /// Enqueues what divides the level's rows, unless the kernel that sums does it: rows are told their paths or moved.
   void Divide(PartitionView const& view, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
   /// Notes that the level's rows are divided. Divide did it, unless the level was enqueued before.
   void EndDivide();

@@ -183,7 +183,7 @@ struct Chunk {
   bool fits;
 };
 
-/// Loads the tree's place by one instruction.
+/// Loads a tree's place in one piece.
 __device__ ForestTree LoadTree(ForestView const& forest, std::uint32_t t) {
   uint4 const from = __ldg(reinterpret_cast<uint4 const*>(forest.trees + t));
   return {std::uint64_t{from.y} << 32 | from.x, from.z, from.w};

@@ -31,8 +31,7 @@ struct WalkTree {
   /// A depth that none of the first `n` nodes exceeds.
   XGBGPU_HD int DepthOfFirst(NodeIndex n) const { return ordered ? state->depth : made[n - 1].depth; }
 };
-/// Enqueues, for all rows of the matrix: to[row · stride] = from[row · stride] + node_values[leaf]. `from` may be
-/// `to`.
+/// Enqueues to[row · stride] = from[row · stride] + node_values[leaf] for all rows. `from` may be `to`.
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
                     float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
 /// Enqueues positions[row] = leaf, for all rows of the matrix.

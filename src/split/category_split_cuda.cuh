@@ -75,8 +75,7 @@ __device__ inline void SortFewKeys(std::uint64_t* keys, std::uint32_t n) {
   __syncthreads();
 }
 
-/// Sorts any number of keys, ascending. Many are sorted by a bitonic sort, for which `keys` has room for a power of
-/// two.
+/// Sorts keys, ascending: few as SortFewKeys does, more by a bitonic sort, for which there is room for a power of two.
 __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
   if (n <= kSplitThreads) {
     SortFewKeys(keys, n);
