@@ -9,7 +9,7 @@
 
 namespace xgbgpu::cuda {
 
-/// One thread, in the end.
+/// Writes the format that was chosen, by one thread.
 __device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bool narrow, GradientState* state) {
   state->format = MakeGradientFormat(rows, maxima.grad, maxima.hess, narrow);
   state->grad_scale = ScaleByPowerOfTwo(1.0, state->format.grad_shift);

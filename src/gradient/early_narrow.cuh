@@ -9,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-/// If the format turns out to be another one, gradients may be larger than this one's: then conversions saturate, and
-/// nobody uses what comes of them.
+/// Quantises gradients early. If the format turns out to be another one, gradients may be larger than this one's: then
+/// conversions saturate, and nobody uses what comes of them.
 class EarlyNarrow {
  public:
   explicit __device__ EarlyNarrow(EarlyGradients const& early) : on_{early.ForeseeNarrow()} {
@@ -18,9 +18,9 @@ class EarlyNarrow {
     GradientMaxima const like = *early.maxima_before;
     scales_ = MakeNarrowScales(MakeGradientFormat(1, like.grad, like.hess, true));
   }
-  /// Else there are no early gradients.
+  /// Are there early gradients?
   __device__ bool on() const { return on_; }
-  /// Gradients, each with its random word, which count in the sums from now on; zeros do not.
+  /// Quantises gradients, each with its random word, and adds them to the sums.
   template <int kRows>
   __device__ void Add(GradientPair const (&v)[kRows], std::uint32_t const (&random)[kRows],
                       NarrowGradient (&narrow)[kRows]) {
@@ -41,7 +41,7 @@ class EarlyNarrow {
     magnitudes_.grad += of_grad;
     magnitudes_.hess += of_hess;
   }
-  /// Called by the whole block, once.
+  /// Adds the sums of the block to *to. The whole block calls this, once.
   template <int kBlockThreads>
   __device__ void HandOn(EarlySums* to) const {
     if (!on_) return;

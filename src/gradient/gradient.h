@@ -65,8 +65,8 @@ inline GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, i
   return ChooseGradientFormat(gradients, gradients.size(), threads);
 }
 
-/// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows], the other may be empty). The first one is
-/// of row `first_row` of all shards.
+/// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows], the other may be empty). The first one
+/// is of row `first_row` of all shards.
 /// Cost  one pass, no allocation.  Same  bit-equal on every backend, thread count and number of shards.
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
                        Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads, std::uint64_t first_row = 0);

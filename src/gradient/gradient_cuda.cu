@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads)
   RaiseToBlockMax<kThreads>(grad, hess, &maxima->grad, &maxima->hess);
 }
 
-/// Of fewer than kNarrowMinRows rows only the maxima are looked at.
+/// Chooses the format. Of fewer than kNarrowMinRows rows it looks at the maxima only.
 __global__ void __launch_bounds__(kThreads) FormatKernel(GradientPair const* gradients, std::uint64_t rows,
                                                          GradientMaxima const* maxima, GradientState* state) {
   WaitForKernelBefore();

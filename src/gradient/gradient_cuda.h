@@ -15,7 +15,8 @@ struct DeviceGradients {
       : pairs{rows}, maxima{largest} {}
 
   GradientPair const* pairs;  ///< [rows]
-  /// Of all of them, on the device: kNotFiniteBits or more if one is NaN or infinite. nullptr: nobody has looked yet.
+  /// Maxima of all `pairs`, on the device: kNotFiniteBits or more if one is NaN or infinite. nullptr: nobody has
+  /// looked.
   GradientMaxima const* maxima;
 };
 
@@ -39,13 +40,13 @@ struct EarlyGradients {
   }
 };
 
-/// Over them.
+/// Sums over the early gradients.
 struct EarlySums {
   GradientSum narrow;
-  GradientSum magnitudes;  ///< of each
+  GradientSum magnitudes;  ///< sums of the absolute values of what `narrow` sums
 };
 
-/// What is known of one tree's gradients; lives on the device. Zero before the first kernel.
+/// What is known of one tree's gradients. It lives on the device and is zero before the first kernel.
 struct GradientState {
   GradientMaxima maxima;
   GradientSum coarse;  ///< sums of CoarseMagnitude
@@ -54,15 +55,15 @@ struct GradientState {
   GradientFormat format;  ///< from here on written by one block
   double grad_scale;      ///< 2^grad_shift
   double hess_scale;
-  bool foreseen;  ///< it is that of the early gradients, and narrow
+  bool foreseen;  ///< the format is that of the early gradients, and narrow
 };
 
-/// Fills *state from the gradients of `rows` rows. The same choice as host::ChooseGradientFormat.
+/// Fills *state from the gradients of `rows` rows. Chooses as host::ChooseGradientFormat does.
 /// Cost  one pass over the gradients from kNarrowMinRows rows on; one if their maxima are not known
 void ChooseGradientFormat(DeviceGradients const& gradients, std::uint64_t rows, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream);
 
-/// Raises *maxima to those of the rows; on the device.
+/// Raises *maxima, on the device, to those of the rows.
 void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, GradientMaxima* maxima,
                           DeviceLimits const& limits, cudaStream_t stream);
 
@@ -77,7 +78,7 @@ struct SampledGradients {
   XGBGPU_HD GradientPair At(std::uint64_t i) const { return in_order != nullptr ? in_order[i] : by_row[rows[i].row]; }
 };
 
-/// As ChooseGradientFormat, for the first min(*count, most) of the rows, whose maxima *state holds already.
+/// Does what ChooseGradientFormat does for the first min(*count, most) of the rows, whose maxima *state holds already.
 /// Cost  one pass over them, if the format is not foreseen
 void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
                         DeviceLimits const& limits, cudaStream_t stream);

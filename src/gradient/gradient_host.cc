@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kGrain =
     1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4 · kRandomRun
 
-/// Largest magnitudes of a run of rows, as MagnitudeBits. Signed: that maximum is a vector instruction everywhere.
+/// Largest magnitudes of a run of rows, as MagnitudeBits. They are signed, because the maximum of signed numbers is a
+/// vector instruction everywhere.
 struct Largest {
   std::int32_t grad{0};
   std::int32_t hess{0};

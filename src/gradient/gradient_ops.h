@@ -67,8 +67,8 @@ XGBGPU_HD bool MustBeNarrow(GradientSum magnitudes, std::uint64_t rows) {
   return MayBeNarrow({low.grad, high.hess}, rows) && MayBeNarrow({high.grad, low.hess}, rows);
 }
 
-/// Are all scales, CoarseScale and those of the narrow format, the same for one as for the other? Maxima that are not
-/// finite, or 0, as those of no tree are, are like no others.
+/// Do two maxima give the same scales, CoarseScale and those of the narrow format? Maxima that are not finite or are 0,
+/// as before the first tree, are like no others.
 XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {
   auto const alike = [](std::uint32_t m, std::uint32_t n) {
     return m != 0 && m < kNotFiniteBits && n < kNotFiniteBits && ExponentAbove(m) == ExponentAbove(n);

@@ -14,8 +14,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-// A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums; half of them
-// beside other trees, and where shared memory has no room for more.
+// A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums. It has half of
+// them beside other trees, and where shared memory has no room for more.
 constexpr unsigned kMostThreads = 1024, kLeastThreads = kLeastSumThreads;
 constexpr int kCellThreads = 512;
 constexpr int kCellResident = 2;
@@ -139,8 +139,8 @@ __device__ void SumSegment(HistogramView const& view, Source const& source, Segm
 template <int kRecordWords>
 constexpr std::uint32_t kWarpWords = 32 * kRecordWords + kQueueWords;
 
-/// One format of the gradients: every block takes an equal run of units, tile by tile. The sums are zero, and again
-/// when this returns; those of a pair's other path are `sum_words` after the first.
+/// Sums gradients of one format: every block takes an equal run of units, tile by tile. The sums are zero before and
+/// after; those of a pair's other path are `sum_words` after the first.
 template <typename Sums, int kSymbolBytes, int kRecordWords, typename Rows>
 __device__ void SumTiles(HistogramView const& view, typename Rows::Source const& source,
                          typename Rows::Jobs const& jobs, std::uint32_t near, std::uint32_t least_units,
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kMostThreads, 1) SumTilesKernel(HistogramView 
   for (std::uint32_t i = threadIdx.x; i < kSets * sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
-  // On their way together, with the format.
+  // These loads are on their way together with that of the format.
   std::uint32_t const near = Jobs::LoadNear(source);
   Jobs const jobs{source, view.state->sum_jobs, view.state->sum_units};
   if constexpr (std::is_same_v<Jobs, PathJobs>) {
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(kCellThreads) SumCellsKernel(HistogramView vie
   }
 }
 
-/// Of the sums of a tile, in either format.
+/// Bytes of the sums of a tile in either format.
 std::size_t TileBytes(DeviceMatrixView const& m, std::uint32_t symbols) {
   return std::max<std::size_t>(std::size_t{symbols} * m.tile_columns * 8,
                                WideTileBytes(symbols, m.tile_columns, m.symbol_bytes));

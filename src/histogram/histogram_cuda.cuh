@@ -47,7 +47,7 @@ __device__ inline void AddInWords(std::uint32_t* low, std::uint32_t* high, std::
   if (high_part != 0) atomicAdd(high, high_part);
 }
 
-/// Two 64-bit sums per cell, each in two words. Exact for any number of rows; twice the atomics.
+/// Two 64-bit sums per cell, each in two words. They are exact for any number of rows and take twice the atomics.
 struct WideSums {
   static constexpr std::uint32_t kMaxRows = ~0U;
   static constexpr int kPlanes = 4;  ///< low words of gradient and hessian, high words of gradient and hessian
@@ -99,7 +99,7 @@ class LaneColumns {
   }
   /// Step (i, k) visits word i xor this.
   __device__ std::uint32_t word() const { return word_; }
-  /// Another half of the warp visits the same columns: planes in the other order.
+  /// Does this half of the warp visit planes in the other order, since the other half visits the same columns?
   __device__ bool swapped() const { return swapped_; }
   /// Bytes to the cell of the symbol that step (i, k) visits, in that word of the record.
   __device__ std::uint32_t CellOf(std::uint32_t record_word, std::uint32_t i, std::uint32_t k) const {

@@ -12,9 +12,9 @@
 
 namespace xgbgpu::cuda {
 
-/// What sums are made of and where they go, whatever rows they are of. On the device.
+/// What sums are made of and where they go, whichever rows are summed. Arrays are on the device.
 struct HistogramView {
-  DeviceMatrixView matrix;  ///< by paths, with rows sampled: of the sample
+  DeviceMatrixView matrix;  ///< where rows go by paths and are sampled, it has the rows of the sample only
   DeviceHistograms histograms;
   LevelState const* state;
   GradientState const* gradient;
@@ -25,10 +25,11 @@ bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, Device
 /// May sums be PathSums::kPairs?
 bool PairsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 
-/// Histograms of all sum jobs of lists; their slots are zero before. Enqueued.
+/// Enqueues the histograms of all sum jobs of lists; their slots are zero before.
 void SumRows(HistogramView const& view, RowLists const& rows, Node const* nodes, LevelBounds const& bounds,
              DeviceLimits const& limits, cudaStream_t stream);
-/// Histograms of all path jobs. With kDivide and kPairs rows are divided on the way, by splits with these categories.
+/// Enqueues the histograms of all path jobs. With kDivide and kPairs rows are divided on the way, by splits with these
+/// categories.
 void SumPaths(HistogramView const& view, RowPaths const& rows, DeviceCategories const& categories,
               LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits, cudaStream_t stream);
 

@@ -8,12 +8,12 @@
 namespace xgbgpu {
 
 struct HostHistogramPolicy {
-  /// Rows of one task at most. Not free to grow: 2^16 is what the overflow proof of packed sums allows.
+  /// Most rows of one task. It must not grow: 2^16 is what the overflow proof of packed sums allows.
   std::uint32_t chunk_rows{1 << 16};
-  /// Rows of one task at least, if a node is cut at all: below, clearing and merging the scratch costs more than it
+  /// Least rows of one task, if a node is cut at all: with fewer, clearing and merging the scratch costs more than it
   /// saves.
   std::uint32_t least_chunk_rows{1 << 11};
-  /// Values that a chunk must have, and better has, for each cell of the scratch that it clears and merges.
+  /// Values for each cell of the scratch that a chunk clears and merges: those it must have, and those it should have.
   double least_values_per_cell{2};
   double values_per_cell{16};
   /// Tasks per thread to aim for, so that uneven ones balance.
@@ -29,11 +29,11 @@ struct HostHistogramPolicy {
 };
 
 struct DeviceHistogramPolicy {
-  /// Memory for histograms at most, if the device has that much: this part of what is free when a trainer starts, …
+  /// Histograms take at most this part of the memory that is free when a trainer starts, …
   double part{0.4};
   /// … and never more than this.
   std::size_t most_bytes{std::size_t{8} << 30};
-  /// Units (RowLists::unit_rows) that a block sums at least: one; with more, fewer blocks would clear and merge sums.
+  /// Least number of units (RowLists::unit_rows) that a block sums. With more, fewer blocks would clear and merge sums.
   std::uint32_t least_units{1};
 };
 

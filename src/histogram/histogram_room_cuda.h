@@ -20,7 +20,7 @@ class HistogramRoom {
   std::size_t bytes_of_one() const { return cells_ * sizeof(GradientSum); }
   /// Slots that the budget has room for.
   std::size_t most_slots() const { return budget_ / bytes_of_one(); }
-  /// The next tree uses so many.
+  /// Makes room for the slots of the next tree.
   void Reserve(std::size_t slots) {
     slots_ = static_cast<std::uint32_t>(slots);
     room_->Reserve(&sums_, "histograms", slots * cells_);

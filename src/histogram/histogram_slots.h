@@ -12,16 +12,17 @@
 
 namespace xgbgpu::host {
 
-/// A histogram that does not fit the memory is summed again when it is needed: the size changes speed, never a tree.
+/// Gives memory to the histograms of nodes. A histogram that does not fit is summed again when it is needed: the size
+/// of the memory changes speed, never a tree.
 class HistogramSlots {
  public:
-  /// Memory for `bytes` of histograms of `cells` cells, for two at least.
+  /// Keeps as many histograms of `cells` cells as fit `bytes`, but at least two.
   HistogramSlots(std::size_t cells, std::size_t bytes) : cache_{cells, bytes} {}
 
   /// Forgets the last tree.
   void Begin();
   bool Has(NodeIndex node) const { return slot(node) != HistogramCache::kNoSlot; }
-  /// The memory of a node that has some; [cells].
+  /// The memory [cells] of a node that has some.
   GradientSum* sums(NodeIndex node) const { return cache_.sums(slot(node)); }
 
   /// Finds memory for `owner`: free one or, if it may be taken from others, that of the node which has had its own

@@ -11,11 +11,11 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr unsigned kThreads = 1024;
-constexpr std::uint32_t kLanes = 8;          ///< that share the cells of a row
+constexpr std::uint32_t kLanes = 8;          ///< lanes that share the cells of a row
 constexpr std::uint32_t kRowSteps = kLanes;  ///< 32 rows of a warp, four at a time
 constexpr std::uint32_t kNoCell = 0xFFFFFFFFU;
 
-/// The narrow format: both sums of a cell in one pass, 32 bits each, a plane of gradients and one of hessians.
+/// The narrow format. One pass makes both sums of a cell, of 32 bits each, in a plane of gradients and one of hessians.
 struct NarrowCells {
   static constexpr std::uint32_t kPasses = 1;
   static constexpr std::uint32_t kMostRows = NarrowSums::kMaxRows;
@@ -42,7 +42,8 @@ struct NarrowCells {
   }
 };
 
-/// The wide one: a pass for gradients and one for hessians, a plane of low words and one of high words.
+/// The wide format. One pass is for gradients and one for hessians, each with a plane of low words and one of high
+/// words.
 struct WideCells {
   static constexpr std::uint32_t kPasses = 2;
   static constexpr std::uint32_t kMostRows = WideSums::kMaxRows;
@@ -149,7 +150,8 @@ __device__ void SumSegment(HistogramView const& view, ListSource const& source, 
   }
 }
 
-/// One format: every block takes an equal run of units, tile by tile. The sums are zero, and again when this returns.
+/// Sums gradients of one format: every block takes an equal run of units, tile by tile. The sums are zero before and
+/// after.
 template <typename Cells>
 __device__ void SumTiles(HistogramView const& view, ListSource const& source, std::uint32_t least_units,
                          std::uint32_t plane, std::uint32_t* sums) {

@@ -12,15 +12,15 @@
 
 namespace xgbgpu::cuda {
 
-/// Rows that a warp or a unit takes at a time: `rows` dealt to `parts` of each multiprocessor, within bounds, a multiple
-/// of 32.
+/// Rows that a warp or a unit takes at a time: `rows` dealt to `parts` of each multiprocessor, within bounds, a
+/// multiple of 32.
 inline std::uint32_t RowsOfPart(std::uint64_t rows, std::uint64_t parts, std::uint64_t least, std::uint64_t most,
                                 DeviceLimits const& limits) {
   constexpr std::uint64_t kStep = 32;
   std::uint64_t const even = (rows / (parts * static_cast<std::uint64_t>(limits.processors)) + kStep - 1) / kStep;
   return static_cast<std::uint32_t>(std::min(most, std::max(least, even * kStep)));
 }
-/// RowLists::unit_rows, RowPaths::unit_rows.
+/// Chooses RowLists::unit_rows and RowPaths::unit_rows.
 inline std::uint32_t UnitRows(DeviceMatrixView const& matrix, DeviceLimits const& limits) {
   PartitionPolicy const policy;
   return RowsOfPart(matrix.rows * matrix.tiles, 2, policy.least_unit_rows, policy.most_unit_rows, limits);
@@ -31,7 +31,7 @@ class ListRoom {
  public:
   ListRoom(std::uint64_t rows, ClearedRoom* room) : rows_{rows}, room_{room} {}
 
-  /// Room for the lists, and for so many jobs of a level.
+  /// Makes room for the lists, and for so many jobs of a level.
   void Reserve(std::size_t move_jobs, std::size_t sum_jobs) {
     for (auto& list : lists_) room_->Reserve(&list, "row lists", rows_);
     room_->Reserve(&move_jobs_, "nodes", move_jobs);
@@ -48,7 +48,7 @@ class ListRoom {
             RowsOfPart(matrix.rows, 64, policy.least_item_rows, policy.most_item_rows, limits),
             UnitRows(matrix, limits)};
   }
-  /// Where a sample is drawn into.
+  /// A sample is drawn into this list.
   RowRecord* first_list() const { return lists_[0].data(); }
 
  private:

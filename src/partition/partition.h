@@ -36,7 +36,7 @@ class RowPartitioner {
 
   /// Fills to[] and n_left of every job.
   void Partition(QuantisedMatrix const& matrix, Span<PartitionJob> jobs);
-  /// For children that stay leaves: positions[row] = child instead of row lists. n_left is not set.
+  /// Sets positions[row] = child, for children that stay leaves and need no row lists. Does not set n_left.
   void AssignChildren(QuantisedMatrix const& matrix, Span<PartitionJob const> jobs, NodeIndex* positions);
 
  private:

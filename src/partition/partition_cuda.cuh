@@ -14,7 +14,7 @@ template <bool kCategories>
 struct RowTest {
   BinSplit split;
   std::uint32_t const* right;   // set of categories; nullptr: a split by numbers
-  std::uint8_t const* symbols;  // dense: of row 0
+  std::uint8_t const* symbols;  // dense: the symbol of row 0
   std::uint64_t record_bytes;
   std::uint8_t symbol_bytes;  // 0: sparse
   SparseView<std::uint32_t> csr;

@@ -17,7 +17,7 @@ namespace xgbgpu::cuda {
 /// Rows of a node that are moved to its children, or, if it stays a leaf, whose positions are final.
 struct MoveJob {
   NodeIndex node;
-  std::int32_t family;  ///< or the complement of the node's number in the finished tree: it stays a leaf
+  std::int32_t family;  ///< if the node stays a leaf: the complement of its number in the finished tree
   std::uint32_t first_item;
 };
 
@@ -32,17 +32,17 @@ struct SumJob {
 struct RowLists {
   RowRecord* lists[2];            ///< [rows]
   NodeIndex* positions;           ///< [rows] leaf of each row, once it is final
-  GradientPair const* gradients;  ///< [rows], of a sample divided by the chances
+  GradientPair const* gradients;  ///< [rows]; those of a sample are divided by the chances
   MoveJob* move_jobs;
   SumJob* sum_jobs;
-  std::uint32_t item_rows;  ///< that a warp divides at a time, a multiple of 32, at most 1024
-  std::uint32_t unit_rows;  ///< of one unit of the kernel that sums
+  std::uint32_t item_rows;  ///< rows that a warp divides at a time, a multiple of 32, at most 1024
+  std::uint32_t unit_rows;  ///< rows of one unit of the kernel that sums
 };
 
 /// What dividing rows needs beside the rows.
 struct PartitionView {
   GrowingTree tree;
-  DeviceMatrixView matrix;      ///< by paths, with rows sampled: of the sample
+  DeviceMatrixView matrix;      ///< where rows go by paths and are sampled, it has the rows of the sample only
   DeviceCategories categories;  ///< of the splits
   DeviceHistograms histograms;  ///< whose slots are cleared on the way
   GradientState const* gradient;
@@ -55,18 +55,20 @@ inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
 
 // Rows of the root.
 
-/// All rows with their gradients to list 0; their sum; the root, with histogram slot 0. (start_lists_cuda.cu)
+/// Writes all rows with their gradients to list 0, sums them, and makes the root with histogram slot 0.
+/// (start_lists_cuda.cu)
 void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceLimits const& limits,
                   cudaStream_t stream);
-/// The same for the rows of a sample, which were drawn into list 0.
+/// Does what ListRootRows does for the rows of a sample, which were drawn into list 0.
 void ListSampledRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, SampleView const& sample,
                      DeviceLimits const& limits, cudaStream_t stream);
-/// Gradients in the order of rows, to `narrow` if that is the format, unless they are there; their sum, the root, its
-/// group and sum job; the maxima, for the next tree; RowPaths::next_path is cleared, if there is one.
+/// Writes gradients in the order of rows to `narrow`, if that is the format and they are not there yet. Sums them,
+/// makes the root, its group and its sum job, notes the maxima for the next tree, and clears RowPaths::next_path, if
+/// there is one.
 /// (start_paths_cuda.cu)
 void StartPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, EarlyGradients const& early,
                 GradientPair const* gradients, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
-/// The same for a sample, in its order.
+/// Does what StartPaths does for the rows of a sample, in its order.
 void StartSampledPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, SampleView const& sample,
                        NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
 
@@ -74,14 +76,15 @@ void StartSampledPaths(PartitionView const& view, RowPaths const& paths, TreeDra
 
 /// In a final level the children are not evaluated: rows get their positions and are not moved.
 enum class LevelKind { kInner, kFinal };
-/// Rows to children, or positions; the last block plans the sums. (partition_cuda.cu)
+/// Moves rows to the children or writes their positions; the last block plans the sums. (partition_cuda.cu)
 void MoveRows(PartitionView const& view, RowLists const& rows, LevelBounds const& bounds, LevelKind kind,
               DeviceLimits const& limits, cudaStream_t stream);
-/// Paths of the rows at this level; the slots that it sums are cleared, unless they are. (row_paths_cuda.cu)
+/// Tells rows their paths at this level, and clears the slots that the level sums, unless they are clear.
+/// (row_paths_cuda.cu)
 void AdvancePaths(PartitionView const& view, RowPaths const& paths, LevelBounds const& bounds, PathStep step,
                   DeviceLimits const& limits, cudaStream_t stream);
-/// Live rows into the order of this level's nodes, which become groups. The slots that it sums are cleared, unless they
-/// are.
+/// Moves live rows into the order of this level's nodes, which become groups. Clears the slots that the level sums,
+/// unless they are clear.
 void MovePaths(PartitionView const& view, RowPaths const& paths, LevelBounds const& bounds, DeviceLimits const& limits,
                cudaStream_t stream);
 /// Clears the slots that this level sums, if no kernel before did.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kChunkRows = 1 << 13;
 
-/// visit(view of the rows, split of the job).
+/// Does visit(view of the rows, split of the job).
 template <typename F>
 decltype(auto) VisitJob(QuantisedMatrix const& matrix, PartitionJob const& job, F&& visit) {
   BinIndex const bins = matrix.cuts.bins(job.feature);

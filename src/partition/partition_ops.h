@@ -16,12 +16,12 @@ struct BinSplit {
   bool default_left;
 };
 
-/// Does a row with this symbol go left? `bin` is the first symbol that goes right, `missing_left` the one that goes left
-/// although it is not smaller, or a number that is no symbol. Without branches: nobody could predict them.
+/// Does a row with this symbol go left? `bin` is the first symbol that goes right, `missing_left` the one that goes
+/// left although it is not smaller, or a number that is no symbol. Has no branches: nobody could predict them.
 XGBGPU_HD bool SymbolGoesLeft(std::uint32_t symbol, std::uint32_t bin, std::uint32_t missing_left) {
   return (static_cast<unsigned>(symbol < bin) | static_cast<unsigned>(symbol == missing_left)) != 0;
 }
-/// The same by categories; `right`: the set of symbols that go right.
+/// Does a row with this symbol go left, if the symbols in the set `right` go right?
 XGBGPU_HD bool SymbolGoesLeft(std::uint32_t symbol, std::uint32_t const* right) {
   return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;
 }
@@ -34,7 +34,7 @@ XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, BinSplit const& split) {
 struct CategorySplit {
   FeatureIndex feature;
   std::uint32_t const* right;  ///< bit set: the categories that go right
-  BinIndex bins;               ///< of the feature: the number that stands for "missing" in dense rows
+  BinIndex bins;               ///< bins of the feature: the number that stands for "missing" in dense rows
   bool default_left;
 };
 
@@ -47,8 +47,8 @@ XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const
   return SymbolGoesLeft(view.column(split.feature)[row], split);
 }
 
-/// The same for the ascending cells of a sparse row, among which those of the feature begin at `first_cell`: by
-/// bisection.
+/// Does a sparse row with these ascending cells go left? The cells of the feature begin at `first_cell`; the row's one
+/// is found by bisection.
 template <typename Cell, typename Split>
 XGBGPU_HD bool CellsGoLeft(Cell const* cells, std::uint64_t count, BinIndex first_cell, Split const& split) {
   Cell const* const end = cells + count;

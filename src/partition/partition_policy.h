@@ -16,17 +16,17 @@ struct PartitionPolicy {
   /// Rows keep their place and carry a path (row_paths.h) in unattended trees on matrices of at most this many tiles.
   /// With more, a second copy of them is not worth its memory.
   std::uint32_t most_path_tiles{4};
-  /// Levels of a tree by paths at most: so many have numbers for the paths of all their rows.
+  /// A tree by paths has at most so many levels: so many have numbers for the paths of all their rows.
   int most_path_levels{40};
-  /// From this many bytes of bins on rows are moved every move_every levels: until then the paths of every row are
-  /// looked at once for each node of the level. Less is moved only to keep paths in a byte.
+  /// Rows with this many bytes of bins or more are moved every move_every levels: until they are moved, the path of
+  /// every row is looked at once for each node of the level. Rows with fewer are moved only to keep paths in a byte.
   std::uint64_t least_moved_bytes{2 << 20};
   int move_every{4};
   int move_small_every{7};
   /// Bins of so many bytes stay in the second-level cache: rows of one parent in four are then found in it one by one,
   /// where else those of two parents are read on one way.
   std::uint64_t cached_bytes{40 << 20};
-  /// Trees whose rows are divided by the kernels that sum: all histograms are cleared at the start, if they have at
+  /// Where kernels that sum also divide the rows, all histograms are cleared at the start of a tree if they have at
   /// most so many bytes; else each of these kernels clears the slots of the next level.
   std::uint64_t most_cleared_bytes{32 << 20};
 };

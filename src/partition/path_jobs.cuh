@@ -12,15 +12,15 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a block advances or moves at a time
 
-/// What a row costs that is looked at, if one that is summed costs 1; what one does that is told its path, too; what it
-/// costs a block to go from one job to the next.
+/// Costs in rows that are summed: of a row that is looked at, of a row that is told its path as well, and of a block's
+/// step from one job to the next.
 constexpr float kLookCost = 1.0f / 32, kTellCost = 1.0f / 4;
 constexpr std::uint32_t kNextJobCost = 4096;
-/// Of a unit at most, see MakePathJob.
+/// Most rows of a unit that MakePathJob makes.
 constexpr std::uint32_t kMostUnitRows =
     2 * static_cast<std::uint32_t>(1.0f / kLookCost) * PartitionPolicy{}.most_unit_rows;
 
-/// Sum job of `members` rows, as far as is known, among those of a group; slot and first unit are 0. Units are made
+/// The sum job of about `members` rows among those of a group; its slot and first unit are 0. Units are made
 /// alike in cost, which is counted in rows that are summed: on the way from one job to the next a block hands on its
 /// sums and begins to look for rows again. *units: their number, spare ones included.
 __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, PathPlace place,
@@ -50,7 +50,7 @@ __device__ inline void MakePathRoot(GrowingTree const& tree, RowPaths const& pat
   state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
 }
 
-/// What the rows of a node do that is split: symbols as they are in the records.
+/// Where the rows of a node go that is split, in symbols as they are in the records.
 __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitCandidate const& split,
                                           std::uint32_t family) {
   if (split.categorical) {

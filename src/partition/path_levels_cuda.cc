@@ -39,7 +39,7 @@ PathSums PathLevels::SumsAt(int level) const {
 
 PathStep PathLevels::step() const { return {IsMoved(level_ + 1), IsMoved(level_ + 2), SumsAt(level_ + 1)}; }
 
-/// Paths are numbered as in a heap, one for each move.
+/// Numbers paths as in a heap. Every move begins a new heap.
 void PathLevels::NumberPaths() {
   paths_.first = divides_ ? kHeap * moves_ + (1U << paths_.depth) : 0;
   paths_.next_first = divides_ ? kHeap * moves_ + (2U << paths_.depth) : 0;

@@ -1,4 +1,4 @@
-/// What rows by paths do at each level of a tree: told to the device level by level, when the tree is enqueued.
+/// What rows by paths do at each level of a tree. The device is told level by level, when the tree is enqueued.
 #ifndef XGBGPU_PARTITION_PATH_LEVELS_CUDA_H_
 #define XGBGPU_PARTITION_PATH_LEVELS_CUDA_H_
 
@@ -14,19 +14,19 @@ namespace xgbgpu::cuda {
 /// Goes through the levels of one tree, from the root on, and knows what each does with its rows.
 class PathLevels {
  public:
-  /// `timed`: stages are timed one by one, so that no kernel does the work of two. `symbols`: of the largest tile.
+  /// `timed`: stages are timed one by one, so that no kernel does the work of two.
   /// `pairs`: may sums be PathSums::kPairs?
   PathLevels(PathRoom const& room, TreeShape const& shape, RowPaths const& root, bool timed, bool pairs);
 
   /// Goes on to the next level. Before the first call, the level is none.
   void Next();
-  /// Divides the rows of the level: they are told their paths or moved, unless the kernel that sums does it. Enqueued.
+  /// Enqueues what divides the level's rows, unless the kernel that sums does it: rows are told their paths or moved.
   void Divide(PartitionView const& view, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-  /// The level's rows are divided, by Divide or, in case of a level that was enqueued before, by nobody now.
+  /// Notes that the level's rows are divided. Divide did it, unless the level was enqueued before.
   void EndDivide();
   /// Must the slots that the level sums be cleared by a kernel of its own?
   bool ClearsSlots() const { return divides_now_ && !clears_ahead_; }
-  /// The level's rows are summed, which may have divided them.
+  /// Notes that the level's rows are summed, which may have divided them.
   void EndSum();
 
   PathSums sums() const { return SumsAt(level_); }
@@ -46,7 +46,7 @@ class PathLevels {
   RowPaths paths_;
   bool divides_;         ///< are rows told their paths by kernels that sum, at some levels?
   bool clears_ahead_;    ///< are slots cleared by such a kernel of the level before, or all at the start?
-  std::uint32_t slots_;  ///< RowPaths::slots, but at the last level
+  std::uint32_t slots_;  ///< RowPaths::slots of all levels but the last
   bool cached_, pairs_;
   int level_{-1};
   bool divides_now_{false};

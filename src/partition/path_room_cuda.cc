@@ -19,7 +19,7 @@ PathRoom::PathRoom(DeviceMatrix const& matrix, ClearedRoom* room)
   notes_start_ = !WalksInBytes(whole_, !matrix.cuts.categorical.empty());
 }
 
-/// Paths of all groups of a level.
+/// Number of paths of all groups of a level.
 std::size_t PathRoom::PathsOf(TreeShape const& shape, int level) const {
   int const below = move_every_ == 0 ? level : level % move_every_;
   return shape.Nodes(level - below) << below;

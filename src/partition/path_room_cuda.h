@@ -12,14 +12,15 @@ namespace xgbgpu::cuda {
 ///
 /// Memory  per row: 2 bytes of paths (3 if it is noted where the first move brought rows), and from 65,536 rows on 4
 ///         bytes of gradient; if rows are moved, as much again as their bins and gradients, once for the first move and
-///         once for the second; and some per node. With rows sampled, the same for each row of the sample, and its bins.
+///         once for the second; and some per node. With rows sampled, each row of the sample takes as much, and its
+///         bins.
 class PathRoom {
  public:
   PathRoom(DeviceMatrix const& matrix, ClearedRoom* room);
 
   /// Makes room for such trees on all rows (0) or on samples of at most so many.
   void Reserve(TreeShape const& shape, std::uint32_t sample);
-  /// From the next Reserve on: is there room for moved gradients of the wide format?
+  /// Says whether Reserve, from the next call on, makes room for moved gradients of the wide format.
   void SetMoveWide(bool room) { move_wide_ = room; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
   /// RowPaths::next_path of the root's level, which must be clear, since not all of it is written; or nullptr.
@@ -27,7 +28,7 @@ class PathRoom {
   /// The matrix that trees are grown on: the whole, or `sampled_records` with room for the largest sample.
   DeviceMatrixView const& matrix() const { return matrix_; }
   std::uint8_t* sampled_records() const { return sampled_records_.data(); }
-  /// The finished tree, for walks, in its own numbers if there is an order; on the device.
+  /// The finished tree for walks, on the device; in its own numbers, if there is an order.
   WalkNode const* walk() const { return ordered_ ? tree_walk_.data() : walk_.data(); }
   /// With an order: where these numbers get to be known.
   PathNumbers Numbers() const { return {tree_walk_.data(), tree_start_nodes_.data(), start_nodes_.data(), starts_}; }
@@ -43,7 +44,7 @@ class PathRoom {
   }
   /// Where rows that were moved by the first `end` levels walk from; nullptr: from the root.
   std::uint8_t const* start(int end) const { return starts_ != 0 && move_every_ < end ? start_.data() : nullptr; }
-  /// Their nodes in the finished tree.
+  /// The nodes in the finished tree that `start` refers to.
   NodeIndex const* start_nodes() const { return ordered_ ? tree_start_nodes_.data() : start_nodes_.data(); }
 
   /// Must the histograms of the whole tree be cleared before it?
@@ -88,7 +89,7 @@ class PathRoom {
   DeviceBuffer<PathPlace> places_;
   DeviceBuffer<WalkNode> walk_;
   DeviceBuffer<WalkNode> tree_walk_;          ///< with an order: the tree in its own numbers
-  DeviceBuffer<NodeIndex> tree_start_nodes_;  ///< the same for start_nodes_
+  DeviceBuffer<NodeIndex> tree_start_nodes_;  ///< with an order: start_nodes_ in the tree's own numbers
   DeviceBuffer<PathJob> jobs_;
 };
 

@@ -12,10 +12,10 @@
 
 namespace xgbgpu::cuda {
 
-/// Rows that a block adds in one step: a lane each.
+/// Rows that a block adds in one step: each lane adds one.
 __device__ inline std::uint32_t StepRows() { return blockDim.x; }
 
-/// Rows of a segment at most: 16 warps have 2^16 places each (PathFeed), of which up to 15 are before the segment.
+/// A segment has at most so many rows: 16 warps have 2^16 places each (PathFeed), and up to 15 of them are before it.
 constexpr std::uint32_t kMostSegmentRows = (1 << 20) - 16;
 constexpr std::uint32_t kLeastSumThreads = 512;  ///< of a block that sums
 static_assert(kMostSegmentRows + 15 < (1 << 16) * (kLeastSumThreads / 32));
@@ -30,7 +30,7 @@ struct Segment {
   int list;
   std::uint32_t path;
   std::uint32_t group;  ///< of the path
-  // DividingFeed:
+  // Members that only DividingFeed reads:
   std::uint32_t other_path;
   std::int32_t other_slot;  ///< kNoSlot: there is no other path
   bool tells;               ///< no other block tells these rows their paths
@@ -53,7 +53,7 @@ struct ListJobs {
   ListSource const& source;
   std::uint32_t jobs, all_units;
 
-  /// What helps to find a job, and can be loaded before anything is known.
+  /// Loads what helps to find a job and does not depend on anything else.
   static __device__ std::uint32_t LoadNear(ListSource const&) { return 0; }
   static __device__ std::uint8_t const* Records(DeviceMatrixView const& matrix, ListSource const&) {
     return matrix.records;
@@ -175,7 +175,7 @@ class ListFeed {
 
 constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp, with two rows in each (PathFeed)
 
-/// 0 if the store has no room for such gradients: see RowPaths::next_wide.
+/// The row's gradient in the wide format; 0 if the store has no room for such gradients (RowPaths::next_wide).
 __device__ inline GradientPair WideOf(RowStore const& rows, RowIndex row) {
   return rows.wide == nullptr ? GradientPair{0, 0} : rows.wide[row];
 }
@@ -227,7 +227,7 @@ class PathFeed {
     std::uint32_t const piece = place >> PieceBits();
     return base_ + piece * (StepRows() << lane_bits_) + (place - (piece << PieceBits()));
   }
-  /// To be looked at by the first lane.
+  /// The row that the first lane looks at next.
   __device__ std::uint32_t NextRow() const { return base_ + (place_ >> PieceBits()) * (StepRows() << lane_bits_); }
   __device__ uint4 Fetch() const {
     std::uint32_t const row = NextRow() + (threadIdx.x % 32 << lane_bits_);
@@ -235,7 +235,7 @@ class PathFeed {
     if (lane_bits_ == 2) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
     return *reinterpret_cast<uint4 const*>(paths_ + row);
   }
-  /// Bit i of the result: byte i of the word is the path.
+  /// Bit i of the result is set if byte i of the word is the path.
   __device__ std::uint32_t Matches(std::uint32_t word) const {
     std::uint32_t const ones = __vcmpeq4(word, pattern_) & 0x01010101U;
     return (ones * 0x01020408U) >> 24 & 0xFU;  // gathers the bits 0, 8, 16 and 24
@@ -279,9 +279,10 @@ class PathFeed {
   std::uint32_t queued_{0};
 };
 
-/// The same where rows know the paths of their parents only: looks for rows of the parent, at their symbols, and tells
-/// both children's rows their paths. A lane looks at four rows at once, each beside those of its neighbours, so that
-/// their symbols lie in few cache lines. kWithPairs: of two parents, if they are siblings and both are split.
+/// Hands out rows as PathFeed does, where they know the paths of their parents only: looks for rows of the parent and
+/// at their symbols, and tells both children's rows their paths. A lane looks at four rows at once, each beside those
+/// of its neighbours, so that their symbols lie in few cache lines. kWithPairs: looks for rows of two parents, if they
+/// are siblings and both are split.
 ///
 /// No two levels of a tree have a number in common (PathGrowth), so that rows of a leaf, which nobody tells anything,
 /// are never found again.
@@ -323,18 +324,18 @@ class DividingFeed {
   __device__ GradientPair Wide(RowIndex row) const { return WideOf(store_, row); }
 
  private:
-  /// Of a row from first_ on that is for the other path.
+  /// Marks a queued row, counted from first_, as one of the other path.
   static constexpr std::uint32_t kOther = 1U << 31;
   static constexpr std::uint32_t kRounds = 4, kLookRows = 32 * kRounds;
   static_assert(32 + kLookRows <= kQueueWords);
 
-  /// What divides the rows of one, in few registers.
+  /// What divides the rows of one parent, in few registers.
   struct Parent {
     std::uint32_t bin_and_missing;  ///< PathSplit::bin, and missing_left above it
     std::uint32_t symbols;          ///< from those of the first parent
     bool by_categories;
     bool left;  ///< rows of its left child are summed
-    /// As GoesLeft wants them.
+    /// The bins in the form that GoesLeft wants.
     struct Bins {
       std::uint16_t bin, missing_left;
     };

@@ -40,8 +40,8 @@ class RowLists {
   void Begin(std::size_t rows, NodeIndex* positions);
 
   void Divide(Page<QuantisedMatrix> const& page, Span<Division const> divisions);
-  /// Those of the root, or of a child of a division that was not its branch's last; once the node has been divided, only
-  /// their number.
+  /// The rows of the root, or of a child of a division that was not its branch's last. Once the node has been divided,
+  /// only their number is right.
   Span<RowRecord const> rows(NodeIndex node) const {
     Place const& place = places_[static_cast<std::size_t>(node)];
     return {lists_[place.list].data() + place.first, place.rows};
@@ -52,7 +52,7 @@ class RowLists {
   std::size_t bytes() const { return lists_[0].bytes() + lists_[1].bytes(); }
 
  private:
-  /// Of a node's rows, the same in both arrays.
+  /// Where a node's rows are: at the same place in both arrays.
   struct Place {
     std::uint32_t first{0};
     std::uint32_t rows{0};

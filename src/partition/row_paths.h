@@ -11,13 +11,13 @@
 
 namespace xgbgpu::cuda {
 
-constexpr std::uint8_t kDeadPath = 255;  ///< of rows in a leaf, if they are told
+constexpr std::uint8_t kDeadPath = 255;  ///< path of rows in a leaf, if they are told
 
 /// Rows that began together at one node, side by side in the store.
 struct RowGroup {
   std::uint32_t first_row;
   std::uint32_t rows;
-  std::uint32_t first_item;  ///< of kPathItemRows rows
+  std::uint32_t first_item;  ///< number of its first item, of kPathItemRows rows
   float hess;                ///< about the sum over its rows
 };
 
@@ -44,7 +44,7 @@ struct alignas(16) WalkNode {
   PathSplit split;
 };
 
-/// Rows of one path of one group that are summed; or of two, whose parents are siblings, on one way through the rows.
+/// Rows of one path of a group that are summed; or of two paths, whose parents are siblings, in one pass over the rows.
 /// Aligned for large pieces.
 struct alignas(16) PathJob {
   std::uint32_t first_row;  ///< of the group
@@ -52,7 +52,7 @@ struct alignas(16) PathJob {
   std::uint32_t path;
   std::int32_t slot;
   std::uint32_t first_unit;
-  std::uint32_t spare_units;  ///< its first ones, which have no rows: a block that gets here from another job is late
+  std::uint32_t spare_units;  ///< its first units, which have no rows: a block that gets here from another job is late
   std::uint32_t unit_rows;    ///< rows of the group that one unit of the others looks at
   std::uint32_t group;        ///< its number
   std::uint32_t other_path;
@@ -65,7 +65,7 @@ constexpr std::uint32_t kNearJobs = 32;  ///< a warp looks for its job among so 
 struct RowStore {
   std::uint8_t const* records;
   NarrowGradient const* narrow;  ///< [rows], in use if the format is narrow
-  GradientPair const* wide;      ///< [rows], else
+  GradientPair const* wide;      ///< [rows], in use if the format is wide
 };
 
 /// The level that is made now, and where its rows lie.
@@ -74,26 +74,26 @@ struct RowPaths {
   std::uint8_t const* path;  ///< [rows of the store] at the parents' level; nullptr: 0 everywhere
   std::uint8_t* next_path;   ///< [rows of the store] at this level
   std::uint32_t first;       ///< what the path 0 is in `path`, and all others after it; the rest are dead
-  std::uint32_t next_first;  ///< the same in `next_path`
+  std::uint32_t next_first;  ///< what the path 0 is in `next_path`
   RowGroup* groups;
   PathSplit* splits;        ///< [groups << depth]
   std::uint32_t* counts;    ///< [groups << (depth + 1)] rows of the children, if the next level is moved
   PathPlace* places;        ///< [nodes]
   WalkNode* walk;           ///< [nodes]
   PathJob* jobs;            ///< [families, but kNearJobs at least]
-  std::uint32_t unit_rows;  ///< of one unit of the kernel that sums, at least
-  int depth;                ///< of the parents below their group's node
+  std::uint32_t unit_rows;  ///< least number of rows of one unit of the kernel that sums
+  int depth;                ///< levels from a group's node down to the parents
   bool cleared;             ///< are this level's histogram slots clear before its first kernel?
-  /// Histogram slots that there are, if the kernel that sums this level clears those of the next; 0: it does not.
+  /// Number of histogram slots, if the kernel that sums this level clears those of the next; 0: it does not.
   std::uint32_t slots;
-  // Moving:
+  // Where rows are moved to, if they are:
   std::uint8_t* next_records;
   NarrowGradient* next_narrow;
   GradientPair* next_wide;  ///< nullptr: there is no room; a tree of the wide format must be grown again with it
   RowGroup* next_groups;
-  /// [rows] first move: group that each row of the matrix went to; kDeadPath: none. nullptr: this is not noted
+  /// [rows] group that the first move brought each row of the matrix to; kDeadPath: none. nullptr: this is not noted
   std::uint8_t* start;
-  NodeIndex* start_nodes;  ///< [groups] their nodes
+  NodeIndex* start_nodes;  ///< [groups] nodes of the groups in `start`
 };
 
 /// Where the finished tree gets its own numbers, if nodes were made in another order; those that are not asked for are
@@ -112,8 +112,8 @@ enum class PathSums { kTold, kDivide, kPairs };
 /// What follows a level, known to the host when it enqueues the level.
 struct PathStep {
   bool move;      ///< the next level is moved: rows of this one's nodes are counted
-  bool count;     ///< the same for the next level: its counts are cleared
-  PathSums sums;  ///< of the next level
+  bool count;     ///< rows of the next level's nodes will be counted: its counts are cleared
+  PathSums sums;  ///< how rows are told their paths at the next level
 };
 
 }  // namespace xgbgpu::cuda

@@ -44,7 +44,7 @@ __device__ Item LoadItem(RowPaths const& paths, std::uint32_t groups, std::uint3
   return it;
 }
 
-/// The rules of the item's paths, to shared memory; what was read of them before needs a __syncthreads.
+/// Writes the rules of the item's paths to shared memory. Reading those before needs a __syncthreads in between.
 __device__ void LoadRules(DeviceMatrixView const& m, RowPaths const& paths, Item const& it, Rule* rules) {
   if (threadIdx.x < (1U << paths.depth)) {
     PathSplit const s = paths.splits[(it.number << paths.depth) + threadIdx.x];
@@ -67,8 +67,8 @@ __device__ std::uint32_t SymbolAt(DeviceMatrixView const& m, std::uint8_t const*
   return m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
 }
 
-/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none. Rules are
-/// loaded meanwhile.
+/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none. Rules
+/// are loaded meanwhile.
 template <bool kCategories>
 __device__ void NextPaths(PartitionView const& view, RowPaths const& paths, Item const& it, Rule* rules,
                           std::uint32_t* next) {
@@ -219,7 +219,7 @@ struct MovedTile {
   }
 };
 
-/// No row is told another node to walk from.
+/// Notes that all rows walk from the root.
 __device__ void WalkFromRoot(std::uint64_t rows, std::uint8_t* start) {
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
        row += std::uint64_t{gridDim.x} * kThreads) {

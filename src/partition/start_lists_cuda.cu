@@ -14,7 +14,7 @@ constexpr int kResident = 8;
 constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kBlockRows = kThreads * kLaneRows;
 
-/// The row's gradient: to *narrow if that is the format; what it adds to the sum.
+/// Writes the row's gradient to *narrow, if that is the format, and returns what it adds to the sum.
 __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, std::uint32_t random,
                                 NarrowGradient* narrow) {
   *narrow = {0, 0};

@@ -28,7 +28,7 @@ struct AllRows {
   }
 };
 
-/// Those of a sample, in its order.
+/// The rows of a sample, in its order.
 struct SampledRows {
   GradientPair const* gradients;
   EarlyGradients early;
@@ -56,7 +56,7 @@ struct SampledRows {
   }
 };
 
-/// Gradients of rows in fixed point, and their sum over the thread's; paths are cleared.
+/// Writes gradients of rows in fixed point, sums those of the thread's rows, and clears paths.
 template <typename Rows>
 __device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw const& draw, std::uint8_t* paths,
                                     Rows const& from, NarrowGradient* out) {

@@ -82,7 +82,7 @@ void PlacedTree::SetShares(Forest const& forest, Span<float const> sum_hess, std
   }
 }
 
-/// Every value, until a test narrows it.
+/// An element that lets every value pass, until a test narrows it.
 struct OpenElement {
   FeatureIndex feature;
   float lower{-std::numeric_limits<float>::infinity()};

@@ -13,8 +13,8 @@
 /// Cost    exact: for a row, 1.5 D^2 multiplications for each path that tests D features. Approx: depth of the trees.
 ///
 /// How. A path asks its features i for an interval each: o_i is 1 if the row is inside, else 0; z_i is the product of
-/// the shares. The worth of a set S, of this path alone, is v · Π_{i ∈ S} o_i · Π_{i ∉ S} z_i. Shapley values are the
-/// integral of the gradient of the game's multilinear extension along the diagonal (Owen), here
+/// the shares. The worth of a set S, of this path alone, is v · Π_{i ∈ S} o_i · Π_{i ∉ S} z_i. Shapley values
+/// are the integral of the gradient of the game's multilinear extension along the diagonal (Owen), here
 ///     phi_i = v (o_i - z_i) ∫ Π_{j ≠ i} (t o_j + (1 - t) z_j) dt over [0, 1],
 /// a polynomial of degree D - 1 in t: the Gauss-Legendre rule of D/2 nodes, rounded up, gives it exactly. All its
 /// factors and weights are positive, so nothing cancels, at any depth: where weights of permutations are extended and
@@ -23,8 +23,8 @@
 ///
 /// Error   With u = 2^-24, of one path: a factor is right to 4 u (z, t, 1 - t rounded, a product, a sum), the
 ///         product of D factors to 5 D u, and what follows (weight, leaf, inverse, at most D/2 additions, 1 - z, two
-///         products) to (D/2 + 12) u more. Together (6 D + 12) u |v| max(o_i, z_i) ∫…, the path's terms before o_i -
-///         z_i is taken.
+///         products) to (D/2 + 12) u more. Together (6 D + 12) u |v| max(o_i, z_i) ∫…, the path's terms before o_i
+///         - z_i is taken.
 ///
 /// From  Lundberg, Erion, Lee, "Consistent Individualized Feature Attribution for Tree Ensembles", arXiv:1802.03888
 ///       (2018): the game; Mitchell, Frank, Holmes, "GPUTreeShap", PeerJ CS 8:e880 (2022): paths taken out of the trees
@@ -45,7 +45,7 @@
 
 namespace xgbgpu {
 
-/// Weights of a chunk of paths, at most: 16 KiB.
+/// A chunk of paths has at most so many weights: 16 KiB.
 constexpr std::uint32_t kChunkEntries = 512;
 
 /// A forest, the means of its nodes, and its paths from root to leaf. A tree of L leaves with D features a path takes
@@ -63,9 +63,9 @@ class PathForest {
   FeatureIndex features() const { return forest_.features(); }
   std::uint32_t outputs() const { return forest_.outputs(); }
 
-  /// Of tree i: means of its nodes; that of node n, in the order of the forest, is at [n · words of a node].
+  /// Means of the nodes of tree i; that of node n, in the order of the forest, is at [n · words of a node].
   float const* means(std::size_t i) const { return means_.data() + forest_.tree(i).first; }
-  /// Of tree i: the mean of its leaves.
+  /// The mean of the leaves of tree i.
   double mean(std::size_t i) const { return root_means_[i]; }
   /// Chunks of tree i are chunks()[first_chunk(i)] … chunks()[first_chunk(i + 1) - 1].
   std::size_t first_chunk(std::size_t i) const { return i == 0 ? 0 : last_chunk_[i - 1]; }
@@ -73,13 +73,13 @@ class PathForest {
   std::vector<Path> const& paths() const { return paths_; }
   std::vector<PathElement> const& elements() const { return elements_; }
   std::vector<QuadratureGroup> const& groups() const { return groups_; }
-  /// Of a forest that splits on categories: sets of its elements, and their words.
+  /// Sets of the elements and their words, if the forest splits on categories.
   ElementSets element_sets() const { return {{set_words_.data()}, set_of_element_.data()}; }
   std::vector<std::uint64_t> const& set_of_element() const { return set_of_element_; }
   std::vector<std::uint32_t> const& set_words() const { return set_words_; }
 
  private:
-  /// elements_ has those of the path already, its last `count`.
+  /// Adds a path whose elements are the last `count` of elements_ already.
   void AddPath(std::uint32_t count, float value, bool first_of_tree);
   /// Number of the first group of the rule for paths of so many elements.
   std::uint32_t RuleFor(std::uint32_t elements);
@@ -129,7 +129,7 @@ void CheckContributions(ContributionsView const& out, RowSource const& source, P
 
 namespace host {
 
-/// Contributions of trees first … last - 1, or with `approximate` their approximation.
+/// Computes the contributions of trees first … last - 1, or with `approximate` their approximation.
 ///
 /// Throws  InvalidArgument (range of trees, shape of `out`, a row with a feature that `out` does not have)
 void PredictContributions(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,

@@ -15,16 +15,16 @@ namespace xgbgpu::cuda {
 
 /// Selected trees as kernels see them; chunks and trees by output, as in PathSelection.
 struct PathsView {
-  FeatureIndex features;  ///< that trees test
+  FeatureIndex features;  ///< 1 + the largest feature that trees test
   float const* means;     ///< [outputs]
-  // Exact contributions only.
+  // Members for exact contributions only:
   PathElement const* elements;
   Path const* paths;
   QuadratureGroup const* groups;
   PathChunk const* chunks;
   std::uint64_t const* chunk_ptr;  ///< [outputs + 1]
   ElementSets sets;                ///< if trees split on categories
-  // Approximate ones only.
+  // Members for approximate contributions only:
   ForestView forest;
   float const* node_means;  ///< [words of the forest]
   std::uint32_t const* trees;
@@ -34,14 +34,14 @@ struct PathsView {
 /// Trees first … last - 1 on the device: their paths, or for approximate contributions their nodes with means.
 class DevicePaths {
  public:
-  /// Copies; waits. `arena` outlives this.
+  /// Copies the trees, and waits. `arena` must outlive this.
   /// Throws  InvalidArgument (range of trees), OutOfDeviceMemory
   DevicePaths(PathForest const& forest, std::size_t first, std::size_t last, std::uint32_t outputs, bool approximate,
               DeviceArena* arena);
 
   PathsView const& view() const { return view_; }
   bool approximate() const { return approximate_; }
-  /// A tree that is here splits on categories; with exact contributions, one of the forest.
+  /// Does a tree that is here split on categories? With exact contributions: does any tree of the forest?
   bool categorical() const { return categorical_; }
 
  private:
@@ -72,7 +72,7 @@ struct ContributionPlan {
   std::size_t scratch;  ///< doubles in device memory, where sums of the rows do not fit shared memory; else 0
 };
 
-/// For so many rows; `tested` features have sums.
+/// Plans a launch for so many rows; `tested` features have sums.
 ContributionPlan PlanContributions(std::uint64_t rows, std::uint32_t outputs, FeatureIndex tested,
                                    DeviceLimits const& limits);
 
@@ -81,7 +81,7 @@ ContributionPlan PlanContributions(std::uint64_t rows, std::uint32_t outputs, Fe
 void PredictContributions(RawView const& tiles, DevicePaths const& paths, ContributionsView const& out, double* scratch,
                           DeviceLimits const& limits, cudaStream_t stream);
 
-/// As host::PredictContributions, `out` on the host, rows streamed through the device in blocks
+/// Does what host::PredictContributions does: `out` is on the host, and rows are streamed through the device in blocks
 /// (row_stream_cuda.h). Waits.
 ///
 /// Throws  InvalidArgument (as the host), OutOfDeviceMemory. Contributions of some rows may then be there already.

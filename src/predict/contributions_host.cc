@@ -61,7 +61,8 @@ void ForEachPath(PathElements<Sets> const& all_elements, Path const* paths, Quad
 /// Element r of place i in arrays of a tile.
 constexpr std::size_t InTile(std::size_t i, int r) { return i * kTile + static_cast<std::size_t>(r); }
 
-/// Flattened: what is not inlined is compiled for the oldest processors.
+/// Adds the contributions of a chunk's paths. Flattened, because what is not inlined is compiled for the oldest
+/// processors.
 template <typename Sets>
 XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElements<Sets> const& all_elements, Path const* paths,
                                                      QuadratureGroup const* all_groups, PathChunk const& chunk,
@@ -77,7 +78,7 @@ XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElements<Sets> const& a
               });
 }
 
-/// The same for what pairs of features share.
+/// Adds what pairs of features share by a chunk's paths.
 template <typename Sets>
 XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElements<Sets> const& all_elements, Path const* paths,
                                                           QuadratureGroup const* all_groups, PathChunk const& chunk,

@@ -45,7 +45,7 @@ struct NoElementSets {
   XGBGPU_HD NoElementSets From(std::uint64_t) const { return {}; }
 };
 
-/// Elements of a path, or of all.
+/// Elements of one path, or of all paths.
 template <typename Sets>
 struct PathElements {
   PathElement const* elements;
@@ -98,9 +98,9 @@ XGBGPU_HD ElementWeights MakeWeights(PathElement const& element, QuadratureGroup
 
 /// A leaf and how a row gets there.
 struct Path {
-  std::uint64_t first;        ///< of its elements, one for each feature
+  std::uint64_t first;        ///< its first element; it has one for each feature
   std::uint32_t elements;     ///< > 0
-  float value;                ///< of the leaf
+  float value;                ///< value of the leaf
   std::uint32_t first_group;  ///< of its quadrature rule
   std::uint32_t entry;        ///< of its weights [groups, elements] among those of its chunk
 
@@ -115,8 +115,7 @@ struct PathChunk {
   std::uint32_t entries;  ///< weights; 0: of one path that has too many, they are made where they are needed
 };
 
-/// a where the mask is ~0, b where it is 0. Not a choice that compilers make a branch of, on which they give up
-/// vectors.
+/// a where the mask is ~0, b where it is 0. Compilers would make a branch of a choice, and give up vectors for it.
 XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
   std::uint32_t a_bits, b_bits;
   std::memcpy(&a_bits, &a, sizeof(a));
@@ -129,7 +128,7 @@ XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
 
 constexpr std::uint32_t kKeptAnswers = 32;
 
-/// As PathElements::Ask. `kept` has the answers of the first kKeptAnswers elements.
+/// Asks an element as PathElements::Ask does. `kept` has the answers of the first kKeptAnswers elements.
 template <int kRows, typename Elements, typename Values>
 XGBGPU_HD void Answer(Elements const& elements, Path const& path, std::uint32_t i, std::uint32_t const (&kept)[kRows],
                       Values const& value, std::uint32_t (&has)[kRows]) {
@@ -189,7 +188,7 @@ XGBGPU_HD void AddGroup(Elements const& elements, Path const& path, QuadratureGr
   }
 }
 
-/// A number of nodes that compilers know.
+/// A number of nodes that is known when code is compiled.
 template <int kCount>
 struct NodeCount {
   static constexpr int kNodes = kCount;

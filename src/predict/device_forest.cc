@@ -20,8 +20,8 @@ void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::si
   *buffer = std::move(larger);
 }
 
-/// After copies from memory of the host that is not pinned, which may change then. Where a device reads such memory by
-/// itself the copies need not be over.
+/// Ends copies from memory of the host that is not pinned, which may change afterwards. Where a device reads such
+/// memory by itself the copies need not be over.
 void EndCopies(cudaStream_t stream) {
   int device = 0, reads_itself = 0;
   CheckCuda(cudaGetDevice(&device), kWhat);

@@ -82,7 +82,7 @@ std::vector<NodeIndex> BreadthFirst(GivenTree const& tree) {
   return order;
 }
 
-/// Puts a set behind those that a tree has; its number.
+/// Puts a set behind those that a tree has, and returns its number.
 std::uint32_t AddSet(Span<std::uint32_t const> words, std::vector<std::uint32_t>* sets) {
   std::size_t used = std::min<std::size_t>(words.size(), kMostCategories / 32);
   while (used != 0 && words[used - 1] == 0) --used;

@@ -62,16 +62,16 @@ class Forest {
 
   /// Weights of all trees.
   Span<float const> weights() const { return weights_; }
-  /// A weight is not 1.
+  /// Is any weight not 1?
   bool weighted() const;
 
-  /// Of tree i: its nodes.
+  /// The nodes of tree i.
   ForestWord const* words(std::size_t i) const { return words_.data() + trees_[i].first; }
-  /// Of tree i: numbers that its nodes had when they were added; that of node n is at [n · words of a node].
+  /// Numbers that the nodes of tree i had when it was added; that of node n is at [n · words of a node].
   NodeIndex const* ids(std::size_t i) const { return ids_.data() + trees_[i].first; }
-  /// A tree splits on categories.
+  /// Does any tree split on categories?
   bool categorical() const { return !set_words_.empty(); }
-  /// Of tree i: where its sets begin, among the words of all sets. i may be the number of trees, where they end.
+  /// Where the sets of tree i begin, among the words of all sets. For i = the number of trees: where they end.
   std::uint64_t first_set(std::size_t i) const { return set_ptr_[i]; }
   std::uint32_t const* set_words() const { return set_words_.data(); }
   PackedSets sets(std::size_t i) const { return {set_words_.data() + set_ptr_[i]}; }
@@ -94,8 +94,8 @@ void CheckMargins(OutputView<float> const& margins, std::uint64_t rows, std::uin
 
 namespace host {
 
-/// margins(row, output of the tree) += value of the row's leaf, for trees first … last - 1 in order. The plain way,
-/// which says what the bits are; a task scatters its rows one by one into an array of all features.
+/// Does margins(row, output of the tree) += value of the row's leaf, for trees first … last - 1 in order. This is the
+/// plain way, which says what the bits are. A task scatters its rows one by one into an array of all features.
 void PredictMargins(RowSource const& source, Forest const& forest, std::size_t first, std::size_t last,
                     OutputView<float> margins, int threads);
 

@@ -16,7 +16,7 @@ constexpr int kTogether = 4;       // trees that a thread walks at the same time
 
 __device__ float Missing() { return __int_as_float(0x7FFFFFFF); }
 
-/// Trees wanted.
+/// The trees that are wanted.
 struct TreeRange {
   std::uint32_t first;
   std::uint32_t last;
@@ -28,7 +28,7 @@ __device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(
 // Where the values of a thread's row are. Load is called by every thread of the block, then Of by those that have a
 // row.
 
-/// In shared memory, in the tile of the thread's warp: every lane reads its own bank.
+/// A row in shared memory, in the tile of the thread's warp: every lane reads its own bank.
 struct StagedRow {
   float const* values;  ///< of this row; its next feature is kTileRows further
 
@@ -70,7 +70,7 @@ struct StagedRow {
   }
 };
 
-/// In device memory, in tiles.
+/// A row in device memory, in tiles.
 struct TileRow {
   float const* values;
   FeatureIndex features;
@@ -85,7 +85,7 @@ struct TileRow {
   }
 };
 
-/// In device memory, sparse: found by bisection.
+/// A sparse row in device memory, whose values are found by bisection.
 struct SparseRow {
   Entry const* entries;
   std::uint64_t size;
@@ -113,8 +113,8 @@ struct SparseRow {
 
 // What becomes of the leaves of a thread's row.
 
-/// Their values, or those times the trees' weights, are added to margins: to a register, as long as the output stays
-/// the same.
+/// Values of leaves, or those times the trees' weights, are added to margins: to a register, as long as the output
+/// stays the same.
 template <bool kWeighted>
 struct MarginTarget {
   OutputView<float> margins;
@@ -151,7 +151,7 @@ struct MarginTarget {
   };
 };
 
-/// Their numbers are written down.
+/// Numbers of leaves are written down.
 struct LeafTarget {
   float* out;
   TreeRange range;
@@ -183,13 +183,13 @@ struct Chunk {
   bool fits;
 };
 
-/// In one go.
+/// Loads a tree's place in one piece.
 __device__ ForestTree LoadTree(ForestView const& forest, std::uint32_t t) {
   uint4 const from = __ldg(reinterpret_cast<uint4 const*>(forest.trees + t));
   return {std::uint64_t{from.y} << 32 | from.x, from.z, from.w};
 }
 
-/// The chunk that begins with a tree; the same in every warp.
+/// The chunk that begins with a tree. Every warp gets the same one.
 __device__ Chunk ChunkFrom(ForestView const& forest, std::uint32_t begin, std::uint32_t last,
                            std::uint32_t most_words) {
   std::uint32_t const t = begin + threadIdx.x % kMostChunkTrees;
@@ -237,7 +237,7 @@ __device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Sets const (
   for (int k = 0; k < kTrees; ++k) leaf[k] = {place[k], node[k].value};
 }
 
-/// Groups of kTrees trees of a chunk from *t on, as long as there are some; `words` are those of the chunk.
+/// Walks groups of kTrees trees of a chunk from *t on, as long as there are some; `words` are those of the chunk.
 template <int kTrees, typename Sets, typename Row, typename Sink>
 __device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestWord const* words, Row const& row,
                            std::uint32_t* t, Sink* sink) {

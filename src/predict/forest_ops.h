@@ -24,7 +24,7 @@ struct alignas(16) ForestTree {
   std::uint32_t kind;   ///< 1 bit wide, 31 bits output
 
   XGBGPU_HD bool wide() const { return kind >> 31 != 0; }
-  /// What its leaves are added to.
+  /// The output that its leaves are added to.
   XGBGPU_HD std::uint32_t output() const { return kind & 0x7FFFFFFFU; }
 };
 
@@ -105,7 +105,7 @@ struct ForestLeaf {
 /// What a leaf adds to a margin if its tree has a weight other than 1.
 XGBGPU_HD float WeightedLeaf(float value, float weight) { return (0.0f + value) * weight; }
 
-/// `sets` of the tree, or none; row(feature): the row's value, NaN if it is missing.
+/// Walks to the row's leaf. `sets`: of the tree, or NoSets; row(feature): the row's value, NaN if it is missing.
 template <typename Nodes, typename Sets, typename Row>
 XGBGPU_HD ForestLeaf FindLeaf(ForestWord const* tree, Sets const& sets, Row const& row) {
   std::uint32_t n = 0;

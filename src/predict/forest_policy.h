@@ -13,7 +13,8 @@ struct ForestPolicy {
   /// Trees are walked in shared memory, in chunks of at most this many bytes: four trees of 511 nodes. Of two buffers
   /// one is filled while the other is walked. A larger tree is walked where it lies.
   std::size_t chunk_bytes{16 << 10};
-  /// Blocks of one multiprocessor at least, while there is a choice: one computes while the other waits for its rows.
+  /// Least number of blocks of one multiprocessor, while there is a choice: one computes while the other waits for its
+  /// rows.
   std::size_t resident{2};
   /// Shared memory that the system takes for each block.
   std::size_t block_overhead{1 << 10};
@@ -24,15 +25,15 @@ struct ForestPolicy {
   std::size_t tree_bytes{256};
 };
 
-/// Trees of a chunk at most: one for each lane that looks where the chunk ends.
+/// A chunk has at most so many trees: one for each lane that looks where the chunk ends.
 constexpr std::uint32_t kMostChunkTrees = 32;
 
 /// How a launch divides rows and memory.
 struct ForestPlan {
   std::uint32_t block_rows;
-  std::uint32_t columns;      ///< of each row that a block holds in shared memory
+  std::uint32_t columns;      ///< columns of each row that a block holds in shared memory
   bool staged;                ///< else values are read where they lie
-  std::uint32_t chunk_words;  ///< of one buffer
+  std::uint32_t chunk_words;  ///< words of one buffer
   std::uint32_t buffers;      ///< 1 or 2
   std::size_t bytes;          ///< shared memory of a block
 
@@ -44,7 +45,7 @@ struct ForestLoad {
   std::uint64_t rows;
   std::uint32_t columns;  ///< features that trees test, at most
   std::uint64_t trees;
-  std::uint64_t words;  ///< of these trees
+  std::uint64_t words;  ///< words of these trees
   int processors;
   std::size_t block_bytes;      ///< shared memory that one block may ask for
   std::size_t processor_bytes;  ///< shared memory of one multiprocessor

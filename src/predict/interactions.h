@@ -49,12 +49,12 @@ struct InteractionsView {
   std::size_t row_size() const { return outputs * columns() * columns(); }
 };
 
-/// As CheckContributions.
+/// Checks `out` as CheckContributions does.
 void CheckInteractions(InteractionsView const& out, RowSource const& source, PathForest const& forest);
 
 namespace host {
 
-/// Interactions by trees first … last - 1.
+/// Computes the interactions by trees first … last - 1.
 ///
 /// Throws  InvalidArgument (range of trees, shape of `out`, a row with a feature that `out` does not have)
 void PredictInteractions(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,

@@ -21,7 +21,7 @@ XGBGPU_HD std::uint32_t Lanes(std::uint64_t rows) {
 
 XGBGPU_HD std::uint64_t Tiles(std::uint64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 
-/// Sums of a row: every lanes-th element.
+/// Sums of a row, which are every lanes-th element.
 struct RowSums {
   double* first;
   std::uint32_t lanes;

@@ -20,8 +20,8 @@ std::size_t InteractionScratch(std::uint64_t rows, std::uint32_t outputs, Featur
 void PredictInteractions(RawView const& tiles, DevicePaths const& paths, InteractionsView const& out, double* scratch,
                          cudaStream_t stream);
 
-/// As host::PredictInteractions, `out` on the host, rows streamed through the device in blocks (row_stream_cuda.h).
-/// Waits.
+/// Does what host::PredictInteractions does: `out` is on the host, and rows are streamed through the device in blocks
+/// (row_stream_cuda.h). Waits.
 ///
 /// Throws  InvalidArgument (as the host), OutOfDeviceMemory. Interactions of some rows may then be there already.
 void PredictInteractionsStreamed(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,

@@ -17,7 +17,7 @@ struct InteractionSums {
 
   XGBGPU_HD std::size_t size() const { return std::size_t{features} * (std::size_t{features} + 1) / 2; }
   XGBGPU_HD std::size_t of(FeatureIndex f) const { return f; }
-  /// The same for (a, b) and (b, a), which differ.
+  /// Place of a pair's sum: one for (a, b) and (b, a); a and b differ.
   XGBGPU_HD std::size_t of(FeatureIndex a, FeatureIndex b) const {
     std::size_t const large = a < b ? b : a, small = a < b ? a : b;
     return features + large * (large - 1) / 2 + small;

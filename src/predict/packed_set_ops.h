@@ -33,7 +33,7 @@ struct PackedSets {
 
   std::uint32_t const* at;
 
-  /// Without a branch. NaN is no category.
+  /// Is x in the set? Has no branch. NaN is no category.
   XGBGPU_HD bool Has(std::uint64_t set, float x) const {
     PackedSetHead const head{at[set]};
     bool const is_category = static_cast<bool>((x >= 0.0f) & (x < static_cast<float>(kMostCategories)));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kRootPlace = 0;
 
-/// A set of its own.
+/// A set that is still narrowed, with words of its own.
 struct OpenSet {
   std::vector<std::uint32_t> words;
   bool rest;
@@ -23,7 +23,7 @@ OpenSet Read(std::uint32_t const* at, std::uint64_t set) {
   return {{at + set + 1, at + set + 1 + head.words()}, head.rest()};
 }
 
-/// Puts a set behind others, without words that say no more than `rest`; its number.
+/// Puts a set behind others, without words that say no more than `rest`, and returns its number.
 std::uint64_t Write(OpenSet const& set, std::vector<std::uint32_t>* to) {
   std::size_t used = set.words.size();
   while (used != 0 && set.words[used - 1] == set.beyond()) --used;

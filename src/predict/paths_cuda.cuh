@@ -6,7 +6,7 @@
 
 namespace xgbgpu::cuda {
 
-/// The weights of a chunk's paths: a warp for each.
+/// Makes the weights of a chunk's paths: a warp makes those of one path.
 __device__ inline void MakeChunkWeights(PathsView const& paths, PathChunk const& chunk, ElementWeights* weights) {
   std::uint32_t const lane = threadIdx.x % kTileRows, warps = blockDim.x / kTileRows;
   for (std::uint32_t p = threadIdx.x / kTileRows; p < chunk.paths; p += warps) {

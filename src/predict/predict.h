@@ -17,7 +17,7 @@ constexpr NodeIndex kUnknownLeaf = -1;
 /// row.  Same  bit-equal on every backend.
 void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads);
 
-/// margins[i · stride] += node_values[leaf of row i]; `positions` as FindLeaves leaves them.
+/// Does margins[i · stride] += node_values[leaf of row i]; `positions` as FindLeaves leaves them.
 void AddLeafValues(Span<NodeIndex const> positions, Span<float const> node_values, float* margins, std::size_t stride,
                    int threads);
 

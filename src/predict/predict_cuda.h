@@ -16,15 +16,16 @@ struct MarginsAhead {
   float* to{nullptr};  ///< nullptr: nowhere
 };
 
-/// As host::FindLeaves, on the nodes of a finished tree; every array is on the device.
+/// Does what host::FindLeaves does, on the nodes of a finished tree; every array is on the device.
 void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategories const& categories,
                 NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 
-/// As host::AddLeafValues; every array is on the device.
+/// Does what host::AddLeafValues does; every array is on the device.
 void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
 
-/// Positions in other numbers: node_of[position], complements of complements; every array is on the device.
+/// Gives positions other numbers: node_of[position], and for complements the complement of that; every array is on the
+/// device.
 void RenumberPositions(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
                        cudaStream_t stream);
 

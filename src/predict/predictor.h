@@ -1,4 +1,4 @@
-/// Stage 9 for whole models where a device predicts: the seam.
+/// Stage 9 for whole models where a device predicts, as code without CUDA sees it.
 #ifndef XGBGPU_PREDICT_PREDICTOR_H_
 #define XGBGPU_PREDICT_PREDICTOR_H_
 
@@ -18,23 +18,24 @@ class DevicePredictor {
  public:
   virtual ~DevicePredictor() = default;
   virtual std::size_t trees() const = 0;
-  /// As host::PredictMargins (forest.h); rows are streamed through the device. Waits.
+  /// Does what host::PredictMargins (forest.h) does; rows are streamed through the device. Waits.
   /// Throws  as cuda::PredictMarginsStreamed; DeviceError. Margins of some rows may then be final and others not.
   virtual void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
                               OutputView<float> margins) = 0;
-  /// The same for host::PredictLeaves.
+  /// Does what host::PredictLeaves does, in the same way.
   virtual void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) = 0;
 };
 
-/// On a CUDA device; `threads` for what the host does. Throws Unsupported, DeviceError, OutOfDeviceMemory.
+/// Makes a predictor on a CUDA device; `threads` are for what the host does. Throws Unsupported, DeviceError,
+/// OutOfDeviceMemory.
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device, int threads);
 
-/// As host::PredictContributions (contributions.h), rows streamed through a CUDA device. Throws the same, and
-/// Unsupported, DeviceError, OutOfDeviceMemory; contributions of some rows may then be there already.
+/// Does what host::PredictContributions (contributions.h) does, with rows streamed through a CUDA device. Throws the
+/// same, and Unsupported, DeviceError, OutOfDeviceMemory; contributions of some rows may then be there already.
 void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
                                   std::size_t last, bool approximate, ContributionsView out, int device, int threads);
 
-/// The same for host::PredictInteractions (interactions.h).
+/// Does what host::PredictInteractions (interactions.h) does, in the same way.
 void PredictInteractionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
                                  InteractionsView out, int device, int threads);
 

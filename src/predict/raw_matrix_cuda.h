@@ -12,7 +12,7 @@
 
 namespace xgbgpu::cuda {
 
-constexpr std::uint32_t kTileRows = 32;  ///< a warp's
+constexpr std::uint32_t kTileRows = 32;  ///< rows of a tile: a warp's
 
 /// How raw values lie.
 ///
@@ -34,10 +34,10 @@ constexpr std::size_t TiledValues(std::uint64_t rows, FeatureIndex features) {
   return (rows + kTileRows - 1) / kTileRows * kTileRows * features;
 }
 
-/// Rows [n, features], row-major, become rows first_row … of tiles. Device memory.
+/// Copies rows [n, features], row-major, to rows first_row … of tiles. Both are in device memory.
 void TileRows(float const* rows, std::uint64_t n, FeatureIndex features, std::uint64_t first_row, float* tiles,
               cudaStream_t stream);
-/// Of a tile that ends beyond the last row, so that nothing in it is undefined.
+/// Clears the last tile, if it ends beyond the last row, so that nothing in it is undefined.
 void ClearLastTile(std::uint64_t rows, FeatureIndex features, float* tiles, cudaStream_t stream);
 
 /// The rows of a source. Immutable.
@@ -55,7 +55,7 @@ class RawMatrix {
   bool dense() const { return view_.dense; }
   std::size_t bytes() const { return tiles_.bytes() + row_ptr_.bytes() + entries_.bytes(); }
 
-  /// Device memory of rows with so many stored values; while it is filled, a piece more.
+  /// Device memory that rows with so many stored values take. While it is filled, it takes a piece more.
   static std::size_t Bytes(std::uint64_t rows, FeatureIndex features, std::uint64_t values);
 
  private:

@@ -38,7 +38,7 @@ void ForEachRun(RowSource const& source, std::uint64_t rows, std::uint64_t value
 /// Throws  InvalidArgument (feature that does not exist)
 void PackDenseRows(RowRun const& run, FeatureIndex features, float* out, int threads);
 
-/// The entries of each row, NaNs with them, those of smaller features first; of one feature as they were stored.
+/// Writes the entries of each row, NaNs included, in ascending order of features; those of one feature in stored order.
 ///
 /// Out     row_ptr  [run.n + 1] first_entry + sum of the lengths of the rows before
 ///         entries  [run.values()]

@@ -1,4 +1,5 @@
-/// Rows of the host through a CUDA device, block by block, and what is computed for them back. CUDA builds only.
+/// Streams rows of the host through a CUDA device, block by block, and brings back what is computed for them. CUDA
+/// builds only.
 #ifndef XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
 #define XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
 
@@ -14,7 +15,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What is computed for each row: so many floats. Of the current device.
+/// What is computed for each row, on the current device: a number of floats.
 class RowJob {
  public:
   /// features: of the rows as they lie on the device. results: floats for each row. threads: of the host.
@@ -28,7 +29,7 @@ class RowJob {
 
   /// Bytes that the values of a block take, and those that its results take, at most, unless it has one row.
   virtual std::size_t block_bytes() const { return kPieceBytes; }
-  /// Kernels read dense rows only. Else rows have the form that takes less memory (RowsAreDense).
+  /// Do kernels read dense rows only? Else rows have the form that takes less memory (RowsAreDense).
   virtual bool NeedsDense() const { return true; }
   /// Doubles of device memory that a block of so many rows needs beside its values and results.
   virtual std::size_t Scratch(std::uint64_t) const { return 0; }
@@ -36,7 +37,7 @@ class RowJob {
   virtual bool Fill(std::uint64_t /*first_row*/, std::uint64_t /*rows*/, float* /*results*/) const { return false; }
   /// Enqueues the kernels for a block.
   virtual void Enqueue(RawView const& rows, float* results, double* scratch, cudaStream_t stream) const = 0;
-  /// A block's results are on the host.
+  /// Takes a block's results, which are on the host.
   virtual void Take(std::uint64_t first_row, std::uint64_t rows, float const* results) const = 0;
 
  private:
@@ -58,7 +59,7 @@ class RowMajorJob : public RowJob {
 };
 
 /// Memory and streams that rows go through. Kept from one job to the next, because pinning memory takes milliseconds.
-/// Of the device that is current when it is made. Not thread-safe.
+/// It belongs to the device that is current when it is made. Not thread-safe.
 class RowStream {
  public:
   RowStream();

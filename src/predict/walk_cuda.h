@@ -19,25 +19,25 @@ namespace xgbgpu::cuda {
 struct WalkTree {
   WalkNode const* nodes;
   Node const* made;              ///< the nodes as they were made, level by level: the same ones, without an order
-  LevelState const* state;       ///< knows their number
+  LevelState const* state;       ///< knows the number of nodes
   bool ordered;                  ///< is there an order?
   bool may_go_on;                ///< may further levels be enqueued?
-  DeviceCategories categories;   ///< of their splits
+  DeviceCategories categories;   ///< sets of the splits by categories
   std::uint8_t const* start;     ///< see RowPaths; nullptr: rows walk from the root
-  NodeIndex const* start_nodes;  ///< in the tree
+  NodeIndex const* start_nodes;  ///< nodes in the tree that `start` refers to
 
   XGBGPU_HD bool finished() const { return !may_go_on || state->families == 0; }
   XGBGPU_HD NodeIndex size() const { return static_cast<NodeIndex>(ordered ? 2 * state->ordered + 1 : state->nodes); }
-  /// None of the first `n` nodes is deeper.
+  /// A depth that none of the first `n` nodes exceeds.
   XGBGPU_HD int DepthOfFirst(NodeIndex n) const { return ordered ? state->depth : made[n - 1].depth; }
 };
-/// After it, for all rows of the matrix: to[row · stride] = from[row · stride] + node_values[leaf]. `from` may be `to`.
+/// Enqueues to[row · stride] = from[row · stride] + node_values[leaf] for all rows. `from` may be `to`.
 void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float const* node_values, float const* from,
                     float* to, std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
-/// The same: positions[row] = leaf.
+/// Enqueues positions[row] = leaf, for all rows of the matrix.
 void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
                       DeviceLimits const& limits, cudaStream_t stream);
-/// The same, complements outside the sample.
+/// Writes positions as WriteLeavesOfAll does, but complements for rows outside the sample.
 void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
                        NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 

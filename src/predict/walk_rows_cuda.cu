@@ -40,7 +40,7 @@ class OwnRecord {
   std::uint32_t* words_;
 };
 
-/// The same for several tiles, where they are.
+/// The symbols of one row of a matrix of several tiles, read where they are.
 template <>
 class OwnRecord<0> {
  public:
@@ -69,14 +69,14 @@ __device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record
   return node.left + (GoesLeft(symbol, node.split, by_categories, tree.categories) ? 0 : 1);
 }
 
-/// Where next(n), and so on, leads: the last before kNoNode.
+/// Where n, next(n), next(next(n)) and so on lead: the last node before kNoNode.
 template <typename Next>
 __device__ NodeIndex Follow(NodeIndex n, Next&& next) {
   for (NodeIndex child = next(n); child != kNoNode; child = next(n)) n = child;
   return n;
 }
 
-/// Near nodes as they are. In shared memory.
+/// Near nodes as they are, in shared memory.
 template <bool kCategories>
 struct NearNodes {
   WalkNode nodes[kNearNodes];
@@ -99,7 +99,7 @@ __device__ NodeIndex FirstNode(WalkTree const& tree, std::uint64_t row) {
   return group != kDeadPath ? tree.start_nodes[group] : 0;
 }
 
-/// leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: of a record; 0 for several tiles.
+/// Does leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: words of a record; 0 for several tiles.
 /// kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
@@ -134,7 +134,7 @@ struct ByteWalk {
     std::uint8_t const symbol = reinterpret_cast<std::uint8_t const*>(words)[node.Place() | threadIdx.x * 4];
     return static_cast<NodeIndex>(node.Next(symbol));
   }
-  /// Where `steps` steps from the root lead the thread's record. By whole warps.
+  /// Where `steps` steps from the root lead the thread's record. Called by whole warps.
   __device__ NodeIndex Walk(int steps) const {
     NodeIndex n = 0;
     for (; steps >= kUntested; steps -= kUntested) {
@@ -152,7 +152,7 @@ struct ByteWalk {
   }
 };
 
-/// The same for such matrices, from the root. kWords: of a record.
+/// Does leave(row, leaf, leave.Fetch(row)) for matrices that NearNode serves, from the root. kWords: words of a record.
 template <int kWords, typename Leave>
 __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {

@@ -25,7 +25,8 @@ XGBGPU_HD bool IsIn(std::uint32_t const* set, std::uint32_t feature) {
 /// first.
 XGBGPU_HD std::uint64_t FeatureKey(std::uint32_t draw) { return std::uint64_t{draw} << 32; }
 
-/// The same with a weight: -log(u) / weight, which is not negative, so that its bits are ordered as its values.
+/// The place of a feature with a weight: -log(u) / weight, which is not negative, so that its bits are ordered as its
+/// values.
 XGBGPU_HD std::uint64_t FeatureKey(std::uint32_t draw, float weight) {
   constexpr float kLeastWeight = 1e-6f;  // a feature of weight 0 is taken last, but can be taken: as in XGBoost
   double const u = (static_cast<double>(draw) + 0.5) * (1.0 / 4294967296.0);

@@ -102,7 +102,7 @@ __device__ Place LastPlace(Choice const& choice, ChoiceShared* shared) {
   return last;
 }
 
-/// The features of the choice to the bit set `to`, which may be `from`. Called by the whole block.
+/// Writes the features of the choice to the bit set `to`, which may be `from`. Called by the whole block.
 __device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* shared) {
   Place const last = LastPlace(choice, shared);
   for (FeatureIndex first = 0; first < choice.features; first += kThreads) {

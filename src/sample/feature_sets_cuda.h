@@ -14,7 +14,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What kernels see. Sets are bit sets of `words` words.
+/// The sets of features as kernels see them: bit sets of `words` words.
 struct FeatureSetsView {
   std::uint32_t const* of_tree;  ///< or nullptr: all features
   /// [2 · families of a level, words], set 2 · family + (1 for the right child); or nullptr: all are as the tree's.
@@ -35,8 +35,8 @@ struct FeatureChoice {
   FeatureIndex features;
   FeatureSetsView sets;  ///< with of_nodes
 };
-/// FeatureSetsView::of_nodes of the children of all families, as FeatureSampler::Node tells them. Their numbers are those
-/// of the finished tree. Enqueued. (feature_sample_cuda.cu)
+/// Enqueues the choice of FeatureSetsView::of_nodes for the children of all families, as FeatureSampler::Node makes it.
+/// Their numbers are those of the finished tree. (feature_sample_cuda.cu)
 void ChooseFeatures(FeatureChoice const& level, LevelBounds const& bounds, DeviceLimits const& limits,
                     cudaStream_t stream);
 
@@ -46,8 +46,8 @@ class DeviceFeatureSets {
   /// `arena` must outlive it.
   DeviceFeatureSets(FeatureIndex features, DeviceArena* arena) : features_{features}, arena_{arena} {}
 
-  /// The next tree's set, and room for those of `nodes` nodes, which kernels choose. `weights`: of the features, or
-  /// empty. True if the memory is another now. Waits, if the tree may not be split by all features.
+  /// Copies the next tree's set, and makes room for those of `nodes` nodes, which kernels choose. `weights`: of the
+  /// features, or empty. True if the memory has moved. Waits, if the tree may not be split by all features.
   bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
   FeatureSetsView View() const;
 
@@ -57,7 +57,7 @@ class DeviceFeatureSets {
   bool has_tree_set_{false}, has_node_sets_{false}, has_weights_{false};
   DeviceBuffer<std::uint32_t> tree_set_, node_sets_;
   DeviceBuffer<float> weights_;
-  std::vector<float> uploaded_;  ///< what these are
+  std::vector<float> uploaded_;  ///< weights that are on the device
 };
 
 }  // namespace xgbgpu::cuda

@@ -59,7 +59,7 @@ std::vector<std::uint16_t> KeysOf(Span<GradientPair const> gradients, SamplingMe
   return keys;
 }
 
-/// All shards' rows by the bins of their keys.
+/// Counts the rows of all shards by the bins of their keys.
 std::vector<std::int64_t> CountKeys(Span<std::uint16_t const> keys, std::uint32_t first_told_apart, int threads,
                                     Collective& collective) {
   std::vector<std::atomic<std::int64_t>> counts(kKeyBins);

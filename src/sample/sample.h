@@ -17,8 +17,8 @@ namespace xgbgpu {
 
 namespace host {
 
-/// Lists a shard's rows of a uniform sample in ascending order. Row r of all is in if its 32-bit draw is below
-/// subsample · 2^32; the shard's first is row `first_row` of all, and number 0 in its list.
+/// Lists a shard's rows of a uniform sample in ascending order. A row is in the sample if its 32-bit draw is below
+/// subsample · 2^32. The shard's first row is row `first_row` of all shards, and number 0 in the list.
 ///
 /// Out     rows [n], the first returned elements are written, without gradients
 /// Cost    one draw per row; writes 8 bytes per sampled row; `counts` is scratch, [SampleChunks(n)]
@@ -29,8 +29,8 @@ std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t 
 /// Lists all rows of a shard: [rows of the shard]. Cost  writes 8 bytes per row.
 void ListAllRows(Span<RowRecord> rows, int threads);
 
-/// As params say: lists the shard's sampled rows in ascending order, and divides their gradients by their chances
-/// (sample_ops.h), where they have different ones.
+/// Lists the shard's rows of the sample that `params` ask for, in ascending order, and divides their gradients by their
+/// chances (sample_ops.h), where chances differ.
 ///
 /// In      gradients [n], of the shard's rows
 /// Out     rows [n], the first returned elements are written, without gradients; sampled [n]: the gradients that count,
@@ -62,7 +62,7 @@ class FeatureSampler {
   bool per_node() const { return bynode_ < 1.0f; }
   std::vector<FeatureIndex> const& Tree() const { return tree_; }  ///< ascending
   FeatureCounts counts() const;
-  /// Ascending; a function of (seed, tree, depth) and, with colsample_bynode, of the node.
+  /// Features of a node, ascending: a function of (seed, tree, depth) and, with colsample_bynode, of the node.
   std::vector<FeatureIndex> Node(int depth, NodeIndex node) const;
 
  private:

@@ -39,14 +39,14 @@ struct GivenGradients {
 #pragma unroll
     for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? KeyOf(v[i], kMethod) : kNoKey;
   }
-  /// Those that are not finite count wherever they are.
+  /// Raises the maxima. Gradients that are not finite count wherever they are.
   __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
     if (maxima->grad >= kNotFiniteBits) *grad_max = maxima->grad;
     if (maxima->hess >= kNotFiniteBits) *hess_max = maxima->hess;
   }
 };
 
-/// The same, computed from margins on the way.
+/// Gradients that are computed from margins on the way.
 template <typename Loss>
 struct ComputedGradients {
   RowGradients<Loss> losses;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   if (threadIdx.x == 0) sample.state->rule = MakeSampleRule(target, first, bin, threshold);
 }
 
-/// The keys of a block's rows, counted. The largest one of this thread.
+/// Counts the keys of a block's rows. Returns the largest one that this thread has seen.
 template <SamplingMethod kMethod, typename Gradients>
 __device__ std::uint32_t CountRows(Gradients const& gradients, std::uint64_t rows, float const* margins,
                                    SampleView const& sample, NearKeys* near) {
@@ -265,7 +265,7 @@ class KeyChances {
   std::uint64_t const* in_top_octave_;
 };
 
-/// The same for every row.
+/// One chance for every row.
 class OneChance {
  public:
   static constexpr std::uint32_t kTable = 1;

@@ -13,15 +13,15 @@
 
 namespace xgbgpu::cuda {
 
-/// What is known of a tree's sample; lives on the device. Zero before the first kernel.
+/// What is known of a tree's sample. It lives on the device and is zero before the first kernel.
 struct SampleState {
   std::uint32_t rows;         ///< drawn: more than SampleView::capacity if there was no room for all
   GradientMaxima maxima;      ///< over all rows, if nobody else has found them
   std::uint32_t largest_key;  ///< of all rows, if gradients decide
-  SampleRule rule;            ///< the same
+  SampleRule rule;            ///< the chances of rows, if gradients decide
 };
 
-/// Rows by their keys; lives on the device. Zero before the first kernel.
+/// Numbers of rows by their keys. They live on the device and are zero before the first kernel.
 struct alignas(16) KeyCounts {
   std::uint32_t of[kKeys];       ///< zero between trees
   std::uint32_t largest_before;  ///< key of the tree before
@@ -40,11 +40,11 @@ struct SampleView {
   EarlyGradients early;  ///< [capacity] in the order of `rows`; none, if rows are not copied, or few
   std::uint8_t* paths;   ///< [capacity] those of sampled rows are cleared; or nullptr
 
-  /// Rows that are there.
+  /// Number of drawn rows that there was room for.
   XGBGPU_HD std::uint32_t size() const { return state->rows < capacity ? state->rows : capacity; }
 };
 
-/// What decides, in the words of TrainParams.
+/// What decides which rows are drawn, in the words of TrainParams.
 struct SampleDraw : TreeDraw {
   std::uint64_t threshold;  ///< uniform: chance of every row
   SampleTarget target;

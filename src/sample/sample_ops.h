@@ -3,10 +3,12 @@
 /// A row is in the sample if its 32-bit draw is below its *chance*, a number of 2^-32ths. With `gradient_based` and
 /// `goss` the chance depends on the row's *key*, a measure of its gradient:
 ///
-///   gradient_based   sqrt(g² + 0.1 h²)   chance min(1, key / threshold), the threshold such that the chances add up to
+///   gradient_based   sqrt(g² + 0.1 h²)   chance min(1, key / threshold), the threshold such that the chances add up
+///   to
 ///                                        subsample · rows. From  Ou, "Out-of-core GPU gradient boosting",
 ///                                        arXiv:2005.09148; the weight of h² is that of XGBoost's gpu_hist
-///   goss             |g · h|             1 for the top_rate · rows largest keys; other_rate · rows of the others are
+///   goss             |g · h|             1 for the top_rate · rows largest keys; other_rate · rows of the others
+///   are
 ///                                        expected, each alike. From  Ke et al., "LightGBM: a highly efficient
 ///                                        gradient boosting decision tree", NIPS 2017
 ///
@@ -39,7 +41,7 @@ XGBGPU_HD bool IsSampled(std::uint32_t draw, std::uint64_t chance) { return draw
 
 constexpr std::uint64_t kCertain = std::uint64_t{1} << 32;
 
-constexpr int kKeyBits = 8;                ///< of a key after its leading one
+constexpr int kKeyBits = 8;                ///< bits of a key after its leading one
 constexpr std::uint32_t kKeys = 1U << 16;  ///< those eight and a float's exponent
 constexpr int kKeyOctaves = 22;
 constexpr std::uint32_t kKeyBins = 1 + (kKeyOctaves << kKeyBits);
@@ -49,7 +51,7 @@ struct PowerBelow {
   int exponent;
   float reciprocal;
 
-  /// Of the float's MagnitudeBits.
+  /// `magnitude`: the float's MagnitudeBits.
   XGBGPU_HD explicit PowerBelow(std::uint32_t magnitude) {
     constexpr std::uint32_t kOne = 127, kMost = 2 * kOne - 1;  // beyond, the reciprocal would not be a normal float
     std::uint32_t const biased = magnitude >> 23 < kMost ? magnitude >> 23 : kMost;
@@ -102,12 +104,12 @@ XGBGPU_HD std::uint64_t KeyValue(std::uint32_t bin) {
   return std::uint64_t{kOneBit + (bin - 1) % kOneBit} << ((bin - 1) / kOneBit);
 }
 
-/// How large a sample is wanted; numbers of rows.
+/// How large a sample is wanted, in rows.
 struct SampleTarget {
   SamplingMethod method;
-  double rows;      ///< that there are
-  double expected;  ///< in the sample
-  double top;       ///< of kGoss: certain
+  double rows;      ///< rows that there are
+  double expected;  ///< rows that the sample is expected to have
+  double top;       ///< kGoss: rows that are certain to be in it
 };
 
 XGBGPU_HD SampleTarget MakeSampleTarget(TrainParams const& params, std::uint64_t rows) {
@@ -179,7 +181,7 @@ XGBGPU_HD std::uint64_t ChanceInTopOctave(SampleRule const& rule, std::uint32_t 
   return static_cast<std::uint64_t>(static_cast<double>(KeyValue(1 + (octave << kKeyBits) + i)) * rule.per_value);
 }
 
-/// Of a row with this key. in_top_octave(i): ChanceInTopOctave, perhaps from a table: rows are many.
+/// The chance of a row with this key. in_top_octave(i): ChanceInTopOctave, perhaps from a table: rows are many.
 template <typename InTopOctave>
 XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t key, InTopOctave&& in_top_octave) {
   std::uint32_t const bin = KeyBin(key, rule.first_told_apart);

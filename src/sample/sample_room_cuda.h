@@ -16,13 +16,14 @@ class SampleRoom {
   /// `rows`: of the matrix. `arena` must outlive it.
   SampleRoom(std::uint64_t rows, DeviceArena* arena) : rows_{rows}, arena_{arena} {}
 
-  /// For samples of at most `copied` rows that lie side by side, or, if that is 0, of any size, listed elsewhere.
-  /// weighted: gradients decide who is in, and are divided by the chance. True if the memory is another now.
+  /// Makes room for samples of at most `copied` rows that lie side by side, or, if that is 0, of any size, listed
+  /// elsewhere. weighted: gradients decide who is in, and are divided by the chance. True if the memory has moved.
   bool Reserve(std::uint32_t copied, bool weighted, Stream const& stream);
   std::uint32_t copied() const { return copied_; }
-  /// Of copied rows, side by side; else, if weighted, by row of the matrix.
+  /// Gradients of copied rows, side by side; else, if weighted, by row of the matrix.
   GradientPair* gradients() const { return gradients_.data(); }
-  /// That much of it: rows that are listed, their records, paths and early gradients are elsewhere, and so is the state.
+  /// A view with the members whose memory is here. Listed rows, their records, paths and early gradients are elsewhere,
+  /// and so is the state.
   SampleView View() const;
 
  private:

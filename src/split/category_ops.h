@@ -15,10 +15,10 @@
 
 namespace xgbgpu {
 
-/// Few categories: one of them against all others.
+/// Are there so few categories that each is tried against all others?
 XGBGPU_HD bool SplitsOneByOne(SplitParams const& p, BinIndex categories) { return categories < p.max_cat_to_onehot; }
 
-/// Splits tried from either end of the sorted categories.
+/// How many splits are tried from each end of the sorted categories.
 XGBGPU_HD BinIndex SortedSplits(SplitParams const& p, BinIndex categories) {
   return (categories < p.max_cat_threshold ? categories : p.max_cat_threshold) - 1;
 }

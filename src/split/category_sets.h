@@ -16,20 +16,20 @@
 
 namespace xgbgpu::cuda {
 
-constexpr std::uint32_t kSharedCategories = 2048;  ///< that a block sorts in shared memory
+constexpr std::uint32_t kSharedCategories = 2048;  ///< most categories that a block sorts in shared memory
 
-/// Owns that memory. Sets take 4 · words bytes for every node; features of more than kSharedCategories categories take
-/// 8 bytes for each category and block of the split kernel.
+/// Owns the memory of sets of categories, and the room to sort in. Sets take 4 · words bytes for every node; features
+/// of more than kSharedCategories categories take 8 bytes for each category and block of the split kernel.
 class CategorySetRoom {
  public:
-  /// `blocks`: of the split kernel at most. `arena` must outlive it.
+  /// `blocks`: most blocks of the split kernel. `arena` must outlive it.
   CategorySetRoom(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena);
 
   bool any() const { return words_ != 0; }
-  /// Makes room for the sets of `nodes` nodes; those of the first `kept` stay. True if the memory is another now.
+  /// Makes room for the sets of `nodes` nodes; those of the first `kept` stay. True if the memory has moved.
   bool Reserve(std::size_t nodes, std::size_t kept, Stream const& stream);
   DeviceCategories View() const;
-  /// The sets of the first `nodes` nodes on the host, valid until the next call. Waits.
+  /// Copies the sets of the first `nodes` nodes to the host, where they are valid until the next call. Waits.
   CategorySets Read(std::size_t nodes, Stream const& stream);
 
  private:

@@ -1,4 +1,4 @@
-/// Splits by one categorical feature, found by one block: as host::EvaluateCategories and host::WriteCategorySet.
+/// Splits by one categorical feature, which one block finds as host::EvaluateCategories and host::WriteCategorySet do.
 #ifndef XGBGPU_SPLIT_CATEGORY_SPLIT_CUDA_CUH_
 #define XGBGPU_SPLIT_CATEGORY_SPLIT_CUDA_CUH_
 
@@ -51,7 +51,7 @@ struct CategorySums {
     longlong2 const v = Load(category);
     return {v.x, v.y};
   }
-  /// Subtracts those of the sibling, which begin at `built`.
+  /// Subtracts the sums of the built child, which begin at `built`.
   __device__ void Subtract(GradientSum const* built) const {
     for (BinIndex c = threadIdx.x; c < n; c += kSplitThreads) {
       longlong2 const v = Load(c), b = __ldcg(reinterpret_cast<longlong2 const*>(built + c * stride));
@@ -75,7 +75,7 @@ __device__ inline void SortFewKeys(std::uint64_t* keys, std::uint32_t n) {
   __syncthreads();
 }
 
-/// The same: of more keys by a bitonic sort. There is room for a power of two.
+/// Sorts keys, ascending: few as SortFewKeys does, more by a bitonic sort, for which there is room for a power of two.
 __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
   if (n <= kSplitThreads) {
     SortFewKeys(keys, n);
@@ -101,8 +101,8 @@ __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
   }
 }
 
-/// One byte more of the key of a limit's rank, by one warp. digits: how many keys that have its bytes so far have which
-/// next one, at `shift`. is_last: keys from this one on are wanted; else up to this one.
+/// Finds one byte more of the key of a limit's rank, by one warp. digits: how many keys that have its bytes so far have
+/// which next one, at `shift`. is_last: keys from this one on are wanted; else up to this one.
 __device__ inline void NarrowLimit(std::uint32_t const* digits, int shift, bool is_last, KeyLimit* limit) {
   constexpr std::uint32_t kOwn = kDigits / 32;
   std::uint32_t const lane = threadIdx.x % 32, rank = limit->rank;
@@ -126,8 +126,8 @@ __device__ inline void NarrowLimit(std::uint32_t const* digits, int shift, bool 
   if (limit->found && !is_last) limit->key |= below;
 }
 
-/// The `wanted` least of keys[0 … n) and the `wanted` largest, ascending, to shared->ends: by the bytes of the keys of
-/// two ranks, the first ones first. By the whole block.
+/// The `wanted` least of keys[0 … n) and the `wanted` largest, ascending, to shared->ends: by the bytes of the keys
+/// of two ranks, the first ones first. By the whole block.
 __device__ inline void SelectEnds(std::uint64_t const* keys, std::uint32_t n, std::uint32_t wanted,
                                   CategoryShared* shared) {
   std::uint32_t const warp = threadIdx.x / 32;

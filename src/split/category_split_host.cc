@@ -18,7 +18,7 @@ namespace host {
 
 namespace {
 
-/// Ascending at either end, where splits are tried; between them in any order.
+/// The keys of categories: ascending at either end, where splits are tried, and in any order between them.
 std::vector<std::uint64_t> SortedKeys(SplitParams const& params, Span<GradientSum const> sums) {
   std::vector<std::uint64_t> keys(sums.size());
   for (BinIndex c = 0; c < sums.size(); ++c) keys[c] = CategoryKey(params, sums[c], c);

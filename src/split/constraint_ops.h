@@ -10,7 +10,7 @@
 
 namespace xgbgpu {
 
-/// Of a node that is to be split.
+/// What the formulas ask of a node that is to be split.
 struct NodeTerms {
   double gain;  ///< NodeGain or BoundedGain
   WeightBounds bounds;
@@ -22,7 +22,7 @@ XGBGPU_HD float BoundedWeight(SplitParams const& p, LossSum s, WeightBounds boun
   return static_cast<float>(w < bounds.lower ? bounds.lower : (w > bounds.upper ? bounds.upper : w));
 }
 
-/// What a node adds if it is a leaf, before the learning rate. `bounds`: nullptr without monotone constraints.
+/// What a leaf adds to a margin, before the learning rate. `bounds`: nullptr without monotone constraints.
 XGBGPU_HD float LeafWeight(SplitParams const& p, LossSum s, WeightBounds const* bounds) {
   return bounds == nullptr ? static_cast<float>(NodeWeight(p, s)) : BoundedWeight(p, s, *bounds);
 }

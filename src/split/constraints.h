@@ -13,7 +13,7 @@
 
 namespace xgbgpu {
 
-/// What the parameters say, as tables over the features.
+/// The constraints that the parameters give, as tables over the features.
 ///
 /// From  XGBoost 1.7's hist: docs/adr/0010-constraints.md
 class Constraints {
@@ -45,9 +45,9 @@ class Constraints {
 /// What constraints leave to the nodes of one tree, made from the root downwards. Costs nothing where there are none.
 class NodeLimits {
  public:
-  /// A tree of one node. `constraints` must outlive its use.
+  /// Begins a tree of one node. `constraints` must outlive its use.
   void Reset(Constraints const& constraints);
-  /// Nodes `left` and left + 1 are the children that `split` gives to `parent`.
+  /// Adds nodes `left` and left + 1, the children that `split` gives to `parent`.
   void AddChildren(SplitParams const& params, NodeIndex parent, NodeIndex left, SplitCandidate const& split);
 
   WeightBounds bounds(NodeIndex node) const {
@@ -64,7 +64,7 @@ class NodeLimits {
   Constraints const* constraints_{nullptr};
   std::vector<WeightBounds> bounds_;  ///< [nodes] or empty
   std::vector<std::uint32_t> sets_;   ///< [nodes, set_words] that hold every feature above the node; not the root's
-  FeatureIndex first_feature_{0};     ///< by which the root is split
+  FeatureIndex first_feature_{0};     ///< the feature that splits the root
 };
 
 }  // namespace xgbgpu

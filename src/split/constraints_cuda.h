@@ -10,12 +10,13 @@
 
 namespace xgbgpu::cuda {
 
-/// As kernels see them: NodeLimits (split/constraints.h) for nodes in the order in which the device makes them.
+/// What kernels see of constraints: NodeLimits (split/constraints.h), for nodes in the order in which the device makes
+/// them.
 struct NodeLimitsView {
   std::int8_t const* directions;          ///< [features]; nullptr: there are no monotone constraints
   WeightBounds* bounds;                   ///< [nodes] with monotone constraints
   std::uint32_t const* sets_of_features;  ///< [features, set_words]
-  std::uint32_t* sets;                    ///< [nodes, set_words] not of the root
+  std::uint32_t* sets;                    ///< [nodes, set_words] interaction sets of all nodes but the root
   std::uint32_t set_words;                ///< 0: there are no interaction constraints
 
   friend bool operator==(NodeLimitsView const& a, NodeLimitsView const& b) {
@@ -24,13 +25,13 @@ struct NodeLimitsView {
   }
 };
 
-/// Memory of one growing tree; none without constraints.
+/// Owns the tables of the constraints and the limits of one growing tree; takes no memory without constraints.
 class DeviceConstraints {
  public:
-  /// The constraints of the trees to come, and room for `nodes` nodes, whose limits are lost if there was less. Copies
+  /// Sets the constraints of the trees to come, and makes room for `nodes` nodes; if it grows, limits are lost. Copies
   /// tables only if they have changed, and then waits.
   void Set(Constraints constraints, std::size_t nodes, DeviceArena* arena, Stream const& stream);
-  /// Room for `nodes` nodes; the limits of the first `used` stay.
+  /// Makes room for `nodes` nodes; the limits of the first `used` stay.
   void Extend(std::size_t used, std::size_t nodes, DeviceArena* arena, Stream const& stream);
 
   Constraints const& constraints() const { return constraints_; }

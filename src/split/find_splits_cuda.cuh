@@ -64,7 +64,7 @@ __device__ void FinishNode(SplitView const& view, GroupItem const& item, SplitSh
   }
 }
 
-/// Counts what the block has looked at for the child, whose best split its last block writes.
+/// Counts what the block has looked at for the child. The child's last block writes its best split.
 template <bool kCategories>
 __device__ void EndRunOfChild(SplitView const& view, std::uint32_t child, std::uint32_t groups_done,
                               GroupItem const& item, SplitShared const& shared, CategoryShared* room) {
@@ -97,7 +97,8 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
   ItemPlace place = FirstOfAll(groups);
   SplitGroup group = view.groups[place.group];  // what no kernel of the tree writes can be read early
   WaitForKernelBefore();
-  // All of this on its way together. There is a family for the first item of every block, even if it is not in use.
+  // All of these loads are on their way together. There is a family for the first item of every block, even if it is
+  // not in use.
   Family family = view.tree.families[place.child / 2];
   bool const root = view.tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
   std::uint32_t const children = view.tree.state->families * (root ? 1 : 2);
@@ -168,7 +169,7 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
   }
 }
 
-/// Siblings by subtraction, and the best split of every child. Enqueued.
+/// Enqueues the subtraction that makes siblings' histograms, and the search for the best split of every child.
 template <typename Plan>
 void FindSplitsByBlocks(SplitView const& view, LevelBounds const& bounds, Plan const& plan, DeviceLimits const& limits,
                         cudaStream_t stream) {

@@ -19,8 +19,8 @@ __device__ inline std::uint32_t OrderOf(std::uint32_t column, bool forward, std:
   return (column << 18) | (forward ? bin : (1U << 18) - 1 - bin);  // 256 columns, 2^17 bins
 }
 
-/// The same sum, of which the compiler knows nothing: what depends on it stays in the branch that needs it, instead of
-/// being computed by all threads before a loop.
+/// Returns the sum as a value of which the compiler knows nothing: what depends on it stays in the branch that needs
+/// it, instead of being computed by all threads before a loop.
 __device__ inline GradientSum Opaque(GradientSum sum) {
   long long grad = sum.grad, hess = sum.hess;
   asm volatile("" : "+l"(grad), "+l"(hess));
@@ -34,7 +34,7 @@ struct BinSegment {
   std::uint32_t columns;   ///< of the group, as many as threads are dealt to: a power of two
   std::uint32_t first, n;  ///< bins
   std::uint32_t runs;      ///< of kSplitBins bins, of the longest segment of the group
-  std::uint64_t cell;      ///< of its first bin
+  std::uint64_t cell;      ///< cell of its first bin
 
   __device__ std::uint32_t column() const { return threadIdx.x & (columns - 1); }
 };
@@ -76,7 +76,7 @@ struct BinRun {
       sum[i] = {v.x, v.y};
     }
   }
-  /// The same of staged bins.
+  /// Loads the bins that were staged.
   __device__ void Load(BinSegment const& s, longlong2 const (*staged)[kSplitThreads]) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
@@ -138,8 +138,8 @@ __device__ inline void SumBelow(BinSegment const& s, GradientSum mine, SplitShar
 /// 1, after it, they go right.
 struct RunSplits {
   BinRun run;
-  GradientSum total, present;  ///< of the node; of its rows that have the feature
-  GradientSum below;           ///< of its values below the run
+  GradientSum total, present;  ///< sums of the node, and of its rows that have the feature
+  GradientSum below;           ///< sum of its values below the run
 
   /// The sum of what goes left.
   __device__ GradientSum Left(int number) const {
@@ -152,7 +152,7 @@ struct RunSplits {
   }
 };
 
-/// Their bounds; -1 where there is no candidate.
+/// The bounds of these splits; -1 where there is no candidate.
 template <bool kMonotone>
 struct RunBounds {
   float bound[2 * kSplitBins];
@@ -239,9 +239,9 @@ __device__ inline bool MayMeetAt(SplitView const& view, NodeIndex n, FeatureInde
 /// What a block has to do for one node and group.
 struct GroupItem {
   NodeIndex node;
-  GradientSum total;             ///< of the node
+  GradientSum total;             ///< sum of the node
   GradientSum* own;              ///< the node's histogram
-  GradientSum const* built;      ///< its sibling's, to be subtracted from what is `own`, or nullptr
+  GradientSum const* built;      ///< the built child's histogram, to be subtracted from `own`, or nullptr
   std::uint32_t const* allowed;  ///< features, or nullptr: all
   SplitCandidate* candidates;    ///< [groups] what is found
 };
@@ -339,7 +339,7 @@ __device__ void BestOfGroup(SplitView const& view, BinSegment const& s, GroupIte
   int const direction = kMonotone && scanned ? view.limits.directions[s.feature] : 0;
   SumBelow(s, sum, shared, &splits.below, &splits.present);
   ask_ahead();                 // after the barrier: all threads have read what they had asked for
-  unsigned long long top = 0;  // of the runs so far
+  unsigned long long top = 0;  // largest key of the runs so far
   for (std::uint32_t from = 0; from < s.runs * kSplitBins; from += kSplitBins) {
     if (s.runs > 1) {
       if (from > 0) __syncthreads();  // the shared words are used again

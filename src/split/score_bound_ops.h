@@ -51,10 +51,10 @@ XGBGPU_HD std::int64_t LeastHessian(SplitParams const& p) {
   return whole + (static_cast<double>(whole) < needed ? 1 : 0);
 }
 
-/// Of a denominator from 2^-126 to 2^126; to 2 units in the last place.
+/// a / b for a `b` from 2^-126 to 2^126; right to 2 units in the last place.
 XGBGPU_HD float FastQuotient(float a, float b) {
 #if defined(__CUDA_ARCH__)
-  float inverse;  // to 1 unit; __fdividef looks for denominators that there are not
+  float inverse;  // right to 1 unit; __fdividef would also check for denominators that do not occur here
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
   return a * inverse;
 #else

@@ -28,7 +28,7 @@ struct SplitParams {
   double hess_unit;
 };
 
-/// Between which a node's weight must be, so that no leaf below it breaks a monotone constraint above it.
+/// A node's weight must lie between these, so that no leaf below it breaks a monotone constraint above it.
 struct WeightBounds {
   float lower{-3.402823466e+38f};
   float upper{3.402823466e+38f};

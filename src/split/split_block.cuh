@@ -13,7 +13,7 @@ namespace xgbgpu::cuda {
 
 /// What tells of the splits of a tree that they are not the best.
 struct SplitFilter {
-  float lambda;             ///< of ScoreUnits
+  float lambda;             ///< ScoreUnits::lambda
   std::int64_t least_hess;  ///< LeastHessian
 };
 __device__ inline SplitFilter FilterOf(SplitParams const& params) {
@@ -35,13 +35,13 @@ struct SplitShared {
   FoundByWarp found[kSplitThreads / 32];
 };
 
-/// The larger gain first, then the smaller `order`. 0: no candidate.
+/// A key that puts the larger gain first, then the smaller `order`. 0: no candidate.
 __device__ inline unsigned long long CandidateKey(float gain, std::uint32_t order) {
   if (!(gain > 0.0f)) return 0;
   return (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | (0xFFFFFFFFU - order);
 }
 
-/// Its gain.
+/// The gain that a key was made of.
 __device__ inline float GainOf(unsigned long long key) {
   return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
 }
@@ -52,12 +52,12 @@ __device__ inline unsigned long long WarpMax(unsigned long long key) {
   return (static_cast<unsigned long long>(top) << 32) | WarpMax(high == top ? low : 0);
 }
 
-/// Of numbers that are not negative, whose bits compare as they do.
+/// The maximum of numbers that are not negative, whose bits compare as they do.
 __device__ inline float WarpMax(float value) { return __uint_as_float(WarpMax(__float_as_uint(value))); }
 
 // Each of the following is a barrier. What it shares must not be written before one more barrier.
 
-/// In every thread the largest of the block's numbers, none of which is negative.
+/// Returns in every thread the largest of the block's numbers, none of which is negative.
 __device__ inline float LargestOfBlock(float value, SplitShared* shared) {
   float const of_warp = WarpMax(value);
   if (threadIdx.x % 32 == 0) shared->warp_bound[threadIdx.x / 32] = of_warp;
@@ -65,7 +65,7 @@ __device__ inline float LargestOfBlock(float value, SplitShared* shared) {
   return WarpMax(shared->warp_bound[threadIdx.x % (kSplitThreads / 32)]);
 }
 
-/// The same of pairs, each half by itself.
+/// Returns in every thread the largest key and the largest `least` of the block, each by itself.
 __device__ inline FoundByWarp LargestOfBlock(unsigned long long key, float least, SplitShared* shared) {
   FoundByWarp const of_warp{WarpMax(key), WarpMax(least)};
   if (threadIdx.x % 32 == 0) shared->found[threadIdx.x / 32] = of_warp;

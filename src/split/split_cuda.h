@@ -21,15 +21,15 @@ namespace xgbgpu::cuda {
 struct SplitView {
   GrowingTree tree;
   DeviceMatrixView matrix;
-  DeviceHistograms histograms;    ///< siblings' are subtracted on the way
-  SplitParams const* params;      ///< without units
+  DeviceHistograms histograms;    ///< those of siblings are made on the way, by subtraction
+  SplitParams const* params;      ///< its units are not set
   GradientState const* gradient;  ///< has the units
   SplitGroup const* groups;       ///< [group_count]
   std::uint32_t group_count;
   WarpGroup const* warp_groups;  ///< [warp_group_count] looked at instead of groups, if there are any
   std::uint32_t warp_group_count;
   SplitCandidate* candidates;  ///< [children of the families, group_count]
-  FeatureSetsView features;    ///< that nodes may be split by
+  FeatureSetsView features;    ///< the features that nodes may be split by
   NodeLimitsView limits;       ///< what constraints leave to each node
   DeviceCategories categories;
 };

@@ -42,12 +42,12 @@ class SplitFinder {
   /// `matrix` has the cuts and cells of all pages and shards.
   SplitFinder(QuantisedMatrix const& matrix, int threads);
 
-  /// Forgets the last tree. All three must outlive the next.
+  /// Forgets the last tree. All three arguments must outlive the next one.
   void Begin(SplitParams const& params, Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
   /// Subtracts, where that is wanted, and writes `best` of every job. The `bin` of a split by categories is the number
   /// of a set.
   void Find(Span<SplitFamily> families);
-  /// Of all splits by categories that were found.
+  /// The sets of all splits by categories that were found.
   CategorySets category_sets() const { return {category_sets_, set_words_}; }
 
  private:

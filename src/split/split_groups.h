@@ -15,11 +15,11 @@ class DeviceMatrix;
 
 namespace xgbgpu::cuda {
 
-constexpr int kSplitThreads = 256;  ///< of one item
+constexpr int kSplitThreads = 256;  ///< threads that look at one item
 constexpr int kSplitResident = 2;   ///< blocks of the split kernel on a multiprocessor, at most
 constexpr int kSplitBins = 4;  ///< neighbouring bins of a feature that one thread of the split kernel looks at at once
 
-/// Rows of a matrix up to which the split kernel starts early: there a level is little more than its launches.
+/// The split kernel starts early for matrices of at most so many rows: their levels are little more than launches.
 constexpr std::uint64_t kMostEarlyRows = 1 << 20;
 
 /// Features that one item of the split kernel looks at.
@@ -33,10 +33,10 @@ struct SplitGroup {
 /// Groups of neighbouring features, ascending, never of two tiles.
 std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix);
 
-/// Groups up to which the block that chooses the next level finds the best of each node's.
+/// With at most so many groups, the block that chooses the next level finds the best of each node's candidates.
 constexpr std::uint32_t kMostReducedGroups = 16;
 
-// Where there are more, in sparse matrices, a warp looks at a few features at a time, and waits for no other.
+// Where a sparse matrix has more groups, a warp looks at a few features at a time, and waits for no other.
 
 constexpr std::uint32_t kWarpSplitBins = 8;  ///< neighbouring bins of a feature that one lane looks at
 constexpr int kWarpSplitRounds = 2;          ///< of 32 lanes, whose bins a warp loads together
@@ -73,8 +73,8 @@ struct WarpGroupRuns {
   }
 };
 
-/// All features, ascending. None if one is categorical, or has more bins than a warp can look at; nor if so many blocks
-/// may look at a child that their candidates need more than `places`.
+/// Groups of all features, ascending. There are none if one is categorical, or has more bins than a warp can look at;
+/// nor if so many blocks may look at a child that their candidates need more than `places`.
 std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts, std::size_t places);
 
 }  // namespace xgbgpu::cuda

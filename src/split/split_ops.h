@@ -45,7 +45,7 @@ XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
   return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
 }
 
-/// Rounded once to float; 0 for NaN and infinity, which lambda = 0 can make.
+/// The gain rounded once to float; 0 for NaN and infinity, which lambda = 0 can make.
 XGBGPU_HD float FiniteGain(double gain) {
   auto const rounded = static_cast<float>(gain);
   return rounded < 3.402823466e+38f ? rounded : 0.0f;

@@ -7,7 +7,7 @@
 namespace xgbgpu {
 
 struct SplitPolicy {
-  /// Memory for the candidates of a level at most; deeper trees are grown attended.
+  /// The candidates of a level take at most so much memory; deeper trees are grown attended.
   std::size_t most_candidate_bytes{std::size_t{256} << 20};
 };
 

@@ -15,14 +15,14 @@
 
 namespace xgbgpu::cuda {
 
-/// Groups of features and candidates; what constraints, samples of features and categories add.
+/// Owns the groups of features, the candidates, and what constraints, samples of features and categories add.
 class SplitRoom {
  public:
   SplitRoom(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedRoom* room);
 
   /// Bytes of the candidates of one node.
   std::size_t candidate_bytes() const { return groups_.size() * sizeof(SplitCandidate); }
-  /// Room for the candidates of `nodes` nodes of a level, and for the sets of categories of `tree_nodes` nodes.
+  /// Makes room for the candidates of `nodes` nodes of a level, and for the sets of categories of `tree_nodes` nodes.
   void Reserve(std::size_t nodes, std::size_t tree_nodes);
   /// Does the plan of the next level find the best of each node's candidates itself? Not where the last block of each
   /// node has to: where groups are many, and where sets of categories are to be written.

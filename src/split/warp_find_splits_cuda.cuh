@@ -1,5 +1,5 @@
-/// The same kernel by warps, where sparse features are many. Plan: as in find_splits_cuda.cuh, and Plan::kSharedBytes, of
-/// what its Finish shares.
+/// The kernel that looks for splits, by warps, where sparse features are many. A Plan has what find_splits_cuda.cuh
+/// says, and kSharedBytes: the shared memory of its Finish.
 #ifndef XGBGPU_SPLIT_WARP_FIND_SPLITS_CUDA_CUH_
 #define XGBGPU_SPLIT_WARP_FIND_SPLITS_CUDA_CUH_
 
@@ -15,13 +15,13 @@
 
 namespace xgbgpu::cuda {
 
-constexpr int kWarpSplitThreads = kPlanThreads;  ///< of a block: its last one plans
+constexpr int kWarpSplitThreads = kPlanThreads;  ///< threads of a block: the last block plans
 constexpr std::uint32_t kSplitWarps = kWarpSplitThreads / 32;
 static_assert(kSplitWarps == kWarpRun);
 constexpr int kWarpSplitResident = 2;
 constexpr std::size_t kWarpSplitBytes = kSplitWarps * kWarpCellBytes;
 
-/// Beside the cells of its warps.
+/// What a block shares beside the cells of its warps.
 struct WarpSplitShared {
   SplitRules rules;
   SplitCandidate found[kSplitWarps];
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kWarpSplitThreads, kWarpSplitResident)
   }
 }
 
-/// FindSplitsByBlocks for a view that has warp_groups. Enqueued.
+/// Enqueues what FindSplitsByBlocks does, for a view that has warp_groups.
 template <typename Plan>
 void FindSplitsByWarps(SplitView const& view, LevelBounds const& bounds, Plan const& plan, DeviceLimits const& limits,
                        cudaStream_t stream) {

@@ -31,7 +31,7 @@ __device__ Sum Shortened(longlong2 sum) {
   return {static_cast<decltype(Sum::grad)>(sum.x), static_cast<decltype(Sum::hess)>(sum.y)};
 }
 
-/// By what splits are judged; shared by a block.
+/// What splits are judged by. A block shares it.
 struct SplitRules {
   SplitParams params;  ///< in the units of the tree
   SplitFilter filter;
@@ -93,8 +93,8 @@ __device__ void LoadCells(WarpGroup const& group, GroupItem const& item, bool ke
 template <typename Sum>
 struct LaneSplits {
   Sum sum[kWarpSplitBins];  ///< those beyond the end are zero
-  Sum total, present;       ///< of the node; of its rows that have the feature
-  Sum below;                ///< of its values below these bins
+  Sum total, present;       ///< sums of the node, and of its rows that have the feature
+  Sum below;                ///< sum of its values below these bins
 
   /// visit(left, empty) for the splits on either side of the bins, with the sum of what goes left: after each bin,
   /// where missing values go right, then, if there are any, before each, where they go left. `empty`: the bin is.
@@ -229,7 +229,7 @@ __device__ void LookAtRound(SplitView const& view, WarpGroup const& group, Group
   }
 }
 
-/// All rounds of a group. `room`: kWarpCellBytes of shared memory.
+/// Goes through all rounds of a group. `room`: kWarpCellBytes of shared memory.
 template <bool kMonotone, typename Sum>
 __device__ void LookAtGroup(SplitView const& view, WarpGroup const& group, GroupItem const& item, bool keeps,
                             SplitRules const& rules, void* room, BestOfWarp* best, SplitCandidate* found) {
