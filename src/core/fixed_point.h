@@ -4,15 +4,15 @@
 ///
 ///   narrow   |q| <= 2^14, 16 bits each. Rounded at random, unbiased, by a draw that depends on (seed, tree, row) only.
 ///   wide     |q| <= 2^w, w = min(45, 62 - ceil(log2 rows)). Rounded to nearest, but hessians above 0 to 1 at least. A
-///            float has 24 significant bits, so whatever is not smaller than 2^-21 of the largest gradient is represented
-///            exactly (w = 45).
+///            float has 24 significant bits, so whatever is not smaller than 2^-21 of the largest gradient is
+///            represented exactly (w = 45).
 ///
 /// Overflow proof. Let n = rows <= 2^32. The shift makes max|v| · 2^shift < 2^w (w = 14 or as above), and rounding goes
 /// up to 2^w at most, as does a unit. A sum over any subset of rows is then at most n · 2^w in magnitude:
 ///   narrow   2^32 · 2^14 = 2^46 < 2^63
 ///   wide     n · 2^(62 - ceil(log2 n)) <= 2^62 < 2^63
-/// A difference of two such sums (sibling = parent - child) is again a sum over a subset of rows: same bound.
-/// Narrow sums kept as two 32-bit halves of one word (histogram/histogram_ops.h) cover at most 2^16 rows:
+/// A difference of two such sums (sibling = parent - child) is a sum over a subset of rows, too, and has the same
+/// bound. Narrow sums kept as two 32-bit halves of one word (histogram/histogram_ops.h) cover at most 2^16 rows:
 ///   2^16 · 2^14 = 2^30 < 2^31.
 #ifndef XGBGPU_CORE_FIXED_POINT_H_
 #define XGBGPU_CORE_FIXED_POINT_H_
