@@ -113,11 +113,11 @@ struct AftGradients {
     double const ratio = numerator / denominator;
     return denominator < 1e-12 && (ratio != ratio || HasOverflowed(ratio)) ? limit : ratio;
   }
-  /// A NaN stays one.
+  /// Returns x, or the bound that it is beyond. A NaN stays one.
   XGBGPU_HD static double Bounded(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 };
 
-/// f(loss) with the loss of survival:aft.
+/// Calls f with the loss of survival:aft.
 template <typename F>
 void VisitAft(ObjectiveParams const& params, F&& f) {
   switch (params.aft_distribution) {
