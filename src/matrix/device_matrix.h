@@ -20,9 +20,9 @@ class QuantisedMatrix;
 ///
 /// Dense   Columns are dealt in order to tiles of `tile_columns` (a power of two); a tile has one record of
 ///         tile_columns · symbol_bytes bytes per row. Records of a tile lie one after the other: a kernel that sums
-///         one tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond
-///         the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns
-///         touch neighbouring words.
+///         one tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns
+///         beyond the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring
+///         columns touch neighbouring words.
 ///         Where sums of columns with so many bins do not fit shared memory, dense data are sparse in tiles, too.
 /// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
 ///         Or *in tiles*, where rows have many cells in each: neighbouring features whose sums fit shared memory make

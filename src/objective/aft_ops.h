@@ -62,8 +62,8 @@ struct ExtremeNoise {
   XGBGPU_HD static AftLimits OfHessian(double) { return {15.0, 1e-16}; }
 };
 
-/// (margin, bounds of the survival time, weight) → gradient and hessian, times the weight. The time is known where both
-/// bounds are equal; an infinite upper bound and a lower one of 0 (or less) say nothing.
+/// (margin, bounds of the survival time, weight) → gradient and hessian, times the weight. The time is known where
+/// both bounds are equal; an infinite upper bound and a lower one of 0 (or less) say nothing.
 template <typename Noise>
 struct AftGradients {
   double scale;
