@@ -7,14 +7,13 @@
 
 namespace xgbgpu::cuda {
 
-constexpr int kPlanThreads = 256;  ///< of every kernel whose last block plans
-
-/// By warps: a block that plans is all that runs, so what counts is the longest chain of its threads.
+constexpr int kPlanThreads = 256;  ///< threads of a block, in every kernel whose last block plans
+/// Scans by warps. A block that plans is all that runs then, so what counts is the longest chain of its threads.
 template <int kThreads>
 using PlanScanOf = cub::BlockScan<unsigned long long, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
 using PlanScan = PlanScanOf<kPlanThreads>;
 
-/// Exclusive prefix sums over the block of two counts packed in one word; *carry is the sum of all earlier calls.
+/// Returns exclusive prefix sums over the block, of two counts packed in one word. *carry is the sum of earlier calls.
 template <typename Scan = PlanScan>
 __device__ inline unsigned long long ScanStep(unsigned long long value, unsigned long long* carry,
                                               typename Scan::TempStorage& storage) {

@@ -1,5 +1,5 @@
-/// Totals over a block, so that device memory sees one addition a block and not one a warp: additions to one address
-/// are carried out one after the other.
+/// Totals over a block. With them a kernel makes one addition in device memory for each block and not for each warp:
+/// additions to one address are carried out one after the other.
 #ifndef XGBGPU_CORE_BLOCK_TOTALS_CUH_
 #define XGBGPU_CORE_BLOCK_TOTALS_CUH_
 
@@ -8,8 +8,8 @@
 
 namespace xgbgpu::cuda {
 
-/// use(which, total) in one thread for each of two totals: combine() over all threads' values. Called by the whole
-/// block, once in a kernel for each type of `use`. combine is associative and commutative.
+/// Combines all threads' values to two totals, and calls use(which, total) in one thread for each of them. The whole
+/// block must call this, once in a kernel for each type of `use`. combine is associative and commutative.
 template <int kBlockThreads, typename T, typename Combine, typename Use>
 __device__ void ForBlockTotals(T first, T second, Combine&& combine, Use&& use) {
   __shared__ T totals[kBlockThreads / 32][2];
@@ -28,7 +28,7 @@ __device__ void ForBlockTotals(T first, T second, Combine&& combine, Use&& use) 
   use(threadIdx.x, total);
 }
 
-/// Adds the block's sums to *to. kUse: another number for each use in a kernel, which has shared memory of its own.
+/// Adds the block's sums to *to. Each use in a kernel needs a kUse of its own, which gives it shared memory of its own.
 template <int kBlockThreads, int kUse = 0>
 __device__ void AddBlockSum(GradientSum own, GradientSum* to) {
   ForBlockTotals<kBlockThreads>(

@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// Move-only, 64-byte aligned, contents undefined until written. Throws std::bad_alloc.
+/// It is move-only and 64-byte aligned; its contents are undefined until written. Throws std::bad_alloc.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -30,7 +30,7 @@ class Buffer {
     }
   }
 
-  /// At least `size` elements; contents are lost if it had to grow.
+  /// Makes room for at least `size` elements. The contents are lost if the buffer had to grow.
   void Reserve(std::size_t size) {
     if (size > size_) {
       *this = Buffer{};  // release first: the peak is one buffer, not two

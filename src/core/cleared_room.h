@@ -12,11 +12,11 @@ namespace xgbgpu::cuda {
 /// addresses.
 class ClearedRoom {
  public:
-  /// Both must outlive it.
+  /// The arena and the stream must outlive this object.
   ClearedRoom(DeviceArena* arena, Stream const& stream) : arena_{arena}, stream_{stream} {}
 
-  /// Room for `size` elements. If there was less, what was there is lost, and the new memory is cleared: structures are
-  /// read whole, their padding too.
+  /// Makes room for `size` elements. If there was less, what was there is lost, and the new memory is cleared:
+  /// structures are read whole, their padding too.
   template <typename T>
   void Reserve(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
     Note([&] {
@@ -25,7 +25,7 @@ class ClearedRoom {
       return true;
     });
   }
-  /// reserve() says whether memory is another now. If it throws, it may be.
+  /// Calls reserve(), which returns whether memory has moved. If it throws, memory may have moved, too.
   template <typename F>
   void Note(F&& reserve) {
     try {

@@ -48,7 +48,7 @@ namespace {
 
 std::atomic<std::int64_t> allocations{0};
 std::atomic<std::int64_t> failing_allocation{-1};
-std::atomic<pid_t> process_in_use{0};  ///< a device, that is
+std::atomic<pid_t> process_in_use{0};  ///< the process that has had memory of a device
 
 bool MustFail() {
   std::int64_t const number = allocations.fetch_add(1);

@@ -21,7 +21,7 @@ namespace xgbgpu {
 /// Throws DeviceError "<what>: <CUDA's text>; <advice>" unless `status` is cudaSuccess.
 void CheckCuda(cudaError_t status, char const* what);
 
-/// Makes `device` current for this thread, and the one before again at the end.
+/// Makes `device` current for this thread, and at its end the device that was current before.
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
@@ -59,7 +59,7 @@ class Event {
   Event& operator=(Event const&) = delete;
 
   void Record(cudaStream_t stream) const { CheckCuda(cudaEventRecord(event_, stream), "recording an event"); }
-  /// What is enqueued on `stream` from now on waits for the last Record; for nothing if there was none.
+  /// What is enqueued on `stream` from now on waits for the last Record. If there was none, it does not wait.
   void HoldUp(cudaStream_t stream) const { CheckCuda(cudaStreamWaitEvent(stream, event_, 0), "ordering streams"); }
   /// The host waits for the last Record.
   void Wait(char const* what) const { CheckCuda(cudaEventSynchronize(event_), what); }
@@ -83,8 +83,8 @@ class DeviceArena {
   DeviceArena(DeviceArena const&) = delete;
   DeviceArena& operator=(DeviceArena const&) = delete;
 
-  /// Uninitialised memory, 256-byte aligned; nullptr for 0 bytes. Throws OutOfDeviceMemory saying what was needed, for
-  /// which part, what was free, and what to try.
+  /// Returns uninitialised memory, 256-byte aligned; nullptr for 0 bytes. Throws OutOfDeviceMemory saying what was
+  /// needed, for which part, what was free, and what to try.
   void* Allocate(char const* part, std::size_t bytes);
   void Free(char const* part, void* memory, std::size_t bytes) noexcept;
 
@@ -105,7 +105,8 @@ class DeviceArena {
 /// a negative n ends that. Returns how many allocations were made since the last call.
 std::int64_t FailDeviceAllocation(std::int64_t n);
 
-/// Owning array on the device; move-only; contents undefined until written. Its arena must outlive it.
+/// An owning array on the device. It is move-only, and its contents are undefined until written. Its arena must outlive
+/// it.
 template <typename T>
 class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -145,11 +146,12 @@ class DeviceBuffer {
   std::size_t size_{0};
 };
 
-/// Has this process had memory of a device? What does so first waits for the driver. Not a process forked since.
+/// Tells whether this process has had memory of a device; if not, its first use waits for the driver. A process that
+/// was forked since has had none.
 bool DeviceIsInUse();
 
-/// Makes room for `size` elements; contents are lost if there was less. The old buffer goes first: the peak is one.
-/// True if the buffer is another now.
+/// Makes room for `size` elements. If there was less, the contents are lost: the old buffer is freed first, so that
+/// there are never two. Returns whether the buffer is a new one.
 template <typename T>
 bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t size) {
   if (buffer->size() >= size) return false;
@@ -158,7 +160,7 @@ bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std:
   return true;
 }
 
-/// Host memory for PinnedBuffer; nullptr for 0 bytes. Throws DeviceError saying what was needed.
+/// Returns host memory for PinnedBuffer; nullptr for 0 bytes. Throws DeviceError saying what was needed.
 void* AllocatePinned(std::size_t bytes);
 
 /// Host memory that the device copies from and to at full speed, without a copy in between.
@@ -185,7 +187,7 @@ class PinnedBuffer {
   std::size_t size_{0};
 };
 
-/// Copies that keep the order of the stream. Host memory must stay as it is until the stream gets there.
+/// The copies below keep the order of the stream. Host memory must stay as it is until the stream gets there.
 template <typename T>
 void CopyToDevice(T* to, T const* from, std::size_t n, cudaStream_t stream, char const* what) {
   CheckCuda(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream), what);
@@ -194,7 +196,7 @@ template <typename T>
 void CopyToHost(T* to, T const* from, std::size_t n, cudaStream_t stream, char const* what) {
   CheckCuda(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), what);
 }
-/// A copy of `from`, which may be any host memory; waits for it.
+/// Copies `from`, which may be any host memory, to a new buffer, and waits for the copy.
 template <typename T>
 DeviceBuffer<T> Upload(DeviceArena* arena, char const* part, T const* from, std::size_t n) {
   DeviceBuffer<T> to{arena, part, n};
@@ -208,7 +210,7 @@ void FillBytes(T* to, int byte, std::size_t n, cudaStream_t stream, char const* 
   CheckCuda(cudaMemsetAsync(to, byte, n * sizeof(T), stream), what);
 }
 
-/// What kernels are fitted to.
+/// The properties of a device that kernels are fitted to.
 struct DeviceLimits {
   int device;
   int processors;               ///< streaming multiprocessors
@@ -217,7 +219,7 @@ struct DeviceLimits {
   bool starts_early;            ///< cuda::StartsEarly (core/launch.h)
   bool shared{false};           ///< kernels of other trees run on the same multiprocessors
 };
-/// Of the current device.
+/// Returns the limits of the current device.
 DeviceLimits CurrentDeviceLimits();
 
 /// A named range in the timeline of a profiler (NVTX).

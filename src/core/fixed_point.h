@@ -4,15 +4,15 @@
 ///
 ///   narrow   |q| <= 2^14, 16 bits each. Rounded at random, unbiased, by a draw that depends on (seed, tree, row) only.
 ///   wide     |q| <= 2^w, w = min(45, 62 - ceil(log2 rows)). Rounded to nearest, but hessians above 0 to 1 at least. A
-///            float has 24 significant bits, so whatever is not smaller than 2^-21 of the largest gradient is represented
-///            exactly (w = 45).
+///            float has 24 significant bits, so whatever is not smaller than 2^-21 of the largest gradient is
+///            represented exactly (w = 45).
 ///
-/// Overflow proof. Let n = rows <= 2^32. The shift makes max|v| · 2^shift < 2^w (w = 14 or as above), and rounding goes
-/// up to 2^w at most, as does a unit. A sum over any subset of rows is then at most n · 2^w in magnitude:
+/// Overflow proof. Let n = rows <= 2^32. The shift makes max|v| · 2^shift < 2^w (w = 14 or as above), and rounding
+/// goes up to 2^w at most, as does a unit. A sum over any subset of rows is then at most n · 2^w in magnitude:
 ///   narrow   2^32 · 2^14 = 2^46 < 2^63
 ///   wide     n · 2^(62 - ceil(log2 n)) <= 2^62 < 2^63
-/// A difference of two such sums (sibling = parent - child) is again a sum over a subset of rows: same bound.
-/// Narrow sums kept as two 32-bit halves of one word (histogram/histogram_ops.h) cover at most 2^16 rows:
+/// A difference of two such sums (sibling = parent - child) is a sum over a subset of rows, too, and has the same
+/// bound. Narrow sums kept as two 32-bit halves of one word (histogram/histogram_ops.h) cover at most 2^16 rows:
 ///   2^16 · 2^14 = 2^30 < 2^31.
 #ifndef XGBGPU_CORE_FIXED_POINT_H_
 #define XGBGPU_CORE_FIXED_POINT_H_
@@ -51,7 +51,7 @@ struct GradientFormat {
   int hess_shift{0};
 };
 
-/// The least b with n <= 2^b.
+/// Returns the least b with n <= 2^b.
 XGBGPU_HD int CeilLog2(std::uint64_t n) {
   int bits = 0;
   while (bits < 63 && (std::uint64_t{1} << bits) < n) ++bits;
@@ -88,7 +88,7 @@ XGBGPU_HD FloatScale MakeFloatScale(int k) {
 /// conversion of floats to integers are several times as fast as they are with doubles.
 XGBGPU_HD float Scaled(float v, FloatScale scale) { return v * scale.first * scale.second; }
 
-/// The largest integer that is not above x, |x| < 2^31.
+/// Returns the largest integer that is not above x, |x| < 2^31.
 XGBGPU_HD std::int32_t Floor(float x) {
 #if defined(__CUDA_ARCH__)
   return __float2int_rd(x);
@@ -101,8 +101,8 @@ XGBGPU_HD std::int32_t Floor(float x) {
 /// The scale of RoundAtRandom: 2^(shift + 17).
 XGBGPU_HD FloatScale MakeNarrowScale(int shift) { return MakeFloatScale(shift + 17); }
 
-/// floor(v · 2^shift + u), u uniform among the middles of 2^16 equal parts of [0, 1): the expectation is v · 2^shift to
-/// within 2^-17. |v · 2^shift| < 2^14.
+/// Returns floor(v · 2^shift + u), u uniform among the middles of 2^16 equal parts of [0, 1). The expectation is
+/// v · 2^shift to within 2^-17. |v · 2^shift| < 2^14.
 ///
 /// u = (random16 + 1/2) / 2^16. With y = v · 2^(shift + 16) this is floor((y + 1/2 + random16) / 2^16), where only the
 /// integer part of y + 1/2 matters, which is that of (floor(2 y) + 1) / 2.

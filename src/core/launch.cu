@@ -5,7 +5,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kFirstRuntime = 12030;
-constexpr int kFirstCode = 90;  // see WaitForKernelBefore
+constexpr int kFirstCode = 90;  // the least architecture with code for WaitForKernelBefore
 
 __global__ void AnyKernel() {}
 

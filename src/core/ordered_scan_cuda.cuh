@@ -9,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Threads' sums → their prefix sums, in `lanes` (shared memory, [kScanLanes]), to be read by all threads when this
-/// returns. What was read of it before needs a __syncthreads.
+/// Writes the prefix sums of the threads' sums to `lanes` (shared memory, [kScanLanes]), where all threads can read
+/// them when this returns. Whoever read `lanes` before must call __syncthreads first.
 template <typename T>
 __device__ void ScanLanes(T own, T* lanes) {
   lanes[threadIdx.x] = own;
@@ -30,7 +30,7 @@ __device__ T LaneSum(Load const& load, std::uint64_t begin, std::uint64_t n) {
   return sum;
 }
 
-/// before[b]: sum of blocks 0 … b. The grid's last block makes prefix sums of what all have written.
+/// before[b] becomes the sum of blocks 0 … b. The grid's last block makes prefix sums of what all have written.
 template <typename T, typename Load>
 __global__ void __launch_bounds__(kScanLanes)
     ScanBlocksKernel(Load load, std::uint64_t n, T* before, std::uint32_t* finished) {
@@ -69,8 +69,9 @@ __global__ void __launch_bounds__(kScanLanes) ScanItemsKernel(Load load, Use use
   }
 }
 
-/// use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order; only enqueues. load is called twice for each item
-/// and must not read what use writes. before: [ScanBlocks(n)], scratch; finished: 0, and again when it is done.
+/// Enqueues use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item
+/// and must not read what use writes. `before` is scratch, [ScanBlocks(n)]. *finished must be 0, and is 0 again at the
+/// end.
 template <typename T, typename Load, typename Use>
 void OrderedScan(std::uint64_t n, Load const& load, Use const& use, T* before, std::uint32_t* finished,
                  DeviceLimits const& limits, cudaStream_t stream, char const* what) {

@@ -12,7 +12,7 @@
 
 namespace xgbgpu::host {
 
-/// Lanes' sums → their prefix sums.
+/// Replaces the lanes' sums by their prefix sums.
 template <typename T>
 void ScanLanes(T* lanes) {
   for (std::uint32_t d = 1; d < kScanLanes; d *= 2) {
@@ -32,7 +32,7 @@ void ScanBlockLanes(Load const& load, std::uint64_t block, std::uint64_t n, T* l
   ScanLanes(lanes);
 }
 
-/// use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item.
+/// Calls use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item.
 template <typename T, typename Load, typename Use>
 void OrderedScan(std::uint64_t n, int threads, Load const& load, Use const& use) {
   std::vector<T> before(ScanBlocks(n));  // sums of blocks, then of all blocks up to each

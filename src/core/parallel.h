@@ -32,7 +32,7 @@ class ExceptionCatcher {
   std::exception_ptr first_;
 };
 
-/// f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size.
+/// Calls f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size.
 /// The team is always `threads` strong, even for fewer tasks: GCC's runtime ends the threads that a smaller team leaves
 /// out and starts them anew for the next one.
 template <typename F>
@@ -49,7 +49,7 @@ void ParallelTasks(int threads, std::size_t tasks, F&& f) {
   catcher.Rethrow();
 }
 
-/// f(begin, end) over [0, n) in chunks of `grain` (the last one shorter). For even work on long arrays.
+/// Calls f(begin, end) over [0, n) in chunks of `grain` (the last one shorter). For even work on long arrays.
 template <typename F>
 void ParallelChunks(int threads, std::size_t n, std::size_t grain, F&& f) {
   std::size_t const chunks = (n + grain - 1) / grain;

@@ -17,7 +17,7 @@ enum class RandomPurpose : std::uint32_t {
   kFeaturesOfTree,
   kFeaturesOfLevel,
   kFeaturesOfNode,
-  kRankPairs  ///< 6 of at most 7: see RandomStream::Block
+  kRankPairs  ///< number 6; the counter has 3 bits for a purpose (RandomStream::Block), so 7 is the last
 };
 
 /// Four independent uniform 32-bit words.
@@ -41,19 +41,19 @@ XGBGPU_HD RandomBlock Philox(RandomBlock counter, std::uint32_t key0, std::uint3
   return {{c0, c1, c2, c3}};
 }
 
-/// One stream: all draws of one purpose for one tree (and, where it applies, one level or node of it).
+/// A stream has all draws of one purpose for one tree (and, where it applies, one level or node of it).
 struct RandomStream {
   std::uint64_t seed;
   RandomPurpose purpose;
   std::uint32_t tree;   ///< from TreeNumber
   std::uint32_t place;  ///< level or node; 0 where the purpose has none
 
-  /// Words 4·block … 4·block+3 of the stream. `purpose` and `place` share a counter word: 3 and 29 bits.
+  /// Returns words 4·block … 4·block+3 of the stream. `purpose` and `place` share a counter word: 3 and 29 bits.
   XGBGPU_HD RandomBlock Block(std::uint32_t block) const {
     std::uint32_t const what = (static_cast<std::uint32_t>(purpose) << 29) | place;
     return Philox({{block, tree, what, 0}}, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   }
-  /// Word `index` of the stream.
+  /// Returns word `index` of the stream.
   XGBGPU_HD std::uint32_t Word(std::uint32_t index) const {
     RandomBlock const block = Block(index / 4);
     std::uint32_t const even = index % 4 < 2 ? block.word[0] : block.word[2];  // no look-up: words stay in registers

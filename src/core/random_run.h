@@ -10,14 +10,14 @@
 
 namespace xgbgpu {
 
-/// Blocks of one call: enough for the vector unit, few enough for its registers and the first-level cache.
+/// The random blocks of one call: enough for the vector unit, few enough for its registers and the first-level cache.
 constexpr int kRandomRun = 16;
 
-/// words[4·i … 4·i+3] = stream.Block(first + i) for i < kRandomRun.
+/// Sets words[4·i … 4·i+3] to stream.Block(first + i) for i < kRandomRun.
 void FillRandom(RandomStream const& stream, std::uint32_t first, std::uint32_t* words);
 
-/// f(i, words, n) for rows [begin, end) of a shard in runs of n: words[k] is the draw of its row i + k, which is row
-/// first_row + i + k of all.
+/// Calls f(i, words, n) for rows [begin, end) of a shard in runs of n. words[k] is the draw of the shard's row i + k,
+/// which is row first_row + i + k of all.
 template <typename F>
 void ForEachRandomRun(RandomStream const& stream, std::uint64_t first_row, std::size_t begin, std::size_t end, F&& f) {
   constexpr std::size_t kWords = 4 * kRandomRun;

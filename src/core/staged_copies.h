@@ -15,10 +15,10 @@ namespace xgbgpu {
 /// Arrays go through pinned memory: one behind the other until the stream is waited for, then from its beginning again.
 class StagedCopies {
  public:
-  /// `stream` must outlive it. Nothing may be enqueued any more when it goes.
+  /// `stream` must outlive this object, whose copies must all have been made when it is destroyed.
   explicit StagedCopies(Stream const& stream) : stream_{stream} {}
 
-  /// Enqueues; `from` may go at once.
+  /// Enqueues a copy. `from` may change or be freed as soon as this returns.
   template <typename T>
   void ToDevice(T* to, T const* from, std::size_t n, char const* what) {
     if (n == 0) return;
@@ -26,7 +26,7 @@ class StagedCopies {
     std::memcpy(room, from, n * sizeof(T));
     CopyToDevice(reinterpret_cast<char*>(to), room, n * sizeof(T), stream_, what);
   }
-  /// Enqueues. The array is there after WaitForFetched, until the next Wait.
+  /// Enqueues a copy. The array can be read after WaitForFetched, until the next Wait.
   template <typename T>
   T const* Fetch(T const* from, std::size_t n, char const* what) {
     if (n == 0) return nullptr;
@@ -35,9 +35,9 @@ class StagedCopies {
     fetched_.Record(stream_);
     return reinterpret_cast<T const*>(room);
   }
-  /// For the last Fetch and all before it, not for what was enqueued since.
+  /// Waits for the last Fetch and all before it, not for what was enqueued since.
   void WaitForFetched(char const* what) const { fetched_.Wait(what); }
-  /// Fetches and waits for all that was enqueued.
+  /// Fetches an array and waits for all that was enqueued.
   template <typename T>
   void ToHost(T* to, T const* from, std::size_t n, char const* what) {
     T const* const fetched = Fetch(from, n, what);

@@ -22,9 +22,9 @@ class Timeline {
   Timeline(Timeline const&) = delete;
   Timeline& operator=(Timeline const&) = delete;
 
-  /// Stages that have a level are of the next tree from now on.
+  /// From now on stages that have a level belong to the next tree.
   void BeginTree() { ++tree_; }
-  /// Everything enqueued between Start and Stop is the stage. A stage that was not stopped is forgotten.
+  /// The stage is everything enqueued between Start and Stop. A stage that was not stopped is forgotten.
   void Start(char const* stage, int level);
   void Stop();
   /// Bytes of a stage of the current tree, known only when the tree is finished and Resolve was called.
@@ -32,7 +32,7 @@ class Timeline {
   /// Call when the stream is idle: turns events into times.
   void Resolve();
 
-  /// `start_us` is since the timeline was made.
+  /// `start_us` counts from when the timeline was made.
   std::vector<TraceStage> const& entries() const { return entries_; }
   /// Moves the resolved entries to the file. Follows Resolve: the host's time since that began is told as "tracing".
   void MoveTo(TraceFile* file);
@@ -51,8 +51,8 @@ class Timeline {
   cudaStream_t stream_;
   TraceFile::Clock::time_point made_;
   cudaEvent_t origin_{nullptr};  ///< anew at every Resolve: single precision must do for times since then
-  double origin_us_{0};          ///< since the timeline was made
-  double resolving_us_{0};       ///< when the last Resolve began
+  double origin_us_{0};          ///< time of origin_, counted from when the timeline was made
+  double resolving_us_{0};       ///< when the last Resolve began, counted from when the timeline was made
   int tree_{-1};
   std::vector<TraceStage> entries_;
   std::vector<Pending> pending_;
@@ -65,7 +65,7 @@ class StageTimer {
   void SetTimeline(Timeline* timeline) { timeline_ = timeline; }
   Timeline* timeline() const { return timeline_; }
 
-  /// enqueue() is the stage.
+  /// Calls enqueue(), whose work is the stage.
   template <typename F>
   void Run(char const* stage, int level, F&& enqueue) const {
     ProfilerRange range{stage};

@@ -25,7 +25,7 @@ struct WorkSizes {
                      sizes.device, held.str());
 }
 
-/// body(). A DeviceError that it throws gets the numbers that sizes() returns; an OutOfDeviceMemory has its own.
+/// Calls body(). A DeviceError that it throws gets the numbers that sizes() returns; an OutOfDeviceMemory has its own.
 template <typename Sizes, typename Body>
 decltype(auto) NamingSizes(Sizes&& sizes, Body&& body) {
   try {

@@ -10,17 +10,18 @@
 
 namespace xgbgpu::cuda {
 
-/// 4 bytes a stored value, and 12 a tile of kTileEntries; values stay on the host, which looks up those that it needs.
+/// They take 4 bytes a stored value, and 12 a tile of kTileEntries. Values stay on the host, which looks up those that
+/// it needs.
 class DeviceColumns {
  public:
   /// Waits. Throws InvalidArgument for more than kMostExactRows rows; OutOfDeviceMemory.
   DeviceColumns(SortedMatrix const& matrix, int threads, DeviceArena* arena);
 
-  /// Splits may be by these features only, ascending.
+  /// From now on splits may be by these features only, which ascend.
   void Use(std::vector<FeatureIndex> const& features, cudaStream_t stream);
 
   ExactColumns View() const;
-  /// Some column misses some rows.
+  /// Tells whether some column misses some rows.
   bool has_missing() const { return has_missing_; }
 
  private:

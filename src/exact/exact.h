@@ -31,11 +31,12 @@ struct ExactNodes {
 /// by gradient.
 void ValidateExact(TrainParams const& params);
 
-/// The nodes from `first` on that will be split: all that gain anything, above the largest depth. Ascending.
+/// Returns the nodes from `first` on that will be split, ascending: all that gain anything, above the largest depth.
 std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params);
 
-/// The unit of the gradients: the wide format (core/fixed_point.h), but where hist would take the narrow one 30 bits,
-/// so that a device may keep a row's pair in 8 bytes. Rounded as the wide one.
+/// Returns the format of an exact tree's gradients: the wide one (core/fixed_point.h), but with 30 bits where hist
+/// would take the narrow one, so that a device may keep a row's pair in 8 bytes. They are rounded as in the wide
+/// format.
 GradientFormat ToExactFormat(GradientFormat format);
 
 /// Cuts back what does not reach min_split_loss, from the leaves upwards, and numbers the rest anew: children after
@@ -49,13 +50,14 @@ Tree MakeExactTree(ExactNodes const& nodes, SplitParams const& params, float lea
 
 namespace host {
 
-/// A row of a growing tree: read together, in no order.
+/// A row of a growing tree. Its members are read together, and rows in no order.
 struct ExactRow {
   GradientSum gradient;
   NodeIndex node;  ///< its complement for a row outside the sample
 };
 
-/// Best split of each of the nodes `first` … nodes.nodes.size() - 1, all of one level; written into `nodes`.
+/// Finds the best split of each of the nodes `first` … nodes.nodes.size() - 1, all of one level, and writes it to
+/// `nodes`.
 ///
 /// A feature's candidates are the boundaries between distinct neighbours among the values of the node's sampled rows,
 /// and "present or missing". Two scans: missing values to the right, ascending; missing values to the left, descending.
@@ -70,7 +72,8 @@ void FindExactSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, Spli
                      Constraints const& constraints, NodeLimits const& limits, NodeIndex first,
                      std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes);
 
-/// Rows of the nodes from `first` on that have children to those, sampled or not. The children come after all of them.
+/// Moves the rows of the nodes from `first` on that have children to these, sampled or not. The children's numbers come
+/// after all of these nodes'.
 /// Cost  one pass over the rows and one over every column that a node is split by
 void ApplyExactSplits(SortedMatrix const& matrix, ExactNodes const& nodes, NodeIndex first, Span<ExactRow> rows,
                       int threads);

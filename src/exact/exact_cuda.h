@@ -24,7 +24,7 @@ constexpr std::uint32_t kNewValue = 0x80000000U;  ///< the bit of an entry; the 
 constexpr std::uint64_t kMostExactRows = kNewValue;
 
 constexpr int kTileEntries = 2048;  ///< entries of a column that one block takes
-constexpr int kExactThreads = 256;  ///< of most blocks
+constexpr int kExactThreads = 256;  ///< threads of most blocks
 constexpr int kExactItems = kTileEntries / kExactThreads;
 
 /// A tile of a column. Tiles are taken in this order: first those that begin columns.
@@ -34,7 +34,7 @@ struct ExactTile {
   std::uint32_t place;  ///< over all columns, column after column
 };
 
-/// What columns are, which no tree changes. Arrays are on the device.
+/// The columns of a matrix, which no tree changes. Arrays are on the device.
 struct ExactColumns {
   std::uint64_t rows;
   FeatureIndex features;
@@ -50,10 +50,10 @@ struct ExactColumns {
 /// What a tile holds of its column's list at one level.
 struct alignas(16) TileSpan {
   std::uint64_t first;  ///< place of the first entry
-  std::int32_t node;    ///< of the first entry
-  std::int16_t count;   ///< of entries; 0: the list ends before the tile, or the feature is not used
-  bool begins_node;     ///< the first entry does
-  bool is_one_node;     ///< that all entries are in
+  std::int32_t node;    ///< node of the first entry
+  std::int16_t count;   ///< number of entries; 0: the list ends before the tile, or the feature is not used
+  bool begins_node;     ///< the first entry is the first of its node
+  bool is_one_node;     ///< all entries are of one node
 };
 
 /// The lists of one level. Nodes are numbered inside the level. A node's first entry begins a new value.
@@ -66,10 +66,10 @@ struct ExactLists {
 
 /// The rows of one level.
 struct ExactRows {
-  RowIndex const* origin;      ///< [rows] those of the matrix, or nullptr: the same
-  std::uint64_t const* begin;  ///< [nodes + 1] of each node; the last list of ExactLists
+  RowIndex const* origin;      ///< [rows] each row's number in the matrix; nullptr: rows have the matrix's numbers
+  std::uint64_t const* begin;  ///< [nodes + 1] first row of each node: the last part of ExactLists::begin
   std::uint32_t nodes;
-  std::uint64_t most;  ///< rows of the matrix
+  std::uint64_t most;  ///< number of rows of the matrix
 };
 
 /// Sums that tiles tell those after them: of a column's last node in the tile, so far. A tile waits for those before
@@ -81,7 +81,7 @@ struct TileStates {
 constexpr std::size_t kStateWords = 4;
 constexpr std::uint32_t kMostEpochs = 0x7FFFFFFFU;
 
-/// Gradients of rows: one of the two.
+/// Gradients of rows: one of the two arrays has them, and the other is nullptr.
 struct ExactGradients {
   int2 const* compact;      ///< [rows]
   GradientSum const* wide;  ///< [rows]
@@ -106,11 +106,11 @@ struct ExactLevel {
 
 /// The best split of a node, as entries tell it.
 struct ExactChoice {
-  float gain;  ///< 0: none
+  float gain;  ///< 0: the node has no split
   FeatureIndex feature;
-  std::uint32_t index;    ///< entries of the node's list that go left, but those missing
-  std::uint32_t entries;  ///< of the node's list
-  std::uint64_t begin;    ///< of the list
+  std::uint32_t index;    ///< number of entries of the node's list that go left; missing values are not among them
+  std::uint32_t entries;  ///< number of entries of the node's list
+  std::uint64_t begin;    ///< where the node's list begins
   GradientSum present;
   std::uint64_t default_left;  ///< 0 or 1; of 8 bytes, so that no byte of a choice is copied to the host unwritten
 };
@@ -126,19 +126,19 @@ struct ExactSplit {
 };
 constexpr std::uint32_t kPieceEntries = 512;
 
-/// What comes of a split.
+/// The sum and the two neighbouring rows that a split's threshold and children are made from.
 struct ExactOutcome {
   GradientSum below;  ///< over the first `index` entries
   RowIndex lower;     ///< rows of the entries before and at `index`, if there are
   RowIndex upper;
 };
 
-/// 32 rows of which some go left: which, and how many do before them.
+/// A word tells which of 32 rows go left, and how many rows before them do.
 struct RowWord {
   std::uint32_t left;
   std::uint32_t before;
 };
-/// Words for so many rows; the last one begins at the last row or beyond.
+/// Returns the number of words for so many rows. The last word begins at the last row or beyond.
 constexpr std::uint64_t RowWords(std::uint64_t rows) { return rows / 32 + 1; }
 constexpr std::uint32_t kPackRows = 32 * kExactThreads;  ///< that one block packs into words
 
@@ -157,23 +157,23 @@ void QuantiseExact(GradientPair const* gradients, std::uint64_t rows, double gra
                    NodeIndex* positions, std::uint8_t* sides, GradientSum* sum, DeviceLimits const& limits,
                    cudaStream_t stream);
 
-/// spans [columns.tile_count] of lists, whose own are not read.
+/// Writes spans [columns.tile_count] of the lists; lists.spans is not read.
 void SpanTiles(ExactColumns const& columns, ExactLists const& lists, TileSpan* spans, cudaStream_t stream);
-/// level.present of the features that some row misses; zero before.
+/// Writes level.present of the features that some row misses. It must be zero before.
 void SumPresent(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                 cudaStream_t stream);
-/// level.best.
+/// Writes level.best.
 void FindExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactGradients const& gradients,
                      SplitParams const& params, TileStates const& states, cudaStream_t stream);
-/// Of all features the best one of each node.
+/// Writes the best split of each node, among those of all features in level.best, to choices.
 void ChooseExactSplits(ExactColumns const& columns, ExactLevel const& level, ExactChoice* choices, cudaStream_t stream);
 
-/// sides [32 · RowWords(rows.most)]: 1 for rows that go left. Rows of nodes that are split (split_of >= 0) go by their
-/// entries, or by default; 0 for the rest. outcomes [splits], zero before.
+/// Writes sides [32 · RowWords(rows.most)]: 1 for rows that go left. Rows of nodes that are split (split_of >= 0) go
+/// by their entries, or by default; the other rows get 0. Writes outcomes [splits], which must be zero before.
 void MarkSides(ExactLists const& lists, ExactRows const& rows, ExactSplit const* splits, std::uint32_t split_count,
                std::uint32_t pieces, std::int32_t const* split_of, ExactGradients const& gradients, std::uint8_t* sides,
                ExactOutcome* outcomes, DeviceLimits const& limits, cudaStream_t stream);
-/// words [RowWords(rows)] from sides.
+/// Writes words [RowWords(rows)] from sides.
 void PackSides(std::uint8_t const* sides, std::uint64_t rows, RowWord* words, TileStates const& states,
                cudaStream_t stream);
 
@@ -193,7 +193,8 @@ struct ExactPartition {
   std::uint32_t* entries;       ///< written
   std::uint32_t children;       ///< of all splits
 };
-/// All but the gradients and origins of rows; lists of features that are not used are left as they are.
+/// Makes all of the next level but the gradients and origins of rows. Lists of features that are not used are left as
+/// they are.
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream);
 
@@ -229,7 +230,7 @@ struct ExactStep {
   std::uint64_t place;  ///< entries of the column before this one go left
   std::uint32_t default_left;
 };
-/// Rows at ~n, n a node of `depth`, to its children. nodes: all of the tree.
+/// Moves rows at ~n, where n is a node of `depth`, to the children of n. `nodes` are all nodes of the tree.
 void StepUnsampled(ExactColumns const& columns, ExactStep const* nodes, int depth, NodeIndex* positions,
                    DeviceLimits const& limits, cudaStream_t stream);
 

@@ -19,16 +19,16 @@ namespace xgbgpu::cuda {
 /// The host chooses which nodes are split; it waits for the best splits of a level and for the sums of the children.
 class ExactGrowth {
  public:
-  /// `arena` and `stream` must outlive it.
+  /// `arena` and `stream` must outlive this object.
   ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads, DeviceArena* arena, Stream const& stream);
 
-  /// Starts a tree. False: a gradient is NaN or infinite.
+  /// Starts a tree. Returns false if a gradient is NaN or infinite.
   bool Begin(TrainParams const& params, FeatureSampler const& features, DeviceGradients const& gradients,
              std::uint32_t tree_number);
   void BuildRoot() { FindSplits(); }
   bool SelectNodes();
   void ExpandNodes();
-  /// The finished tree, cut back; positions() are those of its leaves.
+  /// Returns the finished tree, cut back. From then on positions() name its leaves.
   ExactNodes Finish();
 
   SplitParams const& split_params() const { return *split_params_; }
@@ -76,7 +76,7 @@ class ExactGrowth {
   ExactNodes nodes_;
   NodeIndex level_{0};  ///< first node of the level to split next
   std::vector<NodeIndex> selected_;
-  std::vector<ExactChoice> choices_;  ///< of the level's nodes
+  std::vector<ExactChoice> choices_;  ///< best splits of the level's nodes
   struct Neighbours {
     RowIndex lower, upper;
   };

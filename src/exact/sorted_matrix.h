@@ -19,7 +19,8 @@ struct SortedValue {
   float value;
 };
 
-/// Sorted once, immutable, shared by any number of trainers. Rows that a column does not name are missing there.
+/// A sorted matrix is immutable, and any number of trainers share it. Rows that a column does not name are missing
+/// there.
 struct SortedMatrix {
   std::uint64_t rows;
   std::vector<std::uint64_t> column_ptr;  ///< [features + 1]
@@ -30,9 +31,9 @@ struct SortedMatrix {
   Span<SortedValue const> column(FeatureIndex f) const {
     return {values.data() + column_ptr[f], column_ptr[f + 1] - column_ptr[f]};
   }
-  /// No row misses the feature.
+  /// Tells whether no row misses the feature.
   bool IsDense(FeatureIndex f) const { return column(f).size() == rows; }
-  /// All values that are there are equal.
+  /// Tells whether all values that are there are equal.
   bool IsConstant(FeatureIndex f) const {
     Span<SortedValue const> const own = column(f);
     return own.empty() || own.front().value == own.back().value;

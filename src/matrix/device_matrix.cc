@@ -15,7 +15,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Columns of a tile: as many as fit a record, fewer while their sums do not fit shared memory.
+/// Returns the columns of a tile: as many as fit a record, or fewer if their sums do not fit shared memory.
 std::uint32_t TileColumns(std::uint32_t symbol_bytes, std::uint32_t symbols, FeatureIndex features,
                           std::size_t tile_bytes) {
   DeviceMatrixPolicy const policy;
@@ -68,7 +68,7 @@ void ChooseSparseLayout(DeviceMatrix* matrix, double least_row_cells) {
   matrix->tiles = std::move(tiles);
 }
 
-/// Symbols that a tile may have: bins, and one for "missing".
+/// Returns the number of symbols that a tile may have: bins, and one for "missing".
 std::uint32_t MostSymbols(Cuts const& cuts, std::vector<std::uint8_t> const& missing) {
   std::uint32_t symbols = 0;
   for (FeatureIndex f = 0; f < cuts.features(); ++f) symbols = std::max(symbols, cuts.bins(f));

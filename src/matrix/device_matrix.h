@@ -19,18 +19,18 @@ class QuantisedMatrix;
 /// How bins lie on the device. A *histogram cell* is the pair of sums of one bin of one feature.
 ///
 /// Dense   Columns are dealt in order to tiles of `tile_columns` (a power of two); a tile has one record of
-///         tile_columns · symbol_bytes bytes per row. Records of a tile lie one after the other: a kernel that sums one
-///         tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond
-///         the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns
-///         touch neighbouring words.
+///         tile_columns · symbol_bytes bytes per row. Records of a tile lie one after the other: a kernel that sums
+///         one tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns
+///         beyond the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring
+///         columns touch neighbouring words.
 ///         Where sums of columns with so many bins do not fit shared memory, dense data are sparse in tiles, too.
 /// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
 ///         Or *in tiles*, where rows have many cells in each: neighbouring features whose sums fit shared memory make
 ///         a tile, and each tile has a CSR of its own, of cells counted from its first.
 struct DeviceTile {
-  std::uint64_t first_cell;  ///< of this tile in a histogram
-  std::uint32_t bins;        ///< of its largest feature; sparse: cells
-  std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`; sparse: cells
+  std::uint64_t first_cell;  ///< place of the tile's first cell in a histogram
+  std::uint32_t bins;        ///< number of bins of its largest feature; sparse: number of cells
+  std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`; sparse: as `bins`
 };
 
 struct DeviceMatrixView {
@@ -38,14 +38,14 @@ struct DeviceMatrixView {
   FeatureIndex features;
   bool dense;
   std::uint8_t symbol_bytes;       ///< dense: 1 or 2; sparse: 4, in tiles 2
-  std::uint32_t tile_columns;      ///< dense
+  std::uint32_t tile_columns;      ///< dense: columns of a tile
   std::uint32_t tiles;             ///< 1 for CSR
-  std::uint64_t cells;             ///< of one histogram
+  std::uint64_t cells;             ///< number of cells of one histogram
   std::uint8_t const* records;     ///< dense: [tiles, rows, tile_columns · symbol_bytes]
   DeviceTile const* tile;          ///< dense, and sparse in tiles: [tiles]
   std::uint64_t const* row_ptr;    ///< CSR: [rows + 1]
   std::uint32_t const* row_cells;  ///< CSR: [stored values]
-  /// Sparse in tiles: [tiles, rows], and one more: where the cells of a tile and row begin.
+  /// Sparse in tiles: where the cells of each row begin in each tile: [tiles, rows], and the end of the last.
   std::uint32_t const* tile_ptr;
   std::uint16_t const* tile_cells;  ///< sparse in tiles: [stored values]
   BinIndex const* cut_ptr;          ///< [features + 1]
@@ -65,13 +65,13 @@ class DeviceMatrix {
  public:
   explicit DeviceMatrix(int device_ordinal) : device{device_ordinal} {}
 
-  /// Are so many values there that a sparse layout is not chosen for its size?
+  /// Tells whether so many values are stored that a sparse layout is not chosen for its size.
   bool mostly_stored() const;
 
   int device;
   DeviceArena arena{"The quantised matrix"};
-  Cuts cuts;                      ///< on the host, too
-  std::vector<DeviceTile> tiles;  ///< on the host, too
+  Cuts cuts;                      ///< the cuts on the host
+  std::vector<DeviceTile> tiles;  ///< the tiles on the host; view.tile has them on the device
   std::uint64_t stored{0};        ///< values that are not missing
   DeviceMatrixView view{};
 
@@ -91,7 +91,7 @@ void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t 
 
 namespace cuda {
 
-/// Copies a matrix that the host has quantised. For tests and for data that are on the host already.
+/// Copies a matrix that the host has quantised: in tests, and where data are on the host already.
 std::unique_ptr<DeviceMatrix> UploadMatrix(QuantisedMatrix const& matrix, int device, int threads);
 
 /// Finds the bin of every value on the device, reading the source twice through pinned buffers: host threads pack one

@@ -1,4 +1,4 @@
-/// Which device layout for which data, as numbers.
+/// The numbers that decide which data get which layout on a device.
 #ifndef XGBGPU_MATRIX_DEVICE_MATRIX_POLICY_H_
 #define XGBGPU_MATRIX_DEVICE_MATRIX_POLICY_H_
 
@@ -10,15 +10,16 @@ namespace xgbgpu {
 struct DeviceMatrixPolicy {
   /// Rows at most: kernels look a little beyond the last row without a wrap of its 32-bit number.
   std::uint64_t most_rows{(std::uint64_t{1} << 32) - (1 << 15)};
-  /// Sparse in tiles from so many values of a row in each tile on: a value costs an addition in L2 otherwise, which are
-  /// slow where they meet in few cells; a row and tile two sectors, where its cells begin and the cells.
+  /// Data are sparse in tiles from so many values of a row in each tile on. Without tiles a value costs an addition in
+  /// L2, and these are slow where they meet in few cells. With them each row costs two sectors in each tile: one tells
+  /// where its cells begin, one holds the cells.
   double least_row_cells{2};
-  /// The same where dense data are stored so because their bins are too many: the additions in L2 are as many, and it
-  /// is fewer than half of the time even for one value.
+  /// The limit like least_row_cells for dense data that are stored sparsely because their bins are too many. The
+  /// additions in L2 are as many, and tiles take less than half of the time even for one value.
   double least_dense_row_cells{1};
-  /// A record of a tile: one sector, what the memory system fetches at least.
+  /// A record of a tile is one sector, the least that the memory system fetches.
   std::uint32_t record_bytes{32};
-  /// Columns of a tile at least, so that narrow data do not waste the sector.
+  /// A tile has so many columns at least, so that narrow data do not waste the sector.
   std::uint32_t least_columns{8};
   /// Shared memory for the sums of one tile: 256 bins × 32 columns × 2 sums × 4 bytes fill it exactly. A block of 16
   /// warps then fits a multiprocessor of architectures 80 to 89 and 120, one of 32 those of 80, 90 and 100.

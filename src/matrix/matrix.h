@@ -1,4 +1,4 @@
-/// Stage 2: rows + cuts → quantised matrix. Three layouts, one meaning.
+/// Stage 2: rows + cuts → quantised matrix. It has several layouts (MatrixLayout) with one meaning.
 #ifndef XGBGPU_MATRIX_MATRIX_H_
 #define XGBGPU_MATRIX_MATRIX_H_
 
@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// How bins lie in memory. Chosen from the data (matrix_policy.h); no result depends on it.
+/// How bins lie in memory. The layout is chosen from the data (matrix_policy.h); no result depends on it.
 enum class MatrixLayout {
   kDense8,    ///< [rows, row_stride] one byte a value
   kDense16,   ///< [rows, row_stride] two bytes a value
@@ -26,7 +26,7 @@ enum class MatrixLayout {
 template <typename Symbol>
 struct DenseView {
   Symbol const* symbols;  ///< [rows, stride]
-  Symbol const* columns;  ///< [features, rows] the same once more
+  Symbol const* columns;  ///< [features, rows] the symbols once more, by feature
   std::size_t rows;
   std::size_t stride;  ///< >= features
 
@@ -37,7 +37,7 @@ struct DenseView {
 /// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
-  /// Cells after the last one, to be read and not to be used, on the host.
+  /// So many cells follow the last one on the host: they may be read, and their values are not used.
   static constexpr std::uint32_t kSpare = 8;
 
   Cell const* cells;             ///< [stored values]
@@ -45,8 +45,8 @@ struct SparseView {
   BinIndex const* cell_ptr;      ///< [features + 1]
 };
 
-/// Immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one more for "missing" if it
-/// has missing values: a histogram has one sum per cell, and no row needs a branch.
+/// A quantised matrix is immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one
+/// more for "missing" if it has missing values: a histogram has one sum per cell, and no row needs a branch.
 class QuantisedMatrix {
  public:
   Cuts cuts;
@@ -63,7 +63,7 @@ class QuantisedMatrix {
   BinIndex cells() const { return cell_ptr.back(); }
   std::size_t bytes() const;
 
-  /// f(view) with the view of this matrix's layout.
+  /// Calls f with the view of this matrix's layout.
   template <typename F>
   decltype(auto) Visit(F&& f) const {
     switch (layout) {

@@ -20,7 +20,7 @@ class Builder {
     result_->cuts = std::move(cuts);
   }
 
-  /// present: [features] values of each column.
+  /// `present` [features] are the numbers of values of the columns.
   void ChooseLayout(std::vector<std::uint64_t> const& present);
   bool dense() const { return result_->view.dense; }
   std::size_t record_bytes() const { return result_->view.tiles * result_->view.rows * result_->view.record_bytes(); }

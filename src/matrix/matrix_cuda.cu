@@ -13,7 +13,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// One thread per row and tile, neighbours on neighbouring rows: keys are read in whole lines, a record is one sector.
+/// Each thread has one row in one tile, and neighbours have neighbouring rows: keys are read in whole lines, and a
+/// record is one sector.
 __global__ void BinColumnsKernel(DeviceMatrixView m, float const* cut_values, std::uint32_t const* keys,
                                  std::uint64_t stride, std::uint64_t first_row, std::uint64_t n,
                                  std::uint8_t* records) {

@@ -10,27 +10,27 @@
 
 namespace xgbgpu::cuda {
 
-/// Cuts as host::ComputeCuts or host::CutsFromBinEdges find them, then bins. Dense data that fit the device beside
-/// their bins are read once; else once for every group of columns that fits, and once more (in tiles twice more). The
-/// raw data are gone at the end. options.device must be current.
+/// Finds cuts as host::ComputeCuts or host::CutsFromBinEdges do, then the bin of every value. Dense data that fit the
+/// device beside their bins are read once; other data once for every group of columns that fits, and once more (in
+/// tiles twice more). No raw data stay on the device. options.device must be current.
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options);
 
-/// As in device_matrix.h, with a budget.
+/// Does what QuantiseMatrix in device_matrix.h does, within the memory that the options allow.
 std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options);
 
-/// Records of rows first_row … first_row + n - 1, whose keys lie in columns: keys[f · stride + r].
-/// cut_values: Cuts::values on the device; records: those of the whole matrix.
+/// Writes the records of rows first_row … first_row + n - 1, whose keys lie in columns: keys[f · stride + r].
+/// cut_values are Cuts::values on the device; `records` are those of the whole matrix.
 void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys,
                 std::uint64_t stride, std::uint64_t first_row, std::uint64_t n, std::uint8_t* records,
                 cudaStream_t stream);
 
-/// cells[i] of entries[i], i < n; none is NaN.
+/// Finds the cell, cells[i], of entries[i] for i < n. No entry is NaN.
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
                 std::uint32_t* cells, cudaStream_t stream);
 
-/// Gives a sparse matrix its rows, of the matrix's own memory. If its layout is in tiles, they are dealt to these and
-/// go; but if memory is short for that, the layout becomes CSR.
+/// Gives a sparse matrix its rows as CSR, in the matrix's own memory. If its layout is in tiles, the cells are dealt to
+/// these and the CSR is freed; but if memory is short for that, the layout becomes CSR.
 /// Throws  OutOfDeviceMemory, also for tiles of data that were mostly stored: records take less than CSR
 /// (matrix/sparse_tiles_cuda.cu)
 void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, DeviceBuffer<std::uint64_t> row_ptr);

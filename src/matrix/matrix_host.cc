@@ -25,7 +25,8 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 12;  // rows per task
 
-/// Number of values in a row, each counted in `column`. Rows are nearly always listed in ascending order of features.
+/// Returns the number of values in a row, and counts each in `column`. Rows are nearly always listed in ascending order
+/// of features.
 std::uint64_t MeasureRow(std::uint64_t row, Span<Entry const> values, Span<std::uint64_t> column) {
   std::uint64_t count = 0;
   bool ascending = true;
@@ -116,7 +117,7 @@ void Plan(AllValues const& all, QuantisedMatrix* m) {
   }
 }
 
-/// Bytes from one dense row to the next, see MatrixPolicy.
+/// Returns the bytes from one dense row to the next, padded as MatrixPolicy says.
 std::size_t PaddedRow(std::size_t bytes) {
   constexpr MatrixPolicy kPolicy;
   std::size_t padded = 1;
@@ -126,7 +127,7 @@ std::size_t PaddedRow(std::size_t bytes) {
   return worth ? padded : bytes;
 }
 
-/// f(row in the whole matrix, values of the row) for every row, in parallel.
+/// Calls f(row in the whole matrix, values of the row) for every row, in parallel.
 template <typename F>
 void ForEachRow(RowSource const& source, int threads, F&& f) {
   source.ForEachBatch([&](RowBatch const& batch) {

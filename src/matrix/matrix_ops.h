@@ -7,7 +7,7 @@
 
 namespace xgbgpu {
 
-/// Feature-local bin of a value: the number of upper ends that are <= value, at most n - 1.
+/// Returns the feature-local bin of a value: the number of upper ends that are <= value, at most n - 1.
 /// `ends` are the n ascending upper ends of the feature's bins. No branch depends on the data.
 XGBGPU_HD BinIndex LocalBin(float const* ends, BinIndex n, float value) {
   BinIndex base = 0;

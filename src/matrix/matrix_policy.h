@@ -1,4 +1,4 @@
-/// Which layout for which data, as numbers.
+/// The numbers that decide which data get which layout.
 #ifndef XGBGPU_MATRIX_MATRIX_POLICY_H_
 #define XGBGPU_MATRIX_MATRIX_POLICY_H_
 

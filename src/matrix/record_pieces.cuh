@@ -8,13 +8,13 @@
 
 namespace xgbgpu::cuda {
 
-/// A record has 1 << this pieces.
+/// Returns the binary logarithm of the number of pieces of a record.
 template <typename Piece>
 __device__ std::uint32_t PieceShift(DeviceMatrixView const& m) {
   return m.record_bytes() == sizeof(Piece) ? 0 : 1;
 }
 
-/// f(a piece) of the type that records of that size are copied in.
+/// Calls f with a piece of the type in which records of that size are copied.
 template <typename F>
 __device__ void WithPiece(std::uint32_t record_bytes, F&& f) {
   switch (record_bytes) {

@@ -10,7 +10,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// visit(tile, cell) for the cells of a row, which ascend; tile_end(tile) after the last one of each tile.
+/// Calls visit(tile, cell) for the cells of a row, which ascend, and tile_end(tile) after the last one of each tile.
 template <typename Visit, typename TileEnd>
 __device__ void ForEachCellOfRow(DeviceMatrixView const& m, std::uint32_t const* cells, std::uint64_t begin,
                                  std::uint64_t end, Visit&& visit, TileEnd&& tile_end) {
@@ -22,7 +22,7 @@ __device__ void ForEachCellOfRow(DeviceMatrixView const& m, std::uint32_t const*
   }
 }
 
-/// counts[tile, row], and a 0 after the last.
+/// Counts the cells of each row in each tile: counts[tile, row], and a 0 after the last.
 __global__ void __launch_bounds__(kThreads) CountCellsKernel(DeviceMatrixView m, std::uint32_t const* cells,
                                                              std::uint64_t const* row_ptr, std::uint32_t* counts) {
   for (std::uint64_t row = blockIdx.x * std::uint64_t{kThreads} + threadIdx.x; row < m.rows;

@@ -35,13 +35,14 @@ struct ClassArea {
 
 constexpr bool IsArea(Metric metric) { return metric == Metric::kAuc || metric == Metric::kAucpr; }
 
-/// The metric from the curves of its classes (one for one output). NaN if a class has no positive or no negative
-/// weight, or a weight that is not finite. Throws InvalidArgument if labels outside [0, 1] make the area larger than 1.
+/// Returns the metric from the curves of its classes (one for one output). It is NaN if a class has no positive or no
+/// negative weight, or a weight that is not finite. Throws InvalidArgument if labels outside [0, 1] make the area
+/// larger than 1.
 double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, std::uint32_t n);
 
 namespace host {
-/// kAuc or kAucpr of all rows together. In and errors: as Evaluate, which has checked them (CheckMetricInput).
-/// For each output a radix sort of rows and a pass over them, with 36 bytes for each row.
+/// Returns kAuc or kAucpr of all rows together. Input and errors are those of Evaluate, which has checked the input
+/// (CheckMetricInput). Cost: for each output a radix sort of rows and a pass over them, with 36 bytes for each row.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions, int threads);
 }  // namespace host
 

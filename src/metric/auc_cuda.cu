@@ -124,12 +124,12 @@ __global__ void __launch_bounds__(kSumLanes)
   SumTerms(terms, terms.rows, block_sums, finished, [=](double sum) { result->area = sum; });
 }
 
-/// Memory for one class, the same for all of them.
+/// Memory for one class, which all classes use in turn.
 struct Work {
   std::uint32_t *keys, *sorted_keys, *row_of, *sorted_rows;
   CurvePoint* points;
   CurvePoint* before;  ///< [blocks of rows]
-  double* block_sums;  ///< the same memory: `before` has been read then
+  double* block_sums;  ///< shares the memory of `before`, which has been read by then
   std::uint32_t* finished;
   void* sort;
   std::size_t sort_bytes;

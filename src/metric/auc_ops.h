@@ -14,8 +14,8 @@
 
 namespace xgbgpu {
 
-/// Orders like predictions from the largest to the smallest; equal for 0 and -0. NaN comes first, all of them equal:
-/// which bits a NaN has is up to the processor.
+/// Returns a key that orders like predictions from the largest to the smallest. It is equal for 0 and -0. All NaNs have
+/// one key, which comes first: which bits a NaN has is up to the processor.
 XGBGPU_HD std::uint32_t PredictionKey(float prediction) {
   return prediction != prediction ? 0 : DescendingKey(prediction);
 }
@@ -30,7 +30,7 @@ struct RowWeights {
 struct CurveRows {
   TargetView targets;
   bool one_against_rest;         ///< labels are classes; otherwise a label is the positive share of its row
-  std::uint32_t positive_class;  ///< if one_against_rest
+  std::uint32_t positive_class;  ///< used if one_against_rest
 
   XGBGPU_HD RowWeights operator()(std::uint64_t row) const {
     float label = targets.labels[row];
@@ -40,7 +40,8 @@ struct CurveRows {
   }
 };
 
-/// Bits of the larger magnitude: as integers they order like magnitudes, infinity and NaN above all numbers.
+/// Returns the bits of the larger magnitude: as integers they order like magnitudes, infinity and NaN above all
+/// numbers.
 XGBGPU_HD std::uint32_t LargerMagnitude(RowWeights const& weights) {
   std::uint32_t const p = MagnitudeBits(weights.positive), n = MagnitudeBits(weights.negative);
   return p > n ? p : n;
@@ -62,7 +63,7 @@ XGBGPU_HD int CurveShift(std::uint32_t largest, std::uint64_t rows) {
   return bits - above;
 }
 
-/// `largest` as of all rows; nothing is added up if it is not finite.
+/// Turns a row's weights into fixed point. `largest` is that of all rows; nothing is added up if it is not finite.
 XGBGPU_HD CurvePoint ToFixedPoint(RowWeights const& weights, std::uint32_t largest, double scale) {
   if (largest >= kNotFiniteBits) return {0, 0};
   return {RoundToNearest(weights.positive, scale), RoundToNearest(weights.negative, scale)};
@@ -72,7 +73,7 @@ XGBGPU_HD CurvePoint operator+(CurvePoint const& a, CurvePoint const& b) {
   return {a.positive + b.positive, a.negative + b.negative};
 }
 
-/// First i with key(i) == key(last); keys ascend. Cost: log of the distance.
+/// Returns the first i with key(i) == key(last); keys ascend. Cost: log of the distance.
 template <typename Key>
 XGBGPU_HD std::uint64_t RunStart(Key const& key, std::uint64_t last) {
   std::uint32_t const of_last = key(last);
@@ -84,7 +85,7 @@ XGBGPU_HD std::uint64_t RunStart(Key const& key, std::uint64_t last) {
   return FirstWhere(high >= step ? high - step + 1 : 0, high, [&](std::uint64_t i) { return key(i) == of_last; });
 }
 
-/// Trapezoid between two points of the ROC curve.
+/// Returns the area of the trapezoid between two points of the ROC curve.
 XGBGPU_HD double RocStep(CurvePoint const& from, CurvePoint const& to) {
   double const width = std::fabs(static_cast<double>(to.negative - from.negative));
   return width * (static_cast<double>(from.positive) + static_cast<double>(to.positive)) * 0.5;

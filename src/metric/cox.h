@@ -30,8 +30,8 @@ struct CoxTerms {
 };
 
 namespace host {
-/// In: as Evaluate, which has checked it (CheckMetricInput). Rows are sorted by time unless targets.by_time has done it;
-/// then two passes in that order, with a double for each row.
+/// Input is that of Evaluate, which has checked it (CheckMetricInput). Rows are sorted by time unless targets.by_time
+/// has their order. Two passes in that order follow, with a double for each row.
 double EvaluateCox(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                    int threads);
 }  // namespace host

@@ -37,8 +37,8 @@
 
 namespace xgbgpu {
 
-/// Of label y and prediction p of a row the loss is given; the metric is Σ w loss / Σ w, its root for kRmse and kRmsle,
-/// the sum itself where all weights w are 0.
+/// Of label y and prediction p of a row the loss is given; the metric is Σ w loss / Σ w, its root for kRmse and
+/// kRmsle, the sum itself where all weights w are 0.
 enum class Metric : std::uint8_t {
   kRmse,              ///< (y - p)²
   kRmsle,             ///< (ln(1 + y) - ln(1 + p))²
@@ -54,13 +54,13 @@ enum class Metric : std::uint8_t {
   kMerror,            ///< is class y not the first one of the largest p?
   kMlogloss,          ///< -ln of the p of class y, at least 1e-16
   kAuc,               ///< metric/auc.h; over groups metric/ranking.h
-  kAucpr,             ///< the same
+  kAucpr,             ///< metric/auc.h; over groups metric/ranking.h
   kAftNloglik,        ///< metric/survival_ops.h: -ln of the likelihood that the time is between its bounds
-  kIntervalAccuracy,  ///< the same: is the predicted time between the bounds?
+  kIntervalAccuracy,  ///< metric/survival_ops.h: is the predicted time between the bounds?
   kCoxNloglik,        ///< metric/cox.h
   kPre,               ///< metric/ranking.h
-  kNdcg,              ///< the same
-  kMap                ///< the same
+  kNdcg,              ///< metric/ranking.h
+  kMap                ///< metric/ranking.h
 };
 
 struct MetricParams {
@@ -77,11 +77,11 @@ struct MetricParams {
   bool without_hits_is_zero{false};
 };
 
-/// From XGBoost's full name, e.g. "rmse", "error@0.7", "tweedie-nloglik@1.5", "ndcg@5-". nullopt: not one of ours, or
-/// not a valid one; XGBoost then computes it, or says what is wrong with it.
+/// Returns the metric with this full name in XGBoost, as "rmse", "error@0.7", "tweedie-nloglik@1.5" or "ndcg@5-". It is
+/// nullopt if the name is not one of ours, or not a valid one: XGBoost then computes it, or says what is wrong with it.
 std::optional<MetricParams> MetricByName(std::string const& name);
 
-/// XGBoost's name without what comes after '@'.
+/// Returns XGBoost's name of the metric, without what comes after '@'.
 char const* NameOf(Metric metric);
 
 /// Throws InvalidArgument unless the arrays fit the metric: labels (aft-nloglik, interval-regression-accuracy: bounds)

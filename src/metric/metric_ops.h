@@ -54,7 +54,7 @@ struct LoglossLoss {
   }
 
  private:
-  /// factor · ln p, 0 for a factor of 0; p is at least 1e-16.
+  /// Returns factor · ln p, or 0 for a factor of 0. A smaller p is taken for 1e-16.
   static XGBGPU_HD float Part(float factor, float p) {
     constexpr float kSmallest = 1e-16f;
     return factor == 0.0f ? 0.0f : factor * FloatLog(p < kSmallest ? kSmallest : p);

@@ -23,7 +23,7 @@ constexpr std::uint32_t kSumBlock = 8 * kSumLanes;
 
 XGBGPU_HD std::uint64_t SumBlocks(std::uint64_t n) { return (n + kSumBlock - 1) / kSumBlock; }
 
-/// Sum over rows and targets. {} is the sum of none.
+/// A sum over rows and targets. {} is the sum of none.
 struct MetricSum {
   double loss;
   double weight;
@@ -41,7 +41,7 @@ XGBGPU_HD std::uint64_t BadLabel(std::uint64_t row, float label) {
   return (std::uint64_t{0xFFFFFFFFU} - row) << 32 | FloatBits(label);
 }
 
-/// The metric from its sum. Throws InvalidArgument if a label is no class.
+/// Returns the metric from its sum. Throws InvalidArgument if a label is no class.
 double FinishSum(MetricParams const& params, MetricSum const& sum, std::uint32_t classes);
 
 }  // namespace xgbgpu

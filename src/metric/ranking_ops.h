@@ -41,12 +41,12 @@ struct RankingTerms {
   TargetView targets;
   OutputView<float const> predictions;
   std::uint32_t const* by_prediction;  ///< rows, group by group, in the order of predictions; null for auc
-  std::uint32_t const* by_label;       ///< the same in the order of labels; for ndcg and auc
+  std::uint32_t const* by_label;       ///< rows, group by group, in the order of labels; for ndcg and auc
   CurvePoint const* points;            ///< for aucpr: sums of the group's rows up to each position
 
   XGBGPU_HD float label(std::uint32_t row) const { return targets.labels[row]; }
 
-  /// Is the row at `position` (from 0) a hit? NaN is one, as its integer part in stock.
+  /// Tells whether the row at `position` (from 0) is a hit. NaN is one, as its integer part in stock.
   XGBGPU_HD bool IsHit(RankingGroup const& group, std::uint64_t position) const {
     float const y = label(by_prediction[group.begin + position]);
     return !(y > -1.0f && y < 1.0f);
@@ -86,7 +86,7 @@ struct RankingTerms {
     }
   }
 
-  /// Sums over the group → its value, and weight 1 if it has one.
+  /// Turns the sums over a group into its value, with weight 1 if it has one.
   XGBGPU_HD MetricSum Finish(std::uint32_t index, RankingGroup const& group, GroupSum const& sum) const {
     double const nothing_to_find = params.without_hits_is_zero ? 0.0 : 1.0;
     switch (params.kind) {

@@ -12,7 +12,7 @@
 
 namespace xgbgpu::host {
 
-/// Items begin … end - 1 as one block.
+/// Sums items begin … end - 1 as one block.
 template <typename Terms>
 auto SumBlock(Terms const& terms, std::uint64_t begin, std::uint64_t end) {
   using T = decltype(terms(std::uint64_t{0}));
@@ -34,7 +34,7 @@ auto SumBlock(Terms const& terms, std::uint64_t begin, std::uint64_t end) {
   return lanes[0];
 }
 
-/// Items 0 … n - 1.
+/// Sums items 0 … n - 1.
 template <typename Terms>
 auto SumTerms(Terms const& terms, std::uint64_t n, int threads) {
   using T = decltype(terms(std::uint64_t{0}));

@@ -65,7 +65,7 @@ struct AftLoss {
   }
 };
 
-/// 1 for a prediction, the logarithm of a time, between the bounds.
+/// The loss is 1 for a prediction, the logarithm of a time, that is between the bounds.
 struct IntervalLoss {
   XGBGPU_HD double operator()(double lower, double upper, double prediction) const {
     double const time = PortableExp(prediction);

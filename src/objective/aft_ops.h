@@ -62,8 +62,8 @@ struct ExtremeNoise {
   XGBGPU_HD static AftLimits OfHessian(double) { return {15.0, 1e-16}; }
 };
 
-/// (margin, bounds of the survival time, weight) → gradient and hessian, times the weight. The time is known where both
-/// bounds are equal; an infinite upper bound and a lower one of 0 (or less) say nothing.
+/// (margin, bounds of the survival time, weight) → gradient and hessian, times the weight. The time is known where
+/// both bounds are equal; an infinite upper bound and a lower one of 0 (or less) say nothing.
 template <typename Noise>
 struct AftGradients {
   double scale;
@@ -113,11 +113,11 @@ struct AftGradients {
     double const ratio = numerator / denominator;
     return denominator < 1e-12 && (ratio != ratio || HasOverflowed(ratio)) ? limit : ratio;
   }
-  /// A NaN stays one.
+  /// Returns x, or the bound that it is beyond. A NaN stays one.
   XGBGPU_HD static double Bounded(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 };
 
-/// f(loss) with the loss of survival:aft.
+/// Calls f with the loss of survival:aft.
 template <typename F>
 void VisitAft(ObjectiveParams const& params, F&& f) {
   switch (params.aft_distribution) {

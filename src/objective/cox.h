@@ -17,7 +17,7 @@ struct SortedTimes {
   TimeOrder view() const { return {rows.data(), first.data()}; }
 };
 
-/// Less than 2^32 rows. Cost: a radix sort.
+/// Sorts rows by the times in their labels; there are less than 2^32 rows. Cost: a radix sort.
 SortedTimes SortTimes(float const* labels, std::uint64_t rows);
 
 /// out[i]: sum of value(row) over the rows of place i of the order and later, added as core/ordered_scan.h says.
@@ -28,7 +28,7 @@ void SumFromEnd(TimeOrder const& order, std::uint64_t rows, Value const& value, 
       [&](std::uint64_t i, double sum) { out[rows - 1 - i] = sum; });
 }
 
-/// host::ComputeGradients for survival:cox.
+/// Does what host::ComputeGradients does, for survival:cox.
 void ComputeCoxGradients(TargetView const& targets, OutputView<float const> margins, OutputView<GradientPair> gradients,
                          int threads);
 

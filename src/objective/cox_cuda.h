@@ -15,7 +15,8 @@ struct SortedTimes {
   TimeOrder view() const { return {rows.data(), first.data()}; }
 };
 
-/// As host::SortTimes; labels are on the device. Cost: a radix sort, memory of 12 bytes a row meanwhile. Waits.
+/// Does what host::SortTimes does, with labels on the device, and waits. Cost: a radix sort, which takes memory of 12
+/// bytes a row meanwhile.
 SortedTimes SortTimes(float const* labels, std::uint64_t rows, DeviceArena* arena, DeviceLimits const& limits,
                       Stream const& stream);
 
@@ -31,7 +32,7 @@ struct CoxScratch {
   DeviceBuffer<std::uint32_t> finished;  ///< counts blocks
 };
 
-/// cuda::ComputeGradients for survival:cox.
+/// Does what cuda::ComputeGradients does, for survival:cox.
 void ComputeCoxGradients(TargetView const& targets, OutputView<float const> margins, OutputView<GradientPair> gradients,
                          CoxScratch* scratch, DeviceLimits const& limits, cudaStream_t stream);
 

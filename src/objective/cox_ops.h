@@ -20,13 +20,13 @@
 
 namespace xgbgpu {
 
-/// Orders as times do; equal for 0 and -0.
+/// Returns a key that orders as times do. It is equal for 0 and -0.
 XGBGPU_HD std::uint32_t TimeKey(float label) { return MagnitudeBits(label); }
 
 /// Margins that are smaller than the largest by more than this count as smaller by this: 1 / D² would overflow.
 constexpr double kCoxRange = 300.0;
 
-/// A NaN stays one.
+/// Returns e^(margin - largest), at least e^-kCoxRange. A NaN stays one.
 XGBGPU_HD double CoxPower(float margin, float largest) {
   double const relative = static_cast<double>(margin) - static_cast<double>(largest);
   return PortableExp(relative < -kCoxRange ? -kCoxRange : relative);

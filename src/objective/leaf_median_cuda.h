@@ -21,11 +21,12 @@ struct LeafMedianScratch {
   DeviceBuffer<char> sort;
 };
 
-/// As host::ComputeResiduals, without gaps; every array is on the device. Only enqueues.
+/// Enqueues what host::ComputeResiduals does, for margins without gaps. Every array is on the device.
 void ComputeResiduals(float const* labels, float const* margins, std::uint64_t rows, float* residuals,
                       DeviceLimits const& limits, cudaStream_t stream);
 
-/// As host::MedianLeaves; every array is on the device. Only enqueues, but for the memory of the first call.
+/// Enqueues what host::MedianLeaves does; only the first call, which takes memory, may wait. Every array is on the
+/// device.
 ///
 /// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights, whose sums stock
 ///       rounds one after the other, a lane adds up the weights of its leaf: some 2 ms for a million rows in one leaf.

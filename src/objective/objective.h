@@ -32,8 +32,8 @@ enum class Objective : std::uint8_t {
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
   kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard (cox_ops.h)
   kRankPairwise,  ///< rank:pairwise: ln(1 + e^(F_b - F_a)) for pairs of rows of a group, a with the larger label
-  kRankNdcg,      ///< rank:ndcg: the same, times what the pair's exchange would change of the group's NDCG
-  kRankMap,       ///< rank:map: the same, times what it would change of the average precision
+  kRankNdcg,      ///< rank:ndcg: kRankPairwise, times what the pair's exchange would change of the group's NDCG
+  kRankMap,       ///< rank:map: kRankPairwise, times what the exchange would change of the average precision
 };
 
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
@@ -61,7 +61,7 @@ inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   return fields(a) == fields(b);
 }
 
-/// By XGBoost's name; nothing if it is none of these.
+/// Returns the objective with this name in XGBoost; nothing if it is none of these.
 std::optional<Objective> ObjectiveByName(std::string const& name);
 
 /// Looks whether a training can begin, once for all its rounds: what follows trusts its input.
@@ -79,7 +79,7 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
 
 namespace host {
 
-/// Gradients of every row and output, times the row's weight.
+/// Computes the gradients of every row and output, times the row's weight.
 ///
 /// In      what CheckTargets has passed; margins and gradients have the same rows and outputs, any strides
 ///         Ranking: weights are those of groups; where targets have no groups, all rows are one.
@@ -102,8 +102,8 @@ namespace host {
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                       OutputView<GradientPair> gradients, int threads);
 
-/// Margins → what metrics are given, XGBoost's EvalTransform: predictions, for kSoftmax the probabilities of all
-/// classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
+/// Turns margins into what metrics are given (XGBoost's EvalTransform): predictions, for kSoftmax the probabilities of
+/// all classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
 /// Same  bit-equal on every backend and thread count
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out, int threads);
 

@@ -29,7 +29,8 @@ struct ObjectiveScratch {
 
 /// Gradients of one output that nobody has computed: what they are computed with. On the device, [rows].
 struct RowLosses {
-  /// That has a loss (VisitLoss). Rounds of the model and seed are 0: a tree that is recorded with them serves again.
+  /// An objective that has a loss (VisitLoss). Its iteration and seed are 0: a graph that is recorded with it serves
+  /// again.
   ObjectiveParams objective;
   float const* margins;
   float const* labels;
@@ -37,7 +38,7 @@ struct RowLosses {
   GradientPair* room;    ///< for all of them, should they be needed; nullptr: those of some rows will do
 };
 
-/// As host::ComputeGradients; every array is on the device. Only enqueues.
+/// Enqueues what host::ComputeGradients does. Every array is on the device.
 ///
 /// Cost  One output: 16 bytes a row, 20 with weights. Fastest where every array without gaps begins at a multiple of 16
 ///       bytes, as device memory does. Several: fastest with views by output (OutputMajor).
@@ -52,7 +53,7 @@ GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView
                                        DeviceLimits const& limits, cudaStream_t stream,
                                        ObjectiveScratch* scratch = nullptr);
 
-/// As host::Transform; both arrays are on the device. Only enqueues.
+/// Enqueues what host::Transform does. Both arrays are on the device.
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,
                DeviceLimits const& limits, cudaStream_t stream);
 

@@ -12,10 +12,10 @@
 
 namespace xgbgpu {
 
-/// The larger one; `least` if value is NaN.
+/// Returns the larger one; `least` if value is NaN.
 XGBGPU_HD float AtLeast(float value, float least) { return value > least ? value : least; }
 
-/// 1 + e^-x, without a branch. At 88.7 e^x is still finite, hence 1 / (1 + e^-x) above 0.
+/// Returns 1 + e^-x, without a branch. At 88.7 e^x is still finite, hence 1 / (1 + e^-x) above 0.
 XGBGPU_HD float OnePlusExp(float x) {
   float const negative = -x > 88.7f ? 88.7f : -x;
   return PortableExpf(negative) + 1.0f;
@@ -124,7 +124,7 @@ struct AbsoluteErrorLoss {
   }
 };
 
-/// f(loss) with the loss of an objective of one output and one label; nothing for others.
+/// Calls f with the loss of an objective of one output and one label. For other objectives it does nothing.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
   switch (params.kind) {
@@ -172,7 +172,7 @@ struct ExpOfMargin {
   XGBGPU_HD float operator()(float margin) const { return PortableExpf(margin); }
 };
 
-/// f(transform) with the transform of an objective of one output; nothing for kSoftmax.
+/// Calls f with the transform of an objective of one output. For kSoftmax it does nothing.
 template <typename F>
 void VisitTransform(Objective kind, F&& f) {
   switch (kind) {

@@ -17,7 +17,7 @@ struct RankScratch {
   DeviceBuffer<std::uint32_t> order[2];
   DeviceBuffer<std::uint32_t> group_of, label_keys, by_label, places, hits;
   DeviceBuffer<std::int64_t> sums;   ///< gradient and hessian of each row
-  DeviceBuffer<std::int64_t> ideal;  ///< of each group
+  DeviceBuffer<std::int64_t> ideal;  ///< ideal DCG of each group
   DeviceBuffer<double> weight_sum;
   DeviceBuffer<char> sort;
 };

@@ -36,13 +36,13 @@ struct RankGroups {
   XGBGPU_HD std::uint32_t Size(std::uint32_t group) const {
     return group_ptr == nullptr ? rows : group_ptr[group + 1] - group_ptr[group];
   }
-  /// The group of a row.
+  /// Returns the group of a row.
   XGBGPU_HD std::uint32_t Of(std::uint32_t row) const {
     return RangeOf(groups, row, [&](std::uint32_t g) { return First(g); });
   }
 };
 
-/// Nearest integer, ties to even; |x| <= 2^51.
+/// Returns the nearest integer, ties to even; |x| <= 2^51.
 XGBGPU_HD std::int64_t ToInteger(double x) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: adding it leaves no room for a fraction
   return static_cast<std::int64_t>((x + kMagic) - kMagic);

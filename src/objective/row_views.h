@@ -25,18 +25,18 @@ struct OutputView {
   }
 };
 
-/// As XGBoost's host vectors lie.
+/// Returns a view of values that lie as XGBoost's host vectors do.
 template <typename T>
 OutputView<T> RowMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, outputs, 1};
 }
-/// As a device keeps them.
+/// Returns a view of values that lie as a device keeps them.
 template <typename T>
 OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
 }
 
-/// Of (ln time - prediction) / scale, for survival times.
+/// The distribution of (ln time - prediction) / scale, for survival times.
 enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 
 /// Rows in order of the magnitude of their labels, which are survival times.

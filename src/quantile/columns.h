@@ -12,7 +12,8 @@
 
 namespace xgbgpu::host {
 
-/// Values of the columns in flight at one time. Larger: fewer passes over the source; smaller: less memory.
+/// The columns in flight at one time have so many values. A larger number takes fewer passes over the source, a smaller
+/// one less memory.
 constexpr std::uint64_t kColumnBufferValues = 1 << 24;
 
 /// Integer weights up to and including each distinct value: counts fit 32 bits, sums of weights need 64.
@@ -35,19 +36,19 @@ struct SortedColumn {
   CumulativeWeights cumulative;  ///< [keys]
 };
 
-/// Values of each column that are not NaN. Throws InvalidArgument for an infinite value or a column that does not
-/// exist.
+/// Counts the values of each column that are not NaN. Throws InvalidArgument for an infinite value or a column that
+/// does not exist.
 std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads);
 
-/// What the rows of a shard count.
+/// The weights of a shard's rows.
 struct RowWeights {
   Span<float const> of_rows;  ///< >= 0; empty: every value counts 1
   double scale;               ///< of IntegerWeight, from the weights of all shards
 };
 
-/// Calls visit(column) once per column, from several threads at once, in no particular order, for a group of columns
-/// after the other; after each group group_done(first, last), if given, from the calling thread. All shards have the
-/// same groups. Columns are of this shard's rows.
+/// Calls visit(column) once per column, from several threads at once and in no particular order, for one group of
+/// columns after the other. After each group it calls group_done(first, last), if given, from the calling thread. All
+/// shards have the same groups. Columns are of this shard's rows.
 /// Throws InvalidArgument for an infinite value (row, feature and value are named).
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,

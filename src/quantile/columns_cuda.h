@@ -13,7 +13,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Where and with what a dataset is built.
+/// The device, threads and memory that a dataset is built with.
 struct BuildOptions {
   int device;
   int threads;
@@ -22,7 +22,7 @@ struct BuildOptions {
   std::size_t memory_bytes{0};
 };
 
-/// memory_bytes, or what quantile_policy.h gives to data of this size on the current device.
+/// Returns memory_bytes, or what quantile_policy.h gives to data of this size on the current device.
 std::size_t MemoryBudget(BuildOptions const& options, RowSource const& source);
 
 /// Columns of sort keys (quantile_ops.h); kNoKey where a value is missing.
@@ -40,11 +40,12 @@ using UseRows = std::function<void(float const* piece, std::uint64_t first_row, 
 void UploadRows(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces, int threads,
                 UseRows const& use);
 
-/// Row-major floats to columns of keys: keys[c · stride + r]. missing[c], unless null, grows by the number of NaNs.
+/// Turns row-major floats into columns of keys: keys[c · stride + r]. missing[c], unless null, grows by the number of
+/// NaNs.
 void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
                      std::uint64_t stride, unsigned long long* missing, cudaStream_t stream);
 
-/// One pass over the source; waits. Memory: 4 bytes a row and column, and a piece.
+/// Reads the source once, and waits. Memory: 4 bytes a row and column, and a piece.
 KeyColumns GatherColumns(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces,
                          int threads);
 

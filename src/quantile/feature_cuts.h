@@ -17,14 +17,14 @@ struct FeatureCuts {
   std::vector<float> values;
 };
 
-/// The one empty bin of a column without values.
+/// Returns the one empty bin of a column without values.
 FeatureCuts CutsOfEmptyColumn();
 
-/// At most `bins` bins. first, last: keys of the column's smallest and largest value; taken: keys of the values that
-/// become cuts, ascending, without the smallest, below which nothing lies.
+/// Returns at most `bins` bins. `first` and `last` are the keys of the column's smallest and largest value. `taken` are
+/// the keys of the values that become cuts, ascending, without the smallest, below which nothing lies.
 FeatureCuts CutsOfValues(std::uint32_t first, std::uint32_t last, std::uint64_t bins, Span<std::uint32_t const> taken);
 
-/// Bins whose lower ends are `keys`, ascending and one at least; `distinct` is the number that the column has in all.
+/// Returns bins whose lower ends are `keys`, ascending and one at least. `distinct` is how many the column has in all.
 /// Throws InvalidArgument (more than kMaxBinLimit).
 FeatureCuts CutsOfEdges(FeatureIndex feature, std::uint64_t distinct, Span<std::uint32_t const> keys);
 
@@ -34,7 +34,7 @@ Cuts JoinCuts(std::vector<FeatureCuts> const& features);
 /// Throws InvalidArgument (size, negative, infinite, NaN).
 void CheckWeights(std::uint64_t rows, Span<float const> weights);
 
-/// The unit of integer weights: IntegerWeight(weight, scale). No weight is above 2^45 then and no sum above 2^62.
+/// Returns the scale for IntegerWeight(weight, scale). With it no weight is above 2^45 and no sum above 2^62.
 double WeightScale(float largest, std::uint64_t rows);
 double WeightScale(Span<float const> weights);
 

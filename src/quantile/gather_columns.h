@@ -15,7 +15,7 @@
 
 namespace xgbgpu::host {
 
-/// Columns [first, last) whose values fit the budget, or one column that does not.
+/// A group has columns [first, last) whose values fit the budget, or one column that does not.
 struct ColumnGroup {
   FeatureIndex first;
   FeatureIndex last;
@@ -32,7 +32,8 @@ class ChunkCounts {
   std::uint64_t* chunk(std::size_t c) { return counts_.data() + c * features_; }
   void Clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 
-  /// Counts → first position of each chunk's values in the column, after `next[f]` values; moves next[f] past them.
+  /// Turns counts into the first position of each chunk's values in the column, after `next[f]` values, and moves
+  /// next[f] past them.
   void ToPositions(std::vector<std::uint64_t>* next) {
     for (std::size_t f = 0; f < features_; ++f) {
       for (std::size_t c = 0; c < chunks_; ++c) (*next)[f] += std::exchange(chunk(c)[f], (*next)[f]);
@@ -45,7 +46,7 @@ class ChunkCounts {
   std::vector<std::uint64_t> counts_;
 };
 
-/// f(chunk, row index in the batch, entry) for every stored value of the columns [first, last) that is not NaN.
+/// Calls f(chunk, row index in the batch, entry) for every stored value of columns [first, last) that is not NaN.
 template <typename F>
 void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last, std::size_t chunks, int threads,
                   F&& f) {
@@ -59,7 +60,7 @@ void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last
   });
 }
 
-/// Groups of columns by their `largest` sizes in any shard; places by their sizes in this one.
+/// Makes groups of columns by their `largest` sizes in any shard, and places by their `sizes` in this one.
 inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> const& sizes,
                                                  std::vector<std::uint64_t> const& largest) {
   std::vector<ColumnGroup> groups;

@@ -20,16 +20,16 @@ struct ColumnRange {
   bool has(FeatureIndex f) const { return f >= first && f < last; }
 };
 
-/// Rows [begin, begin + n) of a batch as floats, NaN where a value is missing. Rows that store every value in order are
-/// copied at the speed of memory.
+/// Writes rows [begin, begin + n) of a batch as floats, NaN where a value is missing. Rows that store every value in
+/// order are copied at the speed of memory.
 ///
 /// Out     out  [n, columns.size()]
 /// Throws  InvalidArgument (infinite value, feature that does not exist, a feature twice in a row that is not in order)
 void PackRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns, float* out,
               int threads);
 
-/// Entries [begin, begin + n) of a batch as (column - first) · 2^32 + sort key, those that are NaN or outside the
-/// columns left out. Where the row's weight is 0, the lower half is kNoKey.
+/// Writes entries [begin, begin + n) of a batch as (column - first) · 2^32 + sort key, and leaves out those that are
+/// NaN or outside the columns. Where the row's weight is 0, the lower half is kNoKey.
 ///
 /// In      weights_of_rows  [rows of the source], or empty: every row counts
 /// Out     keys             [n] at most

@@ -9,7 +9,7 @@
 
 namespace xgbgpu::host {
 
-/// Cut points at weighted quantiles of every column, at most max_bin bins a feature.
+/// Finds cut points at weighted quantiles of every column, at most max_bin bins a feature.
 ///
 /// The ranks are chosen as XGBoost's last pruning step chooses them on an exactly sorted column; a column of few
 /// distinct values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin, a
@@ -26,8 +26,9 @@ namespace xgbgpu::host {
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads,
                  Collective& collective = NoOtherShards());
 
-/// Cuts of data that hold lower bin edges instead of values: see Dataset::FromBinEdges. The upper end of a feature's
-/// last bin is not in such data; it becomes the largest float, or infinity, if that bin begins beyond half of it.
+/// Finds the cuts of data that hold lower bin edges instead of values (Dataset::FromBinEdges). The upper end of a
+/// feature's last bin is not in such data; it becomes the largest float, or infinity, if that bin begins beyond half of
+/// it.
 /// Throws InvalidArgument (more than kMaxBinLimit bins; an infinite value).
 Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective = NoOtherShards());
 
@@ -36,7 +37,7 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collecti
 /// Only in builds with the CUDA backend. Throws OutOfDeviceMemory and DeviceError, too.
 namespace xgbgpu::cuda {
 
-/// The cuts of host::ComputeCuts, found on a device: columns are uploaded, sorted there, and only cuts come back.
+/// Finds the cuts of host::ComputeCuts on a device: columns are uploaded and sorted there, and only cuts come back.
 ///
 /// In      source  read once for every group of columns that fits the free memory; a passage more where it is sparse
 ///                 and does not fit at once. Dense columns take 4 bytes a value, and 16 for those being sorted; sparse
@@ -45,7 +46,7 @@ namespace xgbgpu::cuda {
 /// Throws  InvalidArgument as host::ComputeCuts; a feature twice in one row is found here already if the data are dense
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int device, int threads);
 
-/// See host::CutsFromBinEdges.
+/// Does what host::CutsFromBinEdges does, on a device.
 Cuts CutsFromBinEdges(RowSource const& source, int device, int threads);
 
 }  // namespace xgbgpu::cuda

@@ -23,15 +23,15 @@ struct CutsWanted {
 struct Quantiles {
   Cuts cuts;
   std::vector<std::uint64_t> present;  ///< [features] values that are not missing
-  /// The data themselves, if they are dense and fit the device at once: they need not be read again.
+  /// The data themselves, if they are dense and fit the device at once. They need not be read again then.
   std::optional<KeyColumns> columns;
 };
 
-/// `arena` must outlive the columns. Of the current device.
+/// Finds cuts on the current device. `arena` must outlive the columns.
 Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
                         DeviceArena* arena);
 
-/// Number of stored entries, NaNs counted. No entry is read.
+/// Returns the number of stored entries, NaNs among them. No entry is read.
 std::uint64_t CountEntries(RowSource const& source);
 
 }  // namespace xgbgpu::cuda

@@ -10,22 +10,22 @@
 
 namespace xgbgpu {
 
-/// What stands for "no value" among sort keys: above the key of every number.
+/// The sort key that means "no value": it is above the key of every number.
 constexpr std::uint32_t kNoKey = 0xFFFFFFFFU;
 
-/// A value below all of a column: the threshold that sends every present value to the right.
+/// Returns a value below all of a column: the threshold that sends every present value to the right.
 XGBGPU_HD float BelowAll(float smallest) {
   double const magnitude = smallest < 0 ? -static_cast<double>(smallest) : static_cast<double>(smallest);
   return static_cast<float>(static_cast<double>(smallest) - magnitude - static_cast<double>(1e-5f));
 }
 
-/// A value above all of a column: the upper end of its last bin.
+/// Returns a value above all of a column: the upper end of its last bin.
 XGBGPU_HD float AboveAll(float largest) {
   double const magnitude = largest < 0 ? -static_cast<double>(largest) : static_cast<double>(largest);
   return static_cast<float>(static_cast<double>(largest) + (magnitude + static_cast<double>(1e-5f)));
 }
 
-/// A row's weight in integers, of WeightScale's unit: 0 is no row, and nothing else is.
+/// Returns a row's weight as an integer, in the unit of WeightScale. It is 0 if the weight is 0, and only then.
 XGBGPU_HD std::int64_t IntegerWeight(float weight, double scale) {
   std::int64_t const rounded = RoundToNearest(weight, scale);
   return rounded == 0 && weight > 0 ? 1 : rounded;
@@ -39,7 +39,7 @@ struct QuantileRanks {
   std::int64_t range;  ///< weight of the values between the first and the last
   int parts;
 
-  /// Is rank k below the middle of the cumulative weights a and b?
+  /// Tells whether rank k is below the middle of the cumulative weights a and b.
   XGBGPU_HD bool IsBelow(int k, std::int64_t a, std::int64_t b) const {
     using Wide = __int128;
     return 2 * static_cast<Wide>(k) * range < (static_cast<Wide>(a) + b - 2 * static_cast<Wide>(begin)) * parts;
@@ -50,10 +50,10 @@ struct QuantileRanks {
 /// in ascending order, each at most once. cumulative[i] is the integer weight of values 0 … i, as std::int64_t.
 ///
 /// The value of rank k is the first, i = 1 at least, whose cumulative weight c[i] is above R = begin + k·range/parts:
-/// IsBelow(k, c[i], c[i]). For let j be the first with c[j] > R. The loop below stops at the first i with c[i] + c[i+1] >
-/// 2R, which is j, or j-1 where c[j-1] is near enough to R; it takes j in both cases, as c[j-1] <= R < c[j]. There is a j
-/// before the last value, as R < begin + range = c[distinct-2], and it is not 0, as R >= begin = c[0]. So a rank's value
-/// can be found from cumulative weights alone (shared_columns.h).
+/// IsBelow(k, c[i], c[i]). For let j be the first with c[j] > R. The loop below stops at the first i with c[i] + c[i+1]
+/// > 2R, which is j, or j-1 where c[j-1] is near enough to R; it takes j in both cases, as c[j-1] <= R < c[j]. There is
+/// a j before the last value, as R < begin + range = c[distinct-2], and it is not 0, as R >= begin = c[0]. So a rank's
+/// value can be found from cumulative weights alone (shared_columns.h).
 ///
 /// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks
 template <typename Cumulative, typename Take>

@@ -1,4 +1,4 @@
-/// How the device's quantile stage divides its work, as numbers.
+/// The numbers by which the device's quantile stage divides its work.
 #ifndef XGBGPU_QUANTILE_QUANTILE_POLICY_H_
 #define XGBGPU_QUANTILE_QUANTILE_POLICY_H_
 
@@ -18,8 +18,8 @@ struct QuantilePolicy {
   /// Share of a device's free memory for raw data and scratch at most. The rest: what the driver takes beside, sizes
   /// rounded up.
   double memory_share{0.85};
-  /// A matrix is dense from this share of stored values on, as on the host: a sparse value costs two bytes, in CSR four,
-  /// and an addition that may meet others.
+  /// A matrix is dense from this share of stored values on, as on the host: a sparse value costs two bytes, in CSR
+  /// four, and an addition that may meet others.
   double dense_from{0.5};
 };
 

@@ -1,4 +1,4 @@
-/// Numbers of leaf columns on a device that were tuned; results do not depend on them.
+/// The tuned numbers of leaf columns on a device. Results do not depend on them.
 #ifndef XGBGPU_ROUNDS_LEAF_COLUMNS_POLICY_H_
 #define XGBGPU_ROUNDS_LEAF_COLUMNS_POLICY_H_
 

@@ -1,4 +1,4 @@
-/// Stage R on a CUDA device.
+/// Stage R on a CUDA device: margins, targets and gradients that stay there from one round to the next.
 #ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
 #define XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
 
@@ -33,7 +33,7 @@ class KeptTrees {
   std::uint32_t output(std::size_t tree) const { return outputs_[tree]; }
 
  private:
-  std::vector<std::uint32_t> outputs_;  ///< of each tree
+  std::vector<std::uint32_t> outputs_;  ///< output of each tree
   DeviceForest on_device_;
 };
 
@@ -44,7 +44,7 @@ class DeviceRows : public xgbgpu::ResidentRows {
   /// rows, wait_for_readers() waits for these: it is called before the rows are freed.
   DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
              DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
-  /// Rows of evaluation, whose values are copied to the device; `trees` must outlive it, too. Waits.
+  /// Makes rows of evaluation, whose values are copied to the device. `trees` must outlive them, too. Waits.
   DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
              Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
   ~DeviceRows() override;
@@ -65,25 +65,25 @@ class DeviceRows : public xgbgpu::ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
 
-  /// [rows] on the device, to which `leaf_values`, of the next tree, of this output, are added on `stream`: margins, or
-  /// a new column.
+  /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
+  /// `stream`: margins, or a new column.
   float* LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream);
-  /// Where a tree's leaf values may be added before anybody asks for that: nowhere, if there are several outputs,
-  /// columns, or leaves that adapt, or no memory.
+  /// Returns where a tree's leaf values may be added before anybody asks for that. That is nowhere if there are several
+  /// outputs, columns, or leaves that adapt, or no memory.
   MarginsAhead BeginAhead();
-  /// The margins become what was written there since BeginAhead, with `leaf_values`; false if others have come
-  /// meanwhile: these stay.
+  /// Makes the margins what was written ahead, with `leaf_values`, since BeginAhead. Returns false if other margins
+  /// have come meanwhile: these stay.
   bool TakeAhead(Span<float const> leaf_values);
-  /// Frees what BeginAhead took, and takes no more. False if that was nothing. Waits.
+  /// Frees the memory that BeginAhead took, and takes none any more. Returns false if it had taken none. Waits.
   bool GiveUpAhead();
-  /// Of one output, as of the last ComputeGradients. Throws InvalidArgument if a tree has done with losses(), and
-  /// margins or targets have changed since.
+  /// Returns the gradients of one output that the last ComputeGradients asked for. Throws InvalidArgument if a tree has
+  /// done with losses(), and margins or targets have changed since.
   DeviceGradients gradients(std::uint32_t output);
-  /// What a tree computes gradients with, until EndLosses; nothing if those of all rows are there, or must be, since
-  /// the tree would compute those of a sample only. If margins or targets change before, gradients() will still be
-  /// theirs.
+  /// Returns what a tree computes gradients with, until EndLosses. It is nothing if the gradients of all rows are
+  /// there, or must be, since the tree would compute those of a sample only. If margins or targets change before,
+  /// gradients() will still be theirs.
   std::optional<RowLosses> losses(bool of_sample);
-  /// The tree will not ask for more.
+  /// Says that the tree will compute no more gradients.
   void EndLosses() {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
   }
@@ -102,20 +102,21 @@ class DeviceRows : public xgbgpu::ResidentRows {
   /// Completes targets_.
   void SortByTime();
   enum class Gradients {
-    kComputed,  ///< those of all rows
-    kDeferred,  ///< nobody has needed them yet
+    kComputed,  ///< the gradients of all rows are there
+    kDeferred,  ///< nobody has needed gradients yet
     kLent,      ///< a tree computes those that it needs, and may still want the others
-    kSpent,     ///< it has done so
-    kGone       ///< and margins or targets have changed since
+    kSpent,     ///< a tree has computed those that it needed
+    kGone       ///< a tree has computed those that it needed, and margins or targets have changed since
   };
 
-  /// Before margins or targets change: gradients that may be asked for are computed.
+  /// Must be called before margins or targets change: it computes gradients that may still be asked for.
   void KeepGradients();
-  /// The same for margins.
+  /// Must be called before margins change.
   void ForgetMargins();
-  /// May gradients be left to trees?
+  /// Tells whether gradients may be left to trees.
   bool CanDefer(ObjectiveParams const& objective) const;
-  /// Are they finite in all rows for sure? Where a tree needs few of them, nobody looks at the others.
+  /// Tells whether gradients are finite in all rows for sure. Where a tree needs few of them, nobody looks at the
+  /// others.
   bool AreFinite(ObjectiveParams const& objective) const;
   void ReserveGradients();
   void ComputeAll(ObjectiveParams const& objective);
