@@ -69,7 +69,7 @@ inline std::string Quoted(std::string_view text) { return '\'' + Escaped(text, 8
 /// The name of a file. It is not cut, since no file has a longer one.
 inline std::string EscapedName(std::string_view name) { return Escaped(name, 4096); }
 
-/// The same between quotes.
+/// EscapedName(name) between quotes.
 inline std::string QuotedName(std::string_view name) { return '\'' + EscapedName(name) + '\''; }
 
 /// What another program says, which may quote its input: lines and tabs stay.

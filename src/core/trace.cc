@@ -137,7 +137,7 @@ std::size_t TraceFile::Row(char const* stage, std::string* text) {
   return rows_.size() - 1;
 }
 
-/// Of all that was added, which is forgotten. A comma is before each event.
+/// Writes all events that were added, each after a comma, and forgets them.
 std::string TraceFile::Text() {
   std::lock_guard<std::mutex> lock{mutex_};
   std::string text;

@@ -28,7 +28,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   void Abandon() noexcept override;
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
-  /// See cuda::HistTree.
+  /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
 
  private:

@@ -75,7 +75,7 @@ void Growth::SplitNodes(Level* level) {
   }
 }
 
-/// As many of the families that are left as there is memory for; for one it can always be made.
+/// Plans as many of the families that are left as there is memory for. There is always memory for one.
 void Growth::PlanFamilies(Level* level) {
   while (planned_ < parents_.size() && PlanFamily(parents_[planned_], level->families.empty(), level)) ++planned_;
   ChooseFeatures(level);

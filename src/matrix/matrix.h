@@ -37,7 +37,7 @@ struct DenseView {
 /// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
-  /// So many cells follow the last one on the host: they may be read, and their values are not used.
+  /// On the host this many cells follow the last one. They may be read, and their values are not used.
   static constexpr std::uint32_t kSpare = 8;
 
   Cell const* cells;             ///< [stored values]
