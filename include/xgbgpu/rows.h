@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -26,6 +28,19 @@ struct RowBatch {
   Span<Entry const> row(std::uint64_t i) const { return entries.subspan(offsets[i], offsets[i + 1] - offsets[i]); }
 };
 
+/// What the values of an array are. A float holds each of them exactly.
+enum class ValueType : std::uint8_t { kFloat32, kInt8, kUInt8, kInt16, kUInt16 };
+
+constexpr int kHostMemory = -1;
+
+/// Rows as an array: all values of a row, then those of the next, without gaps. None is infinite.
+struct DenseValues {
+  void const* data;  ///< [rows, features] of `type`
+  ValueType type{ValueType::kFloat32};
+  float missing{std::numeric_limits<float>::quiet_NaN()};  ///< values equal to it are missing, as NaNs are
+  int device{kHostMemory};  ///< ordinal of the CUDA device in whose memory the array is, or kHostMemory
+};
+
 /// A matrix of raw values that can be read from the first row to the last, any number of times.
 class RowSource {
  public:
@@ -34,6 +49,9 @@ class RowSource {
   virtual FeatureIndex features() const = 0;
   /// [features] 1 where values are categories: numbers 0, 1, 2 … without order; empty if no feature is categorical.
   virtual Span<std::uint8_t const> categorical() const { return {}; }
+  /// The same rows as an array, if they lie in memory as one; it is valid as long as the source. Stages read it where
+  /// that is faster than batches.
+  virtual std::optional<DenseValues> dense() const { return std::nullopt; }
   /// Calls `visit` for every batch in row order. A batch is valid during the call only.
   virtual void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const = 0;
 };

@@ -1,0 +1,66 @@
+/// An array of the host as a source of rows.
+#ifndef XGBGPU_CORE_ARRAY_SOURCE_H_
+#define XGBGPU_CORE_ARRAY_SOURCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "xgbgpu/rows.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Calls f(pointer to the values), of the C++ type that `type` names.
+template <typename F>
+decltype(auto) VisitValues(DenseValues const& values, F&& f) {
+  switch (values.type) {
+    case ValueType::kInt8:
+      return f(static_cast<std::int8_t const*>(values.data));
+    case ValueType::kUInt8:
+      return f(static_cast<std::uint8_t const*>(values.data));
+    case ValueType::kInt16:
+      return f(static_cast<std::int16_t const*>(values.data));
+    case ValueType::kUInt16:
+      return f(static_cast<std::uint16_t const*>(values.data));
+    default:
+      return f(static_cast<float const*>(values.data));
+  }
+}
+
+constexpr std::size_t ValueBytes(ValueType type) {
+  switch (type) {
+    case ValueType::kInt8:
+    case ValueType::kUInt8:
+      return 1;
+    case ValueType::kInt16:
+    case ValueType::kUInt16:
+      return 2;
+    default:
+      return sizeof(float);
+  }
+}
+
+/// Rows of an array on the host. A batch stores every value of its rows; those that are missing are NaN.
+class ArraySource final : public RowSource {
+ public:
+  /// `values`, on the host, must outlive it. threads: those that fill a batch.
+  ArraySource(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads)
+      : values_{values}, rows_{rows}, features_{features}, threads_{threads} {}
+
+  std::uint64_t rows() const override { return rows_; }
+  FeatureIndex features() const override { return features_; }
+  std::optional<DenseValues> dense() const override { return values_; }
+  /// Memory: 16 MiB, or a row.
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
+
+ private:
+  DenseValues values_;
+  std::uint64_t rows_;
+  FeatureIndex features_;
+  int threads_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_ARRAY_SOURCE_H_
