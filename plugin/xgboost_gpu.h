@@ -1,5 +1,5 @@
 /* The C interface of libxgboost_gpu.so. Loading the library is all that training with gpu_hist needs; these functions
- * only tell what was loaded. All may be called at any time, from any thread. */
+ * tell what was loaded, and read tables. All may be called at any time, from any thread. */
 #ifndef XGBGPU_PLUGIN_XGBOOST_GPU_H_
 #define XGBGPU_PLUGIN_XGBOOST_GPU_H_
 
@@ -39,6 +39,29 @@ XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
  *   peak_bytes      the most that training_bytes has been
  *   parts           training_bytes by what it is for: {"gradients": 9600, …} */
 XGBGPU_EXPORT char const* XGBGPUMemoryReport(void);
+
+/* Reads a table (polars, pyarrow, …) that a producer hands over as a `struct ArrowArrayStream` of the Arrow C stream
+ * interface, and writes its values row by row, NaN where one is null. The stream is released, also after an error.
+ * Returns 0 and `*table`, which XGBGPUTableFree frees; or -1, and XGBGetLastError() says why.
+ *   config  JSON, all keys with defaults:
+ *     values      "features" (default): numbers of 4 bytes. "info", for labels, weights and the like: numbers of 8
+ *                 bytes, no categories, and a plain array is a table of one column
+ *     categories  whether columns with dictionaries are allowed (default: false)
+ *     nthread     0 or less (default): all */
+XGBGPU_EXPORT int XGBGPUTableRead(void* stream, char const* config, void** table);
+
+/* What a table has, as JSON; the text lives as long as the table.
+ *   rows, columns
+ *   names   of the columns
+ *   types   of the columns, as XGBoost's feature types: "int", "float", "i" (truth values), "c" (categories)
+ *   values  address of the values, [rows, columns], row by row; 0 if XGBGPUTableToDMatrix took them */
+XGBGPU_EXPORT char const* XGBGPUTableDescribe(void const* table);
+
+/* Makes a DMatrix of a table of features, whose values it takes. `config`: as XGDMatrixCreateFromDense has it. Names and
+ * types are the caller's to set. Returns 0 and a DMatrixHandle; or -1, and XGBGetLastError() says why. */
+XGBGPU_EXPORT int XGBGPUTableToDMatrix(void* table, char const* config, void** matrix);
+
+XGBGPU_EXPORT void XGBGPUTableFree(void* table);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #include "core/message.h"
 #include "driver/host_span.h"
 #include "host_version.h"
+#include "last_error.h"
 #include "model_bytes.h"
 #include "newcomers.h"
 #include "xgbgpu/error.h"
@@ -151,17 +152,6 @@ extern "C" int NextBatch(DataIterHandle handle) {
   return more;
 }
 
-/// XGBoost reports what a callback throws.
-extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHandle) {
-  throw dmlc::Error{*static_cast<std::string const*>(text)};
-}
-
-/// Makes `text` what XGBGetLastError tells, by a C function of XGBoost that fails with it.
-void Fail(std::string text) {
-  DMatrixHandle none = nullptr;
-  XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
-}
-
 /// Refuses bytes at which XGBoost's parsers would end the process.
 void CheckMemory(void const* begin, bst_ulong size) {
   if (begin == nullptr) return;
@@ -208,7 +198,7 @@ bool Passes(char const* doing, Check&& check) {
     AtBoundary(doing, check);
     return true;
   } catch (dmlc::Error const& error) {
-    Fail(error.what());
+    SetLastError(error.what());
     return false;
   }
 }

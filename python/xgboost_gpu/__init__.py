@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, List
 
 from ._estimators import write_for_stock
+from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, load_library
 from ._profile import Profile, profile
 from ._workers import send_with_library
@@ -43,6 +44,7 @@ __all__ = [
 _LIBRARY = load_library()
 send_with_library()
 write_for_stock()
+take_frames(_LIBRARY)
 
 
 def build_info() -> BuildInfo:

@@ -5,7 +5,7 @@ import importlib.metadata
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, TypedDict
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, TypedDict
 
 from ._text import escaped_message, escaped_name
 
@@ -35,6 +35,16 @@ FUNCTIONS_IN_FRONT = (
     "XGCommunicatorInit",
     "RabitInit",
 )
+#: The functions of xgboost_gpu.h: what each returns and takes.
+PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
+    "XGBGPUBuildInfo": (ctypes.c_char_p, []),
+    "XGBGPUDeviceInfo": (ctypes.c_char_p, []),
+    "XGBGPUMemoryReport": (ctypes.c_char_p, []),
+    "XGBGPUTableRead": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
+    "XGBGPUTableDescribe": (ctypes.c_char_p, [ctypes.c_void_p]),
+    "XGBGPUTableToDMatrix": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
+    "XGBGPUTableFree": (None, [ctypes.c_void_p]),
+}
 HOW_TO_GET_XGBOOST = (
     "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "
     "/usr/bin/python3 or by a virtual environment made with: /usr/bin/python3 -m venv --system-site-packages"
@@ -83,24 +93,23 @@ class Library:
     def __init__(self, path: str) -> None:
         self.path = path
         self._handle = ctypes.CDLL(path)
-        self._functions = {}
-        for name in ("XGBGPUBuildInfo", "XGBGPUDeviceInfo", "XGBGPUMemoryReport"):
-            function = self._functions[name] = getattr(self._handle, name)
-            function.argtypes = []
-            function.restype = ctypes.c_char_p
+        self.functions: Dict[str, Any] = {}  #: those of xgboost_gpu.h, by name
+        for name, (result, arguments) in PROTOTYPES.items():
+            function = self.functions[name] = getattr(self._handle, name)
+            function.restype, function.argtypes = result, arguments
 
     def what_was_built(self) -> Dict[str, Any]:
         """What the library says of itself. Touches no device, so that a process may fork after it."""
-        return json.loads(self._functions["XGBGPUBuildInfo"]())
+        return json.loads(self.functions["XGBGPUBuildInfo"]())
 
     def build_info(self) -> BuildInfo:
         """What the library says of itself and of devices, and its path."""
-        found = json.loads(self._functions["XGBGPUDeviceInfo"]())
+        found = json.loads(self.functions["XGBGPUDeviceInfo"]())
         return {**self.what_was_built(), **found, "library": self.path}
 
     def memory_report(self) -> List[TrainingMemory]:
         """What the trainings of this process hold."""
-        return json.loads(self._functions["XGBGPUMemoryReport"]())
+        return json.loads(self.functions["XGBGPUMemoryReport"]())
 
     def stand_in_front_of(self, other: ctypes.CDLL) -> None:
         """Has Python call XGBoost's functions through ours of the same names, which tell the library of each call."""
