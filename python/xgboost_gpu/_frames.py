@@ -187,6 +187,7 @@ class Frames:
         elif not hasattr(data, "__arrow_c_stream__") or self._is_known(data):
             return None
         else:
+            stock._check_data_shape(data)
             frame = ArrowFrame(self._library, data.__arrow_c_stream__)
         frame.is_nameless_if_numbers = _is_of(data, "pyarrow", "Dataset", "Table", "RecordBatch")
         return frame

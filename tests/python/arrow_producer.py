@@ -46,7 +46,7 @@ Array._fields_ = [
 ]
 GET_SCHEMA = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Schema))
 GET_NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Array))
-GET_ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.POINTER(Stream))
+GET_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Stream))
 STREAM_RELEASE = ctypes.CFUNCTYPE(None, ctypes.POINTER(Stream))
 Stream._fields_ = [
     ("get_schema", GET_SCHEMA),
@@ -138,6 +138,7 @@ class Table:
         self.spoil_stream: Callable[[Stream], None] = lambda stream: None
         self.fails: Dict[str, int] = {}
         self.released = {"schema": 0, "array": 0, "stream": 0}
+        self._problem = ctypes.create_string_buffer(b"the disk is full")
         self._kept: List[Any] = []
 
     def _keep(self, thing: Any) -> Any:
@@ -206,7 +207,7 @@ class Table:
             Stream(
                 self._keep(GET_SCHEMA(self._get_schema)),
                 self._keep(GET_NEXT(self._get_next)),
-                self._keep(GET_ERROR(lambda _: b"the disk is full")),
+                self._keep(GET_ERROR(lambda _: ctypes.addressof(self._problem))),
                 self._release("stream", STREAM_RELEASE),
             )
         )

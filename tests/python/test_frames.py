@@ -430,7 +430,7 @@ def test_rows_that_are_null() -> None:
     mask = np.array([0b11110111], np.uint8)
 
     def spoil(array: Any) -> None:
-        array.buffers[0] = mask.ctypes.data
+        array.buffers[0], array.null_count = mask.ctypes.data, -1
 
     table.spoil_array = spoil
     with pytest.raises(XGBoostError, match="Batch 0: row 3 is null"):
@@ -499,13 +499,12 @@ def test_estimators_with_polars(pl: Any) -> None:
     pandas = xgb.XGBClassifier(**settings).fit(pandas_frame(), labels)
     assert ours.get_booster().save_raw("ubj") == pandas.get_booster().save_raw("ubj")
     assert np.array_equal(ours.predict_proba(polars_frame(pl)), pandas.predict_proba(pandas_frame()))
-    assert np.array_equal(ours.apply(polars_frame(pl)), pandas.apply(pandas_frame()))
     assert list(ours.feature_names_in_) == NAMES + ["t"]
 
 
 def test_labels_of_polars(pl: Any) -> None:
     for label in (pl.Series(Y), pl.DataFrame({"y": Y}), pl.concat([pl.Series(Y[:9]), pl.Series(Y[9:])], rechunk=False)):
-        assert np.array_equal(xgb.DMatrix(X, label, weight=label.clone()[:0] if False else None).get_label(), Y)
+        assert np.array_equal(xgb.DMatrix(X, label).get_label(), Y)
 
 
 # pyarrow
