@@ -1,5 +1,4 @@
 /// XGBoost's C functions that we stand in front of: each notes or checks something, then calls XGBoost's own.
-#include <dlfcn.h>
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
@@ -19,9 +18,11 @@
 #include "boundary.h"
 #include "core/message.h"
 #include "driver/host_span.h"
+#include "fail.h"
 #include "host_version.h"
 #include "model_bytes.h"
 #include "newcomers.h"
+#include "next_function.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
@@ -56,18 +57,6 @@ class ArraysScope : public Scope<InPlaceArrays const*> {
  public:
   explicit ArraysScope(InPlaceArrays const* arrays) : Scope{&current_arrays, arrays} {}
 };
-
-/// The function of this name in XGBoost: in a library after ours, or, where XGBoost was loaded first, in the one that
-/// has a function which we do not stand in front of.
-template <typename F>
-F* Next(char const* name) {
-  void* found = dlsym(RTLD_NEXT, name);
-  Dl_info where{};
-  if (found == nullptr && dladdr(reinterpret_cast<void*>(&XGBoostVersion), &where) != 0) {
-    if (void* const xgboost = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(xgboost, name);
-  }
-  return reinterpret_cast<F*>(found);
-}
 
 /// Changes the epoch before a call and after it: another thread must not take the old labels for the new ones.
 class EpochScope {
@@ -151,17 +140,6 @@ extern "C" int NextBatch(DataIterHandle handle) {
   return more;
 }
 
-/// XGBoost reports what a callback throws.
-extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHandle) {
-  throw dmlc::Error{*static_cast<std::string const*>(text)};
-}
-
-/// Makes `text` what XGBGetLastError tells, by a C function of XGBoost that fails with it.
-void Fail(std::string text) {
-  DMatrixHandle none = nullptr;
-  XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
-}
-
 /// Refuses bytes at which XGBoost's parsers would end the process.
 void CheckMemory(void const* begin, bst_ulong size) {
   if (begin == nullptr) return;
@@ -200,19 +178,6 @@ void CheckCommunicator(char const* config) {
   }
 }
 
-/// Returns false if check() throws; XGBGetLastError then tells the text. `doing` completes "out of memory while …".
-template <typename Check>
-bool Passes(char const* doing, Check&& check) {
-  if (!WhyNotRegistered().empty()) return true;  // another version may have other limits
-  try {
-    AtBoundary(doing, check);
-    return true;
-  } catch (dmlc::Error const& error) {
-    Fail(error.what());
-    return false;
-  }
-}
-
 /// Calls load() if check() does not throw.
 template <typename Check, typename Load>
 int CheckedLoad(Check&& check, Load&& load) {
@@ -240,13 +205,13 @@ using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kCommunicator;
-using xgbgpu::plugin::Next;
+using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
 
 extern "C" {
 
 XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
-  static auto* const kNext = Next<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
+  static auto* const kNext = NextFunction<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
   HostSpan span{"update"};
   CallScope scope{ApiCall::kUpdate};
   return kNext(booster, iteration, data);
@@ -254,7 +219,7 @@ XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, D
 
 XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
                                        bst_ulong n, char const** out) {
-  static auto* const kNext = Next<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
+  static auto* const kNext = NextFunction<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
   HostSpan span{"evaluate"};
   xgbgpu::plugin::DecorateNewcomers();
   CallScope scope{ApiCall::kEvaluate};
@@ -264,7 +229,7 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
                                             DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                             float const** out) {
-  static auto* const kNext = Next<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
+  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
   InPlaceArrays const arrays{values};
   ArraysScope scope{values == nullptr ? nullptr : &arrays};
   return kNext(booster, values, config, info, shape, dimensions, out);
@@ -273,39 +238,39 @@ XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* v
 XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* indptr, char const* indices,
                                           char const* values, bst_ulong columns, char const* config, DMatrixHandle info,
                                           bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
-  static auto* const kNext = Next<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
+  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
   InPlaceArrays const arrays{values, indptr, indices, columns};
   ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
   return kNext(booster, indptr, indices, values, columns, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetInfoFromInterface)>("XGDMatrixSetInfoFromInterface");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetInfoFromInterface)>("XGDMatrixSetInfoFromInterface");
   EpochScope scope;
   return kNext(data, field, array);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetFloatInfo(DMatrixHandle data, char const* field, float const* array, bst_ulong n) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
   EpochScope scope;
   return kNext(data, field, array, n);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetUIntInfo(DMatrixHandle data, char const* field, unsigned const* array, bst_ulong n) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetUIntInfo)>("XGDMatrixSetUIntInfo");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetUIntInfo)>("XGDMatrixSetUIntInfo");
   EpochScope scope;
   return kNext(data, field, array, n);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetDenseInfo(DMatrixHandle data, char const* field, void const* array, bst_ulong n,
                                         int type) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetDenseInfo)>("XGDMatrixSetDenseInfo");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetDenseInfo)>("XGDMatrixSetDenseInfo");
   EpochScope scope;
   return kNext(data, field, array, n, type);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, bst_ulong n) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
   EpochScope scope;
   return kNext(data, group, n);
 }
@@ -313,7 +278,8 @@ XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, b
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
-  static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+  static auto* const kNext =
+      NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
   // What looks at batches uses more of XGBoost than another version may have.
   if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
   xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
@@ -322,28 +288,28 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
-  static auto* const kNext = Next<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
+  static auto* const kNext = NextFunction<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
   return CheckedLoad([&] { CheckModelFile(file); }, [&] { return kNext(booster, file); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModelFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
-  static auto* const kNext = Next<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
+  static auto* const kNext = NextFunction<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
   return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
-  static auto* const kNext = Next<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
+  static auto* const kNext = NextFunction<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
   return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
-  static auto* const kNext = Next<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
+  static auto* const kNext = NextFunction<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
   return CheckedLoad([&] { CheckText(config); }, [&] { return kNext(booster, config); });
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
                                            char const* values, bst_ulong columns) {
-  static auto* const kNext = Next<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
+  static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
   bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
   auto const* const rows = complete ? xgbgpu::plugin::AscendingOf(proxy, {values, indptr, indices, columns}) : nullptr;
   if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
@@ -351,14 +317,14 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
 }
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
-  static auto* const kNext = Next<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
+  static auto* const kNext = NextFunction<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
   bool const passes = config == nullptr || Passes(kCommunicator, [&] { CheckCommunicator(config); });
   return passes ? kNext(config) : -1;
 }
 
 /// How programs written for older versions do the same. XGBoost exports it, and has no public header with it.
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
-  static auto* const kNext = Next<bool(int, char**)>("RabitInit");
+  static auto* const kNext = NextFunction<bool(int, char**)>("RabitInit");
   bool const passes = Passes(kCommunicator, [&] {
     for (int i = 0; i < n; ++i) CheckRabitArgument(arguments[i]);
   });

@@ -60,6 +60,10 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
     bool const is_dart = kind_ == Kind::kDart;
     std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
     if (!is_dart && IsThere(*out, rounds.first, last)) return false;
+    if (Rounds() == 0 && !IsBinned(*data)) {
+      values = WithoutRows(data);
+      return false;
+    }
     bool const drops_trees = is_dart && training;
     // The cache of a gbtree may have the first rounds.
     bool const has_first = !is_dart && rounds.first == 0 && out->version <= last;
