@@ -59,9 +59,9 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
   bool const done = AtBoundary("predicting", [&] {
     bool const is_dart = kind_ == Kind::kDart;
     std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
-    if (!is_dart && IsThere(*out, rounds.first, last)) return false;
-    if (Rounds() == 0 && !IsBinned(*data)) {
-      values = WithoutRows(data);
+    bool const is_there = !is_dart && IsThere(*out, rounds.first, last);
+    if (is_there || Rounds() == 0) {  // stock code has no tree for the rows, and need not make its page of them
+      if (!IsBinned(*data)) values = WithoutRows(data);
       return false;
     }
     bool const drops_trees = is_dart && training;
