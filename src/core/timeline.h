@@ -50,7 +50,7 @@ class Timeline {
 
   cudaStream_t stream_;
   TraceFile::Clock::time_point made_;
-  cudaEvent_t origin_{nullptr};  ///< anew at every Resolve: single precision must do for times since then
+  cudaEvent_t origin_{nullptr};  ///< is recorded anew at every Resolve: times since then come in single precision
   double origin_us_{0};          ///< time of origin_, counted from when the timeline was made
   double resolving_us_{0};       ///< when the last Resolve began, counted from when the timeline was made
   int tree_{-1};
