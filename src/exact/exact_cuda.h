@@ -67,7 +67,7 @@ struct ExactLists {
 /// The rows of one level.
 struct ExactRows {
   RowIndex const* origin;      ///< [rows] each row's number in the matrix; nullptr: rows have the matrix's numbers
-  std::uint64_t const* begin;  ///< [nodes + 1] first row of each node: the last part of ExactLists::begin
+  std::uint64_t const* begin;  ///< [nodes + 1] where each node's rows begin: the last part of ExactLists::begin
   std::uint32_t nodes;
   std::uint64_t most;  ///< number of rows of the matrix
 };
@@ -129,8 +129,8 @@ constexpr std::uint32_t kPieceEntries = 512;
 /// The sum and the two neighbouring rows that a split's threshold and children are made from.
 struct ExactOutcome {
   GradientSum below;  ///< over the first `index` entries
-  RowIndex lower;     ///< rows of the entries before and at `index`, if there are
-  RowIndex upper;
+  RowIndex lower;     ///< row of the matrix of the entry before `index`, if there is one
+  RowIndex upper;     ///< row of the matrix of the entry at `index`, if there is one
 };
 
 /// A word tells which of 32 rows go left, and how many rows before them do.
