@@ -1,6 +1,6 @@
-/// Functions of a float that give the same float on every compiler, C library and device: evaluated in double by +, -,
-/// * and bit moves in a fixed order, without contraction, and rounded once. Shorter than the functions of
-/// core/portable_math.h, because a float's accuracy is enough (tests/engine/portable_float_test.cc).
+/// Functions of a float that give the same float on every compiler, C library and device. They are evaluated in double
+/// by +, -, * and bit moves in a fixed order, without contraction, and rounded once. They are shorter than the
+/// functions of core/portable_math.h, because a float's accuracy is enough (tests/engine/portable_float_test.cc).
 #ifndef XGBGPU_CORE_PORTABLE_FLOAT_H_
 #define XGBGPU_CORE_PORTABLE_FLOAT_H_
 
@@ -41,8 +41,8 @@ XGBGPU_HD float PortableLog1pf(float x) {
   double const v = x;
   // What is left out of the series is below x^3 / 4 < 2^-44 of the result.
   if (v < 0x1p-14 && v > -0x1p-14) return static_cast<float>(v * (1.0 - v * (0.5 - v * (1.0 / 3.0))));
-  // The sum is wrong by 2^-53 at most where |x| < 1, that is by less than 2^-38 of the logarithm; elsewhere by 2^-53 of
-  // itself. A unit of a float's last place is at least 2^-24 of it.
+  // Where |x| < 1, the sum is wrong by 2^-53 at most, that is by less than 2^-38 of the logarithm; elsewhere it is
+  // wrong by 2^-53 of itself. A unit of a float's last place is at least 2^-24 of the float.
   return static_cast<float>(PortableLog(1.0 + v));
 }
 

@@ -27,10 +27,10 @@ XGBGPU_HD std::uint64_t ToBits(double value) {
   return bits;
 }
 
-/// 2^k for -1022 <= k <= 1023.
+/// Returns 2^k for -1022 <= k <= 1023.
 XGBGPU_HD double PowerOfTwo(int k) { return FromBits(static_cast<std::uint64_t>(k + 1023) << 52); }
 
-constexpr double kLn2High = 6.93147180369123816490e-01;  // upper 33 bits of ln 2: k · kLn2High is exact for |k| < 2^20
+constexpr double kLn2High = 6.93147180369123816490e-01;  // upper 32 bits of ln 2: k · kLn2High is exact for |k| < 2^20
 constexpr double kLn2Low = 1.90821492927058770002e-10;   // ln 2 - kLn2High
 constexpr double kInvLn2 = 1.44269504088896338700e+00;
 
@@ -121,8 +121,8 @@ XGBGPU_HD double PortableLogGamma(double x) {
     product *= z;
     z += 1.0;
   }
-  // Stirling's series, coefficients B_2k / (2k (2k - 1)); after 1 / z^15 the first term left out bounds the error:
-  // 43867 / (798 · 18 · 17) / 10^17 < 2^-58.
+  // Stirling's series has the coefficients B_2k / (2k (2k - 1)). After 1 / z^15 the first term left out bounds the
+  // error: 43867 / (798 · 18 · 17) / 10^17 < 2^-58.
   double const inverse = 1.0 / z;
   double const w = inverse * inverse;
   double series = -3617.0 / 122400.0;

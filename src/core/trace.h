@@ -23,7 +23,7 @@ struct TraceStage {
   int level;            ///< of the tree, or the batch of attended growth; kNoLevel: the stage belongs to no tree
   double start_us;      ///< on the clock of the owner
   double duration_us;   ///< on the same clock
-  std::uint64_t bytes;  ///< that the stage must read and write at least; 0: not known
+  std::uint64_t bytes;  ///< the stage must read and write at least so many; 0: not known
 };
 
 /// Writes Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2
