@@ -116,7 +116,7 @@ struct Search {
 /// What a thread keeps of one node's part of a tile. Nearly no candidate needs more.
 struct NodeScan {
   int node;
-  std::uint64_t begin;  ///< of its list
+  std::uint64_t begin;  ///< where the node's list begins
   GradientSum total, present;
   unsigned long long best;
   float known;  ///< a gain that some candidate of the node has
@@ -217,7 +217,7 @@ struct FindStorage {
   typename cub::BlockScan<RunningSum, kFindThreads>::TempStorage scan;
   GradientSum warps[kFindThreads / 32];
   GradientSum carried;
-  NodeScan scan_of_node;  ///< of FindInNode: filled by one thread while others wait for gradients
+  NodeScan scan_of_node;  ///< one thread of FindInNode fills it while the others wait for gradients
 };
 
 /// Looks for splits in a full tile, all of one node.

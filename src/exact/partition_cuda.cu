@@ -164,8 +164,8 @@ struct JoinPassed {
 /// Where the entries of one node go.
 struct NodeTarget {
   bool is_split;
-  std::uint64_t begin;        ///< of its list
-  std::uint64_t left, right;  ///< of the children's lists
+  std::uint64_t begin;        ///< where the node's list begins
+  std::uint64_t left, right;  ///< where the children's lists begin
   ChildRows rows;
 
   NodeTarget() = default;
@@ -187,7 +187,7 @@ struct DivideStorage {
   Passed warps[kExactThreads / 32];
   int last_begins[kExactThreads / 32];  ///< 1 + the node that begins last among the warp's entries, or 0
   Passed carried;
-  NodeTarget target;  ///< of a tile in one node: filled by one thread while others wait for ranks
+  NodeTarget target;  ///< one thread of DivideNode fills it while the others wait for ranks
 };
 
 /// Finds what the tiles before have passed. The first warp calls it.

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
 /// The rows of one thread and their neighbours.
 struct ThreadRows {
   std::uint64_t first;
-  int count;  ///< of rows; the others are not there
+  int count;  ///< number of rows; the others are not there
   std::uint32_t packed[kThreadRows];
   bool starts;  ///< the first row's prediction is not that of the row before
   bool ends;    ///< the last row's prediction is not that of the row after

@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kThreads)
     places[order[i]] = i - groups.First(group_of[i]);
 }
 
-/// A warp whose rows are all of one group adds once.
+/// Sums the gains of each group's best order. A warp whose rows are all of one group adds once.
 __global__ void __launch_bounds__(kThreads) IdealKernel(RankData data, std::int64_t* ideal) {
   std::uint32_t const rows = data.groups.rows;
   for (std::uint32_t base = FirstIndex() / 32 * 32; base < rows; base += IndexStep()) {
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The steps of one call.
+/// Takes the steps of one call.
 class Ranker {
  public:
   Ranker(RankGroups const& groups, TargetView const& targets, RankScratch* scratch, DeviceLimits const& limits,

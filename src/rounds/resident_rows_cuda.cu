@@ -182,7 +182,7 @@ void DeviceRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
   TargetView on_device = targets;
-  targets_ = {};  // memory may be short for the new ones
+  targets_ = {};  // if memory is short for the new ones, nothing may point to the old
   on_device.by_time = {};
   on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
@@ -198,7 +198,7 @@ void DeviceRows::SetTargets(TargetView const& targets) {
 
 void DeviceRows::SortByTime() {
   if (targets_.by_time.rows != nullptr) return;
-  times_ = {};  // before the new one needs memory
+  times_ = {};  // the old order goes before the new one needs memory
   times_ = SortTimes(targets_.labels, rows_, arena_, limits_, stream_);
   targets_.by_time = times_.view();
 }
