@@ -1,4 +1,5 @@
-/// Who makes a prediction: sizes from which the engine, or a device, is faster than stock code.
+/// Who makes a prediction: sizes from which the engine, or a device, is faster than stock code. Margins and leaves have
+/// the same bits either way; contributions and interactions differ by rounding.
 #ifndef XGBGPU_DRIVER_PREDICTION_POLICY_H_
 #define XGBGPU_DRIVER_PREDICTION_POLICY_H_
 
