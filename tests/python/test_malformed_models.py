@@ -1,7 +1,7 @@
 """A damaged model or configuration gives an error that says what is wrong, and never ends the process.
 
 Every mutation is tried in a process of its own, forked from one that has loaded everything. It loads the model,
-predicts, explains and dumps. Stock XGBoost crashes or hangs at about a third of the mutations. Correct models still load.
+predicts, explains and dumps. Stock XGBoost crashes or hangs at about a third of the mutations. Correct models load.
 """
 
 import copy
