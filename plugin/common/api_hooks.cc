@@ -1,4 +1,4 @@
-/// XGBoost's C functions that we stand in front of: each notes or checks something, then calls XGBoost's own.
+/// C functions of XGBoost that the library exports, too: each notes or checks something, then calls XGBoost's own.
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
@@ -58,7 +58,7 @@ class ArraysScope : public Scope<InPlaceArrays const*> {
   explicit ArraysScope(InPlaceArrays const* arrays) : Scope{&current_arrays, arrays} {}
 };
 
-/// Changes the epoch before a call and after it: another thread must not take the old labels for the new ones.
+/// Changes the epoch before a call and after it, so that no other thread takes the old labels for the new ones.
 class EpochScope {
  public:
   EpochScope() { ++epoch; }
@@ -73,17 +73,17 @@ struct Batches {
   DataIterResetCallback* reset;
   XGDMatrixCallbackNext* next;
   DMatrixHandle proxy;
-  bool have_ref;                             ///< true: bins are those of other data
-  char const* config;                        ///< JSON that the matrix is made with
-  std::unique_ptr<AscendingRows> ascending;  ///< what XGBoost reads of this batch if the caller's do not ascend
-  std::string problem;                       ///< what is wrong with that batch, at which XGBoost would end the process
+  bool have_ref;                             ///< the bins are those of other data
+  char const* config;                        ///< the JSON text that the matrix is made with
+  std::unique_ptr<AscendingRows> ascending;  ///< this batch for XGBoost, if its columns do not ascend
+  std::string problem;                       ///< why XGBoost would end the process at this batch
 };
 
 /// The batches of which this thread is making a matrix, or null.
 thread_local Batches* current_batches = nullptr;
 
-/// XGBoost finds the column of a bin by looking onwards from that of the bin before: a QuantileDMatrix of rows whose
-/// columns do not ascend cannot be read again.
+/// Returns the rows with their columns in ascending order, if those of the batch are not; else null. XGBoost looks for
+/// the column of a bin onwards from that of the bin before, so it would read wrong columns from a QuantileDMatrix.
 AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
   if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
   current_batches->ascending = nullptr;
@@ -92,13 +92,13 @@ AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& array
     current_batches->ascending = MakeAscendingRows(arrays);
   } catch (InvalidArgument const& error) {
     current_batches->problem = error.what();
-  } catch (std::exception const&) {  // XGBoost looks at the same arrays next, and says what is wrong with them
+  } catch (std::exception const&) {  // XGBoost reads the same arrays next, and says what is wrong
   }
   return current_batches->ascending.get();
 }
 
-/// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
-/// groups it checks; too many weights, too, when it trains; those of data with the bins of others as well.)
+/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
+/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
@@ -106,7 +106,7 @@ void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
                          " weights; allowed: one weight for each row, or none");
 }
 
-/// Stock code asks for as many bytes as follow from it, and what it says then does not name it.
+/// Refuses a max_bin for which stock code would ask for too much memory: its own message does not name the parameter.
 void CheckMaxBin(char const* config) {
   if (config == nullptr) return;
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
@@ -125,7 +125,7 @@ extern "C" void ResetBatches(DataIterHandle handle) {
   batches.reset(batches.caller);
 }
 
-/// Called by XGBoost, whose C function reports what is thrown here.
+/// XGBoost calls this, and its C function reports what is thrown here.
 extern "C" int NextBatch(DataIterHandle handle) {
   auto& batches = *static_cast<Batches*>(handle);
   batches.problem.clear();
@@ -156,8 +156,8 @@ void CheckText(char const* json) {
 
 constexpr char kCommunicator[] = "checking parameters of the communicator";
 
-/// Rabit, which connects the workers of XGBoost 1.7, reads a name and a value into 256 bytes each, however long they
-/// are. `argument`: name=value.
+/// Checks an argument `name=value`. Rabit, which connects the workers of XGBoost 1.7, copies a name and a value into
+/// 256 bytes each, however long they are.
 void CheckRabitArgument(std::string_view argument) {
   constexpr std::size_t kMost = 255;
   std::string_view const name = argument.substr(0, argument.find('='));
@@ -280,7 +280,7 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
                                                       char const* config, DMatrixHandle* out) {
   static auto* const kNext =
       NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  // What looks at batches uses more of XGBoost than another version may have.
+  // The code that looks at batches uses more of XGBoost than another version may have.
   if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
   xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
@@ -322,7 +322,7 @@ XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
   return passes ? kNext(config) : -1;
 }
 
-/// How programs written for older versions do the same. XGBoost exports it, and has no public header with it.
+/// Programs for older versions connect workers with this. XGBoost exports it, but no public header declares it.
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
   static auto* const kNext = NextFunction<bool(int, char**)>("RabitInit");
   bool const passes = Passes(kCommunicator, [&] {

@@ -11,10 +11,10 @@
 
 namespace xgbgpu::plugin {
 
-/// Makes `text` what XGBGetLastError tells, by a C function of XGBoost that fails with it.
+/// Makes XGBGetLastError return `text`: calls a C function of XGBoost that fails with it.
 void Fail(std::string text);
 
-/// Returns false if check() throws; XGBGetLastError then tells the text. `doing` completes "out of memory while …".
+/// Returns false if check() throws, and XGBGetLastError then has the text. `doing` completes "out of memory while …".
 template <typename Check>
 bool Passes(char const* doing, Check&& check) {
   if (!WhyNotRegistered().empty()) return true;  // another version may have other limits

@@ -7,8 +7,8 @@
 
 namespace xgbgpu::plugin {
 
-/// The function of this name in XGBoost: in a library after ours, or, where XGBoost was loaded first, in the one that
-/// has a function which we do not stand in front of.
+/// Returns XGBoost's function of this name. The loader finds it in a library after ours. Where XGBoost was loaded
+/// first, we look in the library that has XGBoostVersion, which ours does not export.
 template <typename F>
 F* NextFunction(char const* name) {
   void* found = dlsym(RTLD_NEXT, name);

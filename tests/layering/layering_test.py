@@ -17,8 +17,8 @@ ROOT = Path(os.environ.get("XGBGPU_SOURCE_DIR", Path(__file__).resolve().parents
 CODE = {".h", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
-# What a folder of src/ may include from other folders of src/, and nothing else. Every folder stands after all that it
-# may include, so there is no cycle.
+# The folders of src/ from which a folder of src/ may include. Every folder stands after all that it may include, so
+# there is no cycle.
 ARROWS = {
     "core": "",
     "page": "",
