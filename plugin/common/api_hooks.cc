@@ -1,5 +1,4 @@
-/// XGBoost's C functions that we stand in front of: each notes or checks something, then calls XGBoost's own.
-#include <dlfcn.h>
+/// C functions of XGBoost that the library exports, too: each notes or checks something, then calls XGBoost's own.
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
@@ -19,10 +18,11 @@
 #include "boundary.h"
 #include "core/message.h"
 #include "driver/host_span.h"
+#include "fail.h"
 #include "host_version.h"
-#include "last_error.h"
 #include "model_bytes.h"
 #include "newcomers.h"
+#include "next_function.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
@@ -58,19 +58,7 @@ class ArraysScope : public Scope<InPlaceArrays const*> {
   explicit ArraysScope(InPlaceArrays const* arrays) : Scope{&current_arrays, arrays} {}
 };
 
-/// The function of this name in XGBoost: in a library after ours, or, where XGBoost was loaded first, in the one that
-/// has a function which we do not stand in front of.
-template <typename F>
-F* Next(char const* name) {
-  void* found = dlsym(RTLD_NEXT, name);
-  Dl_info where{};
-  if (found == nullptr && dladdr(reinterpret_cast<void*>(&XGBoostVersion), &where) != 0) {
-    if (void* const xgboost = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(xgboost, name);
-  }
-  return reinterpret_cast<F*>(found);
-}
-
-/// Changes the epoch before a call and after it: another thread must not take the old labels for the new ones.
+/// Changes the epoch before a call and after it, so that no other thread takes the old labels for the new ones.
 class EpochScope {
  public:
   EpochScope() { ++epoch; }
@@ -85,17 +73,17 @@ struct Batches {
   DataIterResetCallback* reset;
   XGDMatrixCallbackNext* next;
   DMatrixHandle proxy;
-  bool have_ref;                             ///< true: bins are those of other data
-  char const* config;                        ///< JSON that the matrix is made with
-  std::unique_ptr<AscendingRows> ascending;  ///< what XGBoost reads of this batch if the caller's do not ascend
-  std::string problem;                       ///< what is wrong with that batch, at which XGBoost would end the process
+  bool have_ref;                             ///< the bins are those of other data
+  char const* config;                        ///< the JSON text that the matrix is made with
+  std::unique_ptr<AscendingRows> ascending;  ///< this batch for XGBoost, if its columns do not ascend
+  std::string problem;                       ///< why XGBoost would end the process at this batch
 };
 
 /// The batches of which this thread is making a matrix, or null.
 thread_local Batches* current_batches = nullptr;
 
-/// XGBoost finds the column of a bin by looking onwards from that of the bin before: a QuantileDMatrix of rows whose
-/// columns do not ascend cannot be read again.
+/// Returns the rows with their columns in ascending order, if those of the batch are not; else null. XGBoost looks for
+/// the column of a bin onwards from that of the bin before, so it would read wrong columns from a QuantileDMatrix.
 AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
   if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
   current_batches->ascending = nullptr;
@@ -104,13 +92,13 @@ AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& array
     current_batches->ascending = MakeAscendingRows(arrays);
   } catch (InvalidArgument const& error) {
     current_batches->problem = error.what();
-  } catch (std::exception const&) {  // XGBoost looks at the same arrays next, and says what is wrong with them
+  } catch (std::exception const&) {  // XGBoost reads the same arrays next, and says what is wrong
   }
   return current_batches->ascending.get();
 }
 
-/// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
-/// groups it checks; too many weights, too, when it trains; those of data with the bins of others as well.)
+/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
+/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
@@ -118,7 +106,7 @@ void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
                          " weights; allowed: one weight for each row, or none");
 }
 
-/// Stock code asks for as many bytes as follow from it, and what it says then does not name it.
+/// Refuses a max_bin for which stock code would ask for too much memory: its own message does not name the parameter.
 void CheckMaxBin(char const* config) {
   if (config == nullptr) return;
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
@@ -137,7 +125,7 @@ extern "C" void ResetBatches(DataIterHandle handle) {
   batches.reset(batches.caller);
 }
 
-/// Called by XGBoost, whose C function reports what is thrown here.
+/// XGBoost calls this, and its C function reports what is thrown here.
 extern "C" int NextBatch(DataIterHandle handle) {
   auto& batches = *static_cast<Batches*>(handle);
   batches.problem.clear();
@@ -168,8 +156,8 @@ void CheckText(char const* json) {
 
 constexpr char kCommunicator[] = "checking parameters of the communicator";
 
-/// Rabit, which connects the workers of XGBoost 1.7, reads a name and a value into 256 bytes each, however long they
-/// are. `argument`: name=value.
+/// Checks an argument `name=value`. Rabit, which connects the workers of XGBoost 1.7, copies a name and a value into
+/// 256 bytes each, however long they are.
 void CheckRabitArgument(std::string_view argument) {
   constexpr std::size_t kMost = 255;
   std::string_view const name = argument.substr(0, argument.find('='));
@@ -187,19 +175,6 @@ void CheckCommunicator(char const* config) {
   for (auto const& [name, value] : xgboost::get<xgboost::Object const>(json)) {
     bool const is_text = xgboost::IsA<xgboost::String>(value);
     CheckRabitArgument(name + '=' + (is_text ? xgboost::get<xgboost::String const>(value) : std::string{}));
-  }
-}
-
-/// Returns false if check() throws; XGBGetLastError then tells the text. `doing` completes "out of memory while …".
-template <typename Check>
-bool Passes(char const* doing, Check&& check) {
-  if (!WhyNotRegistered().empty()) return true;  // another version may have other limits
-  try {
-    AtBoundary(doing, check);
-    return true;
-  } catch (dmlc::Error const& error) {
-    SetLastError(error.what());
-    return false;
   }
 }
 
@@ -230,13 +205,13 @@ using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kCommunicator;
-using xgbgpu::plugin::Next;
+using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
 
 extern "C" {
 
 XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
-  static auto* const kNext = Next<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
+  static auto* const kNext = NextFunction<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
   HostSpan span{"update"};
   CallScope scope{ApiCall::kUpdate};
   return kNext(booster, iteration, data);
@@ -244,7 +219,7 @@ XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, D
 
 XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
                                        bst_ulong n, char const** out) {
-  static auto* const kNext = Next<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
+  static auto* const kNext = NextFunction<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
   HostSpan span{"evaluate"};
   xgbgpu::plugin::DecorateNewcomers();
   CallScope scope{ApiCall::kEvaluate};
@@ -254,7 +229,7 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
                                             DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                             float const** out) {
-  static auto* const kNext = Next<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
+  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
   InPlaceArrays const arrays{values};
   ArraysScope scope{values == nullptr ? nullptr : &arrays};
   return kNext(booster, values, config, info, shape, dimensions, out);
@@ -263,39 +238,39 @@ XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* v
 XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* indptr, char const* indices,
                                           char const* values, bst_ulong columns, char const* config, DMatrixHandle info,
                                           bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
-  static auto* const kNext = Next<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
+  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
   InPlaceArrays const arrays{values, indptr, indices, columns};
   ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
   return kNext(booster, indptr, indices, values, columns, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetInfoFromInterface)>("XGDMatrixSetInfoFromInterface");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetInfoFromInterface)>("XGDMatrixSetInfoFromInterface");
   EpochScope scope;
   return kNext(data, field, array);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetFloatInfo(DMatrixHandle data, char const* field, float const* array, bst_ulong n) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
   EpochScope scope;
   return kNext(data, field, array, n);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetUIntInfo(DMatrixHandle data, char const* field, unsigned const* array, bst_ulong n) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetUIntInfo)>("XGDMatrixSetUIntInfo");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetUIntInfo)>("XGDMatrixSetUIntInfo");
   EpochScope scope;
   return kNext(data, field, array, n);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetDenseInfo(DMatrixHandle data, char const* field, void const* array, bst_ulong n,
                                         int type) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetDenseInfo)>("XGDMatrixSetDenseInfo");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetDenseInfo)>("XGDMatrixSetDenseInfo");
   EpochScope scope;
   return kNext(data, field, array, n, type);
 }
 
 XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, bst_ulong n) {
-  static auto* const kNext = Next<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
+  static auto* const kNext = NextFunction<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
   EpochScope scope;
   return kNext(data, group, n);
 }
@@ -303,8 +278,9 @@ XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, b
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
-  static auto* const kNext = Next<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  // What looks at batches uses more of XGBoost than another version may have.
+  static auto* const kNext =
+      NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+  // The code that looks at batches uses more of XGBoost than another version may have.
   if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
   xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
   xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
@@ -312,28 +288,28 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
-  static auto* const kNext = Next<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
+  static auto* const kNext = NextFunction<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
   return CheckedLoad([&] { CheckModelFile(file); }, [&] { return kNext(booster, file); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModelFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
-  static auto* const kNext = Next<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
+  static auto* const kNext = NextFunction<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
   return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
-  static auto* const kNext = Next<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
+  static auto* const kNext = NextFunction<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
   return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
-  static auto* const kNext = Next<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
+  static auto* const kNext = NextFunction<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
   return CheckedLoad([&] { CheckText(config); }, [&] { return kNext(booster, config); });
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
                                            char const* values, bst_ulong columns) {
-  static auto* const kNext = Next<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
+  static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
   bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
   auto const* const rows = complete ? xgbgpu::plugin::AscendingOf(proxy, {values, indptr, indices, columns}) : nullptr;
   if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
@@ -341,14 +317,14 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
 }
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
-  static auto* const kNext = Next<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
+  static auto* const kNext = NextFunction<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
   bool const passes = config == nullptr || Passes(kCommunicator, [&] { CheckCommunicator(config); });
   return passes ? kNext(config) : -1;
 }
 
-/// How programs written for older versions do the same. XGBoost exports it, and has no public header with it.
+/// Programs for older versions connect workers with this. XGBoost exports it, but no public header declares it.
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
-  static auto* const kNext = Next<bool(int, char**)>("RabitInit");
+  static auto* const kNext = NextFunction<bool(int, char**)>("RabitInit");
   bool const passes = Passes(kCommunicator, [&] {
     for (int i = 0; i < n; ++i) CheckRabitArgument(arguments[i]);
   });

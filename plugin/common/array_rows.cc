@@ -1,14 +1,11 @@
 #include "array_rows.h"
 
-#include <xgboost/json.h>
-
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "array_view.h"
 #include "core/message.h"
 #include "core/parallel.h"
 
@@ -17,78 +14,6 @@ namespace xgbgpu::plugin {
 namespace {
 
 constexpr std::uint64_t kBatchValues = 1 << 21;  // 16 MiB of entries
-
-/// An array as the array interface describes it.
-struct ArrayView {
-  char const* data;
-  std::string type;  ///< kind and bytes, "f4"
-  std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;  ///< bytes
-
-  template <typename T>
-  T Read(std::int64_t offset) const {
-    T value;
-    std::memcpy(&value, data + offset, sizeof(T));
-    return value;
-  }
-};
-
-std::vector<std::int64_t> Integers(xgboost::Json const& array) {
-  std::vector<std::int64_t> values;
-  for (auto const& value : xgboost::get<xgboost::Array const>(array)) {
-    values.push_back(xgboost::get<xgboost::Integer const>(value));
-  }
-  return values;
-}
-
-/// Reads an array interface; nothing if it has another number of dimensions, masks, or bytes in another order.
-std::optional<ArrayView> Parse(char const* interface, std::size_t dimensions) {
-  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{interface});
-  auto const& members = xgboost::get<xgboost::Object const>(json);
-  auto const has = [&](char const* name) {
-    auto const found = members.find(name);
-    return found != members.cend() && !xgboost::IsA<xgboost::Null>(found->second);
-  };
-  if (!has("data") || !has("shape") || !has("typestr") || has("mask") || has("stream")) return {};
-  auto const& type = xgboost::get<xgboost::String const>(json["typestr"]);
-  auto const shape = Integers(json["shape"]);
-  bool const in_order = type.size() == 3 && (type[0] == '<' || type[0] == '|');
-  bool const has_sizes = std::all_of(shape.cbegin(), shape.cend(), [](std::int64_t n) { return n >= 0; });
-  if (!in_order || !has_sizes || shape.size() != dimensions) return {};
-  ArrayView view{nullptr, type.substr(1), shape, std::vector<std::int64_t>(dimensions)};
-  auto const& data = xgboost::get<xgboost::Array const>(json["data"]);
-  if (data.empty()) return {};
-  auto const address = xgboost::get<xgboost::Integer const>(data[0]);
-  view.data = reinterpret_cast<char const*>(static_cast<std::uintptr_t>(address));
-  if (has("strides")) {
-    view.strides = Integers(json["strides"]);
-    if (view.strides.size() != dimensions) return {};
-  } else {
-    std::int64_t bytes = type[2] - '0';
-    for (std::size_t d = dimensions; d-- > 0;) {
-      view.strides[d] = bytes;
-      if (__builtin_mul_overflow(bytes, shape[d], &bytes)) return {};
-    }
-  }
-  return view;
-}
-
-/// Calls use(a value of the type); returns false if the type is none of these.
-template <typename Use>
-bool WithType(std::string const& type, Use&& use) {
-  auto const is = [&](char const* name, auto value) {
-    bool const found = type == name;
-    if (found) use(value);
-    return found;
-  };
-  return is("f4", float{}) || is("f8", double{}) || is("i1", std::int8_t{}) || is("i2", std::int16_t{}) ||
-         is("i4", std::int32_t{}) || is("i8", std::int64_t{}) || is("u1", std::uint8_t{}) ||
-         is("u2", std::uint16_t{}) || is("u4", std::uint32_t{}) || is("u8", std::uint64_t{});
-}
-
-bool HasKnownType(ArrayView const& array) {
-  return WithType(array.type, [](auto) {});
-}
 
 /// Replaces the values that mean "missing" by NaN.
 struct Missing {
@@ -141,15 +66,16 @@ class DenseRows final : public RowSource {
 /// Rows of arrays in CSR form.
 class CsrRows final : public RowSource {
  public:
-  CsrRows(ArrayView indptr, ArrayView indices, ArrayView values, FeatureIndex columns, float missing, int threads)
-      : indptr_{std::move(indptr)},
+  CsrRows(ArrayView const& indptr, ArrayView indices, ArrayView values, FeatureIndex columns, float missing,
+          int threads)
+      : offsets_{ReadOffsets(indptr)},
         indices_{std::move(indices)},
         values_{std::move(values)},
         columns_{columns},
         missing_{missing},
         threads_{threads} {}
 
-  std::uint64_t rows() const override { return static_cast<std::uint64_t>(indptr_.shape[0] - 1); }
+  std::uint64_t rows() const override { return offsets_.size() - 1; }
   FeatureIndex features() const override { return columns_; }
   /// Do columns ascend in every row? Values are not looked at. Throws what ForEachBatch throws, for rows
   /// up to the first that does not ascend.
@@ -188,14 +114,19 @@ class CsrRows final : public RowSource {
   }
 
  private:
-  std::uint64_t Offset(std::uint64_t row) const {
-    std::uint64_t offset = 0;
-    WithType(indptr_.type,
-             [&](auto type) { offset = static_cast<std::uint64_t>(indptr_.Read<decltype(type)>(At(indptr_, row))); });
-    return offset;
-  }
+  std::uint64_t Offset(std::uint64_t row) const { return offsets_[row]; }
   static std::int64_t At(ArrayView const& array, std::uint64_t i) {
     return static_cast<std::int64_t>(i) * array.strides[0];
+  }
+
+  static std::vector<std::uint64_t> ReadOffsets(ArrayView const& indptr) {
+    std::vector<std::uint64_t> offsets(static_cast<std::size_t>(indptr.shape[0]));
+    WithType(indptr.type, [&](auto type) {
+      for (std::size_t i = 0; i < offsets.size(); ++i) {
+        offsets[i] = static_cast<std::uint64_t>(indptr.Read<decltype(type)>(At(indptr, i)));
+      }
+    });
+    return offsets;
   }
 
   /// Where the row ends that begins at value `begin`.
@@ -227,7 +158,7 @@ class CsrRows final : public RowSource {
     });
   }
 
-  ArrayView indptr_;
+  std::vector<std::uint64_t> offsets_;  ///< [rows + 1] as they were given: EndOf checks them
   ArrayView indices_;
   ArrayView values_;
   FeatureIndex columns_;
@@ -242,12 +173,13 @@ namespace {
 constexpr std::int64_t kMostColumns = std::numeric_limits<std::int32_t>::max();
 
 std::unique_ptr<CsrRows> MakeCsrRows(InPlaceArrays const& arrays, float missing, int threads) {
-  auto values = Parse(arrays.values, 1), indptr = Parse(arrays.indptr, 1), indices = Parse(arrays.indices, 1);
+  auto values = ParseArray(arrays.values, 1), indptr = ParseArray(arrays.indptr, 1),
+       indices = ParseArray(arrays.indices, 1);
   if (!values || !indptr || !indices) return nullptr;
   if (!HasKnownType(*values) || !HasKnownType(*indptr) || !HasKnownType(*indices)) return nullptr;
   if (indptr->shape[0] < 2 || indices->shape[0] != values->shape[0]) return nullptr;
   if (arrays.columns == 0 || arrays.columns > static_cast<std::uint64_t>(kMostColumns)) return nullptr;
-  return std::make_unique<CsrRows>(std::move(*indptr), std::move(*indices), std::move(*values),
+  return std::make_unique<CsrRows>(*indptr, std::move(*indices), std::move(*values),
                                    static_cast<FeatureIndex>(arrays.columns), missing, threads);
 }
 
@@ -255,32 +187,11 @@ std::unique_ptr<CsrRows> MakeCsrRows(InPlaceArrays const& arrays, float missing,
 
 std::unique_ptr<RowSource> MakeArrayRows(InPlaceArrays const& arrays, float missing, int threads) {
   if (arrays.indptr != nullptr) return MakeCsrRows(arrays, missing, threads);
-  auto values = Parse(arrays.values, 2);
+  auto values = ParseArray(arrays.values, 2);
   if (!values || !HasKnownType(*values)) return nullptr;
   if (values->shape[0] == 0 || values->shape[1] == 0 || values->shape[1] > kMostColumns) return nullptr;
   return std::make_unique<DenseRows>(std::move(*values), missing, threads);
 }
-
-namespace {
-
-template <typename T>
-std::string Interface(std::vector<T> const& array, char const* type) {
-  auto const integer = [](auto value) { return xgboost::Json{xgboost::Integer{static_cast<std::int64_t>(value)}}; };
-  auto const address = integer(reinterpret_cast<std::uintptr_t>(array.data()));
-  xgboost::Json interface {
-    xgboost::Object {}
-  };
-  interface["data"] = xgboost::Array{{address, xgboost::Json{xgboost::Boolean{true}}}};
-  interface["shape"] = xgboost::Array{{integer(array.size())}};
-  interface["strides"] = xgboost::Null{};
-  interface["typestr"] = xgboost::String{type};
-  interface["version"] = integer(3);
-  std::string text;
-  xgboost::Json::Dump(interface, &text);
-  return text;
-}
-
-}  // namespace
 
 AscendingRows::AscendingRows(RowSource const& rows) {
   rows.ForEachBatch([&](RowBatch const& batch) {
@@ -298,9 +209,9 @@ AscendingRows::AscendingRows(RowSource const& rows) {
   });
 }
 
-std::string AscendingRows::indptr() const { return Interface(indptr_, "<u8"); }
-std::string AscendingRows::indices() const { return Interface(indices_, "<u4"); }
-std::string AscendingRows::values() const { return Interface(values_, "<f4"); }
+std::string AscendingRows::indptr() const { return ArrayText(indptr_.data(), {indptr_.size()}); }
+std::string AscendingRows::indices() const { return ArrayText(indices_.data(), {indices_.size()}); }
+std::string AscendingRows::values() const { return ArrayText(values_.data(), {values_.size()}); }
 
 std::unique_ptr<AscendingRows> MakeAscendingRows(InPlaceArrays const& arrays) {
   constexpr float kNoMark = std::numeric_limits<float>::quiet_NaN();  // what is missing stays as it is

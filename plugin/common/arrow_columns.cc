@@ -604,12 +604,12 @@ RowTable<Value> ReadArrowStream(arrow::Stream* from, Categories categories, bool
                              " columns; allowed: what memory can hold");
     }
   }
-  table.values = WithMemoryFor("the values of a table", [&] { return Buffer<Value>{size / sizeof(Value)}; });
+  table.bytes = WithMemoryFor("the values of a table", [&] { return Buffer<std::uint8_t>{size}; });
   for (Column& column : columns) {
     table.names.push_back(column.name);
     table.types.push_back(column.type);
   }
-  if (size != 0) WriteBatches(batches, columns, threads, table.values.data());
+  if (size != 0) WriteBatches(batches, columns, threads, table.values());
   return table;
 }
 

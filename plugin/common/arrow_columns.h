@@ -28,7 +28,9 @@ struct RowTable {
   std::uint64_t rows{0};
   std::vector<std::string> names;  ///< [columns]
   std::vector<ColumnType> types;   ///< [columns]
-  Buffer<Value> values;            ///< [rows, columns]
+  Buffer<std::uint8_t> bytes;      ///< of [rows, columns] values
+
+  Value* values() const { return reinterpret_cast<Value*>(bytes.data()); }
 };
 
 /// Reads a stream to its end; it is released then, and its structure says so, also after an error. Integers, floats of

@@ -59,7 +59,11 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
   bool const done = AtBoundary("predicting", [&] {
     bool const is_dart = kind_ == Kind::kDart;
     std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
-    if (!is_dart && IsThere(*out, rounds.first, last)) return false;
+    bool const is_there = !is_dart && IsThere(*out, rounds.first, last);
+    if (is_there || Rounds() == 0) {  // stock code has no tree for the rows, and need not make its page of them
+      if (!IsBinned(*data)) values = WithoutRows(data);
+      return false;
+    }
     bool const drops_trees = is_dart && training;
     // The cache of a gbtree may have the first rounds.
     bool const has_first = !is_dart && rounds.first == 0 && out->version <= last;

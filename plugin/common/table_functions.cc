@@ -1,18 +1,24 @@
 /// The C functions that read tables.
-#include <omp.h>
 #include <xgboost/c_api.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <variant>
 
+#include "array_view.h"
 #include "arrow_columns.h"
 #include "core/message.h"
-#include "last_error.h"
+#include "core/parallel.h"
+#include "fail.h"
+#include "held_rows.h"
+#include "host/held_matrix.h"
+#include "host_version.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -35,7 +41,7 @@ std::string Describe(RowTable<Value> const& table) {
                          {"columns", table.names.size()},
                          {"names", table.names},
                          {"types", types},
-                         {"values", reinterpret_cast<std::uintptr_t>(table.values.data())}};
+                         {"values", reinterpret_cast<std::uintptr_t>(table.values())}};
   // A name that is no UTF-8 is shown as such a text is elsewhere; it must not be an error of this function.
   return description.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -70,8 +76,7 @@ ReadConfig ParseConfig(char const* config) {
 }
 
 std::unique_ptr<Table> Read(arrow::Stream* stream, ReadConfig const& config) {
-  int const most = std::min(omp_get_max_threads(), omp_get_thread_limit());
-  int const threads = config.threads <= 0 ? most : std::min(config.threads, std::max(most, omp_get_num_procs()));
+  int const threads = ThreadsOfMatrix(config.threads);
   auto table = std::make_unique<Table>();
   if (config.are_features) {
     Categories const categories = config.have_categories ? Categories::kAllowed : Categories::kNotEnabled;
@@ -83,30 +88,65 @@ std::unique_ptr<Table> Read(arrow::Stream* stream, ReadConfig const& config) {
   return table;
 }
 
-/// A matrix of stock XGBoost's, which copies the values. An array of no values needs an address, too.
-DMatrixHandle ToStockMatrix(RowTable<float> const& table, char const* config) {
-  static float const kNothing = 0;
-  float const* const values = table.values.size() == 0 ? &kNothing : table.values.data();
-  Json const array{{"data", {reinterpret_cast<std::uintptr_t>(values), true}},
-                   {"shape", {table.rows, table.names.size()}},
-                   {"strides", nullptr},
-                   {"typestr", "<f4"},
-                   {"version", 3}};
+/// Makes NaN of the values that mean "missing".
+void MarkMissing(RowTable<float> const& table, float missing, int threads) {
+  if (std::isnan(missing)) return;
+  constexpr std::size_t kGrain = 1 << 16;
+  float* const values = table.values();
+  ParallelChunks(threads, table.bytes.size() / sizeof(float), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (values[i] == missing) values[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+  });
+}
+
+/// A matrix as XGBoost's function makes it, which copies the values. What is wrong with them it says in its own words.
+DMatrixHandle MakeByArray(float const* values, std::uint64_t rows, std::uint64_t columns, char const* config) {
+  float const nothing = 0;  // an array of no values has an address, too
   DMatrixHandle matrix = nullptr;
-  if (XGDMatrixCreateFromDense(array.dump().c_str(), config, &matrix) != 0) throw dmlc::Error{XGBGetLastError()};
+  std::string const array = ArrayText(values == nullptr ? &nothing : values, {rows, columns});
+  if (XGDMatrixCreateFromDense(array.c_str(), config, &matrix) != 0) throw dmlc::Error{XGBGetLastError()};
   return matrix;
+}
+
+/// A matrix that takes the values, or one that copies them where XGBoost's function has rules of its own.
+DMatrixHandle MakeMatrix(RowTable<float>* table, char const* config) {
+  MatrixConfig const read = ReadMatrixConfig(config);
+  if (table->bytes.size() == 0 || std::isinf(read.missing)) {
+    return MakeByArray(table->values(), table->rows, table->names.size(), config);
+  }
+  int const threads = ThreadsOfMatrix(read.nthread);
+  MarkMissing(*table, read.missing, threads);
+  auto rows = HoldRows(std::move(table->bytes), table->rows, static_cast<FeatureIndex>(table->names.size()), threads);
+  if (rows == nullptr) {  // a value is infinite
+    float const infinite = std::numeric_limits<float>::infinity();
+    return MakeByArray(&infinite, 1, 1, config);
+  }
+  DMatrixHandle const matrix = MakeHeldMatrix(std::move(rows), read.nthread);
+  if (matrix == nullptr) throw dmlc::Error{XGBGetLastError()};
+  return matrix;
+}
+
+/// Runs the body of a C function: 0, or -1 if it throws. `doing` completes "out of memory while …".
+template <typename Body>
+int Run(char const* doing, Body&& body) {
+  if (!WhyNotRegistered().empty()) {
+    Fail(WhyNotRegistered());
+    return -1;
+  }
+  return Passes(doing, std::forward<Body>(body)) ? 0 : -1;
 }
 
 }  // namespace
 
 }  // namespace xgbgpu::plugin
 
-using xgbgpu::plugin::CFunction;
 using xgbgpu::plugin::RowTable;
+using xgbgpu::plugin::Run;
 using xgbgpu::plugin::Table;
 
 int XGBGPUTableRead(void* stream, char const* config, void** table) {
-  return CFunction("reading a table", [&] {
+  return Run("reading a table", [&] {
     if (table == nullptr) xgbgpu::Throw<xgbgpu::InvalidArgument>("table is null; allowed: where to write a handle");
     auto* const from = static_cast<xgbgpu::plugin::arrow::Stream*>(stream);
     *table = xgbgpu::plugin::Read(from, xgbgpu::plugin::ParseConfig(config)).release();
@@ -118,19 +158,19 @@ char const* XGBGPUTableDescribe(void const* table) {
 }
 
 int XGBGPUTableToDMatrix(void* table, char const* config, void** matrix) {
-  return CFunction("making a DMatrix of a table", [&] {
+  return Run("making a DMatrix of a table", [&] {
     auto* const from = static_cast<Table*>(table);
     auto* const rows = from == nullptr ? nullptr : std::get_if<RowTable<float>>(&from->rows);
-    if (rows == nullptr || matrix == nullptr) {
+    if (rows == nullptr || config == nullptr || matrix == nullptr) {
       xgbgpu::Throw<xgbgpu::InvalidArgument>(
-          "table or matrix is null, or the table is one of labels or weights; "
+          "table, config or matrix is null, or the table is one of labels or weights; "
           "allowed: a table of features, and where to write a handle");
     }
-    if (rows->values.size() != rows->rows * rows->names.size()) {
+    if (rows->bytes.size() != rows->rows * rows->names.size() * sizeof(float)) {
       xgbgpu::Throw<xgbgpu::InvalidArgument>("the table's values were taken before; allowed: one matrix of a table");
     }
-    *matrix = xgbgpu::plugin::ToStockMatrix(*rows, config);
-    rows->values = {};
+    *matrix = xgbgpu::plugin::MakeMatrix(rows, config);
+    rows->bytes = {};
     from->description = xgbgpu::plugin::Describe(*rows);
   });
 }

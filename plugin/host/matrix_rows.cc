@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "host/held_matrix.h"
 #include "host/host.h"
 
 namespace xgbgpu::plugin {
@@ -54,7 +55,19 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
   return categorical;
 }
 
+DMatrixRows::DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {
+  if (HeldMatrix const* const held = AsHeld(data)) held_ = held->rows();
+  // In a process group a matrix may have columns that only the rows of others have.
+  has_all_columns_ = held_ != nullptr && held_->features() == features();
+}
+
+std::optional<DenseValues> DMatrixRows::dense() const { return has_all_columns_ ? held_->dense() : std::nullopt; }
+
 void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
+  if (held_ != nullptr) {
+    held_->ForEachBatch(visit);
+    return;
+  }
   if (!IsBinned(*data_)) {
     for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
     return;

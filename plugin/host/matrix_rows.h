@@ -6,8 +6,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "common/held_rows.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -17,22 +19,26 @@ namespace xgbgpu::plugin {
 /// [columns] 1 for a categorical column, else 0; empty if no column is categorical.
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 
-/// The pages of a DMatrix, one after the other; of a QuantileDMatrix the lower ends of bins. To be read by one thread
+/// The values that a matrix of ours holds, or the pages of another DMatrix, one after the other; of a QuantileDMatrix the
+/// lower ends of bins. To be read by one thread
 /// at a time.
 class DMatrixRows final : public RowSource {
  public:
   /// `data` must outlive it.
-  explicit DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {}
+  explicit DMatrixRows(xgboost::DMatrix* data);
   DMatrixRows(DMatrixRows const&) = delete;
   DMatrixRows& operator=(DMatrixRows const&) = delete;
 
   std::uint64_t rows() const override { return data_->Info().num_row_; }
   FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
   Span<std::uint8_t const> categorical() const override { return categorical_; }
+  std::optional<DenseValues> dense() const override;
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:
   xgboost::DMatrix* data_;
+  std::shared_ptr<HeldRows const> held_;  ///< the user's values, as long as stock code has not asked for them
+  bool has_all_columns_{false};
   std::vector<std::uint8_t> categorical_;
   // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked; keeping it till
   // the end costs less than making a second one.

@@ -89,4 +89,8 @@ std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threa
   return std::make_shared<ValueMatrix>(data, std::move(page));
 }
 
+std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data) {
+  return std::make_shared<ValueMatrix>(data, std::make_shared<xgboost::SparsePage>());
+}
+
 }  // namespace xgbgpu::plugin

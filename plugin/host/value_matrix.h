@@ -21,6 +21,10 @@ namespace xgbgpu::plugin {
 /// Cost  8 bytes of memory for each value and row; one thread of the host, some nanoseconds a value
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads);
 
+/// All of `data`, which must outlive it, but its rows: for predictors that have no tree to walk through, and need labels
+/// and margins alone.
+std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data);
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_HOST_VALUE_MATRIX_H_

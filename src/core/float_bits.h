@@ -1,4 +1,4 @@
-/// The bits of floats, and unsigned integers that compare as floats do: what radix sorts, and maxima of words, go by.
+/// The bits of floats, and unsigned integers that compare as floats do, for radix sorts and maxima of words.
 #ifndef XGBGPU_CORE_FLOAT_BITS_H_
 #define XGBGPU_CORE_FLOAT_BITS_H_
 
@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Those of floats that are not negative compare as the floats do.
+/// Returns the bits of a float. Those of floats that are not negative compare as the floats do.
 XGBGPU_HD std::uint32_t FloatBits(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -21,22 +21,22 @@ XGBGPU_HD float FloatFromBits(std::uint32_t bits) {
   return value;
 }
 
-/// |value| as an integer that orders like |value|. NaN and infinity come out at or above kNotFiniteBits.
+/// Returns an integer that orders like |value|. For NaN and infinity it is kNotFiniteBits or above.
 XGBGPU_HD std::uint32_t MagnitudeBits(float value) { return FloatBits(value) & 0x7FFFFFFFU; }
 constexpr std::uint32_t kNotFiniteBits = 0x7F800000U;
 
-// Of NaNs all keys are at one end or the other, since their sign is up to the processor.
+// The keys below put a NaN at one end or the other, since its sign is up to the processor.
 
-/// Larger for larger values, and less for -0 than for 0: each value has its own.
+/// Returns a key that is larger for larger values, and less for -0 than for 0. No two values have the same.
 XGBGPU_HD std::uint32_t DistinctKey(float value) {
   std::uint32_t const bits = FloatBits(value);
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
 }
-/// The value whose DistinctKey this is.
+/// Returns the value whose DistinctKey this is.
 XGBGPU_HD float ValueOfKey(std::uint32_t key) { return FloatFromBits((key >> 31) != 0 ? key & 0x7FFFFFFFU : ~key); }
-/// Larger for larger values, equal for equal ones: -0 is 0.
+/// Returns a key that is larger for larger values and equal for equal ones: -0 is 0.
 XGBGPU_HD std::uint32_t AscendingKey(float value) { return DistinctKey(value + 0.0f); }
-/// Smaller for larger values, equal for equal ones.
+/// Returns a key that is smaller for larger values and equal for equal ones: -0 is 0.
 XGBGPU_HD std::uint32_t DescendingKey(float value) { return ~AscendingKey(value); }
 
 }  // namespace xgbgpu

@@ -13,7 +13,8 @@ namespace xgbgpu::cuda {
 
 constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 
-/// Threads that a multiprocessor holds of the architecture that is compiled for: kernels must not ask for more.
+/// Threads that a multiprocessor holds at least, of the architecture that is compiled for. Kernels must not ask for
+/// more.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kProcessorThreads = 1024;
 #elif defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200)
@@ -22,10 +23,11 @@ constexpr int kProcessorThreads = 1536;
 constexpr int kProcessorThreads = 2048;
 #endif
 
-/// Shared memory that the system takes from every block.
+/// Bytes of shared memory that the system takes from every block.
 constexpr std::size_t kBlockOverhead = 1 << 10;
 
-/// Blocks for n elements at `per_block` a block, at most `resident` per multiprocessor: kernels loop over the rest.
+/// Returns how many blocks n elements need at `per_block` each, but at most `resident` for each multiprocessor: kernels
+/// loop over the rest.
 inline unsigned Blocks(std::uint64_t n, std::uint64_t per_block, DeviceLimits const& limits, int resident) {
   std::uint64_t const wanted = (n + per_block - 1) / per_block;
   auto const most = static_cast<std::uint64_t>(limits.processors) * static_cast<std::uint64_t>(resident);
@@ -36,20 +38,21 @@ inline unsigned Blocks(std::uint64_t n, std::uint64_t per_block, DeviceLimits co
 inline void CheckLaunch(char const* what) { CheckCuda(cudaGetLastError(), what); }
 
 #if defined(__CUDACC__)
-/// Adds one as fetch_add(1, memory_order_acq_rel) of cuda::atomic_ref does, for the whole device, and gives what was
-/// there. The header <cuda/atomic> takes half of the time in which a short file of device code compiles.
+/// Adds one as fetch_add(1, memory_order_acq_rel) of cuda::atomic_ref does, for the whole device, and returns what was
+/// there. It is written here because <cuda/atomic> takes half of the time in which a short file of device code
+/// compiles.
 __device__ inline std::uint32_t CountOne(std::uint32_t* count) {
   std::uint32_t before;
   asm volatile("atom.add.acq_rel.gpu.u32 %0,[%1],%2;" : "=r"(before) : "l"(count), "r"(1U) : "memory");
   return before;
 }
 
-/// True in every thread of the block that comes here last of all the grid's blocks; resets *finished for the next use.
-/// What other blocks wrote before is visible to it (read it past the first-level cache: __ldcg).
+/// Returns true in every thread of the block that comes here last of all `blocks`, and then resets *finished for the
+/// next use. What other blocks wrote before is visible to that block, if it reads past the first-level cache (__ldcg).
 __device__ inline bool IsLastBlock(std::uint32_t* finished, std::uint32_t blocks) {
   __shared__ bool last;
   __syncthreads();
-  if (threadIdx.x == 0) {  // its order is the block's: what is ordered by the barriers is ordered by it
+  if (threadIdx.x == 0) {  // the barriers put the accesses of the whole block before or after this one
     last = CountOne(finished) == blocks - 1;
     if (last) *finished = 0;
   }
@@ -57,7 +60,7 @@ __device__ inline bool IsLastBlock(std::uint32_t* finished, std::uint32_t blocks
   return last;
 }
 
-/// A value that another block may have written during this kernel: read past the first-level cache.
+/// Reads a value that another block may have written during this kernel, past the first-level cache.
 template <typename T>
 __device__ inline T LoadFresh(T const* from) {
   using Piece = std::conditional_t<alignof(T) % 16 == 0, uint4, unsigned long long>;
@@ -71,8 +74,8 @@ __device__ inline T LoadFresh(T const* from) {
   return value;
 }
 
-/// *to = value, in as few stores as can be: where each lane writes a structure of its own, every store costs an access
-/// for each lane.
+/// Does *to = value in as few stores as can be: where each lane writes a structure of its own, every store costs an
+/// access for each lane.
 template <typename T>
 __device__ inline void StoreWhole(T* to, T const& value) {
   static_assert(alignof(T) % 16 == 0);
@@ -81,7 +84,7 @@ __device__ inline void StoreWhole(T* to, T const& value) {
   for (unsigned i = 0; i < sizeof(T) / 16; ++i) reinterpret_cast<uint4*>(to)[i] = pieces[i];
 }
 
-/// Sum over the warp, in every lane.
+/// Returns the sum over the warp, in every lane.
 template <typename T>
 __device__ inline T WarpSum(T value) {
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);

@@ -1,4 +1,4 @@
-/// Memory of the host that was asked for and not had: how much, and what for.
+/// The error of host memory that could not be had: it knows how much was asked for, and what for.
 #ifndef XGBGPU_CORE_HOST_MEMORY_H_
 #define XGBGPU_CORE_HOST_MEMORY_H_
 
@@ -7,7 +7,7 @@
 
 namespace xgbgpu {
 
-/// Thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
+/// Is thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
 class OutOfHostMemory : public std::bad_alloc {
  public:
   explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
@@ -15,7 +15,7 @@ class OutOfHostMemory : public std::bad_alloc {
 
   std::size_t bytes() const { return bytes_; }
   char const* purpose() const { return purpose_; }  ///< null: nobody has said
-  /// Said by the innermost who knows. `purpose` lives as long as the program.
+  /// Sets the purpose if nobody has: the innermost who knows it says it. `purpose` lives as long as the program.
   void SetPurpose(char const* purpose) {
     if (purpose_ == nullptr) purpose_ = purpose;
   }
@@ -25,7 +25,7 @@ class OutOfHostMemory : public std::bad_alloc {
   char const* purpose_{nullptr};
 };
 
-/// work(), which needs memory for `purpose`.
+/// Calls work(), which needs memory for `purpose`: an OutOfHostMemory that leaves it says so.
 template <typename F>
 auto WithMemoryFor(char const* purpose, F&& work) -> decltype(work()) {
   try {

@@ -4,8 +4,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kFirstRuntime = 12030;
-constexpr int kFirstCode = 90;  // the least architecture with code for WaitForKernelBefore
+constexpr int kFirstRuntime = 12030;  // CUDA 12.3
+constexpr int kFirstCode = 90;        // compute capability 9.0, from which on WaitForKernelBefore has code
 
 __global__ void AnyKernel() {}
 

@@ -1,5 +1,5 @@
-/// Error texts: Throw<InvalidArgument>("max_bin is ", value, "; allowed: 2 to 65535"). What a user wrote is quoted by
-/// quoted.h.
+/// Makes the texts of errors: Throw<InvalidArgument>("max_bin is ", value, "; allowed: 2 to 65535"). quoted.h quotes
+/// what a user wrote.
 #ifndef XGBGPU_CORE_MESSAGE_H_
 #define XGBGPU_CORE_MESSAGE_H_
 
@@ -13,7 +13,8 @@
 
 namespace xgbgpu {
 
-/// A number that is not whole has as many digits as tell it from others: nobody should read that 1 is above 1.
+/// Appends a part of a text. A floating-point number gets the digits that tell it from others: nobody should read that
+/// 1 is above 1.
 template <typename Part>
 void AppendTo(std::ostringstream* text, Part const& part) {
   if constexpr (std::is_floating_point_v<Part>) {
@@ -24,7 +25,7 @@ void AppendTo(std::ostringstream* text, Part const& part) {
   }
 }
 
-/// The same text in every locale.
+/// Throws an Exception whose text is the parts, one after the other, in every locale the same.
 template <typename Exception, typename... Parts>
 [[noreturn]] void Throw(Parts const&... parts) {
   std::ostringstream text;

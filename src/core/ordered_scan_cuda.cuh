@@ -1,4 +1,4 @@
-/// The device's kernels in the order of ordered_scan.h: a block of threads is a block of items, a thread a lane.
+/// Sums on a device in the order of ordered_scan.h: a block of threads takes a block of items, and a thread a lane.
 #ifndef XGBGPU_CORE_ORDERED_SCAN_CUDA_CUH_
 #define XGBGPU_CORE_ORDERED_SCAN_CUDA_CUH_
 
@@ -30,7 +30,7 @@ __device__ T LaneSum(Load const& load, std::uint64_t begin, std::uint64_t n) {
   return sum;
 }
 
-/// before[b] becomes the sum of blocks 0 … b. The grid's last block makes prefix sums of what all have written.
+/// before[b] becomes the sum of blocks 0 … b. The last block of threads makes prefix sums of what all have written.
 template <typename T, typename Load>
 __global__ void __launch_bounds__(kScanLanes)
     ScanBlocksKernel(Load load, std::uint64_t n, T* before, std::uint32_t* finished) {

@@ -13,7 +13,7 @@ namespace {
 
 template <typename Number>
 void CheckRange(char const* name, Number value, double low, double high, char const* allowed) {
-  if (!(static_cast<double>(value) >= low && static_cast<double>(value) <= high)) {  // also false for NaN
+  if (!(static_cast<double>(value) >= low && static_cast<double>(value) <= high)) {  // NaN fails both comparisons
     Throw<InvalidArgument>("Parameter ", name, " is ", value, "; allowed: ", allowed);
   }
 }
@@ -82,7 +82,8 @@ void ValidateMaxBin(std::int64_t max_bin) {
 
 bool operator==(TrainParams const& one, TrainParams const& other) {
   auto const fields = [](TrainParams const& params) {
-    auto const& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = params;  // all that there are
+    // This does not compile unless there is a name for every member.
+    auto const& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = params;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
   };
   return fields(one) == fields(other);

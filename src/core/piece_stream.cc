@@ -13,7 +13,7 @@ PieceStream::PieceStream(std::size_t bytes, cudaStream_t stream) : stream_{strea
 }
 
 PieceStream::~PieceStream() {
-  cudaStreamSynchronize(stream_);  // an error on the way here may leave copies out of the buffers running
+  cudaStreamSynchronize(stream_);  // after an error copies may still read the buffers
 }
 
 std::uint8_t* PieceStream::OpenBytes() {

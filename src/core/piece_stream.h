@@ -1,4 +1,4 @@
-/// Long data to the device in pieces: the host writes one piece while the one before is copied and worked on.
+/// Sends long data to the device in pieces: the host writes one piece while the one before is copied and worked on.
 #ifndef XGBGPU_CORE_PIECE_STREAM_H_
 #define XGBGPU_CORE_PIECE_STREAM_H_
 
@@ -11,27 +11,27 @@
 
 namespace xgbgpu {
 
-/// Bytes of a piece: long enough that waking the host's threads for each is little beside the work; short enough that
-/// the pieces stay in the host's cache between packing and copying and that pinning them takes few milliseconds.
+/// Bytes of a piece. A piece is so long that waking the host's threads for it is little beside the work, and so short
+/// that it stays in the host's cache between packing and copying and that pinning it takes few milliseconds.
 constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
 
-/// A few pinned buffers in turn, and a stream. Of the current device.
+/// Has a few pinned buffers, which are used in turn, and a stream of the current device.
 class PieceStream {
  public:
   /// Every buffer has `bytes` bytes.
   explicit PieceStream(std::size_t bytes = kPieceBytes);
-  /// On a stream of the caller's, which outlives this.
+  /// Copies on a stream of the caller's, which outlives this.
   PieceStream(std::size_t bytes, cudaStream_t stream);
   ~PieceStream();
   PieceStream(PieceStream const&) = delete;
   PieceStream& operator=(PieceStream const&) = delete;
 
-  /// The next buffer, when what was copied from it has arrived.
+  /// Returns the next buffer, once what was copied from it before has arrived.
   template <typename T>
   T* Open() {
     return reinterpret_cast<T*>(OpenBytes());
   }
-  /// After the last copy out of the open buffer was enqueued.
+  /// Call it after the last copy out of the open buffer was enqueued.
   void Close();
 
   std::size_t bytes() const { return slots_[0].buffer.bytes(); }
@@ -41,7 +41,7 @@ class PieceStream {
  private:
   struct Slot {
     PinnedBuffer<std::uint8_t> buffer;
-    Event copied;  ///< what was in it last
+    Event copied;  ///< the last copies out of it are over
   };
   std::uint8_t* OpenBytes();
 

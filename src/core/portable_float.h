@@ -1,6 +1,6 @@
-/// Functions of a float that give the same float on every compiler, C library and device: evaluated in double by +, -,
-/// * and bit moves in a fixed order, without contraction, and rounded once. Shorter than the functions of
-/// core/portable_math.h, because a float's accuracy is enough (tests/engine/portable_float_test.cc).
+/// Functions of a float that give the same float on every compiler, C library and device. They are evaluated in double
+/// by +, -, * and bit moves in a fixed order, without contraction, and rounded once. They are shorter than the
+/// functions of core/portable_math.h, because a float's accuracy is enough (tests/engine/portable_float_test.cc).
 #ifndef XGBGPU_CORE_PORTABLE_FLOAT_H_
 #define XGBGPU_CORE_PORTABLE_FLOAT_H_
 
@@ -11,9 +11,10 @@
 
 namespace xgbgpu {
 
-/// e^x, within 0.5 + 2^-12 units of the last place; +inf above ln FLT_MAX, 0 below -103.98, NaN passed on (its sign and
-/// payload may differ between backends). No branches: compilers turn loops over it into vector instructions, and on
-/// devices with few double units it takes 24 double operations instead of PortableExp's 40.
+/// Returns e^x, within 0.5 + 2^-12 units of the last place. It is +inf above ln FLT_MAX and 0 below -103.98; NaN is
+/// passed on (its sign and payload may differ between backends). There are no branches, so that compilers turn loops
+/// over it into vector instructions. It takes 24 double operations instead of PortableExp's 40, which counts on devices
+/// with few double units.
 XGBGPU_HD float PortableExpf(float x) {
   // Beyond these the float result is +inf, or 0, anyway; NaN fails both comparisons.
   float const above = x < -104.0f ? -104.0f : x;
@@ -26,7 +27,7 @@ XGBGPU_HD float PortableExpf(float x) {
   double const r = clamped - (shifted - kRounder) * kLn2;
   // e^r by its Taylor series to r^9: what is left out is below r^10 / 10! · 1.04 < 2^-37, or 2^-36.5 of e^r >= 2^-1/2.
   // With the rounding of r and of the sums that is below 2^-36 of the result, or 2^-12 units of a float's last place.
-  // Even and odd powers apart: two short chains of operations instead of a long one.
+  // Even and odd powers are summed apart, in two short chains of operations instead of a long one.
   double const s = r * r;
   double const even = ((1.0 / 40320.0 * s + 1.0 / 720.0) * s + 1.0 / 24.0) * s + 0.5;
   double const odd = ((1.0 / 362880.0 * s + 1.0 / 5040.0) * s + 1.0 / 120.0) * s + 1.0 / 6.0;
@@ -34,13 +35,14 @@ XGBGPU_HD float PortableExpf(float x) {
   return static_cast<float>(e * detail::FromBits((detail::ToBits(shifted) + 1023) << 52));
 }
 
-/// ln(1 + x), within 0.5 + 2^-13 units of the last place; -inf for -1, NaN below -1, +inf and NaN passed on.
+/// Returns ln(1 + x), within 0.5 + 2^-13 units of the last place. It is -inf for -1 and NaN below -1; +inf and NaN are
+/// passed on.
 XGBGPU_HD float PortableLog1pf(float x) {
   double const v = x;
-  // By series: what is left out is below x^3 / 4 < 2^-44 of the result.
+  // What is left out of the series is below x^3 / 4 < 2^-44 of the result.
   if (v < 0x1p-14 && v > -0x1p-14) return static_cast<float>(v * (1.0 - v * (0.5 - v * (1.0 / 3.0))));
-  // The sum is wrong by 2^-53 at most where |x| < 1, that is by less than 2^-38 of the logarithm; elsewhere by 2^-53 of
-  // itself. A unit of a float's last place is at least 2^-24 of it.
+  // Where |x| < 1, the sum is wrong by 2^-53 at most, that is by less than 2^-38 of the logarithm; elsewhere it is
+  // wrong by 2^-53 of itself. A unit of a float's last place is at least 2^-24 of the float.
   return static_cast<float>(PortableLog(1.0 + v));
 }
 

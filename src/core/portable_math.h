@@ -27,28 +27,28 @@ XGBGPU_HD std::uint64_t ToBits(double value) {
   return bits;
 }
 
-/// 2^k for -1022 <= k <= 1023.
+/// Returns 2^k for -1022 <= k <= 1023.
 XGBGPU_HD double PowerOfTwo(int k) { return FromBits(static_cast<std::uint64_t>(k + 1023) << 52); }
 
-constexpr double kLn2High = 6.93147180369123816490e-01;  // upper 33 bits of ln 2: k · kLn2High is exact for |k| < 2^20
+constexpr double kLn2High = 6.93147180369123816490e-01;  // upper 32 bits of ln 2: k · kLn2High is exact for |k| < 2^20
 constexpr double kLn2Low = 1.90821492927058770002e-10;   // ln 2 - kLn2High
 constexpr double kInvLn2 = 1.44269504088896338700e+00;
 
 }  // namespace detail
 
-/// e^x. Overflows to +inf above 709.78, gives 0 below -745.13, passes NaN on.
+/// Returns e^x. It is +inf above 709.78 and 0 below -745.13; NaN is passed on.
 XGBGPU_HD double PortableExp(double x) {
   if (x != x) return x;
   if (x > 709.782712893384) return detail::FromBits(0x7FF0000000000000U);
   if (x < -745.1332191019412) return 0.0;
-  // x = k ln 2 + r, |r| <= ln 2 / 2, r in two parts so that its rounding error is known.
+  // x = k ln 2 + r, |r| <= ln 2 / 2; r has two parts, so that its rounding error is known.
   double const shifted = x * detail::kInvLn2 + (x < 0.0 ? -0.5 : 0.5);
   int const k = static_cast<int>(shifted);
   double const high = x - k * detail::kLn2High;
   double const low = k * detail::kLn2Low;
   double const r = high - low;
   double const error = (high - r) - low;
-  // e^r by its Taylor series, Horner's rule; |r|^14 / 14! < 2^-57 relative to e^r.
+  // e^r by its Taylor series to r^13, Horner's rule: what is left out is |r|^14 / 14! < 2^-57 of e^r.
   double p = 1.0 / 6227020800.0;
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
@@ -67,7 +67,7 @@ XGBGPU_HD double PortableExp(double x) {
   return e * detail::PowerOfTwo(half) * detail::PowerOfTwo(k - half);
 }
 
-/// Natural logarithm. -inf for 0, NaN below 0, +inf and NaN passed on.
+/// Returns the natural logarithm. It is -inf for 0 and NaN below 0; +inf and NaN are passed on.
 XGBGPU_HD double PortableLog(double x) {
   std::uint64_t bits = detail::ToBits(x);
   if (x != x || bits == 0x7FF0000000000000U) return x;
@@ -84,8 +84,9 @@ XGBGPU_HD double PortableLog(double x) {
     m *= 0.5;
     ++k;
   }
-  // ln m = 2 artanh(s), s = f / (2 + f), f = m - 1 exact; |s| < 0.1716, s^22 / 23 < 2^-58. With w = s·(f²/2 + rest):
-  // ln m = f - (f²/2 - w) keeps the large term f exact.
+  // ln m = 2 artanh(s), s = f / (2 + f), f = m - 1 exact. As |s| < 0.1716, what the series leaves out after s^23 is
+  // below 1.04 · s^24 / 25 < 2^-65 of it. With w = s·(f²/2 + z·q), ln m = f - (f²/2 - w) keeps the large term f
+  // exact.
   double const f = m - 1.0;
   double const s = f / (2.0 + f);
   double const z = s * s;
@@ -105,23 +106,23 @@ XGBGPU_HD double PortableLog(double x) {
   return k * detail::kLn2High - ((half_square - (w + k * detail::kLn2Low)) - f);
 }
 
-/// ln Γ(x) for x >= 0, off by at most 2^-46 + 2^-50 · |ln Γ(x)|. +inf for 0 and +inf; NaN below 0: nobody has a meaning
-/// for it. NaN passed on.
+/// Returns ln Γ(x) for x >= 0, off by at most 2^-46 + 2^-50 · |ln Γ(x)|. It is +inf for 0 and above 1e300, and NaN
+/// below 0, where nobody needs a value; NaN is passed on.
 XGBGPU_HD double PortableLogGamma(double x) {
   if (x != x || x < 0.0) return detail::FromBits(0x7FF8000000000000U);
   if (x == 0.0 || x > 1e300) return detail::FromBits(0x7FF0000000000000U);
   if (x == 1.0 || x == 2.0) return 0.0;
-  // Γ(x) = Γ(x + n) / (x (x + 1) … (x + n - 1)) leads to z >= 10. The product stays below 10! = 2^22: its logarithm is
-  // below 16. Logarithms, sums and differences of numbers below 32 (for z < 12) are off by less than 2^-49 each, and
-  // there are less than 8.
+  // Γ(x) = Γ(x + n) / (x (x + 1) … (x + n - 1)) leads to z >= 10. The product stays at or below 10! < 2^22, and its
+  // logarithm below 16. Logarithms, sums and differences of numbers below 32 (for z < 12) are off by less than 2^-49
+  // each, and there are less than 8.
   double product = 1.0;
   double z = x;
   while (z < 10.0) {
     product *= z;
     z += 1.0;
   }
-  // Stirling's series, coefficients B_2k / (2k (2k - 1)); after 1 / z^15 the first term left out bounds the error:
-  // 43867 / (798 · 18 · 17) / 10^17 < 2^-58.
+  // Stirling's series has the coefficients B_2k / (2k (2k - 1)). After 1 / z^15 the first term left out bounds the
+  // error: 43867 / (798 · 18 · 17) / 10^17 < 2^-58.
   double const inverse = 1.0 / z;
   double const w = inverse * inverse;
   double series = -3617.0 / 122400.0;
@@ -137,13 +138,14 @@ XGBGPU_HD double PortableLogGamma(double x) {
   return product == 1.0 ? stirling : stirling - PortableLog(product);
 }
 
-/// The error function, within 2.5 ulp; NaN passed on.
+/// Returns the error function, within 2.5 ulp; NaN is passed on.
 XGBGPU_HD double PortableErf(double x) {
   if (x != x) return x;
   double const a = x < 0.0 ? -x : x;
   if (a < 1.0) {
-    // Taylor series 2/sqrt(pi) · sum (-1)^n x^(2n+1) / (n! (2n+1)): what is left out is below 1 / (18! · 37) < 2^-57.
-    // The terms behind x shrink it by less than a third, so their rounding counts less than x's own.
+    // The Taylor series is 2/sqrt(pi) · sum (-1)^n x^(2n+1) / (n! (2n+1)): what is left out is below
+    // 1 / (18! · 37) < 2^-57. The terms behind x shrink it by less than a third, so their rounding counts less than
+    // x's.
     constexpr double kTwoOverRootPi = 1.1283791670955126;
     double const w = x * x;
     double p = -1.0 / 12449059983360000.0;  // 17! · 35
@@ -166,9 +168,9 @@ XGBGPU_HD double PortableErf(double x) {
     return kTwoOverRootPi * (x + x * (w * p));
   }
   if (a > 5.95) return x < 0.0 ? -1.0 : 1.0;  // 1 - erf(5.95) < 2^-54
-  // 1 - erf(a) = a e^-a² / pi · integral of e^-t² / (t² + a²) over all t (Chiarella & Reichel 1968). By the trapezoidal
-  // rule with step 1/2, poles t = ±ia taken care of by the last term: wrong by e^-(2 pi)² = 2^-57 of it. The sum ends
-  // where e^-t² < 2^-60. What is wrong with 1 - erf(a) < 0.16 hardly shows in erf(a).
+  // 1 - erf(a) = a e^-a² / pi · integral of e^-t² / (t² + a²) over all t (Chiarella & Reichel 1968). The
+  // trapezoidal rule with step 1/2, whose last term takes care of the poles t = ±ia, is wrong by about e^-(2 pi)² =
+  // 2^-57 of it. The sum ends where e^-t² < 2^-60. An error of 1 - erf(a) < 0.16 hardly shows in erf(a).
   constexpr double kPowers[] = {// e^-(n/2)²
                                 0.7788007830714049,     0.36787944117144233,    0.10539922456186433,
                                 0.01831563888873418,    0.0019304541362277093,  0.00012340980408667956,

@@ -32,11 +32,11 @@ class RecordingSpoiler {
   }
 
  private:
-  /// What is not allowed while a stream is recorded, and makes all of it invalid.
+  /// Does what is not allowed while a stream is recorded, and makes the whole recording invalid.
   void Spoil() const { cudaStreamSynchronize(stream_); }
 
   cudaStream_t stream_;
-  std::int64_t number_{-1};  ///< of those that are spoilt, from 0; negative: it is not
+  std::int64_t number_{-1};  ///< among the recordings that are spoilt, from 0; negative: this one is not
 };
 
 }  // namespace

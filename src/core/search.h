@@ -6,7 +6,8 @@
 
 namespace xgbgpu {
 
-/// The first of low … high - 1 for which holds(i) is true, as it then is for all later ones; `high` if there is none.
+/// Returns the first of low … high - 1 for which holds(i) is true, as it then is for all later ones, or `high` if
+/// there is none.
 template <typename Index, typename Predicate>
 XGBGPU_HD Index FirstWhere(Index low, Index high, Predicate&& holds) {
   while (low < high) {
@@ -20,7 +21,7 @@ XGBGPU_HD Index FirstWhere(Index low, Index high, Predicate&& holds) {
   return low;
 }
 
-/// The last of `n` ranges, which follow one another, that begins at or before `item`; begin(0) does.
+/// Returns the last of `n` ranges, which follow one another, that begins at or before `item`; begin(0) does.
 template <typename Index, typename Item, typename Begin>
 XGBGPU_HD Index RangeOf(Index n, Item item, Begin&& begin) {
   return FirstWhere(Index{1}, n, [&](Index i) { return begin(i) > item; }) - 1;

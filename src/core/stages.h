@@ -10,12 +10,12 @@ inline constexpr char kMove[] = "partition";
 inline constexpr char kSum[] = "histograms";
 inline constexpr char kSplit[] = "splits";
 inline constexpr char kWalk[] = "leaves";
-inline constexpr char kSides[] = "sides";            ///< of exact trees: which rows go left
-inline constexpr char kThresholds[] = "thresholds";  ///< of exact trees: the values of splits are looked up
+inline constexpr char kSides[] = "sides";            ///< exact trees find which rows go left
+inline constexpr char kThresholds[] = "thresholds";  ///< exact trees look up the values of their splits
 
 inline constexpr char kObjective[] = "objective";    ///< gradients from margins
-inline constexpr char kMargins[] = "margins";        ///< leaf values added to the training rows
-inline constexpr char kEvaluation[] = "evaluation";  ///< new trees added to the rows of an evaluation set
+inline constexpr char kMargins[] = "margins";        ///< leaf values are added to the training rows
+inline constexpr char kEvaluation[] = "evaluation";  ///< new trees are added to the rows of an evaluation set
 inline constexpr char kMetric[] = "metric";
 
 }  // namespace xgbgpu

@@ -1,4 +1,4 @@
-/// Where the time of a training on a device goes: what ran when, for how long, and how many bytes it had to move.
+/// Tells where the time of a training on a device goes: what ran when, for how long, and how many bytes it had to move.
 #ifndef XGBGPU_CORE_TIMELINE_H_
 #define XGBGPU_CORE_TIMELINE_H_
 
@@ -10,11 +10,12 @@
 
 namespace xgbgpu {
 
-/// Collects stages by events on a stream. Recording costs an event per stage and keeps trees from being graphs: use it
-/// to look, not to train.
+/// Collects stages by events on a stream. Recording costs two events per stage and keeps trees from being graphs: use
+/// it to look, not to train.
 ///
-/// The device's clock is brought together with the host's whenever events are turned into times: an event is recorded
-/// and waited for, and has happened in the middle between the two, give or take half of what that takes (some 5 us).
+/// Whenever events are turned into times, the device's clock is brought together with the host's: an event is recorded
+/// and waited for, and is taken to have happened in the middle between the two. That is wrong by at most half of the
+/// time between them (some 5 us).
 class Timeline {
  public:
   explicit Timeline(cudaStream_t stream);
@@ -27,7 +28,7 @@ class Timeline {
   /// The stage is everything enqueued between Start and Stop. A stage that was not stopped is forgotten.
   void Start(char const* stage, int level);
   void Stop();
-  /// Bytes of a stage of the current tree, known only when the tree is finished and Resolve was called.
+  /// Sets the bytes of a stage of the current tree. Call it when the tree is finished and Resolve was called.
   void SetBytes(char const* stage, int level, std::uint64_t bytes);
   /// Call when the stream is idle: turns events into times.
   void Resolve();
@@ -50,7 +51,7 @@ class Timeline {
 
   cudaStream_t stream_;
   TraceFile::Clock::time_point made_;
-  cudaEvent_t origin_{nullptr};  ///< anew at every Resolve: single precision must do for times since then
+  cudaEvent_t origin_{nullptr};  ///< is recorded anew at every Resolve: times since then come in single precision
   double origin_us_{0};          ///< time of origin_, counted from when the timeline was made
   double resolving_us_{0};       ///< when the last Resolve began, counted from when the timeline was made
   int tree_{-1};

@@ -22,9 +22,9 @@ namespace {
 
 std::atomic<int> open_files{0};
 
-/// Who writes a file, by its path: of all that are open the newest.
+/// Knows who writes each file, by its path: the newest TraceFile of those that are open.
 struct Writers {
-  std::mutex mutex;  ///< also while somebody writes
+  std::mutex mutex;  ///< is held while somebody writes, too
   std::map<std::string, TraceFile const*> by_path;
 };
 
@@ -33,22 +33,22 @@ Writers& AllWriters() {
   return *kWriters;
 }
 
-/// The same for all names of a file that is there, if the system tells.
+/// Returns one path for all names of a file that is there, or the name itself if the system does not tell.
 std::string PathOf(std::string const& name) {
   std::error_code error;
   auto const path = std::filesystem::canonical(name, error);
   return error ? name : path.string();
 }
 
-/// Between two events, so that the end can follow at any time.
+/// Stands before every event but the first, so that the end can follow at any time.
 constexpr char kNext[] = ",\n";
 
 using Event = nlohmann::ordered_json;
 
-/// Microseconds with three digits after the point.
+/// Rounds to three digits after the point.
 double Thousandths(double value) { return std::round(value * 1e3) / 1e3; }
 
-/// The name of a process or of a row.
+/// Makes the event that names a process or a row.
 Event NameEvent(char const* what, int process, Event const& name) {
   return {{"name", what}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}};
 }
@@ -85,7 +85,7 @@ TraceFile::~TraceFile() {
   try {
     Append(Text() + "\n]\n");
   } catch (Error const&) {
-    // The round before has been told so, or nobody waits for the rest.
+    // The last Write has thrown the same error, or nobody waits for the rest.
   }
 }
 

@@ -1,4 +1,4 @@
-/// A file that tells what ran when, in the stages of trees and on the host between them.
+/// Writes a file that tells what ran when, in the stages of trees and on the host between them.
 #ifndef XGBGPU_CORE_TRACE_H_
 #define XGBGPU_CORE_TRACE_H_
 
@@ -20,43 +20,44 @@ inline constexpr int kNoLevel = -1;
 struct TraceStage {
   char const* name;     ///< lives as long as the program
   int tree;             ///< counted from 0; -1: the stage belongs to no tree
-  int level;            ///< of the tree; of attended growth: its batch; -1 as above
+  int level;            ///< of the tree, or the batch of attended growth; kNoLevel: the stage belongs to no tree
   double start_us;      ///< on the clock of the owner
   double duration_us;   ///< on the same clock
-  std::uint64_t bytes;  ///< that the stage must read and write at least; 0: not known
+  std::uint64_t bytes;  ///< the stage must read and write at least so many; 0: not known
 };
 
-/// Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2 has
-/// what the host did, nested. The format needs no end, so the file is good after every Write; with its end, `]`, it is
-/// JSON. Of several of one file only the newest writes, and only in the process that made it; what the others are told
-/// is lost, and so is what it is told in processes forked from that one. May be used by many threads.
+/// Writes Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2
+/// has what the host did, nested. The format needs no end, so the file is good after every Write; with its end, `]`, it
+/// is JSON. Of several objects for one file only the newest writes, and only in the process that made it. What the
+/// others are told is lost, and so is what the newest is told in processes forked from that one. Many threads may use
+/// an object.
 class TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// Begins the file anew. Throws InvalidArgument if it cannot be written.
   explicit TraceFile(std::string name);
-  /// Writes what is left and the end, if this is the newest and they can be written.
+  /// Writes what is left and the end, if this is the newest object of the file and they can be written.
   ~TraceFile();
   TraceFile(TraceFile const&) = delete;
   TraceFile& operator=(TraceFile const&) = delete;
 
-  /// Some file is open: only then is it worth while to look at a clock.
+  /// Is some file open? Only then is it worth while to look at a clock.
   static bool AnyOpen();
 
   std::string const& name() const { return name_; }
-  /// When this one was made, another wrote the file, which writes no more.
+  /// Did another object write the file when this one was made? It writes no more.
   bool replaces_another() const { return replaces_another_; }
   double At(Clock::time_point time) const;  ///< microseconds since the file was begun
   double Now() const { return At(Clock::now()); }
 
-  /// The round that host spans are of from now on.
+  /// From now on host spans belong to this round.
   void SetRound(std::uint32_t round);
-  /// `stage.start_us` on this file's clock.
+  /// Adds a stage, whose start_us is on this file's clock.
   void Add(TraceStage const& stage);
-  /// The host did this from `start_us` until now.
+  /// Adds what the host did from `start_us` until now.
   void AddHostSpan(char const* what, double start_us);
-  /// Appends what was added. Throws InvalidArgument as above; what was added is lost then.
+  /// Appends what was added. Throws InvalidArgument if it cannot be written; what was added is lost then.
   void Write();
 
  private:
@@ -65,7 +66,7 @@ class TraceFile {
     std::uint32_t round;
     double start_us, duration_us;
   };
-  bool IsWriter() const;  ///< under the lock that all files share, and in that process
+  bool IsWriter() const;  ///< call it under the lock that all files share
   void Append(std::string const& text);
   std::string Text();
   std::size_t Row(char const* stage, std::string* text);
@@ -73,7 +74,7 @@ class TraceFile {
   std::string name_, path_;
   std::ofstream out_;  ///< stays open: the file may be moved meanwhile
   bool replaces_another_;
-  int process_;  ///< that made it
+  int process_;  ///< the process that made this
   Clock::time_point begun_;
   std::mutex mutex_;
   std::uint32_t round_{0};
@@ -88,7 +89,7 @@ class HostStageTimer {
   void SetFile(TraceFile* file) { file_ = file; }
   void BeginTree() { ++tree_; }
 
-  /// work() is the stage.
+  /// Calls work(), which is the stage.
   template <typename F>
   void Run(char const* stage, int level, F&& work) const {
     double const start = file_ != nullptr ? file_->Now() : 0;

@@ -1,5 +1,5 @@
-/// Contributions of features to predictions, and interactions of features: faster than the host's own code, and exact
-/// for deep trees.
+/// Contributions of features to predictions, and interactions of features. This is faster than the host's own code, and
+/// accurate for deep trees, too.
 #ifndef XGBGPU_DRIVER_EXPLANATION_H_
 #define XGBGPU_DRIVER_EXPLANATION_H_
 
@@ -16,19 +16,19 @@
 
 namespace xgbgpu {
 
-/// One model's trees as paths. Where it does not go, the host does; values differ from the host's by rounding only. May
-/// be used by several threads.
+/// Explains one model by its trees' paths. The host's own code does what this cannot; values differ from the host's by
+/// rounding only. Several threads may use it.
 class Explanation {
  public:
   explicit Explanation(Warn warn) : warn_{std::move(warn)} {}
 
-  /// Whether a device is worth the way for contributions, or interactions, of a model of so many rounds.
+  /// True if a device is faster for contributions, or interactions, of a model of so many rounds.
   static bool IsForDevice(RowSource const& rows, std::uint32_t rounds);
   static bool AreInteractionsForDevice(RowSource const& rows, std::uint32_t rounds);
 
-  // Each explains the first `rounds` of the model's rounds (0, or more than there are: all); `base` is added to what no
-  // feature contributes. False, and `out` is as before, if the host has to do it: there are few rows, more columns than
-  // the model has features, or trees that cannot be explained.
+  // Both explain the first `rounds` of the model's rounds (0, or more than there are: all); `base` is added to what no
+  // feature contributes. They return false, and leave `out` as it was, if the host has to do it: there are few rows,
+  // more columns than the model has features, or trees that cannot be explained.
 
   /// out  [rows × outputs × (features + 1)], as XGBoost's pred_contribs.
   bool Contributions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
@@ -37,7 +37,7 @@ class Explanation {
   bool Interactions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
                     std::uint32_t rounds, std::vector<float>* out);
 
-  /// The model was changed, and is to be read again.
+  /// Is called when the model has changed: it is read again.
   void Forget();
 
  private:
@@ -51,7 +51,7 @@ class Explanation {
   Warn warn_;
   std::mutex mutex_;
   std::shared_ptr<PathForest const> paths_;
-  std::uint32_t rounds_{0};  ///< of the model in paths_
+  std::uint32_t rounds_{0};  ///< rounds of the model in paths_
 };
 
 }  // namespace xgbgpu

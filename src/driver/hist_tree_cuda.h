@@ -49,8 +49,8 @@ class HistTree {
   };
   /// Waits for the tree; rows may still look for their leaves then, on the stream.
   Result Finish();
-  /// Has the finished tree enqueued that MarginsAhead::to becomes the margins before it plus the leaf values that
-  /// MakeTree tells? If not, what is there means nothing.
+  /// Has the finished tree enqueued the margins after it to MarginsAhead::to, which are those before it plus the leaf
+  /// values that MakeTree tells? If not, what is there means nothing.
   bool margins_are_ahead() const { return leaves_.margins_are_ahead(); }
   /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }

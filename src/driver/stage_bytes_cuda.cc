@@ -15,9 +15,10 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   int const levels = unattended_.enqueued_levels();
   TreeShape const& shape = unattended_.shape();
   double const all_rows = static_cast<double>(matrix.view.rows);
-  double const rows = parts_.copies_sample() ? nodes[0].rows : all_rows;  // of the tree's matrix
+  double const rows = parts_.copies_sample() ? nodes[0].rows : all_rows;  // rows of the tree's matrix
   DeviceMatrixView const& m = matrix.view;
-  double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);  // for a row
+  // Bytes that tell where a sparse row begins.
+  double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);
   double const record =
       m.dense ? m.tiles * m.record_bytes() : static_cast<double>(matrix.stored) * m.symbol_bytes / all_rows + places;
   double const sector = std::min(32.0, record);  // bytes read for a row's symbol

@@ -1,4 +1,4 @@
-/// A trainer, and what stays with it from one round of a model to the next.
+/// A trainer, and all that stays with it from one round of a model to the next.
 #ifndef XGBGPU_DRIVER_TRAINING_H_
 #define XGBGPU_DRIVER_TRAINING_H_
 
@@ -19,8 +19,8 @@ namespace xgbgpu {
 
 /// Tells the labels and weights of a data set from those that it had at another time.
 struct TargetMark {
-  /// The mark of labels and weights of `rows` rows, for training with `objective`. Free if the epoch is known, else one
-  /// pass over them.
+  /// Returns the mark of the labels and weights of `rows` rows, for training with `objective`. This costs nothing if
+  /// the epoch is known, else one pass over them.
   static TargetMark Of(TargetView const& targets, std::uint64_t rows, Objective objective, DataEpoch const& epoch,
                        int threads);
 
@@ -34,26 +34,26 @@ struct TargetMark {
   friend bool operator!=(TargetMark const& a, TargetMark const& b) { return !(a == b); }
 };
 
-/// The rows of one data set where the training is, and what of the model and of the data they hold. A dart has columns
-/// of leaf values with them, which may lie on the host instead.
+/// The rows of one data set, kept where the training is, and how much of the model and of the data they hold. A dart
+/// keeps columns of leaf values with them, which may lie on the host instead.
 struct KeptRows {
   std::unique_ptr<ResidentRows> rows;  ///< on a device; null until they are needed
   /// The columns of a dart, where there are no `rows`; null until they are needed.
   std::unique_ptr<host::FillableColumns> on_host;
-  std::optional<std::uint32_t> rounds;  ///< of the model that are in margins or columns; nothing: none is known
+  std::optional<std::uint32_t> rounds;  ///< rounds of the model that margins or columns have; nothing: not known
   bool of_forest{false};  ///< the last round had several trees of an output, and nobody has asked for margins since
-  std::optional<TargetMark> targets;  ///< of the labels and weights that were copied last
+  std::optional<TargetMark> targets;  ///< the mark of the labels and weights that were copied last
 
-  BaseMark base;        ///< of a dart: what its columns begin with
-  bool no_room{false};  ///< of a dart: there was no memory for columns
+  BaseMark base;        ///< what the columns of a dart begin with
+  bool no_room{false};  ///< there was no memory for the columns of a dart
 
   /// Returns null if there are neither `rows` nor columns on the host.
   LeafColumns* columns() const { return on_host != nullptr ? static_cast<LeafColumns*>(on_host.get()) : rows.get(); }
-  /// Copies labels and weights unless those of `mark` are there.
+  /// Copies labels and weights, unless the rows have those of `mark` already.
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
 
-/// A round on a device is made with these, beside the rows.
+/// What a round on a device depends on, beside the rows.
 struct RoundPlan {
   ObjectiveParams objective;
   TargetMark targets;
@@ -66,20 +66,20 @@ struct RoundPlan {
   }
 };
 
-/// The rounds whose trees a trainer keeps on the device, all of them, for rows that are evaluated.
+/// The rounds whose trees a trainer keeps on the device, all trees of each, for rows that are evaluated.
 struct KeptRounds {
   std::uint32_t from{0};
-  std::optional<std::uint32_t> until;  ///< the model's rounds when the last was kept; nothing: some tree is missing
+  std::optional<std::uint32_t> until;  ///< rounds of the model with the last kept tree; nothing: some tree is missing
 
-  /// The first of the `trees` trees kept that rows lack which have `has` rounds and shall have `wanted`, more. Nothing
-  /// if some of the trees that they lack are not kept.
+  /// Rows have `has` rounds and shall have `wanted`, which is more; `trees` trees are kept. Returns the first kept tree
+  /// that the rows lack, or nothing if some tree that they lack is not kept.
   std::optional<std::size_t> FirstMissing(std::uint32_t has, std::uint32_t wanted, std::size_t trees) const {
     if (until != wanted || has < from) return {};
     return trees / (wanted - from) * (has - from);
   }
 };
 
-/// Somebody who wants to know when the memory of a trainer may have changed.
+/// Is told when the memory of a trainer may have changed.
 class TrainerWatch {
  public:
   virtual ~TrainerWatch() = default;
@@ -90,7 +90,7 @@ class TrainerWatch {
 /// Keeps what a model's rounds on one data set have in common.
 struct Training {
   ~Training() {
-    if (trainer != nullptr) trainer->Abandon();  // a tree that was started ahead reads what goes before the trainer
+    if (trainer != nullptr) trainer->Abandon();  // a tree that was begun ahead reads members that are destroyed first
   }
 
   struct Evaluation {
@@ -102,54 +102,53 @@ struct Training {
   int threads{1};
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<TrainerWatch> watch;  ///< or null
-  KeptRows own;                         ///< the rows of the training, once an objective has asked for them
-  std::list<Evaluation> evaluations;    ///< rows of other data; trees are kept while there are any
-  std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< by Check, last
-  std::optional<RoundPlan> last_plan;  ///< of the round before; nothing: that was none on a device
-  bool has_gradients_ahead{false};     ///< the rows have the gradients of the coming round already, after last_plan
+  KeptRows own;                         ///< rows of the training data, once an objective has asked for them
+  std::list<Evaluation> evaluations;    ///< other data; trees are kept while there are any
+  std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< what Check saw last
+  std::optional<RoundPlan> last_plan;  ///< the round before; nothing: it was not on a device
+  bool has_gradients_ahead{false};     ///< own rows have the gradients of the coming round, made as last_plan says
   KeptRounds kept;
 
   /// Calls CheckTargets unless these targets have been checked before.
   void Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs);
-  /// Makes own rows where the training is, with `outputs` margins each, unless there are some; columns on the host if
-  /// that is where it is.
+  /// Makes own rows, unless there are some with `outputs` margins each: on the device that trains, or as columns on the
+  /// host.
   void MakeOwnRows(std::uint32_t outputs);
-  /// On a device: own rows get these margins [rows × outputs], which are those of the model after `rounds` rounds.
+  /// Gives own rows on a device these margins [rows × outputs], which are those of the model after `rounds` rounds.
   void SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
-  /// On a device: gradients of the margins of own rows for the coming round, unless they are there.
+  /// Computes the coming round's gradients from the margins of own rows on a device, unless they are there.
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);
-  /// The coming round's gradients and first trees, enqueued while the host is busy with the round before. Throws
-  /// nothing: what is wrong will be met again when that round comes.
+  /// Enqueues the coming round's gradients and first trees while the host is busy with the round before. Throws
+  /// nothing: an error will come up again in that round.
   void LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
                  std::size_t trees_per_output);
 
-  /// Before a round of the model, whose trees are all kept if `keeps`, and after it.
+  /// Are called before and after a round of the model. All its trees are kept if `keeps`.
   void BeginRound(std::uint32_t round, bool keeps);
   void EndRound(std::uint32_t rounds, bool keeps);
-  /// From now on no margins count as those of the model.
+  /// Marks all margins as not those of the model.
   void Forget();
 
-  /// True if trees are to be kept, for rows on the device.
+  /// True if trees must be kept, for rows that are evaluated on the device.
   bool EvaluatesOnDevice() const;
-  /// The rows of the data `key` with the margins of the model, after the trees that were missing were added; or null.
+  /// Adds missing trees to the rows of the data `key`, and returns the rows with the margins of the model; or null.
   KeptRows* Advance(DataKey const& key, std::uint32_t rounds);
-  /// From now on Advance knows the rows of the data `key`, with these values. `margins` [rows × outputs] are those of
-  /// the model. Not if they are few, or too many for the device, nor on the host: then nothing happens, and the answer
-  /// is false.
+  /// Copies rows of the data `key` to the device, for Advance. `margins` [rows × outputs] are those of the model.
+  /// Returns false, and does nothing, on the host, or if the rows are few or too many for the device.
   bool Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t rounds);
 
   // Calls for a dart.
 
-  /// The rows of the data `key`, which need not have columns; or null.
+  /// Returns the rows of the data `key`, which need not have columns, or null.
   KeptRows* Evaluated(DataKey const& key);
-  /// Makes those: on the device if they are enough for it and their `values` are to be had (not null), else columns on
-  /// the host for `rows` rows.
+  /// Makes those rows: on the device if they are many and their `values` are known (not null), else as columns on the
+  /// host for `rows` rows.
   KeptRows* AddEvaluated(DataKey const& key, RowSource const* values, std::uint64_t rows, std::uint32_t outputs);
-  /// Adds columns of the trees that are kept to `evaluated`, if these are just those that it lacks.
+  /// Adds columns of the kept trees to `evaluated`, if these are exactly the trees that it lacks.
   void AddKept(KeptRows* evaluated, std::uint32_t rounds);
 
  private:
-  /// True if the training is on a device and these are enough rows for one.
+  /// True if the training is on a device and so many rows are worth one.
   bool BelongsOnDevice(std::uint64_t rows) const;
   void DropExpired();
 };

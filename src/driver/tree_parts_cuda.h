@@ -29,7 +29,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What the trees of a matrix are grown from and in. A tree goes one of two ways: rows in lists, or rows by paths.
+/// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths.
 struct TreeParts {
   /// `arena` and `stream` must outlive this. Histograms get at most `histogram_budget` bytes.
   TreeParts(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
@@ -39,7 +39,7 @@ struct TreeParts {
   DeviceLimits limits;
   StageTimer timer;
   ClearedRoom room;
-  std::uint32_t symbols{1};  ///< symbols of the largest tile
+  std::uint32_t symbols{1};  ///< number of symbols of the largest tile
   std::unique_ptr<DeviceCollective> collective{std::make_unique<NoOtherDevices>()};
 
   TreeMemory memory;
@@ -50,20 +50,20 @@ struct TreeParts {
   GrowOrderRoom order;
   SampleRoom sample_room;
   DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
-  DeviceBuffer<NodeIndex> positions;           ///< [rows] leaf of each row, where lists leave it, or somebody asks
+  DeviceBuffer<NodeIndex> positions;           ///< [rows] leaf of each row, if lists have left it or somebody has asked
 
   // These belong to the tree that grows now.
   TrainParams params;
   std::optional<FeatureSampler> features;
   DeviceGradients gradients;
-  std::optional<RowLosses> losses;       ///< the tree computes its gradients from these, if they are given
-  std::function<DeviceGradients()> all;  ///< with losses: gradients of all rows, should they be needed
+  std::optional<RowLosses> losses;       ///< if given, the tree computes its gradients from these
+  std::function<DeviceGradients()> all;  ///< with `losses`: returns gradients of all rows, should they be needed
   std::uint32_t number{0};
   bool by_paths{false};
 
   bool timed() const { return timer.timeline() != nullptr; }
   bool sampled() const { return params.SamplesRows(); }
-  /// Do gradients decide which rows are in the sample, and are divided by the chance?
+  /// Do gradients decide which rows are in the sample? They are then divided by the row's chance.
   bool weighted() const { return sampled() && params.sampling_method != SamplingMethod::kUniform; }
   /// Does the tree grow on a copy of the sample's rows?
   bool copies_sample() const { return by_paths && sampled(); }
@@ -78,7 +78,7 @@ struct TreeParts {
   RowPaths RootPaths() const;
   HistogramView Histogram(DeviceMatrixView const& page) const;
   SplitView Split() const;
-  /// `rows`: those by paths, at the level that is planned; empty: rows are in lists.
+  /// `rows` are the rows by paths, at the level that is planned; an empty view if rows are in lists.
   GrowthView Growth(RowPaths const& rows = {}) const;
 
   /// From now on the tree is grown on gradients of all rows.
@@ -87,12 +87,12 @@ struct TreeParts {
     gradients = all();
     losses.reset();
   }
-  /// Room for a sample of `rows` rows, if it is copied: lists have room for all.
+  /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows.
   void ReserveSample(std::uint32_t rows) {
     room.Note([&] { return sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream); });
   }
-  /// Enqueues everything before the root's histogram: settings, the sample, gradients in fixed point, the root with its
-  /// rows. The histograms of `clear_slots` slots are cleared.
+  /// Enqueues all that comes before the root's histogram: settings, the sample, gradients in fixed point, the root with
+  /// its rows. Clears the histograms of `clear_slots` slots.
   void EnqueueStart(std::size_t clear_slots);
 
  private:

@@ -10,8 +10,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// First the tiles that begin columns, then those after them, and so on: neighbours in one column, of which the later
-/// waits for the earlier, are far apart.
+/// Lists first the tiles that begin columns, then those after them, and so on: neighbours in one column, of which the
+/// later waits for the earlier, are far apart.
 std::vector<ExactTile> MakeTiles(SortedMatrix const& matrix) {
   std::vector<std::vector<ExactTile>> by_index;
   std::uint32_t place = 0;

@@ -67,13 +67,13 @@ struct ExactLists {
 /// The rows of one level.
 struct ExactRows {
   RowIndex const* origin;      ///< [rows] each row's number in the matrix; nullptr: rows have the matrix's numbers
-  std::uint64_t const* begin;  ///< [nodes + 1] first row of each node: the last part of ExactLists::begin
+  std::uint64_t const* begin;  ///< [nodes + 1] where each node's rows begin: the last part of ExactLists::begin
   std::uint32_t nodes;
   std::uint64_t most;  ///< number of rows of the matrix
 };
 
-/// Sums that tiles tell those after them: of a column's last node in the tile, so far. A tile waits for those before
-/// it: blocks start in the order of their numbers, as CUB's scans, too, take for granted.
+/// The sums that tiles tell those after them, each of the last node of its column in the tile, so far. A tile waits for
+/// those before it: blocks start in the order of their numbers, which CUB's scans take for granted, too.
 struct TileStates {
   unsigned long long* words;  ///< [tiles, kStateWords] in each 32 bits of a sum, and whose: see TellWords
   std::uint32_t epoch;        ///< 1 to kMostEpochs; another for every kernel: nothing has to be cleared
@@ -129,8 +129,8 @@ constexpr std::uint32_t kPieceEntries = 512;
 /// The sum and the two neighbouring rows that a split's threshold and children are made from.
 struct ExactOutcome {
   GradientSum below;  ///< over the first `index` entries
-  RowIndex lower;     ///< rows of the entries before and at `index`, if there are
-  RowIndex upper;
+  RowIndex lower;     ///< row of the matrix of the entry before `index`, if there is one
+  RowIndex upper;     ///< row of the matrix of the entry at `index`, if there is one
 };
 
 /// A word tells which of 32 rows go left, and how many rows before them do.
@@ -140,9 +140,9 @@ struct RowWord {
 };
 /// Returns the number of words for so many rows. The last word begins at the last row or beyond.
 constexpr std::uint64_t RowWords(std::uint64_t rows) { return rows / 32 + 1; }
-constexpr std::uint32_t kPackRows = 32 * kExactThreads;  ///< that one block packs into words
+constexpr std::uint32_t kPackRows = 32 * kExactThreads;  ///< rows that one block packs into words
 
-/// Added to the number of rows that go left before a row, or right, to get its number in the child.
+/// What is added to the number of rows that go left before a row, or right, to get its number in the child.
 struct ChildRows {
   std::uint32_t left;
   std::uint32_t right;
@@ -150,8 +150,9 @@ struct ChildRows {
 
 // Each enqueues; none waits.
 
-/// Gradients as integers, to the array that is not null; the sum over the sample. Rows outside the sample, if there is
-/// one, are at ~0, the rest at 0, and `sides` is 1 for those inside (it may be null without a sample).
+/// Writes gradients as integers to the array that is not null, and adds those of the sample to *sum. Rows outside the
+/// sample, if there is one, get the position ~0, and the rest 0. With a sample `sides` becomes 1 for rows inside it and
+/// 0 for the rest; without one it may be null.
 void QuantiseExact(GradientPair const* gradients, std::uint64_t rows, double grad_scale, double hess_scale,
                    RandomStream const& sample, std::uint64_t threshold, bool sampled, int2* compact, GradientSum* wide,
                    NodeIndex* positions, std::uint8_t* sides, GradientSum* sum, DeviceLimits const& limits,
@@ -177,8 +178,8 @@ void MarkSides(ExactLists const& lists, ExactRows const& rows, ExactSplit const*
 void PackSides(std::uint8_t const* sides, std::uint64_t rows, RowWord* words, TileStates const& states,
                cudaStream_t stream);
 
-/// How the next level comes from this one. Of a split only the node counts here. The s-th node that is split gives its
-/// children the numbers 2s and 2s + 1; with `left_only` the left one s, and what is on the right is dropped.
+/// How the next level comes from this one. Of a split only the node counts here. The children of the s-th node that is
+/// split get the numbers 2s and 2s + 1. With `left_only` the left one gets the number s, and the right one is dropped.
 struct ExactPartition {
   ExactLists from;
   ExactRows rows;
@@ -198,7 +199,7 @@ struct ExactPartition {
 void PartitionLists(ExactColumns const& columns, ExactPartition const& partition, TileStates const& states,
                     cudaStream_t stream);
 
-/// Where rows go: those of nodes that are not split have come to their leaf.
+/// Tells where rows go. Those of nodes that are not split have come to their leaf.
 struct ExactMove {
   ExactRows rows;
   std::int32_t const* split_of;  ///< [rows.nodes]
@@ -216,8 +217,9 @@ struct ExactMove {
 };
 void MoveExactRows(ExactMove const& move, DeviceLimits const& limits, cudaStream_t stream);
 
-/// Where the columns name a row of the matrix: places[i] is the entry of rows[i], ascending for each feature f from
-/// row_ptr[f] to row_ptr[f + 1]. marks: [rows] of the matrix, changed.
+/// Finds where the columns name rows of the matrix: places[i] becomes the place, over all columns, of the entry that
+/// names rows[i] in the column of feature f with row_ptr[f] <= i < row_ptr[f + 1]. The rows of a feature ascend. marks:
+/// [rows] of the matrix, changed.
 void LocateRows(ExactColumns const& columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint32_t count,
                 std::uint8_t* marks, std::uint64_t* places, DeviceLimits const& limits, cudaStream_t stream);
 

@@ -15,7 +15,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Bit sets of features, one after the other.
+/// Returns bit sets of features, one after the other.
 std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const& sets, std::uint32_t words) {
   std::vector<std::uint32_t> bits(sets.size() * words);
   for (std::size_t s = 0; s < sets.size(); ++s) {
@@ -50,7 +50,7 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   words_ = {arena_, "positions", RowWords(matrix_->rows)};
 }
 
-/// A copy on the device.
+/// Copies `from` to the device.
 template <typename T>
 void ExactGrowth::Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from) {
   Reserve(to, arena_, part, from.size());
@@ -63,8 +63,9 @@ void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t s
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
 }
 
-/// Memory of a search: the list that the next division writes, where it is large enough. So nodes times features take
-/// nothing of their own until they have fewer than six values each.
+/// Returns memory for a search: the list that the next division writes, if it is large enough. A search takes up to 24
+/// bytes for a node and a feature, and an entry of the list has 4. So it needs memory of its own only where nodes have
+/// fewer than six values of a feature.
 char* ExactGrowth::SearchRoom(std::size_t bytes) {
   if (list_[spare_].bytes() >= bytes) return reinterpret_cast<char*>(list_[spare_].data());
   Reserve(&search_, arena_, "nodes", bytes);
@@ -157,7 +158,7 @@ void ExactGrowth::FindSplits() {
   std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
   std::size_t const best_bytes = features * nodes * sizeof(unsigned long long);
   std::size_t const room_bytes = present_bytes + best_bytes + nodes * sizeof(std::uint32_t);
-  if (nodes_[level_].depth + 1 < params_.max_depth) {  // the division needs it in any case
+  if (nodes_[level_].depth + 1 < params_.max_depth) {  // the next division needs the list in any case
     Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
   }
   char* const room = SearchRoom(room_bytes);
@@ -199,7 +200,8 @@ void ExactGrowth::ExpandNodes() {
   for (NodeIndex const n : selected_) {
     ExactChoice const& choice = choices_[static_cast<std::size_t>(n - level_)];
     split_of[static_cast<std::size_t>(n - level_)] = static_cast<std::int32_t>(splits.size());
-    // Where no row is missing either side may be that of the rest: the larger one, so that fewer rows are marked.
+    // Where no row misses the feature, either side may be the default of MarkSides. It is the larger one, so that fewer
+    // rows are marked.
     std::uint32_t const rest_left = static_cast<std::uint32_t>(
         matrix_->IsDense(choice.feature) ? (choice.index > choice.entries / 2 ? 1 : 0) : choice.default_left);
     splits.push_back({choice.begin, choice.index, choice.entries, rest_left, static_cast<std::uint32_t>(pieces),
@@ -248,7 +250,7 @@ void ExactGrowth::ExpandNodes() {
   if (go_on) FindSplits();
 }
 
-/// The level becomes that of the children of splits_; rows of the other nodes are at their leaf.
+/// Makes the children of splits_ the level. Rows of the other nodes have come to their leaf.
 void ExactGrowth::Divide(std::size_t splits, NodeIndex left_child, bool left_only) {
   Reserve(&child_rows_, arena_, "nodes", splits);
   if (columns_.has_missing()) Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * lists_.nodes);
@@ -286,7 +288,7 @@ void ExactGrowth::Divide(std::size_t splits, NodeIndex left_child, bool left_onl
   renumbered_ = true;
 }
 
-/// Rows of the level to the children, by split_of_ and sides_. No child_rows: the children are leaves.
+/// Moves the rows of the level to the children, by split_of_ and sides_. Without child_rows the children are leaves.
 void ExactGrowth::MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only) {
   int const to = 1 - rows_at_;
   MoveExactRows({Rows(), split_of_.data(), sides_.data(), words_.data(), child_rows, left_only, Gradients(),
@@ -294,7 +296,8 @@ void ExactGrowth::MoveRows(ChildRows const* child_rows, NodeIndex left_child, bo
                 limits_, stream_);
 }
 
-/// Entries of splits become values: the device finds where the columns name their rows, the host knows the values.
+/// Finds the thresholds between the rows beside each split: the device finds where the columns name these rows, and the
+/// host knows the values there.
 void ExactGrowth::FindThresholds() {
   std::size_t const size = nodes_.nodes.size();
   made_.resize(size);
@@ -344,7 +347,7 @@ void ExactGrowth::FindThresholds() {
   }
 }
 
-/// Rows outside the sample go through the grown tree, level by level.
+/// Leads rows outside the sample through the grown tree, level by level.
 void ExactGrowth::LeadUnsampled() {
   std::vector<ExactStep> steps;
   int depth = 0;

@@ -40,7 +40,7 @@ void ValidateExact(TrainParams const& params) {
 std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params) {
   GrowQueue queue;
   TrainParams all = params;
-  all.min_split_loss = 0.0f;  // the tree is cut back when it is grown
+  all.min_split_loss = 0.0f;  // Prune cuts the tree back when it is grown
   queue.Reset(all);
   for (auto n = static_cast<std::size_t>(first); n < nodes.nodes.size(); ++n) {
     queue.Push(nodes.nodes, static_cast<NodeIndex>(n));

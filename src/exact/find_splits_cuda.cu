@@ -7,13 +7,13 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-// Gradients are far away, and many must be asked for at once; but the more are on their way, the less of them stays in
+// Gradients are far away, and many must be asked for at once. But the more are on their way, the fewer of them stay in
 // the cache. Few threads with many entries each did best of what was tried (docs/adr/0014-exact-trees.md).
 constexpr int kFindThreads = 128;
 constexpr int kFindItems = kTileEntries / kFindThreads;
 constexpr int kFindResident = 4;  // blocks on a multiprocessor
 
-/// Sums of threads, entry by entry: kept as they are stored, which takes half the registers.
+/// Gradients of 32 bits. A thread keeps those of its entries as they are stored, which takes half the registers.
 struct CompactGradients {
   using Stored = int2;
   int2 const* gradients;
@@ -34,7 +34,7 @@ __device__ void AddStored(GradientSum* sum, Stored g) {
   sum->hess += g.y;
 }
 
-/// A sum over entries, from the last one that begins a node on.
+/// The sum over some entries, from the last of them that begins a node on.
 struct RunningSum {
   GradientSum sum;
   bool has_head;
@@ -46,7 +46,7 @@ struct JoinRunning {
   }
 };
 
-/// Adds a sum over some entries of one node to `sums` [nodes].
+/// Adds the sum over some entries of one node to `sums` [nodes].
 __device__ void AddRun(GradientSum* sums, int node, GradientSum sum) {
   AtomicAdd(&sums[node].grad, sum.grad);
   AtomicAdd(&sums[node].hess, sum.hess);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kExactThreads)
   if (t.count > 0) AddRun(present, node, sum);
 }
 
-/// Candidates as words that compare as they do: gain first, then the order of the two scans.
+/// Returns a word for a candidate. Words compare as candidates do: by gain, then by the order of the two scans.
 __device__ unsigned long long Key(float gain, std::uint32_t order) {
   return gain > 0.0f ? (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | order : 0ULL;
 }
@@ -113,10 +113,10 @@ struct Search {
   int direction;
 };
 
-/// One node's part of a tile, seen by one thread. Nearly no candidate needs more than is kept here.
+/// What a thread keeps of one node's part of a tile. Nearly no candidate needs more.
 struct NodeScan {
   int node;
-  std::uint64_t begin;  ///< of its list
+  std::uint64_t begin;  ///< where the node's list begins
   GradientSum total, present;
   unsigned long long best;
   float known;  ///< a gain that some candidate of the node has
@@ -138,14 +138,14 @@ struct NodeScan {
   }
 };
 
-/// Apart from the rest, because it is called so rarely and is so long.
+/// Is not inlined, because it is called so rarely and is so long.
 template <bool kMonotone>
 __device__ __noinline__ float ExactGain(SplitParams const* params, GradientSum left, GradientSum right,
                                         NodeTerms const* terms, int direction) {
   return SplitGain<kMonotone>(*params, left, right, *terms, direction);
 }
 
-/// A candidate of `s`.
+/// Tries a candidate of the node of `s`.
 template <bool kMonotone>
 __device__ void Try(NodeScan* s, Search const& search, GradientSum left, GradientSum right, std::uint32_t order) {
   if (left.hess <= 0 || right.hess <= 0 || ScoreBound(search.units, left, right) < s->least) return;
@@ -156,18 +156,19 @@ __device__ void Try(NodeScan* s, Search const& search, GradientSum left, Gradien
   if (gain > s->known) s->Know(gain, search);
 }
 
-/// Before entry `index` of the node, the earlier ones sum up to `below`.
+/// Tries the split before entry `index` of the node, whose earlier entries sum up to `below`.
 template <bool kMonotone>
 __device__ void Consider(NodeScan* s, Search const& search, GradientSum below, std::uint32_t index) {
   if (search.ascends) {
     Try<kMonotone>(s, search, below, s->total - below, Ascending(index));
-    if (s->present == s->total) return;  // the other scan would find the same, later
+    if (s->present == s->total) return;  // the descending scan has the same gain here, and loses on ties
   }
   GradientSum const right = s->present - below;
   Try<kMonotone>(s, search, s->total - right, right, Descending(index));
 }
 
-/// May one of some entries that follow each other be a better split than those that are known? `below`: before them.
+/// May a split among some entries that follow each other be better than those that are known? `below` is the sum of the
+/// entries before them.
 __device__ bool MayReach(NodeScan const& s, Search const& search, GradientSum below, RunReach reach) {
   auto const may = [&](GradientSum left) {
     return !(RunScoreBound(search.units, left, s.total - left, reach) < s.least);
@@ -175,7 +176,7 @@ __device__ bool MayReach(NodeScan const& s, Search const& search, GradientSum be
   return may(s.total - (s.present - below)) || (search.ascends && may(below));
 }
 
-/// "Present or missing": once for a node.
+/// Tries "present or missing", once for a node.
 template <bool kMonotone>
 __device__ void ConsiderEnds(NodeScan* s, Search const& search, std::uint32_t entries) {
   if (search.is_dense) return;
@@ -191,7 +192,7 @@ __device__ bool IsAllowed(ExactLevel const& level, FeatureIndex feature, Feature
   return ((level.allowed[node * words + feature / 32] >> (feature % 32)) & 1U) != 0;
 }
 
-/// What one node's part of a tile has come to. All lanes of a warp call it together if `whole_warp`.
+/// Tells all blocks what one node's part of a tile has come to. All lanes of a warp call it together if `whole_warp`.
 __device__ void Leave(NodeScan const& s, Search const& search, bool whole_warp) {
   unsigned long long best = s.best;
   if (whole_warp) {
@@ -205,7 +206,7 @@ __device__ void Leave(NodeScan const& s, Search const& search, bool whole_warp) 
   if (best == 0) return;
   ExactLevel const& level = search.level;
   atomicMax(level.best + std::size_t{search.tile.feature} * level.lists.nodes + s.node, best);
-  // Of a feature that the node may not be split by a gain says nothing about the others.
+  // A gain bounds those of other features only if the node may be split by its feature.
   if (IsAllowed(level, search.tile.feature, search.features, static_cast<std::size_t>(s.node))) {
     atomicMax(level.known + s.node, static_cast<std::uint32_t>(best >> 32));
   }
@@ -216,10 +217,10 @@ struct FindStorage {
   typename cub::BlockScan<RunningSum, kFindThreads>::TempStorage scan;
   GradientSum warps[kFindThreads / 32];
   GradientSum carried;
-  NodeScan scan_of_node;  ///< of FindInNode: filled by one thread while others wait for gradients
+  NodeScan scan_of_node;  ///< one thread of FindInNode fills it while the others wait for gradients
 };
 
-/// A full tile, all of one node.
+/// Looks for splits in a full tile, all of one node.
 template <bool kMonotone, typename Gradients>
 __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients const& gradients,
                            TileStates const& states, FindStorage* storage) {
@@ -238,7 +239,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
     AddStored(&mine, own[i]);
     reach.Add(own[i].x, own[i].y);
   }
-  GradientSum below = mine;  // of the warp, this thread's entries included
+  GradientSum below = mine;  // becomes the sum of the warp's entries up to this thread's last one
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     auto const grad = __shfl_up_sync(kAllLanes, static_cast<long long>(below.grad), d);
@@ -275,13 +276,13 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   Leave(scan, search, true);
 }
 
-/// Any tile.
+/// Looks for splits in any tile.
 template <bool kMonotone, typename Gradients>
 __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradients const& gradients,
                             TileStates const& states, FindStorage* storage) {
   TileEntries<kFindThreads> t;
   TileLoader<kFindThreads>::Run(search.level.lists, search.tile.feature, span, &storage->tile, &t);
-  auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // looked up twice: such tiles are few
+  auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // is called twice, since such tiles are few
   RunningSum mine{{}, t.heads != 0};
 #pragma unroll
   for (int i = 0; i < kFindItems; ++i) {

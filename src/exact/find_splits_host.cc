@@ -9,7 +9,7 @@ namespace xgbgpu::host {
 
 namespace {
 
-/// The best of one scan so far.
+/// The best split that one scan has found so far.
 struct Found {
   float gain{0.0f};
   float threshold{0.0f};
@@ -27,13 +27,13 @@ struct Scan {
   Found descending;  ///< missing values go left
 };
 
-/// A way to divide a node by a value. `split.bin` has no meaning.
+/// A split of a node by a value. `split.bin` has no meaning.
 struct ExactCandidate {
   SplitCandidate split;
   float threshold{0.0f};  ///< `value < threshold` goes left
 };
 
-/// All that a thread needs to look at one column after the other.
+/// Has all that a thread needs to look at one column after the other.
 template <bool kMonotone>
 class ColumnScanner {
  public:
@@ -65,12 +65,12 @@ class ColumnScanner {
  private:
   template <typename F>
   void ForEach(Span<SortedValue const> column, Span<ExactRow const> rows, NodeIndex first, F&& f) {
-    constexpr std::size_t kAhead = 16;  // rows come in no order: ask for them early
+    constexpr std::size_t kAhead = 16;  // rows come in no order, so they are asked for early
     for (std::size_t i = 0; i < column.size(); ++i) {
       if (i + kAhead < column.size()) __builtin_prefetch(&rows[column[i + kAhead].row]);
       ExactRow const& row = rows[column[i].row];
       auto const n = static_cast<std::size_t>(static_cast<std::int64_t>(row.node) - first);
-      if (n < nodes_.size()) f(n, column[i].value, row.gradient);  // complements are large numbers here
+      if (n < nodes_.size()) f(n, column[i].value, row.gradient);  // complements of nodes are large numbers here
     }
   }
 
@@ -90,22 +90,22 @@ class ColumnScanner {
     return SplitGain<kMonotone>(params_, left, right, terms_[n], direction_);
   }
 
-  /// Between the values that have gone by and the next.
+  /// Tries the split between the values that have gone by and the next.
   void Consider(std::size_t n, float next) {
     Scan& scan = scans_[n];
     GradientSum const total = nodes_[n].sum;
     if (ascends_) {
       float const gain = Gain(n, scan.below, total - scan.below);
       if (gain > scan.ascending.gain) scan.ascending = {gain, Between(scan.last, next), scan.below};
-      if (scan.present == total) return;  // the other scan would find the same, later
+      if (scan.present == total) return;  // the descending scan has the same gain here, and loses on ties
     }
     GradientSum const right = scan.present - scan.below, left = total - right;
     float const gain = Gain(n, left, right);
-    // A descending scan meets this one before those it has met so far: of equals it wins.
+    // A scan from above would meet this split before those met so far, so that of equal gains the later one here wins.
     if (gain > 0.0f && gain >= scan.descending.gain) scan.descending = {gain, Between(scan.last, next), left};
   }
 
-  /// After the column: "present or missing", and what all features have found.
+  /// Tries "present or missing" after the column, and keeps the feature's split if it is the node's best so far.
   void Finish(std::size_t n, FeatureIndex f) {
     Scan& scan = scans_[n];
     GradientSum const total = nodes_[n].sum, missing = total - scan.present;
@@ -137,7 +137,7 @@ class ColumnScanner {
   std::vector<ExactCandidate> best_;
 };
 
-/// Features that some node may be split by.
+/// Returns the features that some node may be split by.
 std::vector<FeatureIndex> UnionOf(std::vector<std::vector<FeatureIndex>> const& allowed, FeatureIndex features) {
   std::vector<bool> has(features, allowed.empty());
   for (auto const& set : allowed) {

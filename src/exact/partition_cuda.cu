@@ -13,7 +13,7 @@ __device__ RowWord WordOf(RowWord const* words, RowIndex row) {
   return {word.x, word.y};
 }
 
-/// Bit 31: whether a row goes left; the rest: how many rows do before it.
+/// Returns in bit 31 whether a row goes left, and in the rest how many rows before it do.
 __device__ std::uint32_t RankOf(RowWord const* words, RowIndex row) {
   RowWord const word = WordOf(words, row);
   std::uint32_t const bit = row % 32;
@@ -78,14 +78,14 @@ __global__ void __launch_bounds__(kExactThreads)
   spans[t] = span;
 }
 
-/// Where the children's entries begin, and their rows: a block a list.
+/// Finds where the children's entries begin, and their rows. A block takes a list.
 __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumns columns, ExactPartition partition) {
   using Scan = cub::BlockScan<unsigned long long, kExactThreads>;
   __shared__ typename Scan::TempStorage storage;
   std::size_t const nodes = partition.from.nodes;
   std::uint32_t const children = partition.children;
   std::uint64_t const* const rows = partition.rows.begin;
-  auto const left_rows = [&](std::uint64_t row) {  // before it
+  auto const left_rows = [&](std::uint64_t row) {  // counts those before `row`
     return RankOf(partition.words, static_cast<RowIndex>(row)) & ~kGoesLeft;
   };
   for (FeatureIndex f = blockIdx.x; f <= columns.features; f += gridDim.x) {
@@ -128,8 +128,8 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
   }
 }
 
-/// Entries of one node, from its first on or from another on: how many go left, and for each side whether a new value
-/// came after the last entry of that side.
+/// What is known of some entries that follow each other, from the last of them that begins a node on: how many go left,
+/// and for each side whether a new value came after the last entry of that side.
 struct Passed {
   std::uint32_t left;
   std::uint32_t bits;
@@ -164,8 +164,8 @@ struct JoinPassed {
 /// Where the entries of one node go.
 struct NodeTarget {
   bool is_split;
-  std::uint64_t begin;        ///< of its list
-  std::uint64_t left, right;  ///< of the children's lists
+  std::uint64_t begin;        ///< where the node's list begins
+  std::uint64_t left, right;  ///< where the children's lists begin
   ChildRows rows;
 
   NodeTarget() = default;
@@ -187,10 +187,10 @@ struct DivideStorage {
   Passed warps[kExactThreads / 32];
   int last_begins[kExactThreads / 32];  ///< 1 + the node that begins last among the warp's entries, or 0
   Passed carried;
-  NodeTarget target;  ///< of a tile in one node: filled by one thread while others wait for ranks
+  NodeTarget target;  ///< one thread of DivideNode fills it while the others wait for ranks
 };
 
-/// The first warp: what the tiles before have passed.
+/// Finds what the tiles before have passed. The first warp calls it.
 __device__ void CarryPassed(ExactTile tile, TileSpan const& span, TileStates const& states, DivideStorage* storage) {
   Passed all{0, 0};
   for (Passed const& of_warp : storage->warps) all = JoinPassed{}(all, of_warp);
@@ -199,18 +199,18 @@ __device__ void CarryPassed(ExactTile tile, TileSpan const& span, TileStates con
   if (threadIdx.x == 0) storage->carried = carried;
 }
 
-/// 32 entries that follow each other, a bit each.
+/// 32 entries that follow each other, with a bit for each.
 struct EntryBits {
   std::uint32_t left, right;
-  std::uint32_t fresh;  ///< a new value
+  std::uint32_t fresh;  ///< begins a new value
 };
 
 /// A warp's entries of a tile: 256 that follow each other, 32 at a time, so that what a thread has to know of those
 /// before its own are bits of one word.
 struct WarpEntries {
-  int first;  ///< of the warp, inside the tile
+  int first;  ///< place of the warp's first entry in the tile
   int lane;
-  int count;  ///< of the tile
+  int count;  ///< number of the tile's entries
   std::uint32_t entry[kExactItems];
   std::uint32_t rank[kExactItems];
 
@@ -230,7 +230,7 @@ struct WarpEntries {
       if (!IsHere(i)) rank[i] = 0;
     }
   }
-  /// Place of this thread's i-th entry in the tile.
+  /// Returns the place of this thread's i-th entry in the tile.
   __device__ int At(int i) const { return first + 32 * i + lane; }
   __device__ bool IsHere(int i) const { return At(i) < count; }
   __device__ EntryBits Bits(int i) const {
@@ -239,7 +239,8 @@ struct WarpEntries {
     return {left, ~left & (here >= 32 ? ~0U : (here <= 0 ? 0U : (1U << here) - 1U)),
             __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0)};
   }
-  /// Entry i to the list of its child. index, left_before: entries of the node before it, and those that go left.
+  /// Writes entry i to the list of its child. `index` counts the entries of the node before it, and `left_before` those
+  /// of them that go left. `changed` has a bit for each lane's entry: it begins a new value on its side.
   __device__ void Write(ExactPartition const& partition, NodeTarget const& target, int i, std::uint32_t index,
                         std::uint32_t left_before, std::uint32_t changed) const {
     std::uint32_t const rows_before = rank[i] & ~kGoesLeft, is_new = (changed >> lane) << 31;
@@ -252,16 +253,16 @@ struct WarpEntries {
   }
 };
 
-/// What has gone by, while a warp's entries do.
+/// What a warp keeps of its entries while they go by, 32 at a time.
 struct Passing {
-  std::uint32_t left{0};  ///< of the last node, that go left; not counted by Take
+  std::uint32_t left{0};  ///< entries of the last node that go left; Take does not count them
   std::uint32_t any_left{0}, any_right{0};
   std::uint32_t new_left{0}, new_right{0};  ///< 1: a new value came after the side's last entry
 
   Passing() = default;
   __device__ explicit Passing(Passed before)
       : left{before.left}, new_left{before.Has(Passed::kNewLeft)}, new_right{before.Has(Passed::kNewRight)} {}
-  /// And then these: which of them have another value than the entry before them on their side.
+  /// Lets 32 entries go by. Returns those that have another value than the entry before them on their side.
   __device__ std::uint32_t Take(EntryBits const& e) {
     any_left |= e.left;
     any_right |= e.right;
@@ -274,7 +275,7 @@ struct Passing {
   }
 };
 
-/// A tile whose entries are all of one node.
+/// Divides a tile whose entries are all of one node.
 __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
                            TileStates const& states, DivideStorage* storage) {
   int const warp = static_cast<int>(threadIdx.x) / 32;
@@ -309,16 +310,17 @@ __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, Tile
   }
 }
 
-/// The last of 32 entries that begin nodes.
+/// Returns the last of 32 entries that begins a node.
 __device__ int LastHead(std::uint32_t heads) { return 31 - __clz(static_cast<int>(heads)); }
 
-/// Entries that go left after `left` others of their node, some of which may begin nodes.
+/// Returns how many entries of the last node go left: those of `entries` do, after `left` others, and those of `heads`
+/// begin nodes.
 __device__ std::uint32_t CountLeft(std::uint32_t left, std::uint32_t entries, std::uint32_t heads) {
   if (heads == 0) return left + static_cast<std::uint32_t>(__popc(entries));
   return static_cast<std::uint32_t>(__popc(entries & (~0U << LastHead(heads))));
 }
 
-/// Any tile.
+/// Divides any tile.
 __device__ void DivideNodes(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
                             TileStates const& states, DivideStorage* storage) {
   int const warp = static_cast<int>(threadIdx.x) / 32;

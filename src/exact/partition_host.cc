@@ -23,7 +23,7 @@ void ApplyExactSplits(SortedMatrix const& matrix, ExactNodes const& nodes, NodeI
   std::sort(features.begin(), features.end());
   features.erase(std::unique(features.begin(), features.end()), features.end());
 
-  // As if every row missed the feature that its node is split by, and then those that have it.
+  // At first every row moves as if it missed the feature that its node is split by. Then those that have it move again.
   ParallelChunks(threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       Node const& node = nodes[NodeOf(rows[r])];
@@ -35,7 +35,7 @@ void ApplyExactSplits(SortedMatrix const& matrix, ExactNodes const& nodes, NodeI
     ParallelChunks(threads, column.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (SortedValue const& value : column.subspan(begin, end - begin)) {
         NodeIndex const parent = nodes[NodeOf(rows[value.row])].parent;
-        if (parent < first) continue;  // a leaf since longer
+        if (parent < first) continue;  // the row's node was not split now
         Node const& node = nodes[parent];
         if (node.split.feature != f) continue;
         bool const left = value.value < nodes.thresholds[static_cast<std::size_t>(parent)];

@@ -15,14 +15,14 @@ constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kLaneRows = 4;  // one Philox block serves four rows
 
-/// f(row) for all rows, every thread some of them.
+/// Calls f(row) for all rows; every thread takes some of them.
 template <typename F>
 __device__ void ForEachRow(std::uint64_t rows, F&& f) {
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) f(row);
 }
 
-/// kSampled: rows outside the sample start at ~0, and their gradients are not counted.
+/// Quantises gradients. If kSampled, rows outside the sample start at ~0, and their gradients are not counted.
 template <bool kSampled>
 __global__ void __launch_bounds__(kThreads)
     QuantiseKernel(GradientPair const* gradients, std::uint64_t rows, double grad_scale, double hess_scale,
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Number of the split of the row's node, or -1; `node` becomes the node. Only for rows that the level has.
+/// Returns the number of the split of the row's node, or -1; *node becomes the node. The level must have the row.
 __device__ std::int32_t SplitOf(ExactRows const& rows, std::int32_t const* split_of, std::uint64_t row,
                                 std::uint32_t* node) {
   *node = RangeOf(rows.nodes, row, [&](std::uint32_t n) { return rows.begin[n]; });
@@ -81,7 +81,8 @@ __device__ GradientSum GradientOf(ExactGradients const& gradients, RowIndex row)
   return {g.x, g.y};
 }
 
-/// A warp a piece of a list.
+/// Marks the rows that do not go to the default side, sums those of entries that go left, and finds the two rows beside
+/// the split. A warp takes a piece of a list.
 __global__ void __launch_bounds__(kThreads)
     MarkSidesKernel(std::uint32_t const* entries, ExactRows rows, ExactSplit const* splits, std::uint32_t split_count,
                     std::uint32_t pieces, ExactGradients gradients, std::uint8_t* sides, ExactOutcome* outcomes) {
@@ -110,12 +111,12 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The lowest bits of four bytes.
+/// Returns the lowest bits of four bytes.
 __device__ std::uint32_t FourBits(std::uint32_t bytes) {
   return (bytes & 1U) | ((bytes >> 7) & 2U) | ((bytes >> 14) & 4U) | ((bytes >> 21) & 8U);
 }
 
-/// A thread a word; what the blocks before sum up to comes by look-back.
+/// Packs sides. A thread takes a word; what the blocks before sum up to comes by look-back.
 __global__ void __launch_bounds__(kExactThreads)
     PackSidesKernel(std::uint8_t const* sides, std::uint64_t words, RowWord* packed, TileStates states) {
   using Scan = cub::BlockScan<std::uint32_t, kExactThreads>;
@@ -174,14 +175,14 @@ __global__ void __launch_bounds__(kThreads)
   ForEachRow(count, [&](std::uint64_t i) { marks[rows[i]] = 1; });
 }
 
-/// f(place, row) for every entry of the block's tile.
+/// Calls f(place, row) for every entry of the block's tile.
 template <typename F>
 __device__ void ForEachEntry(ExactColumns const& columns, ExactTile tile, F&& f) {
   std::uint64_t const first = columns.column_ptr[tile.feature] + std::uint64_t{tile.index} * kTileEntries;
   std::uint64_t const end = columns.column_ptr[tile.feature + 1];
   std::uint32_t entry[kExactItems];
 #pragma unroll
-  for (int i = 0; i < kExactItems; ++i) {  // all are asked for before the first is looked at
+  for (int i = 0; i < kExactItems; ++i) {  // all entries are asked for before the first is looked at
     std::uint64_t const place = first + threadIdx.x + static_cast<unsigned>(i) * kThreads;
     entry[i] = place < end ? __ldcs(columns.entries + place) : 0U;
   }
@@ -194,8 +195,8 @@ __device__ void ForEachEntry(ExactColumns const& columns, ExactTile tile, F&& f)
 
 constexpr std::uint32_t kFilterBits = 32 * kThreads;
 
-/// A block a tile. Nearly no entry is wanted, and marks are far away: where few rows of a column are wanted, a bit for
-/// each, near at hand and shared by few others, tells as much.
+/// Finds the places of rows in their column. A block takes a tile. Nearly no entry is wanted, and marks are far away.
+/// So, where few rows of a column are wanted, each sets a bit in shared memory, which few other rows share.
 __global__ void __launch_bounds__(kThreads)
     LocateKernel(ExactColumns columns, std::uint32_t const* row_ptr, RowIndex const* rows, std::uint8_t const* marks,
                  std::uint64_t* places) {

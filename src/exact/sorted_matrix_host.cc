@@ -14,7 +14,7 @@ std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) 
   auto matrix = std::make_unique<SortedMatrix>();
   matrix->rows = source.rows();
   std::vector<std::uint64_t> const sizes = CountColumns(source, threads);
-  MeasureRows(source, threads);  // no feature twice in a row
+  MeasureRows(source, threads);  // throws if a row has a feature twice
   matrix->column_ptr.assign(1, 0);
   for (std::uint64_t const size : sizes) matrix->column_ptr.push_back(matrix->column_ptr.back() + size);
   matrix->values = Buffer<SortedValue>{matrix->stored()};

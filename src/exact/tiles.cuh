@@ -24,12 +24,13 @@ __device__ inline TileSpan LoadSpan(ExactLists const& lists, std::uint32_t tile)
   return span;
 }
 
-/// [nodes + 1]
+/// Returns where each node's entries begin [nodes + 1].
 __device__ inline std::uint64_t const* BeginsOf(ExactLists const& lists, FeatureIndex feature) {
   return lists.begin + std::size_t{feature} * (lists.nodes + 1);
 }
 
-/// begins [kTileEntries], shared: 1 + the node that begins at an entry, or 0. All kThreads of the block call it.
+/// Writes begins [kTileEntries], which is shared: 1 + the node that begins at an entry, or 0. All kThreads of the block
+/// call it.
 template <int kThreads>
 __device__ void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, int* begins) {
   std::uint64_t const* const begin = BeginsOf(lists, feature);
@@ -43,20 +44,20 @@ __device__ void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpa
   __syncthreads();
 }
 
-/// The entries of one of kThreads: consecutive ones.
+/// The entries of one of kThreads threads, which follow one another.
 template <int kThreads>
 struct TileEntries {
   static constexpr int kItems = kTileEntries / kThreads;
 
   std::uint32_t entry[kItems];
   std::uint32_t heads;      ///< bit i: entry i is the first of its node
-  int count;                ///< entries that there are
-  std::uint64_t place;      ///< of entry 0 in the list
-  int first_node;           ///< of entry 0
+  int count;                ///< number of entries that there are
+  std::uint64_t place;      ///< place of entry 0 in the list
+  int first_node;           ///< node of entry 0
   int const* begins_after;  ///< [kItems] of entry 0 and those after it; see MarkHeads
 
   __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
-  /// Of entry i, the first of its node.
+  /// Returns the node of entry i, which is the first of its node.
   __device__ int NodeOfHead(int i) const { return begins_after[i] - 1; }
 };
 
@@ -64,7 +65,7 @@ struct TileEntries {
 template <int kThreads>
 class TileLoader {
   static constexpr int kItems = TileEntries<kThreads>::kItems;
-  // A list is read once: gradients and ranks, which are read at random, are to stay in the cache.
+  // A list is read once, and leaves the cache to gradients and ranks, which are read at random.
   using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
   using Load = cub::BlockLoad<std::uint32_t, kThreads, kItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
   using Scan = cub::BlockScan<int, kThreads>;
@@ -76,12 +77,12 @@ class TileLoader {
     int begins[kTileEntries];
   };
 
-  /// Entries alone, of a full tile.
+  /// Loads the entries of a full tile.
   __device__ static void Full(ExactLists const& lists, TileSpan const& span, Storage* s, std::uint32_t* entries) {
     Load{s->load}.Load(Streamed{lists.entries + span.first}, *reinterpret_cast<std::uint32_t(*)[kItems]>(entries));
   }
 
-  /// Entries of any tile, and where nodes begin among them.
+  /// Loads the entries of any tile, and finds where nodes begin among them.
   __device__ static void Run(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, Storage* s,
                              TileEntries<kThreads>* out) {
     Load{s->load}.Load(Streamed{lists.entries + span.first}, out->entry, span.count, 0U);

@@ -38,7 +38,7 @@ void BatchGrowth::Learn(Span<Node const> nodes) {
   }
   if (tree_.empty()) {
     tree_.push_back(made_[0]);
-    tree_[0].left = kNoNode;  // not taken, even if the device has split it already
+    tree_[0].left = kNoNode;  // its split is not taken yet, even if the device has made it
     device_number_.push_back(0);
     known_[0].number = 0;
     queue_.Push(tree_, 0);
@@ -46,7 +46,7 @@ void BatchGrowth::Learn(Span<Node const> nodes) {
   AdvanceTree();
 }
 
-/// The split of a node of the tree is made: its children, which the device has made, become nodes of the tree.
+/// Takes the children of a node of the tree, which the device has made, into the tree.
 void BatchGrowth::Take(NodeIndex parent_number) {
   auto const parent = static_cast<std::size_t>(parent_number);
   NodeIndex const device_left = made(device_number_[parent]).left;
@@ -74,7 +74,7 @@ void BatchGrowth::AdvanceTree() {
     return;
   }
   for (NodeIndex next = queue_.Next(); next != kNoNode; next = queue_.Next()) {
-    if (made(device_number_[static_cast<std::size_t>(next)]).left == kNoNode) return;  // to be expanded first
+    if (made(device_number_[static_cast<std::size_t>(next)]).left == kNoNode) return;  // must be expanded first
     queue_.Pop(tree_);
     Take(next);
     queue_.Push(tree_, tree_[static_cast<std::size_t>(next)].left);
@@ -89,8 +89,8 @@ void BatchGrowth::SetPriorities() {
   }
 }
 
-/// Nodes that wait and may still be in the tree. A split is not made before those of larger priority: with as many of
-/// these as leaves to come, whether they wait or were expanded ahead, the node stays out.
+/// Counts the waiting nodes whose split may still be in the tree. Splits of larger priority come first. If there are as
+/// many of these as leaves to come, whether they wait or were expanded ahead, the node's split stays out.
 std::size_t BatchGrowth::CountPossible() const {
   std::vector<float> open;
   for (NodeIndex n : waiting_) open.push_back(known_[static_cast<std::size_t>(n)].priority);
@@ -108,13 +108,14 @@ std::size_t BatchGrowth::CountPossible() const {
   }));
 }
 
-/// Device numbers of the nodes to expand in loss-guided growth: the one whose turn it is, then the likeliest to follow.
+/// Returns the device numbers of the nodes to expand in loss-guided growth, at most `most`: the one whose turn it is,
+/// then the likeliest to follow.
 std::vector<NodeIndex> BatchGrowth::Likeliest(std::size_t most) {
   NodeIndex const next = queue_.Next();
   NodeIndex const first = device_number_[static_cast<std::size_t>(next)];
   if (in_order_) return {first};
   SetPriorities();
-  known(first).priority = std::numeric_limits<float>::infinity();  // also where others have its gain
+  known(first).priority = std::numeric_limits<float>::infinity();  // it comes before others of its gain
   std::size_t const count = std::min(most, CountPossible());
   auto const before = [&](NodeIndex a, NodeIndex b) {
     float const pa = known(a).priority, pb = known(b).priority;
@@ -159,7 +160,8 @@ std::vector<Family> BatchGrowth::NextBatch(std::size_t most) {
   return batch;
 }
 
-/// Slots for the children of `parent`; false, and nothing changed, if this batch already uses all there are.
+/// Finds slots for the children of `parent`. Returns false if this batch has left too few; a waiting node may have lost
+/// its slot by then.
 bool BatchGrowth::PlanFamily(NodeIndex parent, Family* family) {
   family->subtract = made(parent).slot >= 0;
   family->built_slot = AcquireSlot(parent);
@@ -175,7 +177,7 @@ bool BatchGrowth::PlanFamily(NodeIndex parent, Family* family) {
   return false;
 }
 
-/// A free slot, or that of the node that has held one longest, `keep` excepted; -1 if there is none.
+/// Returns a free slot, or that of the node that has held one longest, `keep` excepted; -1 if there is none.
 std::int32_t BatchGrowth::AcquireSlot(NodeIndex keep) {
   for (std::size_t tries = holders_.size(); free_slots_.empty() && tries > 0; --tries) {
     NodeIndex const oldest = holders_.front();
@@ -199,7 +201,7 @@ void BatchGrowth::ReleaseSlot(NodeIndex node) {
 }
 
 std::vector<NodeIndex> BatchGrowth::LeafNumbers() const {
-  std::vector<NodeIndex> leaf(made_.size());  // of the leaf at or above each node; parents come before their children
+  std::vector<NodeIndex> leaf(made_.size());  // the leaf at or above each node; parents come before their children
   std::vector<NodeIndex> own(made_.size(), kNoNode);
   for (std::size_t n = 0; n < made_.size(); ++n) {
     NodeIndex const number = known_[n].number;

@@ -8,8 +8,8 @@ namespace {
 
 void Add(Span<Node const>, NodeIndex node, std::vector<NodeIndex>* candidates) { candidates->push_back(node); }
 
-/// Every candidate is on one level: the previous level was taken whole. A child whose rows were summed came before its
-/// sibling.
+/// Takes all candidates. They are on one level, because the level before was taken whole. They are sorted, because a
+/// built child was added before its sibling.
 std::vector<NodeIndex> Take(Span<Node const>, int most, std::vector<NodeIndex>* candidates) {
   std::vector<NodeIndex> taken;
   taken.swap(*candidates);

@@ -42,7 +42,8 @@ bool Growth::Plan(Level* level) {
   return !level->empty();
 }
 
-/// Histograms of nodes that will not be split, or whose children will not, are needed no more.
+/// Notes the best splits. Nobody needs the histogram of a node any more that will not be split, or whose children will
+/// not.
 void Growth::TakeSplits(Span<SplitFamily const> families) {
   for (SplitFamily const& family : families) {
     for (SplitJob const& job : family.jobs) {
@@ -81,8 +82,8 @@ void Growth::PlanFamilies(Level* level) {
   ChooseFeatures(level);
 }
 
-/// Finds memory for the histograms of the children of `parent`. False, and nothing changed, if there is none and none
-/// may be taken from others.
+/// Finds memory for the histograms of the children of `parent`, and plans their family. Returns false, with nothing
+/// changed, if there is none and none may be taken from others.
 bool Growth::PlanFamily(NodeIndex parent, bool may_take_slots, Level* level) {
   if (parent == kNoNode) {
     slots_->Acquire(0, may_take_slots);
@@ -120,7 +121,7 @@ SplitJob Growth::MakeSplitJob(NodeIndex n) const {
   return {n, slots_->sums(n), nodes_[static_cast<std::size_t>(n)].sum, limits_.bounds(n), {}, {}};
 }
 
-/// Those that sampling and constraints leave to each node.
+/// Gives each node the features that sampling and constraints leave to it.
 void Growth::ChooseFeatures(Level* level) const {
   if (features_->all() && !constraints_->interaction()) return;
   std::vector<SplitJob*> jobs;

@@ -6,7 +6,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Order of a max-heap: true if `a` comes after `b`.
+/// Orders a max-heap: true if `a` comes after `b`.
 struct After {
   Span<Node const> nodes;
   bool operator()(NodeIndex a, NodeIndex b) const {

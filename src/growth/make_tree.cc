@@ -26,7 +26,7 @@ void SetCategories(Span<Node const> nodes, Cuts const& cuts, CategorySets const&
       std::uint32_t const* const set = sets.set(node.split.bin);
       BinIndex const words = (cuts.bins(node.split.feature) + 31) / 32;
       tree->category_bits.insert(tree->category_bits.end(), set, set + words);
-      // A device also notes missing values there, beyond the last category.
+      // A device also has a bit for missing values, beyond the last category.
       tree->category_bits.back() &= 0xFFFFFFFFU >> (32 * words - cuts.bins(node.split.feature));
     }
     tree->category_ptr.push_back(static_cast<std::uint32_t>(tree->category_bits.size()));

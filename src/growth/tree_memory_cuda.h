@@ -14,19 +14,20 @@
 
 namespace xgbgpu::cuda {
 
-/// What is cleared before a tree and read after it, in front of the nodes: one copy brings both.
+/// What is cleared before a tree and read after it. It lies in front of the nodes, so that one copy brings both.
 struct alignas(256) TreeHeader {
   GradientState gradient;
   LevelState state;
   SampleState sample;
 };
 
-/// A header with nodes behind it, families and settings on the device, and a copy of header and nodes in pinned memory.
+/// Holds a header with nodes behind it, families and settings on the device, and a copy of header and nodes in pinned
+/// memory.
 class TreeMemory {
  public:
   explicit TreeMemory(ClearedRoom* room) : room_{room} { settings_ = {room->arena(), "state", 1}; }
 
-  /// Room for `nodes` nodes and the `families` of a level on the device, and for `returned` nodes on the host.
+  /// Makes room for `nodes` nodes and the `families` of a level on the device, and for `returned` nodes on the host.
   void Reserve(std::size_t nodes, std::size_t families, std::size_t returned) {
     room_->Reserve(&memory_, "nodes", Bytes(nodes));
     room_->Reserve(&families_, "nodes", families);
@@ -37,7 +38,7 @@ class TreeMemory {
       return true;
     });
   }
-  /// Room for `nodes` nodes on the device; the first `kept` stay. Waits if there was less.
+  /// Makes room for `nodes` nodes on the device; the first `kept` stay. Waits if there was less.
   void Extend(std::size_t nodes, std::size_t kept) {
     if (node_room() >= nodes) return;
     room_->Note([&] {
@@ -57,14 +58,15 @@ class TreeMemory {
   TreeSettings* settings() const { return settings_.data(); }
   GrowingTree View() const { return {nodes(), families_.data(), &header()->state}; }
 
-  /// Enqueues the tree's beginning: the settings go to the device, the header and `cells` cells of histograms are
-  /// cleared. `settings` are read when a recording of this is started, too: from where they were told last.
+  /// Sets what Begin sends. A recording of Begin sends the settings that were told last before it is started.
   void Tell(TreeSettings const& settings) { host_settings_[0] = settings; }
+  /// Enqueues the tree's beginning: the settings go to the device, the header and `cells` cells of histograms are
+  /// cleared.
   void Begin(DeviceHistograms const& histograms, std::uint64_t cells, DeviceLimits const& limits) const {
     BeginTree(host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells, limits, room_->stream());
   }
-  /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values`, `numbers`: as for
-  /// ReturnTree and ReturnOrderedTree.
+  /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values` and `numbers` are
+  /// those of ReturnTree and ReturnOrderedTree.
   void Return(SplitView const& view, GrowthView const& growth, NodeIndex most_nodes, float* leaf_values,
               TreeNumbers const& numbers, DeviceLimits const& limits) const {
     if (growth.order.nodes != nullptr) {
@@ -83,7 +85,7 @@ class TreeMemory {
     CopyToHost(returned_nodes(), nodes() + first, n, room_->stream(), "reading splits");
     room_->stream().Wait("looking for splits");
   }
-  // What came back, once the stream has been waited for.
+  // What came back. Read it once the stream has been waited for.
   TreeHeader const& returned() const { return *HeaderOf(host_memory_.data()); }
   Node* returned_nodes() const { return NodesOf(host_memory_.data()); }
 
@@ -98,7 +100,7 @@ class TreeMemory {
   DeviceBuffer<Family> families_;
   DeviceBuffer<TreeSettings> settings_;
   PinnedBuffer<TreeSettings> host_settings_{1};
-  PinnedBuffer<std::uint8_t> host_memory_;  ///< as memory_
+  PinnedBuffer<std::uint8_t> host_memory_;  ///< header and nodes, as in memory_
 };
 
 }  // namespace xgbgpu::cuda

@@ -12,7 +12,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Share of the area that a curve could cover.
+/// Returns the share of the area that a curve could cover.
 double ShareOf(Metric metric, ClassArea const& c) {
   double const possible =
       metric == Metric::kAuc ? static_cast<double>(c.total.positive) * static_cast<double>(c.total.negative) : 1.0;

@@ -1,7 +1,7 @@
-// auc and aucpr where a curve is made of whole rows: no weights, labels 0 and 1, predictions of 0 and larger, which is
-// what evaluation of classifiers is. Key and label fit into 32 bits, so that nothing but these is sorted, no row is
+// auc and aucpr where a curve is made of whole rows: there are no weights, labels are 0 and 1, and predictions 0 or
+// larger, as classifiers have them. Key and label fit into 32 bits, so that nothing but these is sorted, no row is
 // looked up, and numbers of rows take the place of sums of weights. The steps, and the order in which they are added,
-// are those of auc_ops.h: so are the bits.
+// are those of auc_ops.h, and so are the bits.
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -22,16 +22,16 @@ constexpr int kResident = 8;
 constexpr int kThreadRows = 8;
 static_assert(kThreads * kThreadRows == kSumBlock);
 constexpr char const* kWhat = "evaluating an area under a curve";
-constexpr std::uint32_t kOneBits = 0x3F800000U;  // of 1.0f, the largest weight
+constexpr std::uint32_t kOneBits = 0x3F800000U;  // the bits of 1.0f, the largest weight
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 struct CountedCurve {
   double area;
   std::uint32_t positives;
-  std::uint32_t other_rows;  ///< 1 if there are rows that this file is not for: the rest has no meaning then
+  std::uint32_t other_rows;  ///< 1 if there are rows that this file is not for; the rest has no meaning then
 };
 
-/// The sorted rows of a stretch.
+/// What is counted of a stretch of sorted rows.
 struct Stretch {
   std::uint32_t positives;
   std::uint32_t before_run;  ///< positives before the last run of equal predictions that begins in it
@@ -39,7 +39,7 @@ struct Stretch {
 };
 __device__ Stretch NoRows() { return {0, 0, kNowhere}; }
 
-/// One stretch after the other.
+/// Joins two stretches that follow one another.
 struct Append {
   __device__ Stretch operator()(Stretch const& a, Stretch const& b) const {
     bool const begins = b.run != kNowhere;
@@ -48,7 +48,7 @@ struct Append {
 };
 using StretchScan = cub::BlockScan<Stretch, kThreads>;
 
-/// Keys that order predictions from the largest to the smallest, and below them the label's bit.
+/// Packs keys that order predictions from the largest to the smallest, and below them the label's bit.
 __global__ void __launch_bounds__(kThreads)
     PackKernel(CurveRows rows, OutputView<float const> predictions, std::uint32_t output, std::uint32_t* packed,
                CountedCurve* result) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
 /// The rows of one thread and their neighbours.
 struct ThreadRows {
   std::uint64_t first;
-  int count;  ///< of rows; the others are not there
+  int count;  ///< number of rows; the others are not there
   std::uint32_t packed[kThreadRows];
   bool starts;  ///< the first row's prediction is not that of the row before
   bool ends;    ///< the last row's prediction is not that of the row after
@@ -101,7 +101,7 @@ struct ThreadRows {
   }
 };
 
-/// before[b]: all rows before block b. The grid's last block appends what all have written.
+/// before[b] becomes the stretch of all rows before block b. The last block of threads joins what all have written.
 __global__ void __launch_bounds__(kThreads)
     BlockStretchesKernel(std::uint32_t const* sorted, std::uint64_t rows, Stretch* before, std::uint32_t* finished,
                          CountedCurve* result) {
@@ -126,10 +126,10 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) result->positives = carry.positives;
 }
 
-/// Where the term of a block's row lies in shared memory: neighbours of a thread's rows go to other banks.
+/// Returns where the term of a block's row lies in shared memory: rows of neighbouring threads lie in other banks.
 __device__ unsigned PlaceOf(unsigned row) { return row + row / kThreadRows; }
 
-/// AreaTerms, added as SumTerms does.
+/// Adds the terms of AreaTerms in the order of SumTerms.
 __global__ void __launch_bounds__(kThreads)
     CountedAreaKernel(Metric metric, std::uint32_t const* sorted, std::uint64_t rows, Stretch const* before,
                       double* block_sums, std::uint32_t* finished, CountedCurve* result) {

@@ -15,7 +15,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kThreadRows = 8;
-constexpr int kBlockRows = kThreads * kThreadRows;  // as many as kSumBlock: one array serves for both kinds of sums
+constexpr int kBlockRows = kThreads * kThreadRows;  // equals kSumBlock: one array serves for both kinds of sums
 constexpr char const* kWhat = "evaluating an area under a curve";
 
 using PointScan = cub::BlockScan<CurvePoint, kThreads>;
@@ -24,7 +24,8 @@ struct AddPoints {
   __device__ CurvePoint operator()(CurvePoint const& a, CurvePoint const& b) const { return a + b; }
 };
 
-/// Keys and numbers of rows; the largest weight into *result, which is 0.
+/// Writes keys and numbers of rows, and to *result, which must be 0 before, the largest weight and whether one is
+/// negative.
 __global__ void __launch_bounds__(kThreads)
     KeysKernel(CurveRows weights, OutputView<float const> predictions, std::uint32_t output, std::uint32_t* keys,
                std::uint32_t* row_of, ClassArea* result) {
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(kThreads)
     negative |= __shfl_xor_sync(kAllLanes, negative, d);
   }
   if (threadIdx.x % 32 != 0) return;
-  // Most warps find the largest there already: thousands of atomics on one word are spared.
+  // Most warps find a weight as large there already, which spares thousands of atomics on one word.
   if (largest > *static_cast<std::uint32_t volatile*>(&result->largest)) atomicMax(&result->largest, largest);
   if (negative != 0) atomicOr(&result->negative_weights, negative);
 }
@@ -66,7 +67,8 @@ __device__ SortedWeights WeightsOf(CurveRows const& weights, std::uint32_t const
   return {weights, row_of, rows, largest, ScaleByPowerOfTwo(1.0, CurveShift(largest, rows))};
 }
 
-/// Sum of all blocks of rows before each; the last block of the grid adds them up.
+/// before[b] becomes the sum of all blocks of rows before block b. The last block of threads adds up what all have
+/// written.
 __global__ void __launch_bounds__(kThreads)
     BlockTotalsKernel(CurveRows weights, std::uint32_t const* row_of, std::uint64_t rows, CurvePoint* before,
                       std::uint32_t* finished, ClassArea* result) {
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) result->total = carry;
 }
 
-/// points[i]: sum of sorted rows 0 … i.
+/// points[i] becomes the sum of sorted rows 0 … i.
 __global__ void __launch_bounds__(kThreads)
     PointsKernel(CurveRows weights, std::uint32_t const* row_of, std::uint64_t rows, CurvePoint const* before,
                  ClassArea const* result, CurvePoint* points) {

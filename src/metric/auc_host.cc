@@ -54,7 +54,7 @@ double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float c
   std::uint32_t const outputs = predictions.outputs;
   std::vector<ClassArea> classes(outputs);
   if (rows != 0) {
-    // Classes side by side; one output has the threads for itself.
+    // Classes are evaluated side by side; one output has all threads for itself.
     ParallelTasks(threads, outputs, [&](std::size_t c, int) {
       Curve curve{rows};
       auto const output = static_cast<std::uint32_t>(c);

@@ -24,13 +24,13 @@ struct AddPoints {
   __device__ CurvePoint operator()(CurvePoint const& a, CurvePoint const& b) const { return a + b; }
 };
 
-/// The group of a row: the last that begins at or before it and is not empty.
+/// Returns the group of a row: the last one that begins at or before it, which is not empty.
 __device__ std::uint32_t GroupOfRow(TargetView const& targets, std::uint64_t row) {
   if (targets.group_ptr == nullptr) return 0;
   return RangeOf(targets.groups, row, [&](std::uint32_t g) { return targets.group_ptr[g]; });
 }
 
-/// Keys that sort rows by group, then by value, the largest first.
+/// Writes keys that sort rows by group, then by value, the largest first.
 __global__ void __launch_bounds__(kThreads) GroupKeysKernel(TargetView targets, OutputView<float const> predictions,
                                                             bool by_label, std::uint64_t* keys, std::uint32_t* row_of) {
   std::uint64_t const stride = std::uint64_t{gridDim.x} * kThreads;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kThreads) GroupKeysKernel(TargetView targets, 
   }
 }
 
-/// For aucpr: sums of each group's rows up to each position. A block of threads takes a group.
+/// Writes what aucpr needs: the sum of a group's rows up to each position. A block of threads takes a group.
 __global__ void __launch_bounds__(kSumLanes)
     GroupPointsKernel(RankingTerms terms, std::uint32_t groups, CurvePoint* points) {
   __shared__ typename PointScan::TempStorage storage;
@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(kSumLanes)
   }
 }
 
-/// Sum over positions begin … end - 1 of the group, in thread 0, in the order of metric_sum.h. hits_before: in the
-/// positions before them. The block has kSumLanes threads, and all of them come here.
+/// Returns, in thread 0, the sum over positions begin … end - 1 of the group, in the order of metric_sum.h.
+/// `hits_before` counts the hits before `begin`. The block has kSumLanes threads, and all of them come here.
 __device__ GroupSum SumPositions(RankingTerms const& terms, RankingGroup const& group, std::uint64_t begin,
                                  std::uint64_t end, std::uint64_t hits_before, HitScan::TempStorage* storage) {
   bool const counts_hits = terms.params.kind == Metric::kMap;
@@ -84,14 +84,15 @@ __device__ GroupSum SumPositions(RankingTerms const& terms, RankingGroup const& 
   return AddLanes(lane);
 }
 
-// A group of more than kSumBlock rows is long: each of its blocks is summed by a block of threads. Where the sums of
-// its blocks are: a long group has at most 2 * floor(size / kSumBlock) of them, so no two groups meet, and 2 *
+// A group of more than kSumBlock rows is long: a block of threads sums each of its blocks. FirstSum is where their sums
+// begin. A long group has at most 2 * floor(size / kSumBlock) of them, so no two groups meet, and 2 *
 // floor(rows / kSumBlock) is room for all.
 __device__ bool IsLong(RankingGroup const& group) { return group.size > kSumBlock; }
 __device__ std::uint64_t FirstSum(RankingGroup const& group) { return group.begin / kSumBlock * 2; }
 
-/// each(group, block) for every block of every long group. A block of threads takes a row whose number is a multiple of
-/// kSumBlock, of which a long group has one for each of its blocks, or one less: its last row takes what is left.
+/// Calls each(group, block) for every block of every long group. A block of threads takes a row whose number is a
+/// multiple of kSumBlock. A long group has one such row for each of its blocks, or one less: whoever takes the last one
+/// takes the blocks that are left, too.
 template <typename Each>
 __device__ void ForLongBlocks(TargetView const& targets, std::uint64_t rows, Each&& each) {
   std::uint64_t const marks = SumBlocks(rows);
@@ -105,7 +106,7 @@ __device__ void ForLongBlocks(TargetView const& targets, std::uint64_t rows, Eac
   }
 }
 
-/// map: hits in every block of every long group.
+/// Counts, for map, the hits in every block of every long group.
 __global__ void __launch_bounds__(kSumLanes) LongHitsKernel(RankingTerms terms, std::uint64_t* hits) {
   ForLongBlocks(terms.targets, terms.predictions.rows, [&](RankingGroup const& group, std::uint64_t b) {
     std::uint64_t const end = min(group.size, (b + 1) * kSumBlock);
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(kSumLanes) LongHitsKernel(RankingTerms terms, 
   });
 }
 
-/// The sum of every block of every long group.
+/// Writes the sum of every block of every long group.
 __global__ void __launch_bounds__(kSumLanes)
     LongBlocksKernel(RankingTerms terms, std::uint64_t const* hits, GroupSum* sums) {
   __shared__ typename HitScan::TempStorage storage;
@@ -138,7 +139,8 @@ __global__ void __launch_bounds__(kSumLanes)
   });
 }
 
-/// A block of threads takes a group: its positions, or, if it is long, the sums of its blocks.
+/// Writes the value of every group. A block of threads takes a group: it sums its positions, or, if it is long, the
+/// sums of its blocks.
 __global__ void __launch_bounds__(kSumLanes)
     GroupsKernel(RankingTerms terms, std::uint32_t groups, GroupSum const* long_sums, MetricSum* values) {
   __shared__ typename HitScan::TempStorage storage;
@@ -158,7 +160,8 @@ __global__ void __launch_bounds__(kSumLanes)
   }
 }
 
-/// What GroupsKernel needs of long groups, in memory that sorting has used before; null where there can be none.
+/// Returns the sums that GroupsKernel needs of long groups, in memory that sorting has used before, or null if there
+/// can be no long group.
 GroupSum const* SumLongGroups(RankingTerms const& terms, MetricScratch* scratch, DeviceLimits const& limits,
                               cudaStream_t stream) {
   std::uint64_t const rows = terms.predictions.rows;
@@ -188,7 +191,7 @@ __global__ void __launch_bounds__(kSumLanes)
   SumTerms(values, groups, block_sums, finished, [=](MetricSum const& sum) { *result = sum; });
 }
 
-/// Rows in the order of predictions or labels, group by group, into `part` of the scratch.
+/// Returns the rows in the order of predictions or labels, group by group, in the scratch.
 std::uint32_t const* SortRows(TargetView const& targets, OutputView<float const> const& predictions, bool by_label,
                               std::uint32_t groups, MetricScratch* scratch, DeviceLimits const& limits,
                               Stream const& stream) {

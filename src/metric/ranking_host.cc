@@ -12,10 +12,11 @@ namespace xgbgpu::host {
 
 namespace {
 
-/// Rows of the group in descending order of value(row), equal ones as they lie.
+/// Writes the rows of the group to `rows`, at the group's place, in descending order of value(row), equal ones as they
+/// lie.
 template <typename Value>
 void SortRows(RankingGroup const& group, std::uint32_t* rows, Value&& value) {
-  thread_local std::vector<std::uint64_t> keyed;  // key and row in one number: nothing else is looked at
+  thread_local std::vector<std::uint64_t> keyed;  // key and row in one number, so that nothing else is looked up
   keyed.resize(group.size);
   for (std::uint64_t i = 0; i < group.size; ++i) {
     auto const row = static_cast<std::uint32_t>(group.begin + i);
@@ -49,7 +50,7 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
       for (std::uint64_t i = 0; i < group.size; ++i) points[group.begin + i] = sum = sum + terms.PointOf(group, i);
     }
     std::uint64_t hits = 0;
-    auto const term = [&](std::uint64_t position) {  // called for one position after the other
+    auto const term = [&](std::uint64_t position) {  // is called for one position after the other
       if (params.kind == Metric::kMap && terms.IsHit(group, position)) ++hits;
       return terms(group, position, hits);
     };

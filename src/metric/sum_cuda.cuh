@@ -1,4 +1,4 @@
-/// The device's sums, in the order of metric_sum.h: a block of threads is a block of items, a thread a lane.
+/// Sums on a device in the order of metric_sum.h: a block of threads takes a block of items, and a thread a lane.
 #ifndef XGBGPU_METRIC_SUM_CUDA_CUH_
 #define XGBGPU_METRIC_SUM_CUDA_CUH_
 
@@ -10,7 +10,7 @@
 
 namespace xgbgpu::cuda {
 
-/// The value of the lane `distance` further up in the warp.
+/// Returns the value of the lane `distance` further up in the warp.
 template <typename T>
 __device__ T FromLaneAbove(T const& value, unsigned distance) {
   static_assert(sizeof(T) % sizeof(double) == 0);
@@ -22,7 +22,8 @@ __device__ T FromLaneAbove(T const& value, unsigned distance) {
   return other;
 }
 
-/// Sum over the block's lanes, in thread 0 only. The block has kSumLanes threads, and all of them come here.
+/// Returns, in thread 0 only, the sum over the block's lanes. The block has kSumLanes threads, and all of them come
+/// here.
 template <typename T>
 __device__ T AddLanes(T lane) {
   static_assert(kSumGroup == 32);

@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t i = FirstIndex(); i < rows; i += IndexStep()) first[i] = KeysBelow(keys, rows, keys[i], false);
 }
 
-/// The smallest DescendingKey of a margin, which is the largest margin's, into *key, which has all bits set. NaN does not
-/// count.
+/// Writes the smallest DescendingKey of a margin, which is the largest margin's, to *key, whose bits must all be set
+/// before. NaN does not count.
 __global__ void __launch_bounds__(kThreads) LargestMarginKernel(OutputView<float const> margins, std::uint32_t* key) {
   std::uint32_t best = 0xFFFFFFFFU;
   for (std::uint64_t row = FirstIndex(); row < margins.rows; row += IndexStep()) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads) LargestMarginKernel(OutputView<float
   if (threadIdx.x % 32 == 0 && best < *static_cast<std::uint32_t volatile*>(key)) atomicMin(key, best);
 }
 
-/// Powers by place.
+/// Writes the powers of the margins, in the order of times.
 __global__ void __launch_bounds__(kThreads)
     PowersKernel(OutputView<float const> margins, TimeOrder order, std::uint32_t const* key, double* powers) {
   float const largest = ValueOfKey(~*key);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 13;  // rows per task
 
-/// NaN does not count.
+/// Returns the largest margin. NaN does not count.
 float LargestMargin(OutputView<float const> const& margins, int threads) {
   std::atomic<float> all{-std::numeric_limits<float>::infinity()};
   ParallelChunks(threads, margins.rows, kGrain, [&](std::size_t begin, std::size_t end) {

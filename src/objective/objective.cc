@@ -73,7 +73,7 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
   return true;
 }
 
-/// Stock XGBoost's words, which users look for.
+/// Returns stock XGBoost's words, which users look for.
 char const* WordsOfRange(Objective kind) {
   switch (kind) {
     case Objective::kSquaredLogError:
@@ -107,7 +107,7 @@ char const* WordsOfRange(Objective kind) {
   return "";
 }
 
-/// Stock's words for labels that do not match the margins, which differ by family.
+/// Returns stock's words for labels that do not match the margins. They differ by family.
 char const* WordsOfShape(Objective kind) {
   switch (kind) {
     case Objective::kSoftmax:
@@ -149,7 +149,7 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
   }
 }
 
-/// The first i < count that is not allowed(i); `count` if all are.
+/// Returns the first i < count that is not allowed(i), or `count` if all are.
 template <typename Allowed>
 std::uint64_t FirstNotAllowed(std::uint64_t count, int threads, Allowed&& allowed) {
   std::atomic<std::uint64_t> first{count};

@@ -17,7 +17,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;                // blocks per multiprocessor: all the threads it holds
 constexpr std::uint32_t kMaxGridY = 65535;  // CUDA's limit
-constexpr int kRunRows = 4;                 // rows that a thread takes at once where arrays have no gaps: a float4
+constexpr int kRunRows = 4;                 // rows that a thread takes at once, as a float4, from arrays without gaps
 
 __device__ std::uint64_t FirstIndex() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ std::uint64_t IndexStep() { return std::uint64_t{gridDim.x} * kThreads; }
@@ -26,7 +26,8 @@ __device__ float WeightOf(TargetView const& targets, std::uint64_t row) {
   return targets.weights == nullptr ? 1.0f : targets.weights[row];
 }
 
-/// One output, arrays without gaps at multiples of 16 bytes. Finds the maxima on the way, unless `found` is nullptr.
+/// Computes gradients of one output, from and to arrays without gaps at multiples of 16 bytes. Finds the maxima on the
+/// way, unless `found` is nullptr.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     GradientRunKernel(RowGradients<Loss> losses, float const* margins, std::uint64_t rows, GradientPair* gradients,
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Any number of outputs: blocks in y take one each, and go on to others if there are more.
+/// Computes gradients of any number of outputs: blocks in y take one each, and go on to others if there are more.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     GradientKernel(Loss loss, TargetView targets, OutputView<float const> margins, OutputView<GradientPair> gradients) {
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) SoftmaxProbabilities(margins, row, out);
 }
 
-/// A null pointer is.
+/// Is `data` at a multiple of 16 bytes? A null pointer is.
 bool IsAligned(void const* data) { return reinterpret_cast<std::uintptr_t>(data) % sizeof(float4) == 0; }
 
 template <typename T>
@@ -110,7 +111,7 @@ bool IsRun(OutputView<T> const& view) {
   return view.outputs == 1 && view.row_stride == 1 && IsAligned(view.data);
 }
 
-/// Blocks for all rows of all outputs, a column of blocks for each output.
+/// Returns the blocks for all rows of all outputs: in x for the rows, in y for the outputs.
 template <typename T>
 dim3 GridOf(OutputView<T> const& view, DeviceLimits const& limits) {
   return {Blocks(view.rows, kThreads, limits, kResident), std::min(view.outputs, kMaxGridY)};

@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 13;  // values per task
 
-/// Rows per task, so that it has about kGrain values.
+/// Returns the rows of a task, so that it has about kGrain values.
 std::size_t RowsPerTask(std::uint32_t outputs) { return std::max<std::size_t>(1, kGrain / outputs); }
 
 float WeightOf(TargetView const& targets, std::uint64_t row) {
   return targets.weights == nullptr ? 1.0f : targets.weights[row];
 }
 
-/// Arrays without gaps: the compiler makes vector instructions of this, as far as the loss has them.
+/// Computes gradients from arrays without gaps: the compiler makes vector instructions of this, as far as the loss has
+/// them.
 template <typename Loss>
 XGBGPU_VECTOR void GradientRun(Loss loss, float const* margins, float const* labels, float const* weights,
                                std::size_t n, GradientPair* out) {

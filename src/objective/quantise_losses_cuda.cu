@@ -13,9 +13,10 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
+constexpr int kLaneRows = 4;  // rows that a thread takes at a time: it reads and writes 16 bytes of their arrays
 
-/// Maxima, and early gradients with their sums, if there are any, else pairs. The paths are cleared.
+/// Finds the maxima, and writes early gradients with their sums if the narrow format is foreseen, else pairs. Clears
+/// the paths.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     QuantiseLossesKernel(LossRows rows_of_tree, RowGradients<Loss> losses, EarlyGradients early, GradientPair* pairs) {
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(kThreads)
   narrow.HandOn<kThreads>(&state.early);
 }
 
-/// The format. If it was foreseen to be another one, gradients are computed once more, to `pairs`.
+/// Chooses the format. If the narrow one was foreseen and is not certain, gradients are computed once more, to `pairs`.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     LossFormatKernel(LossRows rows_of_tree, RowGradients<Loss> losses, EarlyGradients early, GradientPair* pairs) {
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(kThreads)
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
     for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) f(row);
   };
-  // A thread reads what it has written itself, or the kernel before.
+  // A thread reads pairs that it has written itself, or the kernel before.
   if (early.ForeseeNarrow()) for_rows([&](std::uint64_t row) { pairs[row] = losses.Of(row, margins); });
   ChooseBySums<kThreads>(rows, state.maxima, &state,
                          [&](auto&& f) { for_rows([&](std::uint64_t row) { f(pairs[row]); }); });
@@ -88,7 +89,7 @@ void QuantiseLosses(LossRows const& rows_of_tree, RowLosses const& losses, Early
                     DeviceLimits const& limits, cudaStream_t stream) {
   VisitLoss(losses.objective, [&](auto loss) {
     using Loss = decltype(loss);
-    if constexpr (!std::is_same_v<Loss, AbsoluteErrorLoss>) {  // whose leaves want residuals: nobody defers it
+    if constexpr (!std::is_same_v<Loss, AbsoluteErrorLoss>) {  // DeviceRows never defers it: its leaves need residuals
       RowGradients<Loss> const rows{loss, losses.labels, losses.weights};
       unsigned const blocks = Blocks(rows_of_tree.rows, kThreads * kLaneRows, limits, kResident);
       LaunchNext("computing gradients", QuantiseLossesKernel<Loss>, blocks, kThreads, 0, limits, stream, rows_of_tree,

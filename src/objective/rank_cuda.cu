@@ -16,9 +16,10 @@ constexpr int kResident = 8;
 constexpr char const* kWhat = "computing gradients of ranking";
 
 __device__ std::uint32_t FirstIndex() { return blockIdx.x * kThreads + threadIdx.x; }
-__device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // with 2^31 rows no sum of the two overflows
+__device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // below 2^31 rows no sum of the two overflows
 
-/// What kernels read of all groups; arrays have a place for each row, those of a group one after another.
+/// What kernels read of all groups. Arrays but `ideal` have a place for each row; the places of a group follow one
+/// another.
 struct RankData {
   RankGroups groups;
   float const* labels;
@@ -40,7 +41,7 @@ struct RankData {
   }
 };
 
-// Weights of the pairs of a group.
+// Each makes the weights of the pairs of a group.
 
 struct MakeEqualPairs {
   __device__ static EqualPairs Of(RankData const&, std::uint32_t, RankOrder const&) { return {}; }
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(kThreads)
     places[order[i]] = i - groups.First(group_of[i]);
 }
 
-/// A warp whose rows are all of one group adds once.
+/// Sums the gains of each group's best order. A warp whose rows are all of one group adds once.
 __global__ void __launch_bounds__(kThreads) IdealKernel(RankData data, std::int64_t* ideal) {
   std::uint32_t const rows = data.groups.rows;
   for (std::uint32_t base = FirstIndex() / 32 * 32; base < rows; base += IndexStep()) {
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// As the host's sums: one thread each, then one thread adds them in their order.
+/// Sums weights as the host does: a thread makes each of the sums, then one thread adds them in their order.
 __global__ void __launch_bounds__(kWeightSums)
     WeightSumKernel(float const* weights, std::uint32_t groups, double* weight_sum) {
   __shared__ double sums[kWeightSums];
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The steps of one call.
+/// Takes the steps of one call.
 class Ranker {
  public:
   Ranker(RankGroups const& groups, TargetView const& targets, RankScratch* scratch, DeviceLimits const& limits,
@@ -210,7 +211,7 @@ class Ranker {
     IdealKernel<<<blocks_, kThreads, 0, stream_>>>(data_, s_.ideal.data());
   }
 
-  /// The memory of the sort's keys is free by then.
+  /// Sums what rank:map needs, in the memory of the sort's keys, which is free by then.
   void SumPrecisions() {
     Reserve(&s_.hits, s_.arena, "sums of ranking", data_.groups.rows);
     data_.hits = s_.hits.data();
@@ -239,7 +240,7 @@ class Ranker {
   }
 
  private:
-  /// Rows of each group with the largest value first, equal ones in their order: the sort is stable.
+  /// Sorts the rows of each group, those with the largest value first, equal ones in their order: the sort is stable.
   void Sort(OutputView<float const> const& values) {
     MakeKeysKernel<<<blocks_, kThreads, 0, stream_>>>(s_.group_of.data(), values, s_.keys[0].data(),
                                                       s_.order[0].data());

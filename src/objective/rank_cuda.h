@@ -16,8 +16,8 @@ struct RankScratch {
   DeviceBuffer<std::uint64_t> keys[2];
   DeviceBuffer<std::uint32_t> order[2];
   DeviceBuffer<std::uint32_t> group_of, label_keys, by_label, places, hits;
-  DeviceBuffer<std::int64_t> sums;   ///< gradient and hessian of each row
-  DeviceBuffer<std::int64_t> ideal;  ///< ideal DCG of each group
+  DeviceBuffer<std::int64_t> sums;   ///< gradient and hessian of each row, as RankSum has them
+  DeviceBuffer<std::int64_t> ideal;  ///< ideal DCG of each group, in its unit (GainShift)
   DeviceBuffer<double> weight_sum;
   DeviceBuffer<char> sort;
 };

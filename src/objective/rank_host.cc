@@ -20,7 +20,7 @@ double SumOfWeights(float const* weights, std::uint32_t groups) {
   return sum;
 }
 
-/// One group at a time; its memory is used again for the next one.
+/// Computes the gradients of one group at a time; the next one uses its memory again.
 class GroupRanker {
  public:
   void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, double factor,
@@ -57,7 +57,7 @@ class GroupRanker {
     sums_.resize(rows);
   }
 
-  /// Rows with the largest value first, equal ones in their order.
+  /// Sorts the rows, those with the largest value first, equal ones in their order.
   template <typename ValueOf>
   void Sort(std::uint32_t rows, ValueOf const& value_of) {
     sorted_.resize(rows);
@@ -106,10 +106,10 @@ class GroupRanker {
     }
   }
 
-  std::vector<std::uint64_t> sorted_;  ///< key, row
+  std::vector<std::uint64_t> sorted_;  ///< the key in the upper half, the row in the lower
   std::vector<std::uint32_t> label_keys_, by_label_, places_, hits_;
   std::vector<std::uint64_t> precision_, inverse_;
-  std::vector<double> discounts_;  ///< of the first places; longer after every larger group
+  std::vector<double> discounts_;  ///< of the places of the largest group so far
   std::vector<RankSum> sums_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Of one Loss (VisitLoss). Margins, which are in another place for every tree, are told with each question; all arrays
-/// begin at a multiple of 16 bytes.
+/// Computes the gradients of one Loss (VisitLoss). Every call tells the margins, which are in another place for every
+/// tree. All arrays begin at a multiple of 16 bytes.
 template <typename Loss>
 struct RowGradients {
   Loss loss;
@@ -21,7 +21,7 @@ struct RowGradients {
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
     return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
   }
-  /// Gradients first … first + 3, of which all are there. `first` is a multiple of four.
+  /// Computes gradients first … first + 3, of which all are there. `first` is a multiple of four.
   __device__ void Four(std::uint64_t first, float const* margins, GradientPair (&v)[4]) const {
     if constexpr (std::is_same_v<Loss, LogisticLoss>) {
       float denominator[4], label[4], weight[4];
@@ -36,8 +36,8 @@ struct RowGradients {
       ForFour(first, margins, [&](int i, float f, float y, float w) { v[i] = loss(f, y, w); });
     }
   }
-  /// use(i, margin, label, weight) for the rows first + i, i < 4, of which all are there. `first` is a multiple of
-  /// four.
+  /// Calls use(i, margin, label, weight) for the rows first + i, i < 4, of which all are there. `first` is a multiple
+  /// of four.
   template <typename F>
   __device__ void ForFour(std::uint64_t first, float const* margins, F&& use) const {
     auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };

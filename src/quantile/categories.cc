@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 12;  // rows per task
 
-/// The largest category of every categorical feature; 0 for a feature without values.
+/// Returns the largest category of every categorical feature; 0 for a feature without values.
 std::vector<BinIndex> LargestCategories(RowSource const& source, int threads) {
   Span<std::uint8_t const> const categorical = source.categorical();
   std::vector<std::vector<BinIndex>> largest(static_cast<std::size_t>(threads));

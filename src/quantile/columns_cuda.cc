@@ -29,7 +29,7 @@ void UploadRows(RowSource const& source, ColumnRange const& range, DeviceArena* 
     first_row += n;
     n = 0;
   };
-  float* piece = nullptr;  // open if n is not 0
+  float* piece = nullptr;  // is open while n is not 0
   source.ForEachBatch([&](RowBatch const& batch) {
     for (std::uint64_t row = 0; row < batch.rows();) {
       if (n == 0) piece = pieces->Open<float>();

@@ -9,7 +9,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kTile = 32;  // rows and columns that a block turns at a time
+constexpr int kTile = 32;  // rows, and columns, that a block transposes at a time
 constexpr int kTileLines = 8;
 
 __global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,

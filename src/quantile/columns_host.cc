@@ -31,8 +31,8 @@ struct Compressed {
   CumulativeWeights cumulative;
 };
 
-/// Joins equal keys of `sorted` and leaves out items of weight 0. Keys and cumulative weights are written over the two
-/// arrays that sorting leaves: `sorted` itself, where writing never overtakes reading, and `other`, which is free.
+/// Joins equal keys of `sorted` and leaves out items of weight 0. The keys are written over `sorted` itself, where
+/// writing never overtakes reading, and the cumulative weights over `other`, the second array of the sort.
 template <typename T, typename WeightOf>
 Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   using Sum = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::int64_t>;
@@ -56,7 +56,7 @@ Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   return {{keys, distinct}, CumulativeWeights{cumulative}};
 }
 
-/// Groups of columns that fit every shard's budget, with the places of this shard's values.
+/// Returns groups of columns that fit every shard's budget, with the places of this shard's values.
 std::vector<ColumnGroup> AgreeOnGroups(std::vector<std::uint64_t> const& sizes, Collective& collective) {
   std::vector<std::int64_t> largest(sizes.begin(), sizes.end());
   collective.Max(Span<std::int64_t>{largest});

@@ -48,7 +48,7 @@ Cuts JoinCuts(std::vector<FeatureCuts> const& features) {
   std::uint64_t bins = 0;
   for (FeatureCuts const& f : features) {
     bins += f.values.size();
-    // One more symbol per feature may be needed for "missing"; the sum of both must fit a BinIndex.
+    // A feature may need one more symbol, for "missing". Bins and these symbols together must fit a BinIndex.
     if (bins + features.size() > std::numeric_limits<BinIndex>::max()) {
       Throw<InvalidArgument>("The data needs more than ", std::numeric_limits<BinIndex>::max(),
                              " bins over all features; use a smaller max_bin");

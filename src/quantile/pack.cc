@@ -16,8 +16,9 @@ namespace xgbgpu {
 
 namespace {
 
-/// Copies values `columns` of rows from `begin` on that store all values in order, none infinite; returns the first row
-/// that does not, or `end`.
+/// Copies the values of `columns` of the rows from `begin` on, as long as a row has as many entries as there are
+/// features, and those of `columns` lie in order, none infinite. Returns the first row of which that is not true, or
+/// `end`.
 XGBGPU_VECTOR std::uint64_t CopyCompleteRows(std::uint64_t const* offsets, Entry const* entries, std::uint64_t begin,
                                              std::uint64_t end, ColumnRange const& columns, float* out) {
   FeatureIndex const first = columns.first, size = columns.size(), features = columns.features;
@@ -50,7 +51,7 @@ void PackAnyRow(std::uint64_t row, Span<Entry const> values, ColumnRange const& 
   if (!ascending) CheckEachFeatureOnce(row, values);
 }
 
-/// f(row, entry) for the entries [begin, end) of a batch that are no NaN; row counts from the batch's first.
+/// Calls f(row, entry) for the entries [begin, end) of a batch that are no NaN; row counts from the batch's first.
 template <typename F>
 void ForEachValue(RowBatch const& batch, std::uint64_t begin, std::uint64_t end, F&& f) {
   auto const after = std::upper_bound(batch.offsets.begin(), batch.offsets.end(), begin);

@@ -57,7 +57,7 @@ class Search {
   };
   std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const;
   std::uint64_t UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const;
-  /// present[] of the columns from `first` on must be known.
+  /// Makes the cuts of the columns from `first` on, whose present[] must be known.
   void Take(FeatureIndex first, SortedColumns* sorted);
   FeatureCuts CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const;
 
@@ -153,7 +153,7 @@ std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, 
   std::size_t const most = pieces->bytes() / (sizeof(std::uint64_t) + sizeof(float));
   std::uint64_t sent = 0;
   std::size_t n = 0;
-  std::uint64_t* keys = nullptr;  // open if n is not 0
+  std::uint64_t* keys = nullptr;  // is open while n is not 0
   auto const flush = [&] {
     CopyToDevice(sorter->keys() + sent, keys, n, pieces->stream(), kWhat);
     if (weighted()) {
@@ -180,7 +180,7 @@ std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, 
 }
 
 void Search::SearchPairs(std::uint64_t entries) {
-  std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // CUB's scratch
+  std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // 2: for CUB's scratch
   std::uint64_t const most = std::max<std::uint64_t>(1, budget_ / pair_bytes);
   auto const groups = GroupsOfPairs(entries, most);
   PieceStream pieces;

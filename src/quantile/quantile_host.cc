@@ -27,7 +27,7 @@ FeatureCuts CutsOfColumn(SortedColumn const& column, int max_bin) {
   return CutsOfValues(first, last, bins, taken);
 }
 
-/// All shards must have the same features.
+/// Throws InvalidArgument unless all shards have the same number of features.
 void CheckFeatures(FeatureIndex own, Collective& collective) {
   std::int64_t most[] = {std::int64_t{own}, -std::int64_t{own}};
   collective.Max({most, 2});
@@ -37,7 +37,7 @@ void CheckFeatures(FeatureIndex own, Collective& collective) {
   }
 }
 
-/// Weights in one unit for all shards; a shard without rows has none.
+/// Returns the weights with one unit for all shards; a shard without rows has none.
 RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collective& collective) {
   AllOrNone(collective, [&] { CheckWeights(rows, weights); });
   if (!collective.AnyOf(!weights.empty())) return {{}, 1.0};
@@ -46,14 +46,14 @@ RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collect
   }
   float largest = 0;
   for (float const weight : weights) largest = std::max(largest, weight);
-  // Bits of positive floats are in their order.
+  // Bits of floats that are not negative compare as the floats do.
   auto const largest_bits = static_cast<std::uint32_t>(collective.MaxOf(MagnitudeBits(largest)));
   std::uint64_t const all_rows = Shard::Place(&collective, rows).all_rows;
   return {weights, WeightScale(FloatFromBits(largest_bits), all_rows)};
 }
 
-/// The cuts of every column: of_column(sorted column) makes them where there is one shard; else of_group(shared, first,
-/// last).
+/// Returns the cuts of every column. With one shard of_column(sorted column) makes them, with several of_group(shared,
+/// first, last).
 template <typename OfColumn, typename OfGroup>
 Cuts FindCuts(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
               OfColumn&& of_column, OfGroup&& of_group) {

@@ -46,7 +46,7 @@ std::vector<SharedColumns::Facts> SharedColumns::FindFacts(FeatureIndex first, F
 }
 
 std::vector<std::vector<std::uint32_t>> SharedColumns::GatherKeys(std::vector<FeatureIndex> const& columns) {
-  std::vector<std::uint32_t> own;  // of each column the number of keys, then these
+  std::vector<std::uint32_t> own;  // for each column the number of keys, then the keys
   for (FeatureIndex const f : columns) {
     own.push_back(static_cast<std::uint32_t>(runs_[f].keys.size()));
     own.insert(own.end(), runs_[f].keys.begin(), runs_[f].keys.end());
@@ -70,14 +70,14 @@ std::vector<std::vector<std::uint32_t>> SharedColumns::GatherKeys(std::vector<Fe
 std::vector<std::vector<std::uint32_t>> SharedColumns::FindQuantiles(std::vector<FeatureIndex> const& columns,
                                                                      std::vector<Facts> const& facts,
                                                                      std::vector<int> const& parts) {
-  std::vector<std::int64_t> ends;  // of each column the weight of the first value, and that of all but the last
+  std::vector<std::int64_t> ends;  // for each column the weight of the first value, and that of all but the last
   for (std::size_t c = 0; c < columns.size(); ++c) {
     ends.push_back(runs_[columns[c]].WeightUpTo(facts[c].first));
     ends.push_back(runs_[columns[c]].WeightUpTo(facts[c].last - 1));
   }
   collective_.Sum(Span<std::int64_t>{ends});
 
-  /// The value of a rank is above `low`, and `high` at most.
+  /// The key of a rank's value is above `low` and at most `high`.
   struct Rank {
     std::size_t column;
     int number;
@@ -91,8 +91,8 @@ std::vector<std::vector<std::uint32_t>> SharedColumns::FindQuantiles(std::vector
   }
   std::vector<std::int64_t> weights(ranks.size());
   auto const is_open = [](Rank const& rank) { return rank.high - rank.low > 1; };
-  while (std::any_of(ranks.begin(), ranks.end(), is_open)) {  // the same ranks everywhere
-    constexpr std::size_t kGrain = 1 << 10;                   // ranks a task
+  while (std::any_of(ranks.begin(), ranks.end(), is_open)) {  // all shards have the same ranks
+    constexpr std::size_t kGrain = 1 << 10;                   // ranks per task
     ParallelChunks(threads_, ranks.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
         weights[r] = runs_[columns[ranks[r].column]].WeightUpTo(ranks[r].middle());
@@ -158,7 +158,7 @@ std::vector<FeatureCuts> SharedColumns::CutsAtEdges(FeatureIndex first, FeatureI
   std::vector<FeatureIndex> columns;
   for (FeatureIndex f = first; f < last; ++f) {
     std::uint64_t const distinct = facts[f - first].most_distinct;
-    if (distinct > kMaxBinLimit) CutsOfEdges(f, distinct, {});  // an error
+    if (distinct > kMaxBinLimit) CutsOfEdges(f, distinct, {});  // throws
     columns.push_back(f);
   }
   auto const gathered = GatherKeys(columns);

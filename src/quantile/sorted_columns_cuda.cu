@@ -45,7 +45,7 @@ __global__ void ToIntegersKernel(float const* weights, double scale, std::uint64
 
 __global__ void CarryKernel(std::uint64_t* at) { at[0] += at[-1]; }
 
-/// First place of [begin, end) whose pair is not below `pair`.
+/// Returns the first place of [begin, end) whose pair is not below `pair`, or `end`.
 __device__ std::uint64_t LowerBound(std::uint64_t const* pairs, std::uint64_t begin, std::uint64_t end,
                                     std::uint64_t pair) {
   return FirstWhere(begin, end, [&](std::uint64_t i) { return pairs[i] >= pair; });
@@ -97,13 +97,13 @@ __global__ void ListDistinctKernel(std::uint64_t const* pairs, std::uint64_t n, 
   }
 }
 
-/// One sorted column as runs of equal keys. Runs are found by steps that double: 2 reads where all values differ.
+/// One sorted column as runs of equal keys. Steps that double find the end of a run: 2 reads where all values differ.
 struct Runs {
   std::uint64_t const* pairs;
   std::uint64_t const* sums;
   std::uint64_t begin, end;
 
-  /// First place after the run that p is in.
+  /// Returns the first place after the run that p is in.
   __device__ std::uint64_t End(std::uint64_t p) const {
     std::uint64_t const pair = pairs[p];
     std::uint64_t low = p, step = 1;  // pairs[low] is in the run
@@ -122,15 +122,17 @@ struct Runs {
     }
     return LowerBound(pairs, high >= begin + step ? high - step + 1 : begin, high, pair);
   }
-  /// Integer weight of [begin, p), p > begin. Sums wrap around; their difference inside a column is below 2^62.
+  /// Returns the integer weight of [begin, p), p > begin. Sums wrap around; their difference inside a column is below
+  /// 2^62.
   __device__ std::int64_t Weight(std::uint64_t p) const {
     if (sums == nullptr) return static_cast<std::int64_t>(p - begin);
     return static_cast<std::int64_t>(sums[p - 1] - (begin == 0 ? 0 : sums[begin - 1]));
   }
 };
 
-/// What ForEachQuantile takes for rank k, found by bisection: the first run, after the column's first one, with
-/// rank k below the middle of its weight and the next run's. kNoKey if only the last run is left.
+/// Returns the key that ForEachQuantile takes for rank k, or kNoKey if only the last run is left. Bisection finds the
+/// first run after the column's first one with rank k below the middle of the weight up to it and up to the next run:
+/// the key is that of one of these two.
 __device__ std::uint32_t KeyOfRank(Runs const& runs, QuantileRanks const& ranks, int k, std::uint64_t second_run,
                                    std::uint64_t last_run) {
   std::uint64_t low = second_run, high = last_run;  // begins of runs
@@ -162,7 +164,7 @@ __global__ void RanksKernel(std::uint64_t const* pairs, std::uint64_t const* sum
     for (int k = 1 + blockIdx.y * kThreads + threadIdx.x; k < rule.parts; k += gridDim.y * kThreads) {
       lists[list_start[c] + k - 1] = KeyOfRank(runs, ranks, k, second_run, last_run);
     }
-    // Lists have room for one key more than there are ranks, at least.
+    // Lists have room for at least one key more than there are ranks.
     if (blockIdx.y == 0 && threadIdx.x == 0) lists[list_start[c] + rule.parts - 1] = kNoKey;
   }
 }
@@ -244,7 +246,7 @@ SortedColumns PairSorter::Run(std::uint64_t n, FeatureIndex columns, double scal
 
   DeviceBuffer<std::uint64_t> list_start{arena_, "columns", result.list_start.size()};
   DeviceBuffer<std::uint32_t> lists{arena_, "cuts", result.lists.size()};
-  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use less of it than there is
+  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // a column may fill only a part of its list
   CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
   std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
   ListDistinctKernel<<<Blocks(n, kChunk, limits, kResident), kThreads, 0, stream>>>(

@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// Columns of one output that a kernel adds, in order; goes to the kernel by value.
+/// The columns of one output that a kernel adds, in order. The kernel gets this by value.
 struct Weighted {
   static constexpr int kMost = 64;
   float4 const* values[kMost];
@@ -21,7 +21,7 @@ struct Weighted {
   int count;
 };
 
-/// to = from + w0 c0 + w1 c1 + …; `to` may be `from`. Every row by itself, four rows a thread.
+/// Does to = from + w0 c0 + w1 c1 + …; `to` may be `from`. Every row is summed by itself; a thread takes four.
 __global__ void __launch_bounds__(kThreads)
     AddColumns(Weighted const columns, float4 const* from, float4* to, std::uint64_t n) {
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n;
@@ -47,7 +47,8 @@ ColumnStore::ColumnStore(OutputView<float const> base, DeviceArena* arena, Devic
       limits_{limits},
       stride_{base.output_stride},
       base_{arena, "leaf columns", base.outputs * base.output_stride} {
-  FillBytes(base_.data(), 0, base_.size(), stream, "clearing margins");  // past the last row, too: kernels read vectors
+  // Kernels read whole vectors, so that floats past the last row are cleared, too.
+  FillBytes(base_.data(), 0, base_.size(), stream, "clearing margins");
   for (std::uint32_t output = 0; output < base.outputs; ++output) {
     CheckCuda(cudaMemcpyAsync(base_.data() + output * stride_, base.data + output * stride_, base.rows * sizeof(float),
                               cudaMemcpyDeviceToDevice, stream),

@@ -12,9 +12,9 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 12;  // rows of a task: its margins stay in the first cache
+constexpr std::size_t kGrain = 1 << 12;  // rows per task, whose margins stay in the first cache
 
-/// Columns may take this part of the memory that is free.
+/// Columns may take a quarter of the memory that is free.
 constexpr std::size_t kShareOfFree = 4;
 
 std::size_t FreeMemory() {

@@ -18,7 +18,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// The largest magnitude; infinite if one is NaN.
+/// Returns the largest magnitude, or infinity if a value is NaN.
 double Largest(Span<float const> values) {
   std::int32_t most = 0;  // bits, whose order is that of magnitudes
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -66,7 +66,7 @@ DeviceRows::DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees
 DeviceRows::~DeviceRows() {
   try {
     DeviceScope scope{limits_.device};
-    // Not for the whole device: that would spoil what another thread, of this library or not, is recording.
+    // A wait for the whole device would spoil what another thread, of this library or not, is recording.
     stream_.Wait("freeing rows");
     if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
@@ -81,7 +81,7 @@ DeviceRows::~DeviceRows() {
     residuals_ = {};
     medians_ = LeafMedianScratch{arena_};
   } catch (DeviceError const&) {
-    // A device that has failed: nothing is left to be freed there.
+    // The device has failed, and nothing is left to be freed there.
   }
 }
 
@@ -90,7 +90,7 @@ void DeviceRows::SetMargins(Span<float const> margins) {
     Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
                            " rows");
   }
-  EndColumns();  // in BeginColumns: before the new ones need memory
+  EndColumns();  // BeginColumns calls this: the old columns go before the new ones need memory
   DeviceScope scope{limits_.device};
   ForgetMargins();
   most_margin_ = Largest(margins);
@@ -157,7 +157,7 @@ void DeviceRows::WeighColumns(Span<float const> weights) {
   bool changed = false;
   timer_->Run(values_ ? kEvaluation : kMargins, kNoLevel, [&] {
     changed = columns_->Weigh(weights, View(margins_.data()), stream_);
-    if (values_ && timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
+    if (values_ && timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline times another stream
   });
   if (!changed) return;
   ForgetMargins();
@@ -182,7 +182,7 @@ void DeviceRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
   TargetView on_device = targets;
-  targets_ = {};  // memory may be short for the new ones
+  targets_ = {};  // if memory is short for the new ones, nothing may point to the old
   on_device.by_time = {};
   on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
@@ -198,7 +198,7 @@ void DeviceRows::SetTargets(TargetView const& targets) {
 
 void DeviceRows::SortByTime() {
   if (targets_.by_time.rows != nullptr) return;
-  times_ = {};  // before the new one needs memory
+  times_ = {};  // the old order goes before the new one needs memory
   times_ = SortTimes(targets_.labels, rows_, arena_, limits_, stream_);
   targets_.by_time = times_.view();
 }
@@ -207,7 +207,7 @@ void DeviceRows::KeepGradients() {
   try {
     if (state_ == Gradients::kDeferred || state_ == Gradients::kLent) ComputeAll(deferred_);
   } catch (OutOfDeviceMemory const&) {
-    state_ = Gradients::kGone;  // an error for those who ask for them, not for this caller
+    state_ = Gradients::kGone;  // this caller needs no gradients: whoever asks for them gets the error
   }
   if (state_ == Gradients::kSpent) state_ = Gradients::kGone;
 }
@@ -221,7 +221,7 @@ void DeviceRows::ForgetMargins() {
 bool DeviceRows::CanDefer(ObjectiveParams const& objective) const {
   bool has_loss = false;
   VisitLoss(objective, [&](auto) { has_loss = true; });
-  // Adaptive leaves want residuals.
+  // Leaves of reg:absoluteerror need residuals.
   return has_loss && objective.kind != Objective::kAbsoluteError && outputs_ == 1 && !columns_ &&
          timer_->timeline() == nullptr;
 }
@@ -229,7 +229,8 @@ bool DeviceRows::CanDefer(ObjectiveParams const& objective) const {
 bool DeviceRows::AreFinite(ObjectiveParams const& objective) const {
   bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
                           objective.kind == Objective::kLogitRaw;
-  // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and every rounding adds little.
+  // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and roundings add little: below
+  // 1e37 they are finite.
   constexpr double kMost = 1e37;
   return is_bounded && (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
                                std::max(1.0, Largest({&objective.scale_pos_weight, 1})) <=
@@ -277,7 +278,7 @@ void DeviceRows::ComputeAll(ObjectiveParams const& objective) {
                                      limits_, stream_, &scratch_);
   });
   if (objective.kind == Objective::kAbsoluteError) {
-    // By the second tree of a forest the margins will have moved on.
+    // When the second tree of a forest asks for residuals, the margins will have moved on.
     Reserve(&residuals_, arena_, "residuals", rows_);
     ComputeResiduals(targets_.labels, margins_.data(), rows_, residuals_.data(), limits_, stream_);
   } else {
@@ -336,11 +337,11 @@ void DeviceRows::AddTrees(std::size_t first, std::size_t last) {
   timer_->Run(kEvaluation, kNoLevel, [&] {
     if (!columns_) PredictMargins(*values_, trees_->forest(), first, last, View(margins_.data()), limits_, stream_);
     for (std::size_t tree = first; columns_ && tree < last; ++tree) {
-      // Every output lies where the tree's own is: no other is touched.
+      // The outputs of this view all lie in one column, so that the tree's own is written there.
       OutputView<float> const column{columns_->Next(trees_->output(tree), stream_), rows_, outputs_, 1, 0};
       PredictMargins(*values_, trees_->forest(), tree, tree + 1, column, limits_, stream_);
     }
-    if (timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline is of another stream
+    if (timer_->timeline() != nullptr) stream_.Wait("tracing");  // the timeline times another stream
   });
 }
 

@@ -12,8 +12,7 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kClearPiece = 16 * kPlanThreads;  ///< cells that a block clears at a time
 
-/// Returns the number of pieces to clear for `families` families, if no sibling is summed: that many
-/// blocks have one each.
+/// Returns the number of pieces to clear for `families` families, if no sibling is summed. That many blocks are enough.
 inline std::uint64_t ClearPieces(DeviceHistograms const& histograms, std::uint64_t families) {
   return families * ((histograms.cells + kClearPiece - 1) / kClearPiece);
 }

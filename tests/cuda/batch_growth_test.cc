@@ -1,5 +1,5 @@
-// Growth in batches gives the tree that one node at a time gives, whatever the batches and however few the slots. The
-// device is played by a function: the gain of a node depends on its way from the root alone. Needs no device.
+// Growth in batches gives the tree that growth by one node at a time gives, for any batches and however few slots there
+// are. A function plays the device: the gain of a node depends only on its way from the root. No device is needed.
 
 #include "growth/batch_growth.h"
 
@@ -13,7 +13,7 @@
 namespace xgbgpu::cuda {
 namespace {
 
-/// A node's identity, from its way: kept in its sum.
+/// Returns the identity of a child, made from its way. It is kept in the node's sum.
 std::int64_t Mix(std::int64_t way, int side) {
   auto x = static_cast<std::uint64_t>(way) * 2 + static_cast<std::uint64_t>(side) + 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -21,7 +21,7 @@ std::int64_t Mix(std::int64_t way, int side) {
   return static_cast<std::int64_t>(x ^ (x >> 31));
 }
 
-/// One node in six may not be split; gains are few, so that there are ties.
+/// Makes a node. One in six may not be split. There are few gains, so that there are ties.
 Node MakeNode(std::int64_t way, NodeIndex parent, int depth) {
   Node node;
   node.parent = parent;
@@ -34,7 +34,7 @@ Node MakeNode(std::int64_t way, NodeIndex parent, int depth) {
 
 constexpr std::int64_t kRootWay = 12;  // it may be split
 
-/// The tree of the queue, node after node.
+/// Grows the queue's tree, node after node.
 std::vector<Node> GrowOneByOne(TrainParams const& params) {
   GrowQueue queue;
   queue.Reset(params);
@@ -52,7 +52,7 @@ std::vector<Node> GrowOneByOne(TrainParams const& params) {
   return nodes;
 }
 
-/// Plays the device for a growth and checks what it is told on the way.
+/// Plays the device for a growth, and checks what it is told.
 class Device {
  public:
   Device(BatchGrowth* growth, std::uint32_t slots) : growth_{growth}, slots_{slots} {}
@@ -97,7 +97,7 @@ class Device {
 
   BatchGrowth* growth_;
   std::uint32_t slots_;
-  std::map<std::int32_t, std::int64_t> histogram_of_{{0, kRootWay}};  ///< whose histogram a slot holds
+  std::map<std::int32_t, std::int64_t> histogram_of_{{0, kRootWay}};  ///< the node whose histogram a slot holds
 };
 
 void ExpectSameTree(std::vector<Node> const& found, std::vector<Node> const& expected) {
@@ -109,7 +109,7 @@ void ExpectSameTree(std::vector<Node> const& found, std::vector<Node> const& exp
   }
 }
 
-/// Rows of every node that the device made last are in the leaf of the tree at or above it.
+/// Expects that the rows of every node that the device made last are in the tree's leaf at or above it.
 void ExpectLeavesHoldTheirRows(BatchGrowth const& growth) {
   auto const numbers = growth.LeafNumbers();
   auto const& made = growth.made();
@@ -206,7 +206,7 @@ TEST(BatchGrowthTest, InOrderTheDeviceNumbersNodesAsTheTreeDoes) {
     Node root = MakeNode(kRootWay, kNoNode, 0);
     root.slot = 0;
     growth.Learn(std::vector<Node>{root});
-    std::map<std::int64_t, NodeIndex> promised;  // way → number
+    std::map<std::int64_t, NodeIndex> promised;  // way → number in the tree
     while (growth.MaySplit()) {
       auto const batch = growth.NextBatch(8);
       std::vector<Node> children;

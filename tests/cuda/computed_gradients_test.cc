@@ -1,5 +1,5 @@
-// Gradients that trees compute themselves, of a sample alone or of all rows: those that there are not are computed when
-// somebody asks for them, also if margins or labels have changed meanwhile.
+// Gradients that trees compute themselves, for a sample or for all rows. Other gradients are computed when somebody
+// asks for them, also if margins or labels have changed meanwhile.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using ComputedGradientsTest = UnusualRoundTest;
 
-/// Rows of as many kinds as columns, each with a gradient of its own: trees are chains.
+/// Makes rows of as many kinds as columns. Each kind has a gradient of its own, so trees are chains.
 TreeCase RowsOfKinds(std::size_t kinds, int max_bin, float growth) {
   constexpr std::size_t kRows = 70003;
   TreeCase c = CaseOf({"", {kRows, kinds}, max_bin});
@@ -46,7 +46,7 @@ TEST_P(ComputedGradientsTest, AreThoseOfEveryObjective) {
   }
 }
 
-// A recorded tree is recorded again.
+// A recorded tree is recorded again for another objective.
 TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
   TwoTrainings both{case_, {Objective::kPoisson}};
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
@@ -60,7 +60,7 @@ TEST_P(ComputedGradientsTest, OfAnotherObjectiveOnTheSameRows) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// A tree is recorded once, and what changes from round to round is told to it.
+// A tree is recorded once, and reads what changes from round to round.
 TEST_P(ComputedGradientsTest, OfManyRoundsByOneRecording) {
   TwoTrainings both{case_, {Objective::kLogistic}};
   for (int round = 0; round < 2; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
@@ -69,8 +69,8 @@ TEST_P(ComputedGradientsTest, OfManyRoundsByOneRecording) {
   EXPECT_EQ(SpoilRecordings(0), 0);
 }
 
-// Gradients are quantised as they are computed, as if their maxima were like those of the tree before: they are, or
-// they are not, or the format is the other one.
+// Gradients are quantised while they are computed, as if their maxima were like those of the tree before. They are; or
+// they are not; or the format is the other one.
 TEST_P(ComputedGradientsTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
   case_ = CaseOf({"", {150003, 6, 0.1}, 64});
   TwoTrainings both{case_};
@@ -82,11 +82,11 @@ TEST_P(ComputedGradientsTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
   }
   both.SetLabels(1);
   both.SetMargins(0);
-  for (std::size_t row = 0; row < case_.values.rows; row += 5000) both.SetMargin(row, 1e6f);  // they tower
+  for (std::size_t row = 0; row < case_.values.rows; row += 5000) both.SetMargin(row, 1e6f);  // these tower above all
   for (int repeat = 0; repeat < 3; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// Records of all sizes. One recording serves every round of a training.
+// Records have all sizes. One recording serves every round of a training.
 TEST_P(ComputedGradientsTest, OfRecordsOfEverySize) {
   for (std::size_t columns : {3, 7, 13, 28}) {
     for (Objective kind : {Objective::kLogistic, Objective::kSquaredError}) {
@@ -102,7 +102,7 @@ TEST_P(ComputedGradientsTest, OfRecordsOfEverySize) {
   }
 }
 
-// Gradients of 0, and one that is far from all others.
+// Gradients are 0, or one is far from all others.
 TEST_P(ComputedGradientsTest, OfUnusualGradients) {
   TwoTrainings both{case_};
   for (std::size_t row = 0; row < case_.values.rows; ++row) {
@@ -115,7 +115,7 @@ TEST_P(ComputedGradientsTest, OfUnusualGradients) {
   for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// Stages are timed one by one: rows do not walk ahead.
+// If stages are timed one by one, rows do not walk ahead.
 TEST_P(ComputedGradientsTest, BesideTreesThatAreTimed) {
   TwoTrainings both{case_, {Objective::kLogistic}};
   for (int times = 0; times < 2; ++times) {
@@ -205,8 +205,8 @@ TEST_P(ComputedGradientsTest, AreKeptWhenMarginsOrLabelsAreSetBeforeTheTree) {
   }
 }
 
-// The first tree of the wide format on moved rows finds no room for its gradients, and is grown again: on the same
-// ones.
+// The first tree of the wide format on moved rows finds no room for its gradients, and is grown again on the same
+// gradients.
 TEST_P(ComputedGradientsTest, OfATreeThatIsGrownAgain) {
   TreeCase c = CaseOf({"", {280000, 28, 0.1, 60}, 256});
   for (std::size_t row = 0; row < 20; ++row) c.gradients[row].hess = 1e9f;  // weights
@@ -247,14 +247,14 @@ TEST_P(ComputedGradientsTest, OfATreeThatIsGrownAgainWhereMemoryIsShort) {
   }
 }
 
-// Larger samples find room for one part of them only: what was recorded before must not read what is gone. (Memory that
-// was freed may still hold what it held: compute-sanitizer tells for sure.)
+// A larger sample finds room for only some of its arrays. The tree that was recorded before must not read memory that
+// is gone. (Freed memory may still hold what it held, so only compute-sanitizer tells for sure.)
 TEST_P(ComputedGradientsTest, OfARecordedTreeAfterMemoryWasShort) {
   TrainParams const recorded = With([](TrainParams* p) { p->subsample = 0.1f; });
   for (std::int64_t n = 0; n < 5; ++n) {
     SCOPED_TRACE(n);
     TwoTrainings both{case_};
-    FailDeviceAllocation(0);  // margins ahead are given up for it
+    FailDeviceAllocation(0);  // margins ahead are given up
     ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
     ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
     SetShare(0.5f);

@@ -20,12 +20,12 @@ struct CudaContributionsCase {
   char const* name;
   DataShape shape;
   FeatureIndex tested;              ///< features that trees test
-  std::vector<std::size_t> leaves;  ///< of the trees
+  std::vector<std::size_t> leaves;  ///< leaves of each tree
   std::uint32_t outputs{1};
   bool chains{false};
-  bool staged{true};  ///< sums in shared memory
+  bool staged{true};  ///< sums are in shared memory
   bool stored_nans{false};
-  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
+  std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
 };
 
 void PrintTo(CudaContributionsCase const& c, std::ostream* os) { *os << c.name; }
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CudaContributionsTest, ::testing::ValuesIn(Case
                          [](auto const& c) { return c.param.name; });
 
 TEST(CudaContributionsPlanTest, ScratchHasATileForEveryWarp) {
-  DeviceLimits const limits{0, 132, 232448, 233472, true};  // of an H200
+  DeviceLimits const limits{0, 132, 232448, 233472, true};  // those of an H200
   EXPECT_EQ(cuda::PlanContributions(1000, 3, 28, limits).block_rows, 128U);
   EXPECT_EQ(cuda::PlanContributions(1000, 3, 28, limits).bytes, (16U << 10) + 128 * 28 * 8);
   EXPECT_EQ(cuda::PlanContributions(1000, 3, 800, limits).block_rows, 32U);

@@ -24,7 +24,7 @@ std::vector<DataCase> const& DataCases() {
       {"DenseStoredButMissing",
        {800, 7, 0.8},
        EntryOrder::kAscending,
-       true},  // NaNs: entries of dense, values of sparse
+       true},  // dense by its entries, sparse by its values
       {"HalfMissing", {1000, 10, 0.5}},
       {"ManyValues", {70000, 3}},
       {"ManyValuesMissing", {70000, 3, 0.1}},
@@ -52,7 +52,7 @@ reference::Values MakeValues(DataCase const& c) {
     values(r, 1) = reference::kMissing;
     values(r, 2) = r % 2 == 0 ? 0.0f : -0.0f;
     if (r % 3 == 0) values(r, 3) = r % 2 == 0 ? 0.0f : -0.0f;
-    values(r, 4) = r == 17 ? -1e-30f : reference::kMissing;  // one value
+    values(r, 4) = r == 17 ? -1e-30f : reference::kMissing;  // this column has one value
     values(r, values.features - 1) = reference::kMissing;
   }
   return values;
@@ -67,7 +67,8 @@ MemorySource MakeSource(DataCase const& c, std::size_t batch_rows) {
     for (std::size_t r = 0; r < values.rows; ++r) {
       source.data()[r].clear();
       for (FeatureIndex f = 0; f < values.features; ++f) {
-        // Of sparse data one NaN in ten is stored, so that they stay sparse; and never more entries than places.
+        // With ascending entries all NaNs are stored. With reversed ones, which sparse data have, one in ten is, so
+        // that they stay sparse.
         bool const stored = values(r, f) == values(r, f) || c.order == EntryOrder::kAscending || (r + f) % 10 == 0;
         if (stored) source.data()[r].push_back({f, values(r, f)});
       }

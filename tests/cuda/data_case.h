@@ -1,4 +1,4 @@
-/// Data of many shapes for tests of what is built on a device.
+/// Data of many shapes, for tests of cuts and matrices that are built on a device.
 #ifndef XGBGPU_TESTS_CUDA_DATA_CASE_H_
 #define XGBGPU_TESTS_CUDA_DATA_CASE_H_
 
@@ -31,17 +31,18 @@ struct DataCaseName {
 
 MemorySource MakeSource(DataCase const& c, std::size_t batch_rows);
 
-/// Multiples of 1/256 in [0, 4); one in eight is 0.
+/// Returns multiples of 1/256 in [0, 4); one in eight is 0.
 std::vector<float> RandomWeights(std::size_t rows, std::uint64_t seed);
 
-/// How a source is read: the result must not tell.
+/// How a source is read. The result must not depend on it.
 struct Reading {
   std::size_t batch_rows;
   std::size_t memory_bytes;  ///< of BuildOptions
   int threads;
   std::vector<int> max_bins;
 };
-/// In one piece; in small batches; and, for fewer numbers of bins, with memory for some columns at a time and for one.
+/// Data are read in one piece and in small batches. With fewer values of max_bin, also in memory for some columns, or
+/// one, at a time.
 std::vector<Reading> Readings(DataCase const& c);
 std::string NameOf(Reading const& reading);
 

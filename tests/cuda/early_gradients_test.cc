@@ -1,5 +1,5 @@
-// Gradients that are quantised before their format is known: where the format turns out to be the one foreseen they are
-// used, and where it does not they are not. Trees are the same either way, so that only a look at the kernels tells.
+// Gradients that are quantised before their format is known are used if the format is the foreseen one, else not. Trees
+// are the same either way, so that only a look at the kernels' output tells.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace testing {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr std::size_t kRows = 70001;  // no multiple of four
+constexpr std::size_t kRows = 70001;  // not a multiple of four
 
 class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -41,7 +41,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
   }
   GradientMaxima Maxima() const { return host::LargestGradients(Gradients(), kThreads); }
 
-  /// Looks at what the kernels make of the gradients after a tree with these maxima.
+  /// Checks what the kernels make of the gradients after a tree with these maxima.
   void ExpectAfter(GradientMaxima const& before, bool foreseen) {
     auto const expected = Gradients();
     GradientFormat const format = host::ChooseGradientFormat(expected, kThreads);
@@ -106,7 +106,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(EarlyGradientsTest, AreUsedIfMaximaHaveTheExponentsOfThoseBefore) {
-  constexpr std::uint32_t kHalf = 0x00400000U, kExponent = 0x00800000U;  // of a float's significand; one more
+  constexpr std::uint32_t kHalf = 0x00400000U, kExponent = 0x00800000U;  // half a significand; one exponent
   GradientMaxima const same = Maxima();
   ExpectAfter(same, true);
   ExpectAfter({same.grad ^ kHalf, same.hess ^ kHalf}, true);

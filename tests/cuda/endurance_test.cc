@@ -1,4 +1,4 @@
-// The same bits and the same memory, however long, in however many threads, under whatever load.
+// Trainings give the same bits and take the same memory, however long, in any number of threads and under any load.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ class CudaEnduranceTest : public ::testing::Test {
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 };
 
-/// A training of `trees` trees on one matrix, gradients from the margins.
+/// Trains `trees` trees on one matrix, with gradients of the margins.
 std::vector<Tree> Train(BackendKind kind, EqualityCase const& c, CaseRows const& rows, QuantisedMatrix const& matrix,
                         std::uint32_t trees) {
   auto const builder = MakeTreeBuilder(kind, matrix, 2);
@@ -35,7 +35,7 @@ std::vector<Tree> Train(BackendKind kind, EqualityCase const& c, CaseRows const&
 EqualityCase SomeCase(RowIndex rows, FeatureIndex columns, double density, GrowPolicy policy) {
   EqualityCase c{900, rows, columns, density, Values::kContinuous, 64, Loss::kLogistic, {}, 1, {}};
   c.params.grow_policy = policy;
-  // Of loss-guided trees those of 3,000 rows are attended.
+  // Loss-guided trees of 3,000 rows are attended.
   if (policy == GrowPolicy::kLossGuide) c.params.max_depth = rows == 500 ? 6 : 0;
   c.params.max_leaves = c.params.max_depth == 0 && rows != 3000 ? 40 : 0;
   c.params.subsample = 0.7f;
@@ -86,7 +86,7 @@ TEST_F(CudaEnduranceTest, RunsAreEqualWhileAnotherProcessLoadsTheDevice) {
   CaseRows const rows{c};
   auto const matrix = HostMatrix(rows, c.max_bin, 2);
   auto const expected = Train(BackendKind::kHost, c, rows, *matrix, 5);
-  std::FILE* const load = popen(XGBGPU_CUDA_LOAD, "w");  // it works until its input ends
+  std::FILE* const load = popen(XGBGPU_CUDA_LOAD, "w");  // the program runs until its input ends
   ASSERT_NE(load, nullptr);
   std::fputs("begin\n", load);
   std::fflush(load);
@@ -106,13 +106,13 @@ TEST_F(CudaEnduranceTest, TwoThousandRoundsInConstantMemory) {
     CaseLoss const loss{c, rows};
     std::vector<float> margins(c.rows);
     std::size_t held = 0, free_before = 0, free_after = 0, total = 0;
-    // The second thousand repeats the first: what the largest tree needs is there by then.
+    // The second thousand repeats the first, so memory for the largest tree is there by then.
     Random random{902};
     for (std::uint32_t i = 0; i < 2000; ++i) {
       std::uint32_t const round = i % 1000;
       if (round == 0) random = Random{902};
       for (float& margin : margins)
-        margin = random.Between(-1, 1);  // with its own margins it would soon have learned all
+        margin = random.Between(-1, 1);  // with margins of its own it would soon have learned all
       auto const gradients = loss.Gradients(margins);
       Tree const tree = cuda->Grow(c.params, gradients, {round, 0});
       ASSERT_GT(tree.Leaves(), 5U) << "round " << round;

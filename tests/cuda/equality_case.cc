@@ -11,7 +11,7 @@ namespace xgbgpu::testing {
 
 namespace {
 
-/// The levels of one dimension over all cases: each equally often, in an order that `dimension` decides.
+/// Returns the level of one dimension for every case. Each level is there equally often; `dimension` decides the order.
 template <typename Level, std::size_t n>
 std::vector<Level> Shuffled(Level const (&levels)[n], std::size_t cases, std::uint64_t dimension) {
   std::vector<Level> column;
@@ -107,7 +107,7 @@ constexpr Variant kConstraints[] = {{"", Nothing},
                                        SetInteractions(&c->params, c->columns);
                                      }}};
 
-/// Makes the host's work bearable: fewer columns for many values, fewer leaves for many cells.
+/// Limits the host's work: fewer columns where there are many values, fewer leaves where there are many cells.
 void Limit(EqualityCase* c) {
   constexpr double kMostValues = 4e6;
   for (auto columns = std::rbegin(kColumns); columns != std::rend(kColumns); ++columns) {
@@ -122,7 +122,7 @@ void Limit(EqualityCase* c) {
   }
 }
 
-/// Takes back the limits under which a tree of this size and scale would be one leaf.
+/// Removes limits under which a tree of this size and scale would be one leaf.
 void LetItGrow(EqualityCase* c) {
   if (c->rows <= 33) c->params.min_child_weight = std::min(c->params.min_child_weight, 0.1f);
   if (c->loss == Loss::kTiny) {
@@ -145,7 +145,7 @@ constexpr Corner kCorners[] = {
     {70000, 2, 0.9, kMaxBinLimit, {kDepthWise, 6, 0}, "_mostbins"},
     {70000, 2, 1, kMaxBinLimit, {kLossGuide, 0, 31}, "_mostbins"},
     {5000, 300, 0.02, kMaxBinLimit, {kDepthWise, 6, 0}, "_mostbins"},
-    // Enough bins to be moved every four levels (least_moved_bytes): once, twice, and several tiles.
+    // Rows have enough bins to be moved every four levels (least_moved_bytes): once, twice, and with several tiles.
     {300000, 28, 1, 256, {kDepthWise, 8, 0}, "_moved"},
     {300000, 28, 0.9, 100, {kDepthWise, 10, 0}, "_moved"},
     {100000, 100, 1, 64, {kDepthWise, 9, 0}, "_moved"},
@@ -164,14 +164,14 @@ constexpr Corner kCorners[] = {
     {70000, 13, 0.9, 64, {kDepthWise, 14, 0}, "_constrained"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 0}, "_constrained"},
     {200, 20000, 0.01, 64, {kLossGuide, 0, 31}, "_wide_constrained"},
-    // Grown unattended with an order (growth/grow_order_ops.h), by paths and by lists.
+    // These grow unattended with an order (growth/grow_order_ops.h), by paths and by lists.
     {70000, 13, 0.9, 64, {kLossGuide, 0, 1}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 2}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 3}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 8, 2}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 12, 255}, "_ordered_constrained"},
     {70000, 13, 0.9, 16, {kLossGuide, 0, 1024}, "_ordered_ties"},
-    // One block keeps the order, of as many threads as there may be nodes.
+    // One block keeps the order. It has as many threads as the order may have nodes.
     {70000, 13, 0.9, 64, {kLossGuide, 0, 257}, "_ordered_ties_constrained"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 512}, "_ordered_ties"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 513}, "_ordered_sampled"},

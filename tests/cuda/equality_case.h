@@ -1,4 +1,4 @@
-/// A generated matrix of parameters × data shapes on which the backends must agree.
+/// Generated cases of parameters × data shapes on which the backends must agree.
 #ifndef XGBGPU_TESTS_CUDA_EQUALITY_CASE_H_
 #define XGBGPU_TESTS_CUDA_EQUALITY_CASE_H_
 
@@ -16,7 +16,7 @@
 
 namespace xgbgpu::testing {
 
-/// Losses whose gradients tell different stories about magnitudes and signs.
+/// Losses whose gradients differ in magnitudes and signs.
 enum class Loss {
   kLogistic,
   kOneHuge,           ///< squared error, one target 10^6 times the typical one
@@ -44,19 +44,20 @@ struct EqualityCase {
   Loss loss;
   TrainParams params;
   std::size_t stride;    ///< from one row's margin to the next
-  std::string variants;  ///< of sampling and regularisation, for the name
+  std::string variants;  ///< sampling and regularisation, as the name shows them
 
   std::uint64_t seed() const { return 1000 + static_cast<std::uint64_t>(number); }
 };
 
-/// As in "Case012_r1000_c28_d90_b256_LossGuide_depth0_leaves31_…", for filters.
+/// Returns a name for test filters, like "Case012_r1000_c28_d90_b256_LossGuide_depth0_leaves31_…".
 std::string NameOf(EqualityCase const& c);
 void PrintTo(EqualityCase const& c, std::ostream* os);
 
-/// A fixed pseudo-random design: every level of every dimension equally often, in random company; some corners by hand.
+/// Makes a fixed pseudo-random design. Every level of every dimension is there equally often, in random company. Some
+/// corners are added by hand.
 std::vector<EqualityCase> EqualityCases();
 
-/// Monotone constraints on some of the columns; interaction sets of three neighbours each, one in common with the next.
+/// Set monotone constraints on some columns, and interaction sets of three neighbours, which share one with the next.
 void SetDirections(TrainParams* params, FeatureIndex columns);
 void SetInteractions(TrainParams* params, FeatureIndex columns);
 
@@ -69,7 +70,7 @@ class CaseRows final : public RowSource {
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
     visit({0, offsets_, entries_});
   }
-  /// A number that the first columns tell.
+  /// A number for each row that the first columns determine.
   std::vector<float> const& signal() const { return signal_; }
 
  private:
@@ -79,7 +80,7 @@ class CaseRows final : public RowSource {
   std::vector<float> signal_;
 };
 
-/// Quantised on the host.
+/// Quantises rows on the host.
 std::unique_ptr<QuantisedMatrix> HostMatrix(RowSource const& rows, int max_bin, int threads);
 
 /// Gradients of the loss at these margins ([rows · stride]).

@@ -20,7 +20,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// What has been compared, for the line that this program ends with.
+/// Counts what has been compared, for the last line of this program.
 struct Tally {
   int cases{0}, grown{0}, trees{0};
   std::size_t leaves{0};
@@ -65,7 +65,7 @@ class EqualityTest : public ::testing::TestWithParam<EqualityCase> {
                 EqualityCases().size(), tally_.grown, tally_.trees, tally_.leaves);
     RecordProperty("cases", tally_.cases);
     RecordProperty("trees", tally_.trees);
-    // Trees without a split are easily equal.
+    // Trees without a split prove little.
     if (static_cast<std::size_t>(tally_.cases) == EqualityCases().size()) {
       EXPECT_GE(2 * tally_.grown, tally_.cases);
     }
@@ -102,7 +102,7 @@ TEST_P(EqualityTest, SameModel) {
   tally_.grown += grown ? 1 : 0;
 }
 
-// What a tree leaves behind in a builder (buffers, formats, ways of growing) must not show in the next, of other
+// What a tree leaves behind in a builder (buffers, formats, ways of growing) must not change the next tree, of other
 // parameters and other gradients.
 TEST(EqualitySequenceTest, OneBuilderManySettings) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
@@ -137,7 +137,7 @@ TEST(EqualitySequenceTest, OneBuilderManySettings) {
   }
 }
 
-// Bins that do not fit the second-level cache: rows of two siblings are divided and summed together (PartitionPolicy).
+// If bins do not fit the second-level cache, rows of two siblings are divided and summed together (PartitionPolicy).
 TEST(EqualitySequenceTest, BinsBeyondTheCache) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
@@ -182,7 +182,7 @@ TEST(EqualitySequenceTest, BinsBeyondTheCache) {
   }
 }
 
-/// Rows of as many kinds as columns. A split divides one kind from the rest, so that trees are chains.
+/// Makes rows of as many kinds as columns. A split divides one kind from the rest, so trees are chains.
 MemorySource RowsOfKinds(FeatureIndex kinds, std::size_t rows, bool dense) {
   std::vector<std::vector<Entry>> entries(rows);
   for (std::size_t r = 0; r < rows; ++r) {
@@ -200,13 +200,14 @@ struct Chain {
 
 class EqualityChainTest : public ::testing::TestWithParam<GrowPolicy> {};
 
-// Deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended (GrowthPolicy).
+// Trees are deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended
+// (GrowthPolicy).
 TEST_P(EqualityChainTest, ToAnyDepth) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
   constexpr std::pair<int, int> kDepthsAndLeaves[] = {{0, 100}, {0, 100}, {0, 100}, {25, 100}, {0, 19}, {0, 100}};
   for (Chain const chain : {Chain{20, 16}, Chain{32, 24}, Chain{62, 40}}) {
-    for (std::size_t rows : {3000U, 140000U}) {  // the latter are moved, if they go by paths
+    for (std::size_t rows : {3000U, 140000U}) {  // the latter are moved if they go by paths
       for (bool dense : {true, false}) {
         auto const matrix = HostMatrix(RowsOfKinds(chain.kinds, rows, dense), 64, threads);
         Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
@@ -237,8 +238,8 @@ TEST_P(EqualityChainTest, ToAnyDepth) {
   }
 }
 
-/// After many shallow trees few levels are enqueued at once. A deeper tree that is the first of the wide format finds
-/// out behind them that moved gradients have no room.
+/// After many shallow trees few levels are enqueued at once. A deeper tree, the first of the wide format, finds out
+/// after these levels that moved gradients have no room.
 TEST_P(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
@@ -275,7 +276,7 @@ TEST_P(EqualityChainTest, RoomIsMissingBehindTheEnqueuedLevels) {
 INSTANTIATE_TEST_SUITE_P(Policies, EqualityChainTest, ::testing::Values(GrowPolicy::kLossGuide, GrowPolicy::kDepthWise),
                          [](auto const& c) { return c.param == GrowPolicy::kLossGuide ? "LossGuide" : "DepthWise"; });
 
-/// Settings whose trees are alike but for the order.
+/// These settings give trees that differ only in having an order.
 TEST(EqualityShapeTest, AnOrderOfNothingAndNoOrder) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   auto const matrix = HostMatrix(RowsOfKinds(5, 3000, true), 64, 2);
@@ -297,7 +298,7 @@ TEST(EqualityShapeTest, AnOrderOfNothingAndNoOrder) {
   }
 }
 
-// Shapes that differ by little: what is recorded for one is not good for another.
+// Shapes differ by little, but what is recorded for one is not good for another.
 TEST(EqualityShapeTest, OpenAndClosedInTurn) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   int const threads = omp_get_max_threads();
@@ -361,8 +362,8 @@ TEST(EqualityDesignTest, HasEnoughCasesAndAllPairsOfWhatDecidesTheKernels) {
     }
   }
   EXPECT_EQ(names.size(), cases.size());
-  // Levels that the corners added by hand have beside those of the design stand in few pairs: 5 rows, 1 max_bin, 2 of
-  // density. Everything else meets everything else.
+  // The corners have levels of their own (5 of rows, 1 of max_bin, 2 of density), which are in few pairs. All other
+  // levels meet each other.
   std::map<std::string, std::size_t> const levels{{"rows", 6}, {"density", 4},   {"max_bin", 5}, {"policy", 2},
                                                   {"loss", 8}, {"subsample", 3}, {"columns", 2}, {"constraints", 3}};
   for (auto const& a : levels) {

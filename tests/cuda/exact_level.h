@@ -1,4 +1,4 @@
-/// A level of exact trees in the layout that kernels take, made anew from values by plain loops; and on a device.
+/// A level of exact trees in the layout that kernels read: made from values by plain loops, and copied to a device.
 #ifndef XGBGPU_TESTS_CUDA_EXACT_LEVEL_H_
 #define XGBGPU_TESTS_CUDA_EXACT_LEVEL_H_
 
@@ -13,7 +13,7 @@ namespace xgbgpu::testing {
 
 constexpr std::uint32_t kUntouched = 0xABABABABU;  ///< what memory holds before a stage
 
-/// As ExactLists (exact/exact_cuda.h) has them.
+/// The contents of ExactLists (exact/exact_cuda.h).
 struct LevelLists {
   std::vector<std::uint32_t> entries;  ///< [stored]; kUntouched behind a feature's last node
   std::vector<std::uint64_t> begin;    ///< [features + 1, nodes + 1]
@@ -23,31 +23,31 @@ struct LevelLists {
   }
 };
 
-/// nodes: rows of the matrix in the order of their numbers in the level.
+/// Makes the lists of a level. `nodes` has rows of the matrix, in the order of their numbers in the level.
 LevelLists MakeLists(reference::Values const& values, std::vector<std::vector<RowIndex>> const& nodes);
 
-/// Rows of the matrix by their numbers in the level.
+/// Returns the rows of the matrix in the order of their numbers in the level.
 std::vector<RowIndex> OriginsOf(std::vector<std::vector<RowIndex>> const& nodes);
 
-/// A way to divide the nodes of a level, whatever it gains.
+/// A way to divide the nodes of a level; gains do not matter.
 struct LevelSplits {
   std::vector<cuda::ExactSplit> splits;
   std::vector<std::int32_t> split_of;  ///< [nodes]
   std::uint32_t pieces{0};
 };
-/// Most nodes, each by one of its used features and at any of its entries.
+/// Splits most nodes, each by one of its used features and at any of its entries.
 LevelSplits RandomSplits(ExactCase const& c, LevelLists const& lists, Random* random);
 
-/// Rows of the children, in the order of the level's: left and right of every split, or the left ones only. sides: by
-/// number of the row in the level.
+/// Returns the rows of the left and the right child of every split, or of the left ones only, in the order of the
+/// level. `sides` is indexed by the row's number in the level.
 std::vector<std::vector<RowIndex>> ChildrenOf(std::vector<std::vector<RowIndex>> const& nodes,
                                               std::vector<cuda::ExactSplit> const& splits,
                                               std::vector<std::uint8_t> const& sides, bool left_only);
 
-/// Rows on the left among those before each 32, and which of the 32.
+/// Returns, for each 32 rows, a bit for each that goes left, and how many rows before them go left.
 std::vector<cuda::RowWord> PackedSides(std::vector<std::uint8_t> const& sides, std::uint64_t rows);
 
-/// Memory of a device for a test.
+/// Device memory for a test.
 class TestMemory {
  public:
   template <typename T>
@@ -86,7 +86,7 @@ class TestMemory {
 /// A case on the device: columns, and lists, rows and gradients of its level.
 class DeviceLevel {
  public:
-  /// compact: gradients of 8 bytes; the case's must fit.
+  /// compact: gradients take 8 bytes, which the case's must fit.
   DeviceLevel(ExactCase const& c, bool compact);
 
   cuda::ExactColumns columns() const { return columns_.View(); }

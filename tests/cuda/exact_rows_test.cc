@@ -21,7 +21,7 @@ class CudaExactRows : public ::testing::Test {
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 };
 
-/// Into compact pairs or wide ones, of all rows or a sample.
+/// Checks gradients that are quantised to compact or wide pairs, of all rows or of a sample.
 void ExpectQuantised(std::size_t rows, bool compact, float subsample) {
   SCOPED_TRACE(std::to_string(rows) + " rows, sample of " + std::to_string(subsample) + (compact ? ", compact" : ""));
   double const grad_scale = compact ? 0x1p20 : 0x1p40, hess_scale = compact ? 0x1p25 : 0x1p33;
@@ -30,7 +30,7 @@ void ExpectQuantised(std::size_t rows, bool compact, float subsample) {
   Random random{rows};
   std::vector<GradientPair> gradients;
   for (std::size_t r = 0; r < rows; ++r) gradients.push_back({random.Between(-30, 30), random.Between(-1, 30)});
-  for (std::size_t r = 2; r < rows; r += 3) gradients[r].hess = 1e-30f;  // not nothing
+  for (std::size_t r = 2; r < rows; r += 3) gradients[r].hess = 1e-30f;  // rounds to 0, but is above 0
   std::vector<RowIndex> const sample = reference::SampleRows(rows, subsample, kSeed, kTree);
   bool const sampled = subsample < 1;
   std::vector<NodeIndex> positions(rows, sampled ? ~NodeIndex{0} : 0);
@@ -75,7 +75,7 @@ TEST_F(CudaExactRows, GradientsAreQuantisedAndSampled) {
   }
 }
 
-/// Numbers of rows about those of a word, a block and several blocks.
+/// Numbers of rows are near those of a word, a block and several blocks.
 TEST_F(CudaExactRows, SidesArePacked) {
   for (std::size_t const rows : {1, 31, 32, 33, 8191, 8192, 8193, 16384, 1'000'003}) {
     Random random{rows};
@@ -112,7 +112,7 @@ TEST_F(CudaExactRows, PositionsAreRenumbered) {
   EXPECT_EQ(memory.Read(changed), expected);
 }
 
-/// Far more than fits the memory that copies begin with, and none waits for another.
+/// Copies need far more memory than they begin with, and none waits for another.
 TEST_F(CudaExactRows, StagedCopiesMayFollowEachOther) {
   TestMemory memory;
   StagedCopies copies{memory.stream()};
@@ -153,7 +153,7 @@ class CudaExactColumns : public ::testing::TestWithParam<ExactCaseName> {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   ExactCase const c_{MakeExactCase(GetParam())};
   std::vector<std::uint64_t> column_ptr_;
-  std::vector<std::vector<std::uint64_t>> places_;  ///< [features, rows] where the columns name the row, or kNone
+  std::vector<std::vector<std::uint64_t>> places_;  ///< [features, rows] the row's place in the column, or kNone
 };
 INSTANTIATE_TEST_SUITE_P(Cases, CudaExactColumns, ::testing::ValuesIn(ExactCases()),
                          ::testing::PrintToStringParamName());
@@ -173,7 +173,7 @@ TEST_P(CudaExactColumns, RowsAreLocated) {
       }
       row_ptr.push_back(static_cast<std::uint32_t>(rows.size()));
     }
-    if (rows.empty()) continue;  // a tree without splits looks for none
+    if (rows.empty()) continue;  // a tree without splits looks for no rows
     DeviceLevel level{c_, true};
     TestMemory& memory = level.memory();
     auto const ptr = memory.Put(row_ptr);
@@ -186,7 +186,7 @@ TEST_P(CudaExactColumns, RowsAreLocated) {
   }
 }
 
-/// A tree of five levels, with leaves in all of them but the first.
+/// Makes a tree of five levels, with leaves in all but the first.
 std::vector<ExactStep> RandomSteps(ExactCase const& c, std::vector<std::uint64_t> const& column_ptr, Random* random) {
   std::vector<ExactStep> steps{{kNoNode, kNoNode, 0, 0, 0, 0}};
   for (std::size_t n = 0; n < steps.size(); ++n) {

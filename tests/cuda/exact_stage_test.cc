@@ -27,7 +27,7 @@ class CudaExactStageTest : public ::testing::TestWithParam<ExactCaseName> {
     }
     return true;
   }
-  /// Over the rows of a node that have the feature.
+  /// Returns the sum over the rows of a node that have the feature.
   GradientSum Present(FeatureIndex f, std::size_t node) const {
     return c_.SumOf(reference::SortByValue(c_.values, f, c_.nodes[node]));
   }
@@ -70,7 +70,7 @@ TEST_P(CudaExactStageTest, SpansTellTheNodesOfTiles) {
   }
 }
 
-/// What a search of the level's splits takes, and what comes of it.
+/// What a search for the level's splits reads and writes.
 struct Search {
   Search(ExactCase const& c, DeviceLevel* level, Constraints const& constraints, NodeLimits const& limits)
       : params{c.params, c.format()} {
@@ -140,7 +140,7 @@ TEST_P(CudaExactStageTest, ChoicesAreTheBestOfAll) {
     auto const choices = level.memory().Read(search.choices);
     for (std::size_t n = 0; n < nodes(); ++n) {
       SCOPED_TRACE("node " + std::to_string(n));
-      if (expected[n].gain <= kLeastGain) {  // below, any candidate may be found: nothing is split by it
+      if (expected[n].gain <= kLeastGain) {  // any such candidate may be found: no node is split by it
         EXPECT_LE(choices[n].gain, kLeastGain);
         continue;
       }
@@ -156,7 +156,7 @@ TEST_P(CudaExactStageTest, ChoicesAreTheBestOfAll) {
   }
 }
 
-/// Made-up candidates of few gains, so that many features have the same.
+/// Candidates are made up with few gains, so many features have the same gain.
 TEST_P(CudaExactStageTest, OfEqualGainsTheSmallerFeatureIsChosen) {
   Constraints const none;
   DeviceLevel level{c_, true};
@@ -234,7 +234,7 @@ TEST_P(CudaExactStageTest, RowsGoToTheirSides) {
   }
 }
 
-/// A level divided: any rows of nodes that are split go left.
+/// A level that is divided. Random rows of the nodes that are split go left.
 class Division {
  public:
   Division(ExactCase const& c, LevelLists const& lists, DeviceLevel* level, bool left_only)
@@ -294,7 +294,7 @@ class Division {
     }
   }
 
-  /// final: the children are leaves.
+  /// final: the children are leaves of the finished tree.
   void ExpectMoves(bool final) {
     constexpr NodeIndex kFirst = 31, kLeftChild = 1000;
     TestMemory& memory = level_->memory();

@@ -20,7 +20,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// The cases of the histogram method, with growth that exact trees have.
+/// Returns the cases of the histogram method, with the growth that exact trees have.
 std::vector<EqualityCase> ExactCases() {
   std::vector<EqualityCase> cases = EqualityCases();
   for (EqualityCase& c : cases) {
@@ -129,7 +129,7 @@ TEST_F(CudaExact, AGradientThatIsNoNumberIsNamed) {
   EXPECT_GT(trainer.Grow(c.params, gradients, {}).size(), 1U);
 }
 
-/// The largest number of nodes that a level has, but the last one, which is not searched.
+/// Returns the largest number of nodes of a level. The last level does not count, because it is not searched.
 std::uint64_t WidestLevel(Tree const& tree) {
   std::vector<std::size_t> depth(tree.size()), nodes;
   for (std::size_t n = 0; n < tree.size(); ++n) {
@@ -141,13 +141,13 @@ std::uint64_t WidestLevel(Tree const& tree) {
   return nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end());
 }
 
-/// What ExactDeviceBytes leaves out, for levels of at most so many nodes.
+/// Returns the bytes that ExactDeviceBytes leaves out, for levels of at most so many nodes.
 std::uint64_t ExactLevelBytes(std::uint64_t features, std::uint64_t nodes, std::uint64_t stored) {
   std::uint64_t const search = 24 * features * nodes;
   return 20 * features * nodes + (search > 4 * stored ? search : 0);
 }
 
-/// The peak of a tree on these gradients is what messages say, a tenth more or less. Returns bytes for each value.
+/// Expects that a tree's peak of memory is what messages say, to within a tenth. Returns the bytes for each value.
 double ExpectPeakAsTold(EqualityCase const& c, CaseRows const& rows, std::vector<GradientPair> const& gradients) {
   Trainer trainer{Dataset::BuildSorted(rows, 2, {BackendKind::kCuda, 0}), BackendKind::kCuda, 2};
   Tree const tree = trainer.Grow(c.params, gradients, {});
@@ -168,7 +168,7 @@ TEST_F(CudaExact, MemoryStaysBelowSixteenBytesAValueAndIsWhatMessagesSay) {
   EXPECT_LT(ExpectPeakAsTold(c, rows, gradients), 16.0);
 }
 
-/// Nothing to learn: more than 6,000 nodes of some 16 rows in the widest level.
+/// There is nothing to learn, so the widest level has more than 6,000 nodes of some 16 rows.
 TEST_F(CudaExact, MemoryStaysBelowSixteenBytesAValueInDeepTrees) {
   EqualityCase c = Case(100'000, 28, 1.0, Values::kFew, Loss::kLogistic);
   c.params.max_depth = 15;

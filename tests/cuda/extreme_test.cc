@@ -1,5 +1,5 @@
-// Shapes at the limits, host = CUDA: each backend makes cuts and bins of its own. What would take a host too long is
-// compared with sums of integers.
+// Shapes at the limits, host = CUDA. Each backend makes cuts and bins of its own. Cases that would take a host too long
+// are compared with sums of integers.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -27,7 +27,7 @@ class CudaExtremeTest : public ::testing::Test {
   int const threads_{omp_get_max_threads()};
 };
 
-/// What a backend makes of `source`: cuts, and for each of `settings` a tree and where its rows are.
+/// What a backend makes of `source`: cuts, and for each of `settings` a tree and the leaves of its rows.
 struct Side {
   Cuts cuts;
   std::vector<Tree> trees;
@@ -59,7 +59,7 @@ TrainParams Settings(GrowPolicy policy, int max_depth, int max_leaves) {
   return params;
 }
 
-/// Splits as long as rows differ.
+/// Parameters with which a tree splits as long as rows differ.
 TrainParams Greedy(int max_depth, int max_leaves) {
   TrainParams params = Settings(GrowPolicy::kLossGuide, max_depth, max_leaves);
   params.min_child_weight = 0;
@@ -128,7 +128,7 @@ TEST_F(CudaExtremeTest, AllSymbolsOfTwoBytes) {
   for (std::size_t r = 0; r < kRows; ++r) {
     auto const value = static_cast<float>(r % kMaxBinLimit);
     rows[r].push_back({0, value});
-    // Of three rows with one value in turn, one at most has a number divisible by 7.
+    // Up to four rows have the same value, and their numbers have different remainders by 7. So one at most lacks this.
     if (r % 7 != 0) rows[r].push_back({1, static_cast<float>(kMaxBinLimit) - value});
     rows[r].push_back({2, random.Between(-1, 1)});
     float const at_the_end = value >= 65530.0f || r % 7 == 0 ? 1.0f : -0.2f;
@@ -148,12 +148,12 @@ TEST_F(CudaExtremeTest, AllSymbolsOfTwoBytes) {
   }
 }
 
-/// The integers that a row is made of: its values in 28 columns, 0 to 15 each, and 16 bits of noise.
+/// The integers that make a row: values of 0 to 15 in 28 columns, and 16 bits of noise.
 struct MadeRow {
   static constexpr FeatureIndex kColumns = 28;
   std::uint64_t words[2];
 
-  static std::uint64_t Mix(std::uint64_t x) {  // From  Steele, Lea & Flood, SplitMix64's output function
+  static std::uint64_t Mix(std::uint64_t x) {  // From  Steele, Lea & Flood: the output function of SplitMix64
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
     return x ^ (x >> 31);
@@ -162,7 +162,7 @@ struct MadeRow {
       : words{Mix((2 * row + 1) * 0x9E3779B97F4A7C15ULL), Mix((2 * row + 2) * 0x9E3779B97F4A7C15ULL)} {}
 
   int value(FeatureIndex f) const { return static_cast<int>(words[f / 16] >> (4 * (f % 16)) & 15); }
-  /// An effect of the first column, one of the last that a middle one turns round, and noise: -3 to 3.
+  /// Returns -3 to 3: an effect of the first column, one of the last that a middle one reverses, and noise.
   int grad() const {
     int const first = value(0) < 5 ? -2 : 1;
     int const last = value(kColumns - 1) < 9 ? -1 : 1;
@@ -171,7 +171,7 @@ struct MadeRow {
   int hess() const { return 1 + static_cast<int>(words[1] >> 50 & 1); }
 };
 
-/// More rows than would fit as entries: made when they are read.
+/// Rows that are made when they are read, because they would not fit memory as entries.
 class MadeRows final : public RowSource {
  public:
   MadeRows(std::uint64_t rows, int threads) : rows_{rows}, threads_{threads} {}
@@ -222,7 +222,8 @@ struct NodeSum {
   }
 };
 
-/// Sums over the rows of every node of a tree; and how many of its rows are not in the leaf that their values lead to.
+/// Sums over the rows of every node of a tree, and the number of rows that are not in the leaf that their values lead
+/// to.
 struct Count {
   std::vector<NodeSum> nodes;
   std::uint64_t misplaced{0};
@@ -246,8 +247,8 @@ struct Count {
   }
 };
 
-/// Grows a tree on these rows twice, and compares it with sums over them. Gradients that are small integers are exact
-/// in either fixed-point format (core/fixed_point.h), so every sum is.
+/// Grows a tree on these rows twice, and compares it with sums over them. Gradients are small integers, which are exact
+/// in either fixed-point format (core/fixed_point.h), so every sum is exact.
 void ExpectSumsOfRows(std::shared_ptr<Dataset const> const& data, int threads) {
   std::uint64_t const rows = data->rows();
   std::vector<GradientPair> gradients(rows);
@@ -281,7 +282,7 @@ void ExpectSumsOfRows(std::shared_ptr<Dataset const> const& data, int threads) {
 constexpr std::uint64_t kManyRows = 78000000;
 static_assert(kManyRows * MadeRow::kColumns > std::uint64_t{1} << 31);
 
-/// Empty if the first device has so much memory.
+/// Returns an empty text if the first device has so much memory, else the reason to skip a test.
 std::string WhyTooLarge(std::uint64_t needed) {
   std::uint64_t const memory = CudaDevices()[0].memory;
   if (memory >= needed) return {};
@@ -295,7 +296,7 @@ TEST_F(CudaExtremeTest, MoreThanTwoToThe31Values) {
   ExpectSumsOfRows(data, threads_);
 }
 
-// On the host 8 bytes a value, and 4 more while they are copied.
+// The host needs 8 bytes a value, and 4 more while they are copied.
 TEST_F(CudaExtremeTest, MoreThanTwoToThe31ValuesInExactTrees) {
   std::uint64_t const device = ExactDeviceBytes(kManyRows, kManyRows * MadeRow::kColumns);
   if (std::string const why_not = WhyTooLarge(device + device / 4); !why_not.empty()) GTEST_SKIP() << why_not;

@@ -1,4 +1,4 @@
-// What goes wrong on a device says so, and leaves everything as it was.
+// Errors on a device say what is wrong, and leave everything as it was.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kTrees = 2;
 
-/// Loss-guided: cut out of all nodes to a depth, with an order, attended.
+/// kCut, kOrdered and kLossGuide are loss-guided: cut out of all nodes to a depth, with an order, attended.
 enum class Growth { kDepthWise, kCut, kOrdered, kLossGuide, kExact };
 
 class CudaFailureTest : public ::testing::TestWithParam<Growth> {
@@ -60,12 +60,12 @@ class CudaFailureTest : public ::testing::TestWithParam<Growth> {
   std::vector<Tree> Train(BackendKind kind) const { return GrowTrees(Make(kind).get()); }
 
   TreeCase c_;
-  std::unique_ptr<QuantisedMatrix> data_;       // one of the two
-  std::shared_ptr<SortedMatrix const> sorted_;  //
-  std::vector<std::string> needs_;              ///< what a message about memory says, beside what they all say
+  std::unique_ptr<QuantisedMatrix> data_;       // for exact trees null
+  std::shared_ptr<SortedMatrix const> sorted_;  // for others null
+  std::vector<std::string> needs_;              ///< what a message about memory says in this case, too
 };
 
-/// Two rounds of absolute errors whose rows stay on the device, and what they leave there.
+/// The results of two rounds of absolute errors with resident rows.
 struct Rounds {
   std::vector<Tree> trees;
   std::vector<float> margins;
@@ -187,7 +187,7 @@ TEST_P(CudaFailureTest, GradientsThatAreNoNumbersAreReportedAsOnTheHost) {
     for (bool const in_hess : {false, true}) {
       auto gradients = c_.gradients;
       (in_hess ? gradients[345].hess : gradients[345].grad) = bad;
-      gradients[1100].grad = bad;  // the first is named
+      gradients[1100].grad = bad;  // the first row is named
       std::string const text = message(host.get(), gradients);
       EXPECT_NE(text.find("row 345"), std::string::npos) << text;
       EXPECT_EQ(message(cuda.get(), gradients), text);
@@ -198,7 +198,7 @@ TEST_P(CudaFailureTest, GradientsThatAreNoNumbersAreReportedAsOnTheHost) {
   }
 }
 
-// A copy from no address at all: an error that the device survives.
+// A copy from a null pointer is an error that the device survives.
 TEST_P(CudaFailureTest, AnErrorInATrainingNamesItsSizes) {
   auto const expected = Train(BackendKind::kHost);
   auto const builder = Make(BackendKind::kCuda);
@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest,
                                                                               : "Exact"};
                          });
 
-/// Takes what is free on the device, but pieces of less than this.
+/// Takes all free memory of the device, except for pieces below `smallest` bytes.
 std::vector<DeviceBuffer<char>> TakeMemory(DeviceArena* arena, std::size_t smallest) {
   std::vector<DeviceBuffer<char>> taken;
   std::size_t size = 0, total = 0;
@@ -268,10 +268,10 @@ TEST(ExactMemoryTest, ASetThatDoesNotFitIsToldHowMuchItNeeds) {
   std::shared_ptr<SortedMatrix const> const sorted = host::SortColumns(rows, 2);
   auto const grow = [&](TreeBuilder* builder) { return builder->Grow(c.params, gradients, {}); };
   Tree const expected = grow(MakeHostExactBuilder(sorted, 2).get());
-  EXPECT_EQ(grow(MakeCudaExactBuilder(sorted, 0, 2).get()), expected);  // code of kernels is on the device from now on
+  EXPECT_EQ(grow(MakeCudaExactBuilder(sorted, 0, 2).get()), expected);  // the code of kernels is on the device now
   DeviceArena arena{"This test"};
   {
-    // Streams and the like may take from what is left: less than 32 MiB. Columns take 4 bytes for each of their values.
+    // Less than 32 MiB are left, for streams and the like. Columns take 4 bytes for each of their values.
     DeviceBuffer<char> spare{&arena, "spare", 24 << 20};
     auto const taken = TakeMemory(&arena, 8 << 20);
     spare = {};

@@ -20,18 +20,18 @@ namespace {
 
 constexpr std::uint32_t kOutputs = 3;
 
-enum class Where { kStaged, kTiles, kSparse };  // kernels that read rows in different ways
+enum class Where { kStaged, kTiles, kSparse };  // how the kernel reads rows
 
 struct CudaForestCase {
   char const* name;
   DataShape shape;
   FeatureIndex tested;              ///< features that trees test
-  std::vector<std::size_t> leaves;  ///< of the trees
+  std::vector<std::size_t> leaves;  ///< leaves of each tree
   bool dense;
   Where where;
   std::uint32_t outputs{kOutputs};
   bool stored_nans{false};
-  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
+  std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
 };
 
 void PrintTo(CudaForestCase const& c, std::ostream* os) { *os << c.name; }
@@ -89,7 +89,7 @@ class CudaForestTest : public ::testing::TestWithParam<CudaForestCase> {
     auto const values = RandomForestValues(c.shape, c.levels, 72);
     for (std::size_t i = 0; i < c.leaves.size(); ++i) {
       auto const output = static_cast<std::uint32_t>(i * i % c.outputs);
-      // The first of several splits on numbers only, and others among them.
+      // If there are several trees, the first and every seventh after it split on numbers only.
       std::uint32_t const levels = i % 7 == 0 && c.leaves.size() > 1 ? 0 : c.levels;
       GivenTree tree = RandomTree({c.leaves[i], c.tested, output, i % 4 == 3, levels}, values, &random);
       if (i % 5 == 4) tree.weight = 0.7f;
@@ -125,7 +125,7 @@ TEST_P(CudaForestTest, MarginsAndLeavesEqualTheHosts) {
   std::size_t const trees = forest_.trees();
   device.Append(forest_, 0, trees, stream);
   device.SetWeights(forest_.weights(), stream);
-  // On a GPU with less shared memory more is read where it lies.
+  // A GPU with less shared memory reads more rows from device memory.
   ForestPlan const plan = MakeForestPlan({rows(), std::max(1U, device.features()), trees, device.words(0, trees),
                                           limits.processors, limits.block_bytes, limits.processor_bytes});
   if (limits.block_bytes >= 227 << 10) {
@@ -211,10 +211,10 @@ class CudaForestGrowthTest : public ::testing::Test {
   reference::Values values_{RandomForestValues({700, 5, 0.1}, 50, 77)};
   MemorySource source_{values_};
   Forest forest_;
-  Forest categorical_;  ///< from tree 5 on
+  Forest categorical_;  ///< trees from number 5 on split on categories
 };
 
-// As a training does: one more tree, and the margins of all rows advanced by it.
+// A training does this: it adds one tree, and advances the margins of all rows by it.
 TEST_F(CudaForestGrowthTest, TreesMayBeAddedOneByOne) {
   DeviceArena arena{"The test"};
   Stream const stream;
@@ -240,7 +240,7 @@ TEST_F(CudaForestGrowthTest, TreesMayBeAddedOneByOne) {
   }
 }
 
-// Those added since may be all that the host still has.
+// The host may have no trees any more but those added since.
 TEST_F(CudaForestGrowthTest, TreesMayComeFromSeveralForests) {
   DeviceArena arena{"The test"};
   Stream const stream;
@@ -279,7 +279,7 @@ TEST_F(CudaForestGrowthTest, TreesWithSetsMayFollowOthers) {
   EXPECT_EQ(Bits(margins), Bits(expected));
 }
 
-// As a training with DART does: weights of old trees change with every new one.
+// In a training with DART the weights of old trees change with every new one.
 TEST_F(CudaForestGrowthTest, WeightsMayChange) {
   DeviceArena arena{"The test"};
   Stream const stream;
@@ -329,7 +329,7 @@ TEST_F(CudaForestGrowthTest, RefusesWhatIsNotThere) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>(
                 [&] { cuda::PredictLeaves(matrix, device, 5, 31, margins.data(), limits, stream); }, {"Trees 5 to 31"}),
             "");
-  for (FeatureIndex const features : {2U, 40U}) {  // dense, sparse
+  for (FeatureIndex const features : {2U, 40U}) {  // dense data, sparse data
     MemorySource const bad{{{{0, 1.0f}}, {{0, 1.0f}, {features, 1.0f}}}, features};
     std::vector<std::string> const parts{"Row 1", "feature " + std::to_string(features)};
     EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { cuda::RawMatrix(bad, &arena, stream, 2); }, parts), "");
@@ -344,7 +344,7 @@ TEST_F(CudaForestGrowthTest, RefusesWhatIsNotThere) {
 TEST_F(CudaForestGrowthTest, AForestThatFindsNoMemoryIsAsBefore) {
   Stream const stream;
   DeviceArena arena{"Predicting on the GPU"};
-  for (std::int64_t n = 0; n < 5; ++n) {  // trees, nodes, their numbers; words of sets, where those of a tree begin
+  for (std::int64_t n = 0; n < 5; ++n) {  // trees, nodes, their numbers; words of sets, first words of trees
     cuda::DeviceForest device{&arena};
     device.Append(categorical_, 0, 3, stream);
     FailDeviceAllocation(n);
@@ -379,7 +379,7 @@ TEST(CudaRawMatrixTest, TakesTheMemoryItSays) {
   }
 }
 
-// More than the three pieces that are on their way at a time, of a batch that is larger than all.
+// There are more pieces than the three that are on their way at a time, and the batch is larger than all three.
 TEST(CudaForestStreamTest, PiecesFollowEachOther) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   DeviceArena arena{"The test"};
@@ -431,7 +431,7 @@ TEST(CudaForestStreamTest, ARowMayBeLongerThanAPiece) {
     cuda::PredictMarginsStreamed(source, &device, 0, 3, RowMajor(streamed.data(), 4, 1), 0, 2);
     EXPECT_EQ(Bits(streamed), Bits(expected)) << step;
     cuda::RawMatrix const matrix{source, &arena, stream, 2};
-    EXPECT_EQ(matrix.dense(), step <= 2);  // with an empty row of four
+    EXPECT_EQ(matrix.dense(), step <= 2);  // one of the four rows is empty
     cuda::PredictMargins(matrix, device, 0, 3, RowMajor(margins.data(), 4, 1), limits, stream);
     stream.Wait("predicting");
     EXPECT_EQ(Bits(ToHost(margins)), Bits(expected)) << step;
@@ -452,7 +452,7 @@ TEST(CudaForestStreamTest, NothingIsNothing) {
   cuda::RawMatrix const matrix{empty, &arena, stream, 1};
   cuda::PredictMargins(matrix, device, 0, 1, RowMajor<float>(nullptr, 0, 1), CurrentDeviceLimits(), stream);
   EXPECT_EQ(matrix.rows(), 0U);
-  // Rows without features have a leaf, too.
+  // A row without features has a leaf, too.
   MemorySource const no_features{std::vector<std::vector<Entry>>(40), 0};
   std::vector<float> margins(40, 1.0f);
   cuda::PredictMarginsStreamed(no_features, &device, 0, 1, RowMajor(margins.data(), 40, 1), 0, 2);

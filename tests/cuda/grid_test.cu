@@ -40,10 +40,10 @@ class CudaGrid : public ::testing::Test {
   DeviceArena arena_{"A test"};
 
  private:
-  std::optional<Stream> stream_;  ///< none without a device
+  std::optional<Stream> stream_;  ///< empty without a device
 };
 
-/// Of a chain: values from all over the array are read and one more written. Some blocks are late.
+/// One kernel of a chain. It reads values from all over the array and writes one more. Some blocks are late.
 __global__ void AddOneKernel(std::uint32_t const* from, std::uint32_t* to, std::uint32_t n) {
   WaitForKernelBefore();
   if (blockIdx.x % 7 == 3) {
@@ -104,7 +104,7 @@ TEST_F(CudaGrid, AWarpFindsTheJobThatOneThreadFinds) {
   std::mt19937 random{1};
   for (std::uint32_t jobs : {1U, 2U, 31U, 32U, 33U, 63U, 64U, 1000U, 1024U, 1025U, 5000U}) {
     std::vector<std::uint32_t> first{0};
-    while (first.size() < jobs) first.push_back(first.back() + random() % 3);  // jobs of no items, too
+    while (first.size() < jobs) first.push_back(first.back() + random() % 3);  // some jobs have no items
     std::uint32_t const items = first.back() + 2;
     DeviceBuffer<std::uint32_t> const on_device = Upload(&arena_, "jobs", first.data(), first.size());
     DeviceBuffer<std::uint32_t> const found{&arena_, "jobs", items};

@@ -1,4 +1,4 @@
-// The histogram kernels against sums on the host. Rows in lists, by paths, and told their paths on the way.
+// The histogram kernels against sums on the host, for rows in lists, by paths, and with paths that the kernel tells.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace xgbgpu::cuda {
 namespace {
 
-/// One job for each run of rows: `rows_of_jobs`, again and again, until `jobs` have been made.
+/// Each job has a run of rows. Their sizes are `rows_of_jobs`, repeated until there are `jobs`.
 struct SumCase {
   char const* name;
   std::vector<std::uint32_t> rows_of_jobs;
@@ -22,7 +22,7 @@ struct SumCase {
   BinIndex bins;
   bool missing{false};
   std::uint32_t unit_rows{128};
-  int processors{0};  ///< 0: all
+  int processors{0};  ///< multiprocessors that are used; 0: all
 };
 
 void PrintTo(SumCase const& c, std::ostream* os) { *os << c.name; }
@@ -50,7 +50,7 @@ std::vector<SumCase> const kCases{{"OneRow", {1}, 1, 28, 256},
                                   {"FiveProcessors", {5000, 3, 700}, 6, 28, 256, true, 128, 5},
                                   {"AShare", {50003}, 2, 28, 256, true, 512, 33}};
 
-/// Random rows, and what kernels read of them. Row r has bins, a gradient in either format, and belongs to a job.
+/// Makes random rows, and what kernels read of them. A row has bins and a gradient in either format, and is in a job.
 class SumStage {
  public:
   SumStage(SumCase const& c, bool narrow) : c_{c}, limits_{CurrentDeviceLimits()}, narrow_{narrow} {
@@ -77,7 +77,7 @@ class SumStage {
   std::uint32_t rows(std::uint32_t job) const { return first_row_[job + 1] - first_row_[job]; }
   std::uint32_t Symbol(std::uint32_t row, FeatureIndex f) const { return symbols_[row * std::size_t{c_.features} + f]; }
 
-  /// Rows in lists, in a random order.
+  /// Sums rows in lists, in a random order.
   void SumLists() {
     std::vector<RowRecord> records(rows_);
     for (std::uint32_t r = 0; r < rows_; ++r) records[r] = {r, narrow_gradients_[r]};
@@ -105,7 +105,7 @@ class SumStage {
     Compare([](std::uint32_t) { return true; });
   }
 
-  /// Every job sums the rows of one path among its own. `path`: of every row, 0 if it is empty.
+  /// Every job sums those of its rows whose path is `job_path`. `path` has the path of every row; empty: all are 0.
   void SumOfPaths(std::vector<std::uint8_t> const& path, std::uint32_t job_path) {
     std::vector<PathJob> jobs = MakePathJobs(job_path);
     auto const device_jobs = UploadJobs(jobs);
@@ -116,9 +116,9 @@ class SumStage {
     Compare([&](std::uint32_t r) { return path.empty() || path[r] == job_path; });
   }
 
-  /// Two siblings' rows are divided, by features 0 and 2, and those that go to one child of each are summed: the first
-  /// one's in the first half of the jobs' slots. `path`: of the parents' level, below `depth` levels; the siblings are
-  /// `parent`, which is even, and the next.
+  /// Divides the rows of two siblings, by features 0 and 2, and sums those that go to one child of each. The first
+  /// sibling's sums are in the first half of the jobs' slots. `path` has paths at the parents' level, below `depth`
+  /// levels. The siblings are `parent`, which is even, and the next.
   void SumPairs(std::vector<std::uint8_t> const& path, int depth, std::uint32_t parent, bool left) {
     if (!PairsFitShared(matrix_.view, Bounds().symbols, limits_)) {
       EXPECT_TRUE(matrix_.view.symbol_bytes == 2 || limits_.block_bytes < 200 << 10);
@@ -166,8 +166,8 @@ class SumStage {
     }
   }
 
-  /// The rows of one parent are divided by feature 0, and those that go to one child are summed. `path`: of the
-  /// parents' level, below `depth` levels; empty: the parent is the root, and `parent` 0.
+  /// Divides the rows of one parent by feature 0, and sums those that go to one child. `path` has paths at the parent's
+  /// level, below `depth` levels. If it is empty, the parent is the root, and `parent` is 0.
   void SumWhileDividing(std::vector<std::uint8_t> const& path, int depth, std::uint32_t parent, bool left) {
     std::vector<PathJob> jobs = MakePathJobs(2 * parent + (left ? 0 : 1));
     auto const device_jobs = UploadJobs(jobs);
@@ -230,7 +230,7 @@ class SumStage {
   }
   BinIndex BinsOf(FeatureIndex f) const { return f % 5 == 4 ? 3 : c_.bins; }
 
-  /// As large as they may be: sums of narrow ones must not overflow, those of wide ones need both words.
+  /// Makes gradients as large as they may be. Sums of narrow ones must not overflow; sums of wide ones need both words.
   void MakeGradients() {
     std::vector<GradientPair> wide;
     for (std::uint32_t r = 0; r < rows_; ++r) {
@@ -277,7 +277,7 @@ class SumStage {
     return paths;
   }
 
-  /// Clears the sums, and tells the kernel what there is to do.
+  /// Clears the sums, and tells the kernel how many jobs and units there are.
   void Start(std::uint32_t jobs, std::uint32_t units) {
     LevelState state{};
     state.sum_jobs = jobs;
@@ -291,7 +291,7 @@ class SumStage {
   void Compare(In&& in) {
     Compare(in, [](std::uint32_t) { return false; });
   }
-  /// in(row), other(row): is it summed by its job, or, in other slots, with it?
+  /// in(row): does the row's job sum it? other(row): does the job sum it in its other slot?
   template <typename In, typename Other>
   void Compare(In&& in, Other&& other) {
     std::vector<GradientSum> expected(sums_.size()), sums(sums_.size());
@@ -356,7 +356,7 @@ TEST_P(HistogramKernelTest, SumsAsTheHost) {
     for (std::uint8_t& p : few) p = static_cast<std::uint8_t>(random() % 4);
     for (std::uint8_t& p : numbers) p = static_cast<std::uint8_t>(random() % 5 == 0 ? 1 : 4 + random() % 4);
     ASSERT_NO_FATAL_FAILURE(stage.SumOfPaths(few, 2));
-    ASSERT_NO_FATAL_FAILURE(stage.SumOfPaths(few, 9));  // of no row
+    ASSERT_NO_FATAL_FAILURE(stage.SumOfPaths(few, 9));  // no row has this path
     ASSERT_NO_FATAL_FAILURE(stage.SumWhileDividing({}, 0, 0, true));
     ASSERT_NO_FATAL_FAILURE(stage.SumWhileDividing(numbers, 2, 3, false));
     ASSERT_NO_FATAL_FAILURE(stage.SumPairs(numbers, 2, 2, false));

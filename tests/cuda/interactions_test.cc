@@ -20,11 +20,11 @@ struct CudaInteractionsCase {
   char const* name;
   DataShape shape;
   FeatureIndex tested;              ///< features that trees test
-  std::vector<std::size_t> leaves;  ///< of the trees
+  std::vector<std::size_t> leaves;  ///< leaves of each tree
   std::uint32_t outputs{1};
   bool chains{false};
   bool stored_nans{false};
-  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
+  std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
 };
 
 void PrintTo(CudaInteractionsCase const& c, std::ostream* os) { *os << c.name; }
@@ -39,7 +39,7 @@ std::vector<CudaInteractionsCase> Cases() {
       {"ThirtyOneRows", {31, 6, 0.2}, 6, mixed},
       {"ThirtyThreeRows", {33, 6, 0.2}, 6, mixed, 2},
       {"SixtyFiveRows", {65, 6, 0.2}, 6, mixed, 2},
-      {"ManyRows", {30000, 28, 0.1}, 28, {64, 64}},  // several blocks
+      {"ManyRows", {30000, 28, 0.1}, 28, {64, 64}},  // takes several blocks
       {"ManyOutputs", {700, 12, 0.1}, 12, mixed, 7},
       {"StoredNaN", {2500, 12, 0.4}, 12, mixed, 2, false, true},
       {"BeyondTheData", {2000, 5, 0.1}, 9, mixed, 2},

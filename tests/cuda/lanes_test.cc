@@ -30,7 +30,7 @@ struct LaneCase {
   FeatureIndex columns;
   double density;
   TrainParams params;
-  float heavy_weight{1};  ///< of one row
+  float heavy_weight{1};  ///< weight of one row
 };
 
 void PrintTo(LaneCase const& c, std::ostream* os) { *os << c.name; }
@@ -94,7 +94,7 @@ std::vector<LaneCase> LaneCases() {
   return cases;
 }
 
-/// A training on labels of classes, or with heavy tails, by rounds.
+/// The data of a training by rounds, with labels of classes or with heavy tails.
 class LaneData {
  public:
   explicit LaneData(LaneCase const& c)
@@ -133,7 +133,7 @@ class LaneData {
 
 struct Training {
   std::vector<Tree> trees;
-  std::vector<std::uint32_t> margins;  ///< bits, row-major
+  std::vector<std::uint32_t> margins;  ///< the margins' bits, row-major
 };
 bool operator==(Training const& a, Training const& b) { return a.trees == b.trees && a.margins == b.margins; }
 void PrintTo(Training const& training, std::ostream* os) { *os << training.trees.size() << " trees"; }
@@ -159,7 +159,7 @@ Training OnHost(LaneCase const& c, LaneData const& data) {
   return training;
 }
 
-/// One training on a device, which can be made again and again.
+/// One training on a device, which can be repeated.
 class OnDevice {
  public:
   OnDevice(LaneCase const& c, LaneData const& data, LanePolicy const& policy)
@@ -213,7 +213,7 @@ TEST_P(CudaLanesTest, SameModelWithAnyNumberOfLanes) {
   EXPECT_GT(expected.trees[0].size(), 1U);
   for (LanePolicy const& policy : {Lanes(1), Lanes(2), Lanes(3, 1), Lanes(16), Lanes(64, 1e9)}) {
     OnDevice device{c, data, policy};
-    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time all trees have been recorded
+    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time all trees are recorded
       Training const found = device.Train();
       ASSERT_EQ(found.trees, expected.trees) << policy.most_lanes << " lanes, training " << repeat;
       ASSERT_EQ(found.margins, expected.margins) << policy.most_lanes << " lanes, training " << repeat;
@@ -248,9 +248,9 @@ TEST_F(CudaLaneTest, TimedTreesComeOneByOne) {
   int tree = 0, last = kNoTree;
   double end = 0;
   for (TraceStage const& entry : timeline.entries()) {
-    if (last != kNoTree && entry.tree != last) end = 0;  // clocks were brought together anew after tree `last`
+    if (last != kNoTree && entry.tree != last) end = 0;  // clocks were compared anew after tree `last`
     last = entry.tree;
-    // Events tell half microseconds, and four of them are between the two.
+    // Events have a resolution of half a microsecond, and both numbers depend on four of them.
     EXPECT_GE(entry.start_us, end - 2) << entry.name << " of tree " << entry.tree;
     end = entry.start_us + entry.duration_us;
     if (entry.tree == kNoTree) continue;
@@ -295,7 +295,7 @@ TEST_F(CudaLaneTest, OnlyWhatIsNeededIsHeld) {
   EXPECT_GT(one, 0U);
   for (std::uint32_t const lanes : {2U, 4U, 8U}) EXPECT_EQ(held(8, lanes, "histograms"), lanes * one);
   EXPECT_EQ(held(8, 20, "histograms"), 8 * one);
-  // Gradients are read where they are if every tree has a lane, else copied to each lane.
+  // Gradients are read where they are if every tree has a lane; else they are copied to each lane.
   std::size_t const own = held(8, 8, "gradients"), copy = c_.rows * sizeof(GradientPair);
   EXPECT_GE(own, 8 * copy);
   EXPECT_EQ(held(8, 1, "gradients"), own + copy);
@@ -308,7 +308,7 @@ TEST_F(CudaLaneTest, OnlyWhatIsNeededIsHeld) {
   EXPECT_EQ(device.builder().memory().bytes, single.builder().memory().bytes);
 }
 
-// Where memory is short for several trees at a time, one lane goes on alone.
+// If memory is short for several trees at a time, one lane goes on alone.
 TEST_F(CudaLaneTest, EveryAllocationMayFail) {
   LaneData const data{c_};
   Training const expected = OnHost(c_, data);
@@ -344,7 +344,7 @@ TEST_F(CudaLaneTest, AnErrorInOneLaneNamesItsRow) {
   OnDevice device{c_, data, Lanes(4)};
   Training const expected = device.Train();
   CudaTreeBuilder& builder = device.builder();
-  // Several targets: the gradient of one row is infinite for output 2 alone.
+  // There are several targets. The gradient of one row is infinite for output 2 alone.
   std::vector<float> labels(std::size_t{c_.rows} * c_.outputs, 0.5f);
   labels[345 * c_.outputs + 2] = std::numeric_limits<float>::infinity();
   auto const rows = builder.MakeResidentRows(c_.outputs);
@@ -361,7 +361,7 @@ TEST_F(CudaLaneTest, AnErrorInOneLaneNamesItsRow) {
   EXPECT_EQ(device.Train(), expected);
 }
 
-// Whoever waits for the whole device spoils what any thread is recording: freeing rows must not.
+// A wait for the whole device spoils what any thread is recording, so freeing rows must not wait so.
 TEST_F(CudaLaneTest, RowsAreFreedWhileAnotherThreadRecords) {
   LaneData const data{c_};
   OnDevice device{c_, data, Lanes(4)};
@@ -395,7 +395,7 @@ TEST_F(CudaLaneTest, TreesAreGrownThoughTheirRecordingIsSpoilt) {
   }
 }
 
-// The trainer's side: what was started ahead is used by the calls that it was started for.
+// Through Trainer: trees that were started ahead are used by the calls that they were started for.
 TEST_F(CudaLaneTest, TheTrainerTakesTreesInTheirOrderOrNone) {
   LaneData const data{c_};
   Training const expected = OnHost(c_, data);

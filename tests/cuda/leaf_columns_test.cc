@@ -22,7 +22,7 @@ GrowOptions OnDevice() {
   return options;
 }
 
-/// Rows that end inside and at the end of a vector, a warp and a grid; more columns than a kernel takes.
+/// Rows end inside and at the end of a vector, a warp and a grid. There are more columns than a kernel takes.
 TEST(CudaLeafColumnsTest, AreWeighedInOrder) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   for (std::size_t const rows : {1, 31, 32, 33, 1000, 100003}) {
@@ -47,7 +47,7 @@ class Rounds {
     targets_.label_columns = kOutputs;
   }
 
-  /// Every round's gradients are those of the margins without the tree before the last.
+  /// Weighs columns, so that every round's gradients are of the margins without the tree before the last.
   void Weigh(LeafColumns* columns) {
     std::vector<float> weights(columns->columns(), 1.0f);
     if (weights.size() > 1) weights[weights.size() - 2] = 0;
@@ -78,7 +78,7 @@ class Rounds {
     return margins;
   }
 
-  /// The same, with the rows of the training as rows of evaluation, too.
+  /// Expects the same on a device, where the training's rows are also evaluated.
   void ExpectSameOnDevice(std::vector<float> const& expected) {
     Trainer trainer{MakeDataset(c_, OnDevice()), BackendKind::kCuda, 2};
     auto const rows = trainer.MakeResidentRows(kOutputs);
@@ -90,7 +90,7 @@ class Rounds {
       Weigh(rows.get());
       rows->ComputeGradients(kObjective);
       auto const trees = TreesOf(round);
-      trainer.StartAhead(c_.params, rows.get(), trees);  // in several lanes
+      trainer.StartAhead(c_.params, rows.get(), trees);  // these grow in several lanes
       for (RoundTree const& wanted : trees) {
         Tree const tree = trainer.Grow(c_.params, rows.get(), wanted.output, wanted.key);
         trainer.AddLeafValues(tree.leaf_value, rows.get(), wanted.output);

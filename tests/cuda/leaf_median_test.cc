@@ -13,7 +13,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// What medians keep on the device stays from case to case.
+/// Computes medians on the device. What they keep there stays from case to case.
 class DeviceMedians {
  public:
   void Expect(LeafRows const& c, bool weighted) {
@@ -51,7 +51,7 @@ TEST(CudaLeafMedianTest, EqualsHost) {
   for (bool const weighted : {false, true}) device.Expect(RandomLeafRows("none", {0, 3}), weighted);
 }
 
-/// Lane 0 sums 256 weights a step: lengths around whole steps.
+/// Lane 0 of a warp sums 256 weights a step. Lengths are near whole steps.
 TEST(CudaLeafMedianTest, SumsOfAnyLength) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   DeviceMedians device;
@@ -59,7 +59,7 @@ TEST(CudaLeafMedianTest, SumsOfAnyLength) {
     device.Expect(RandomLeafRows("of " + std::to_string(rows), {rows, 1}), true);
 }
 
-/// A forest of two rounds, on resident rows and on the host.
+/// Trains a forest of two rounds, on resident rows and on the host.
 struct Forest {
   std::vector<Tree> trees;
   std::vector<float> margins;
@@ -114,7 +114,7 @@ class ForestCase {
     rows->SetTargets(targets_);
     for (std::uint32_t round = 0; round < 2; ++round) {
       rows->ComputeGradients(kObjective);
-      trainer.StartAhead(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // in two lanes
+      trainer.StartAhead(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
       for (std::uint32_t k = 0; k < 2; ++k) {
         Tree tree = trainer.Grow(c_.params, rows.get(), 0, {round, k});
         trainer.AdaptLeaves(&tree, rows.get());
@@ -126,7 +126,7 @@ class ForestCase {
     return made;
   }
 
-  /// After gradients of another objective there is nothing to adapt leaves to.
+  /// Expects an error: after gradients of another objective there is nothing to adapt leaves to.
   void ExpectRefused() const {
     GrowOptions options;
     options.kind = BackendKind::kCuda;

@@ -1,6 +1,5 @@
-// Keeps the first CUDA device busy until standard input ends: what another user of it does to a training.
-//
-// Grows trees, and takes, fills and gives back memory, so that both kernels and allocations get in the way.
+// Keeps the first CUDA device busy until standard input ends, as another user of it would. It grows trees, and takes,
+// fills and gives back memory, so that kernels and allocations get in the way of a training.
 
 #include <poll.h>
 #include <unistd.h>

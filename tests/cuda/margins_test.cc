@@ -1,5 +1,5 @@
-// Margins on a device, which rounds advance before the host has seen the tree: they are those of the host, bit for bit,
-// also where leaf values turn out to be others, or margins are set meanwhile.
+// Margins on a device, which rounds advance before the host has seen the tree, are those of the host, bit for bit, also
+// if leaf values turn out to be others, or margins are set meanwhile.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -23,7 +23,7 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
            With([](TrainParams*) {}), With([](TrainParams* p) { p->max_depth = 9; }),
            With([](TrainParams* p) { p->max_depth = 1; }),
            With([](TrainParams* p) { p->reg_alpha = 0.5f, p->max_delta_step = 0.1f; }),
-           With([](TrainParams* p) { p->min_child_weight = 1e9f; }),  // a root alone
+           With([](TrainParams* p) { p->min_child_weight = 1e9f; }),  // the tree is a single root
            With([&](TrainParams* p) {
              p->monotone_constraints.resize(c.values.features);
              p->monotone_constraints[0] = 1;
@@ -33,7 +33,7 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->sampling_method = SamplingMethod::kGradientBased;
              p->subsample = 0.2f;
            }),
-           With([](TrainParams* p) {  // cut out of a whole tree by the host
+           With([](TrainParams* p) {  // the host cuts it out of a whole tree
              p->grow_policy = GrowPolicy::kLossGuide;
              p->max_leaves = 40;
            }),
@@ -46,7 +46,7 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->max_leaves = 61;
              p->max_depth = 0;
            }),
-           With([](TrainParams* p) {  // has ended before rows are moved
+           With([](TrainParams* p) {  // ends before rows are moved
              p->max_leaves = 5;
              p->max_depth = 0;
            }),
@@ -151,7 +151,7 @@ TEST_P(UnusualRoundTest, AForestOnTheSameGradients) {
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// A sample may do without the gradients of other rows, but not without their errors.
+// A sample does not need the gradients of other rows, but their errors must be told.
 TEST_P(UnusualRoundTest, GradientsThatAreNotFiniteAreTold) {
   for (float const value : {std::numeric_limits<float>::quiet_NaN(), 3e38f, 1e30f}) {
     bool told = false;
@@ -176,7 +176,7 @@ TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   others->SetTargets({labels.data()});
   others->SetMargins(expected);
   others->ComputeGradients({Objective::kSquaredError});
-  both.cuda().Begin(params_, others.get(), {{0, {0, 0}}});  // abandoned by the next, with what it has in store
+  both.cuda().Begin(params_, others.get(), {{0, {0, 0}}});  // the next Begin abandons it, with margins ahead
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
   both.Begin(params_);
   ASSERT_NO_FATAL_FAILURE(both.Finish());
@@ -191,7 +191,7 @@ TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   EXPECT_EQ(Bits(margins), Bits(expected));
 }
 
-// Memory for margins ahead is given up where it is wanted for anything else.
+// Memory for margins ahead is given up if anything else needs it.
 TEST_P(UnusualRoundTest, EveryAllocationMayFail) {
   auto const train = [&] {
     TwoTrainings both{case_};

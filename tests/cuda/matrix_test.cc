@@ -23,7 +23,7 @@ std::vector<std::uint8_t> Bytes(DeviceBuffer<T> const& buffer) {
   return bytes;
 }
 
-/// What differs first; empty if nothing does.
+/// Returns what differs first; empty if nothing does.
 std::string Difference(DeviceMatrix const& a, DeviceMatrix const& b) {
   DeviceMatrixView const &v = a.view, &w = b.view;
   if (v.rows != w.rows || v.features != w.features || a.stored != b.stored) return "size";
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Data, CudaMatrixTest, ::testing::ValuesIn(DataCases()),
 
 TEST(CudaLongRowTest, RowsMayBeLongerThanAPiece) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
-  constexpr FeatureIndex kFeatures = 2500000;  // 10 MB of floats a row; 1.25 million entries take as much
+  constexpr FeatureIndex kFeatures = 2500000;  // a row is 10 MB of floats; 1.25 million entries take as much
   for (FeatureIndex const step : {1U, 2U, 3U}) {
     std::vector<std::vector<Entry>> rows(3);
     Random random{87};
@@ -201,7 +201,7 @@ TEST_F(CudaDatasetTest, RawDataDoNotStayOnTheDevice) {
   Dataset::Build(source, {}, 256, 2, kDevice);  // what the driver takes at first use is taken
   std::size_t const before = FreeMemory();
   auto data = Dataset::Build(source, {}, 256, 2, kDevice);
-  // Three arrays are held; the driver may round each up to its 2 MiB pages. The raw values take 16 MB.
+  // Three arrays are held, and the driver may round each up to its pages of 2 MiB. Raw values would take 16 MB.
   EXPECT_GE(FreeMemory() + data->bytes() + 3 * (std::size_t{2} << 20), before);
   data.reset();
   EXPECT_EQ(FreeMemory(), before);
@@ -221,7 +221,7 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
     double missing;
     int max_bin;
     bool in_tiles;
-    int may_fail;  ///< allocations that are for speed alone, with what follows them
+    int may_fail;  ///< allocations that only serve speed, and those that follow them
   };
   for (Layout const layout : {Layout{500, 6, 0.0, 32, false, 0},
                               {500, 6, 0.8, 32, false, 0},
@@ -248,7 +248,7 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
         EXPECT_EQ(wrong, "") << "allocation " << n;
         continue;
       }
-      // Without tiles: CSR, or what takes less, records.
+      // Without tiles the matrix is CSR, or records if these take less.
       DeviceMatrix const& matrix = *data->device_matrix();
       EXPECT_EQ(matrix.view.dense, layout.missing == 0.0) << "allocation " << n;
       EXPECT_FALSE(matrix.view.sparse_in_tiles()) << "allocation " << n;

@@ -28,7 +28,7 @@ std::uint64_t Bits(double v) {
   return bits;
 }
 
-/// One scratch for everything: what an evaluation leaves there must not matter to the next one.
+/// Evaluates on a device with one scratch for all: what an evaluation leaves there must not change the next one.
 class Device {
  public:
   double Evaluate(MetricParams const& params, MetricCase const& c) {
@@ -75,7 +75,7 @@ class CudaMetricTest : public ::testing::TestWithParam<char const*> {
   }
   static bool IsArea() { return Params().kind == Metric::kAuc || Params().kind == Metric::kAucpr; }
 
-  /// Labels and predictions that every metric takes: classes, or 0 and 1; numbers in (0, 1), `levels` different ones.
+  /// Makes labels that every metric takes, classes or 0 and 1, and `levels` different predictions in (0, 1).
   static MetricCase Rows(std::uint64_t rows, std::uint32_t outputs, std::size_t levels, bool weighted) {
     Random random{rows * 31 + outputs * 7 + levels};
     MetricCase c{rows, OfClasses() ? 1 : outputs, outputs};
@@ -153,7 +153,7 @@ TEST_P(CudaMetricTest, UnusualValues) {
   }
 }
 
-/// An area of whole rows, and of rows that are not: the latter is only seen on the way.
+/// Labels are 0 or 1, or lie between. The device only finds out on the way that a row is not whole.
 TEST_P(CudaMetricTest, AreasWithoutWeights) {
   if (!IsArea()) GTEST_SKIP() << "no area under a curve";
   Device device;
@@ -166,7 +166,7 @@ TEST_P(CudaMetricTest, AreasWithoutWeights) {
       ExpectEqual(c, &device, "prediction " + std::to_string(value));
       device.ForgetMemory();
     }
-    // Runs of equal predictions across threads, blocks of threads and all rows.
+    // Runs of equal predictions go across threads, across blocks of threads, and over all rows.
     for (std::uint64_t const rows : {2047, 2049, 4097, 1000003}) {
       for (std::size_t const levels : {std::size_t{1}, std::size_t{2}, std::size_t{40}, std::size_t{1} << 22}) {
         ExpectEqual(Rows(rows, outputs, levels, false), &device, std::to_string(rows) + " rows");
@@ -208,7 +208,7 @@ TEST_P(CudaMetricTest, ErrorsAreTheHosts) {
     c.groups = {0, 2000, 5000};
     ExpectSameError(c, &device);
   }
-  // What failed has left nothing behind.
+  // A failed evaluation leaves nothing behind.
   ExpectEqual(Rows(5000, 2, 100, true), &device, "after errors");
   device.ForgetMemory();
   ExpectEqual(Rows(5000, 2, 100, true), &device, "in fresh memory");
@@ -218,7 +218,7 @@ class CudaRankingMetricTest : public ::testing::TestWithParam<char const*> {
  protected:
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 
-  /// Groups of up to `largest` rows, empty ones too.
+  /// Makes groups of up to `largest` rows, some of them empty.
   static MetricCase Rows(std::uint32_t groups, std::size_t largest) {
     Random random{groups + largest};
     std::vector<std::uint32_t> sizes(groups);
@@ -265,7 +265,7 @@ TEST_P(CudaRankingMetricTest, EqualsTheHosts) {
   }
 }
 
-/// Groups that several blocks of threads sum: of every size around a block's, at every kind of place.
+/// Several blocks of threads sum these groups, whose sizes are near a block's, and which begin at different places.
 TEST_P(CudaRankingMetricTest, LongGroupsEqualTheHosts) {
   MetricParams const params = *MetricByName(GetParam());
   Device device;

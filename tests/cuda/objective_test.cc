@@ -16,14 +16,14 @@ namespace xgbgpu::testing {
 namespace {
 
 bool SameFloat(float a, float b) {
-  return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b));  // bits of a NaN are no promise
+  return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b));  // the bits of a NaN may differ
 }
 
 /// How a view lies in device memory.
 struct Layout {
   char const* name;
   bool by_output;
-  std::size_t first;  ///< elements before it: 1 moves it off the multiples of 16 bytes
+  std::size_t first;  ///< elements before it; 1 moves it off the multiples of 16 bytes
   std::size_t gap;    ///< elements between neighbours
 };
 constexpr Layout kLayouts[] = {
@@ -39,7 +39,7 @@ OutputView<T> ViewOf(Layout const& layout, T* data, std::uint64_t rows, std::uin
   return {data + layout.first, rows, outputs, step * outputs, step};
 }
 
-/// Everything of one case on the device, as a layout says; labels and weights are off by `first` as well.
+/// All data of one case on the device, in a layout. Labels and weights are moved by `first`, too.
 class DeviceCase {
  public:
   DeviceCase(ObjectiveRows const& rows, Layout const& layout) : rows_{rows}, layout_{layout} {
@@ -66,7 +66,7 @@ class DeviceCase {
     return gradients;
   }
 
-  /// Into other memory, or over the margins.
+  /// Transforms margins into other memory, or in place.
   std::vector<float> Transformed(ObjectiveParams const& params, bool in_place) {
     DeviceBuffer<float> other{&arena_, "predictions", in_place ? 0 : margins_.size()};
     DeviceBuffer<float>& out = in_place ? margins_ : other;
@@ -76,7 +76,7 @@ class DeviceCase {
   }
 
  private:
-  /// The largest magnitudes, where the kernel that computes gradients finds them; it starts anew every time.
+  /// Expects the largest magnitudes, which the kernel that computes gradients finds. It begins anew every time.
   void ExpectMaxima(Objective kind, GradientMaxima const* on_device, std::vector<GradientPair> const& gradients) {
     bool const one_run = rows_.outputs == 1 && layout_.first == 0 && layout_.gap == 0 && kind != Objective::kSoftmax;
     if (!one_run) {
@@ -97,7 +97,7 @@ class DeviceCase {
     values.insert(values.begin(), layout_.first, 0.0f);
     return Upload(&arena_, "targets", values.data(), values.size());
   }
-  /// Row-major on the host.
+  /// Copies to the host, row-major.
   template <typename T>
   std::vector<T> Gathered(DeviceBuffer<T> const& device) {
     std::vector<T> all(device.size()), values;
@@ -121,7 +121,7 @@ class DeviceCase {
 void ExpectSame(ObjectiveRows const& rows, ObjectiveParams const& params) {
   for (Layout const& layout : kLayouts) {
     DeviceCase device{rows, layout};
-    for (bool const weighted : {true, false}) {  // smaller ones last: maxima begin anew
+    for (bool const weighted : {true, false}) {  // smaller ones come last, because maxima begin anew
       std::vector<GradientPair> expected(rows.margins.size());
       host::ComputeGradients(params, rows.Targets(weighted), rows.Margins(),
                              RowMajor(expected.data(), rows.rows, rows.outputs), 2);
@@ -135,7 +135,7 @@ void ExpectSame(ObjectiveRows const& rows, ObjectiveParams const& params) {
     }
     std::vector<float> expected(rows.margins.size());
     host::Transform(params, rows.Margins(), RowMajor(expected.data(), rows.rows, rows.outputs), 2);
-    for (bool const in_place : {false, true}) {  // the latter last: it takes the margins away
+    for (bool const in_place : {false, true}) {  // in place comes last, since it overwrites margins
       auto const found = device.Transformed(params, in_place);
       for (std::size_t i = 0; i < found.size(); ++i) {
         ASSERT_TRUE(SameFloat(found[i], expected[i]))
@@ -147,7 +147,8 @@ void ExpectSame(ObjectiveRows const& rows, ObjectiveParams const& params) {
   }
 }
 
-/// Below, at and above what threads and blocks take at once; the last needs more than one turn of a large device.
+/// Numbers below, at and above what threads and blocks take at once. The last needs more than one turn of a large
+/// device.
 constexpr std::uint64_t kRowCounts[] = {1, 3, 4, 5, 1023, 1025, 100003, 1500001};
 
 class CudaObjectiveTest : public ::testing::TestWithParam<ObjectiveCase> {
@@ -174,7 +175,7 @@ TEST_P(CudaObjectiveTest, SeveralTargets) {
     rows.MakeExtreme();
     ExpectSame(rows, ParamsOf(c.kind));
   }
-  // More outputs than a grid has blocks in y.
+  // There are more outputs than a grid has blocks in y.
   ExpectSame(ObjectiveRows{c.kind, 3, 70001, c.low, c.high}, ParamsOf(c.kind));
 }
 

@@ -1,5 +1,5 @@
-// Every function of the _ops.h files gives the same bits on a CUDA device as on the host: the ground on which the
-// backends' equality stands. Compiled with --fmad=false, as all device code of the project must be.
+// Every function of the _ops.h files gives the same bits on a CUDA device as on the host, on which the equality of the
+// backends rests. It is compiled with --fmad=false, as all device code of the project must be.
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ void ExpectSameBits(std::vector<In> const& in, F f) {
 
 constexpr std::size_t kSamples = 1 << 20;
 
-/// Doubles of every size: uniform bits, denormals, infinities and NaNs included, and a dense run around zero.
+/// Makes doubles of every size: uniform bits, with denormals, infinities and NaNs, and a dense run around zero.
 std::vector<double> Doubles() {
   std::mt19937_64 random{1};
   std::vector<double> values(kSamples);
@@ -102,7 +102,7 @@ struct Exp {
 struct Log {
   XGBGPU_HD double operator()(double x) const { return x != x ? 0.0 : PortableLog(x); }
 };
-/// The bits of a NaN are no promise.
+/// The bits of a NaN may differ.
 XGBGPU_HD double NotNaN(double x) { return x != x ? 0.0 : x; }
 struct LogGamma {
   XGBGPU_HD double operator()(double x) const { return NotNaN(PortableLogGamma(x)); }
@@ -241,7 +241,7 @@ TEST_F(CudaOps, GainsAndWeights) {
 }
 
 struct Bin {
-  float const* ends;  ///< managed memory: read on both sides
+  float const* ends;  ///< managed memory, which both sides read
   BinIndex n;
   XGBGPU_HD BinIndex operator()(float v) const { return LocalBin(ends, n, v); }
 };

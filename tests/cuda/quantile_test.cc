@@ -22,7 +22,7 @@ std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
   return bits;
 }
 
-/// Empty if both are the same to the bit.
+/// Returns what differs; empty if both have the same bits.
 std::string Difference(Cuts const& device, Cuts const& host) {
   if (device.ptr != host.ptr) return "numbers of bins differ";
   if (Bits(device.values) != Bits(host.values)) return "cut values differ";
@@ -50,7 +50,7 @@ TEST_P(CudaQuantileTest, EqualTheHosts) {
         ASSERT_EQ(Difference(found.cuts, host::ComputeCuts(plain, w, max_bin, 2)), "")
             << NameOf(reading) << ", max_bin " << max_bin << (w.empty() ? "" : ", weights");
         ASSERT_EQ(found.present, present) << NameOf(reading);
-        // Columns that have come by in several passes are not all there.
+        // After several passes not all columns are in memory.
         ASSERT_FALSE(reading.memory_bytes == 1 && c.shape.features > 1 && found.columns);
       }
     }
@@ -85,7 +85,8 @@ class CudaQuantileRuleTest : public ::testing::Test {
 };
 
 TEST_F(CudaQuantileRuleTest, LongRunsOfEqualValues) {
-  // Runs as long as a power of two and one more or less, so that every way to their ends is gone; one value in between.
+  // Runs are as long as a power of two, and one more or less, so that every way to find their ends is taken. One value
+  // lies in between.
   reference::Values values{0, 2};
   for (std::size_t run : {1U, 2U, 3U, 255U, 256U, 257U, 5000U, 1U, 4096U, 9000U, 1U, 1U, 70000U, 31U}) {
     for (std::size_t i = 0; i < run; ++i) {
@@ -129,7 +130,7 @@ TEST_F(CudaQuantileRuleTest, NoRowsAndNoColumns) {
 
 class CudaQuantileErrorTest : public CudaQuantileRuleTest {
  protected:
-  /// The device's text must be the host's.
+  /// Expects that the device's message is the host's.
   template <typename OnHost, typename OnDevice>
   static void ExpectSameError(OnHost&& on_host, OnDevice&& on_device) {
     std::string text;
@@ -159,8 +160,8 @@ TEST_F(CudaQuantileErrorTest, InfiniteValues) {
 
 TEST_F(CudaQuantileErrorTest, FeaturesThatDoNotExist) {
   for (FeatureIndex const bad : {FeatureIndex{2}, ~FeatureIndex{0}}) {
-    ExpectSameError(MemorySource{{{{0, 1.0f}}, {{bad, 1.0f}}}, 2}, {}, 16);                  // dense
-    ExpectSameError(MemorySource{{{{0, 1.0f}}, {{bad, 1.0f}}, {}, {}, {}, {}}, 2}, {}, 16);  // sparse
+    ExpectSameError(MemorySource{{{{0, 1.0f}}, {{bad, 1.0f}}}, 2}, {}, 16);                  // dense data
+    ExpectSameError(MemorySource{{{{0, 1.0f}}, {{bad, 1.0f}}, {}, {}, {}, {}}, 2}, {}, 16);  // sparse data
   }
 }
 

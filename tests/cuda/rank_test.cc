@@ -11,7 +11,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// Rows on the device; what ranking keeps there stays from call to call.
+/// Keeps rows on the device. What ranking keeps there stays from call to call.
 class DeviceRanking {
  public:
   void Expect(RankRows const& rows, ObjectiveParams const& params, bool weighted, bool grouped) {
@@ -51,7 +51,7 @@ class DeviceRanking {
   cuda::ObjectiveScratch scratch_{&arena_};
 };
 
-/// Every kind of ranking, weights or not, groups or all rows as one.
+/// Compares every kind of ranking, with weights and without, by groups and with all rows as one.
 void ExpectAll(std::vector<std::vector<std::uint32_t>> const& sizes) {
   DeviceRanking device;
   for (auto const& of_groups : sizes) {
@@ -77,7 +77,7 @@ TEST(CudaRankTest, EqualsTheHost) {
   std::vector<std::uint32_t> many(20000);
   Random random{3};
   for (auto& size : many) size = static_cast<std::uint32_t>(random.Below(60));
-  // A large set between small ones: what is kept is used for less, and grows.
+  // A large set comes between small ones: kept memory is used for less, and grows.
   ExpectAll({{1}, {100000, 1, 1000, 0, 31, 32}, {5, 5, 5}, many, {300000}});
 }
 

@@ -1,5 +1,5 @@
-// Trees on samples, host = CUDA: rows that are moved, margins that are advanced on the way to the leaves, samples that
-// are larger than there was room for; and the walk of all rows to their leaves.
+// Trees on samples, host = CUDA: rows that are moved, margins that advance while rows walk to their leaves, samples
+// that are larger than their room, and the walk of all rows to their leaves.
 #include "sample/sample.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class Pair {
         host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
         cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)} {}
 
-  /// Grows a tree in both and compares everything that comes of it.
+  /// Grows a tree in both and compares all results.
   void Compare(TreeCase const& c, TreeKey key) {
     Tree const& expected = tree_ = host_->Grow(c.params, c.gradients, key);
     ASSERT_EQ(cuda_->Grow(c.params, c.gradients, key), expected);
@@ -53,7 +53,7 @@ class Pair {
     EXPECT_EQ(positions, host_positions);
     EXPECT_EQ(out, host_out);
   }
-  /// The one that was compared last.
+  /// Returns the tree that was compared last.
   Tree const& tree() const { return tree_; }
 
  private:
@@ -76,7 +76,7 @@ struct Shape {
   char const* name;
   testing::DataShape data;
   int max_bin;
-  std::size_t levels{0};  ///< of two categorical columns
+  std::size_t levels{0};  ///< categories of two columns; 0: there are none
 };
 
 class SampleShapeTest : public ::testing::TestWithParam<Shape> {};
@@ -102,7 +102,7 @@ TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
         ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
         c.params.max_depth = 0;  // with an order
         ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
-        c.params = TrainParams{};  // one on all rows in between
+        c.params = TrainParams{};  // a tree on all rows comes in between
         c.params.max_depth = depth;
         if (depth == 6) {
           ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
@@ -112,8 +112,8 @@ TEST_P(SampleShapeTest, SameTreesMarginsAndLeaves) {
   }
 }
 
-// Records of 32, 16, 8 and 4 bytes; symbols of two bytes; several tiles; more than paths are used for; sparse;
-// categories.
+// Shapes have records of 32, 16, 8 and 4 bytes, symbols of two bytes, several tiles, more tiles than paths are used
+// for, sparse data, and categories.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, SampleShapeTest,
     ::testing::Values(Shape{"Record32", {300000, 28, 0.05, 60}, 256}, Shape{"Record16", {70001, 13, 0.0, 40}, 64},
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"SparseCategories", {20000, 20, 0.9}, 64, 30}),
     [](auto const& c) { return std::string{c.param.name}; });
 
-/// Every row walks through the finished tree: of all rows, or of a sample.
+/// Compares trees on all rows, and on a sample, through which every row walks when they are finished.
 void CompareWalks(Pair* pair, TreeCase* c, std::uint32_t* iteration) {
   for (float subsample : {1.0f, 0.9f}) {
     c->params.subsample = subsample;
@@ -135,7 +135,7 @@ void CompareWalks(Pair* pair, TreeCase* c, std::uint32_t* iteration) {
   }
 }
 
-// Symbols of one byte or two, missing or not; one tile or two; rows that fill no block.
+// Symbols have one byte or two; values may be missing; there are one tile or two, and rows that do not fill a block.
 TEST(WalkTest, MatricesOfEveryLayout) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   std::uint32_t iteration = 0;
@@ -157,7 +157,7 @@ TEST(WalkTest, MatricesOfEveryLayout) {
   }
 }
 
-// Rows of large matrices are moved: those of some layouts walk from where they were then, the others from the root.
+// Rows of large matrices are moved. In some layouts they walk from the node where they were then, else from the root.
 TEST(WalkTest, RowsThatWereMoved) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   for (Shape const& shape :
@@ -171,7 +171,7 @@ TEST(WalkTest, RowsThatWereMoved) {
     }
     Pair pair{c};
     std::uint32_t iteration = 0;
-    for (int depth : {4, 5, 8, 12}) {  // moved never, once and more than once
+    for (int depth : {4, 5, 8, 12}) {  // rows are moved never, once, and more than once
       SCOPED_TRACE(depth);
       c.params = TrainParams{};
       c.params.max_depth = depth;
@@ -183,7 +183,7 @@ TEST(WalkTest, RowsThatWereMoved) {
     ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
     c.params = Params(SamplingMethod::kUniform, 0.5f);
     ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
-    c.params = TrainParams{};  // rows in leaves before the first move
+    c.params = TrainParams{};  // rows are in leaves before the first move
     c.params.max_depth = 8;
     c.params.min_child_weight = 10000;
     ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
@@ -191,7 +191,7 @@ TEST(WalkTest, RowsThatWereMoved) {
   }
 }
 
-// From a root alone to more nodes, and deeper ones, than a block keeps in shared memory.
+// Trees go from a single root to more nodes, and deeper ones, than a block keeps in shared memory.
 TEST(WalkTest, TreesOfEverySize) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   constexpr std::size_t kNearNodes = 1024;
@@ -227,8 +227,8 @@ TEST(WalkTest, TreesOfEverySize) {
   }
 }
 
-// Sets of features are chosen by a kernel: more features than its block has threads, keys that tie, samples that change
-// from tree to tree, which the recorded tree must notice.
+// A kernel chooses sets of features. There are more features than its block has threads, keys that tie, and samples
+// that change from tree to tree, which the recorded tree must notice.
 TEST(FeatureSetTest, SameTreesForEveryWayToSampleFeatures) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   float const infinite = std::numeric_limits<float>::infinity();
@@ -276,7 +276,7 @@ TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
       if (host::SampleRows(draws, 0.1f, kRows, counts, rows, 1) <= room) continue;
       ++found;
       ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration, index}));
-      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration + 1, index}));  // with the usual room again
+      ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration + 1, index}));  // the room is as usual again
     }
   }
   EXPECT_EQ(found, 2);
@@ -288,14 +288,14 @@ TEST(SampleRoomTest, MovedGradientsOfALargerSampleGetRoom) {
   for (std::size_t row = 0; row < c.gradients.size(); row += 500) c.gradients[row].grad *= 1e4f;  // the wide format
   Pair pair{c};
   std::uint32_t iteration = 0;
-  for (float subsample : {0.1f, 0.5f, 0.1f, 0.9f}) {  // fewer than kNarrowMinRows, and more
+  for (float subsample : {0.1f, 0.5f, 0.1f, 0.9f}) {  // samples of fewer than kNarrowMinRows rows, and of more
     c.params = Params(SamplingMethod::kUniform, subsample);
     c.params.max_depth = 10;
     ASSERT_NO_FATAL_FAILURE(pair.Compare(c, {iteration++, 0}));
   }
 }
 
-// Keys are counted near the largest of the tree before: they may be somewhere else, over many octaves, and zero.
+// Keys are counted near the largest of the tree before. They may be elsewhere, over many octaves, or zero.
 TEST(SampleKeyTest, OfAnyMagnitude) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({70001, 9, 0.1}, 38);
@@ -321,8 +321,8 @@ TEST(SampleKeyTest, OfAnyMagnitude) {
   }
 }
 
-// Gradients are quantised as they are drawn, as if their maxima were like those of the tree before: they are, or they
-// are not, one of them, or the format is the other one.
+// Gradients are quantised while rows are drawn, as if their maxima were like those of the tree before. They are; or one
+// of them is not; or the format is the other one.
 TEST(SampleFormatTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({150000, 6, 0.1}, 40);

@@ -1,5 +1,5 @@
-// Sparse matrices on a device, and dense ones that are stored so: where they are in tiles, and trees on them, the
-// host's bit for bit.
+// Sparse matrices on a device, and dense ones that are stored like them: which are in tiles, and that trees on them are
+// the host's bit for bit.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -24,7 +24,7 @@ struct SparseCase {
   FeatureIndex columns;
   double density;
   int max_bin;
-  std::uint32_t least_tiles, most_tiles;  ///< 0: CSR
+  std::uint32_t least_tiles, most_tiles;  ///< 0: the matrix is CSR
 };
 
 SparseCase const kCases[] = {
@@ -32,9 +32,9 @@ SparseCase const kCases[] = {
     {"SeveralTiles", 5000, 600, 0.06, 256, 4, 40},
     {"SeveralTilesOfFewRows", 300, 1500, 0.3, 256, 4, 60},
     {"Csr", 20000, 2500, 0.0006, 256, 0, 0},
-    {"ManyRows", 150000, 120, 0.12, 256, 1, 4},  // nodes of more rows than 32-bit sums have room for, and of fewer
-    {"ManyBins", 6000, 90, 0.4, 1000, 1, 10},    // more than a warp looks at
-    // Dense data of so many bins that their sums do not fit shared memory otherwise.
+    {"ManyRows", 150000, 120, 0.12, 256, 1, 4},  // nodes have more rows than 32-bit sums allow, or fewer
+    {"ManyBins", 6000, 90, 0.4, 1000, 1, 10},    // more bins than a warp looks at
+    // Dense data have so many bins that their sums do not fit shared memory otherwise.
     {"DenseOfManyBins", 6000, 30, 1.0, 5000, 2, 30},
     {"DenseOfManyBinsMissing", 5000, 9, 0.7, 3000, 1, 9},
     {"DenseAFeatureATile", 70000, 4, 1.0, 20000, 4, 4},
@@ -59,7 +59,7 @@ std::vector<T> Download(DeviceBuffer<T> const& buffer) {
   return values;
 }
 
-/// The cells of all rows, and how many each row has.
+/// The cells of all rows, and how many of them each row has.
 struct CellsOfRows {
   std::vector<std::uint32_t> cells, counts;
   bool operator==(CellsOfRows const& other) const { return cells == other.cells && counts == other.counts; }
@@ -103,7 +103,7 @@ TEST_P(SparseTest, TilesHoldTheRows) {
     EXPECT_GT(tile.bins, 0U);
     EXPECT_EQ(tile.symbols, tile.bins);
     EXPECT_LE(2 * SparsePlane(tile.bins) * sizeof(std::uint32_t), CurrentDeviceLimits().block_bytes);
-    // Features are whole.
+    // No feature is divided between tiles.
     EXPECT_TRUE(std::binary_search(host->cuts.ptr.begin(), host->cuts.ptr.end(), static_cast<BinIndex>(cell)));
     cell += tile.bins;
   }
@@ -114,7 +114,7 @@ TEST_P(SparseTest, TilesHoldTheRows) {
       std::size_t const before = expected.cells.size();
       ForEachCell(view, *host, r, [&](FeatureIndex f, std::uint32_t cell_of_row) {
         std::uint32_t const bin = cell_of_row - host->cell_ptr[f];
-        if (bin != host->cuts.bins(f)) expected.cells.push_back(host->cuts.ptr[f] + bin);  // else it is missing
+        if (bin != host->cuts.bins(f)) expected.cells.push_back(host->cuts.ptr[f] + bin);  // else the value is missing
       });
       expected.counts.push_back(static_cast<std::uint32_t>(expected.cells.size() - before));
     }
@@ -196,8 +196,9 @@ TEST_P(SparseTest, SameTrees) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SparseTest, ::testing::ValuesIn(kCases), NameOfParam);
 
-/// Columns of 1, 2, 9, 40 and many values side by side: a warp looks at many features of few bins, or at one. Where
-/// columns of many and of one take turns, it would look at one a group, more groups than candidates have places.
+/// Columns of 1, 2, 9, 40 and many values lie side by side. A warp looks at many features of few bins, or at one
+/// feature. Where columns of many values and of one take turns, each group would have one feature, and there would be
+/// more groups than candidates have places.
 TEST(SparseColumnsTest, OfFewAndManyBins) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   constexpr FeatureIndex kColumns = 400;
@@ -225,7 +226,7 @@ TEST(SparseColumnsTest, OfFewAndManyBins) {
     }
     MemorySource const source{entries, kColumns};
     auto const matrix = HostMatrix(source, 256, 2);
-    ASSERT_GT(matrix->cuts.bins(), 12U << 10);  // more than the block that chooses splits looks through
+    ASSERT_GT(matrix->cuts.bins(), 12U << 10);  // more bins than the block that chooses splits looks through
     TrainParams params;
     params.max_depth = 8;
     params.min_child_weight = 0;

@@ -14,7 +14,7 @@ namespace {
 struct SplitSettings {
   char const* name;
   float reg_lambda, reg_alpha, max_delta_step, min_child_weight;
-  std::int8_t direction;  ///< of every other feature; of the rest the opposite
+  std::int8_t direction;  ///< direction of every other feature; the rest have the opposite one
 };
 
 constexpr SplitSettings kSettings[] = {
@@ -31,13 +31,13 @@ constexpr SplitSettings kSettings[] = {
     {"too heavy", 1, 0, 0, 1e30f, 0},
 };
 
-constexpr float kLow = -1.0f, kHigh = 0.1f;  // of the values
+constexpr float kLow = -1.0f, kHigh = 0.1f;  // values below and above these are low and high
 
 class CudaSplitTest : public ::testing::Test {
  protected:
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 
-  /// Trees of all settings; returns the leaves of the host's.
+  /// Compares trees of all settings. Returns the number of leaves of the host's.
   static std::size_t ExpectSameTrees(TreeCase c, int max_depth) {
     std::size_t leaves = 0;
     c.params.max_depth = max_depth;
@@ -58,7 +58,7 @@ class CudaSplitTest : public ::testing::Test {
     return leaves;
   }
 
-  /// Columns that repeat each other, rising and falling, and with their values missing where the value is low or high:
+  /// Makes columns that repeat each other, rising and falling, with missing values where the value is low or high. So
   /// the same splits are there many times, with default directions either way.
   static TreeCase WithTwins(DataShape const& shape, std::uint64_t seed) {
     TreeCase c = RandomCase(shape, seed);
@@ -100,7 +100,7 @@ TEST_F(CudaSplitTest, NothingToGain) {
   ExpectSameTrees(c, 4);
 }
 
-/// All rows but a few hardly weigh anything: most splits leave one side too light.
+/// All rows but a few weigh hardly anything, so most splits leave one side too light.
 TEST_F(CudaSplitTest, LightSides) {
   TreeCase c = RandomCase({20000, 8, 0.1}, 3);
   for (std::size_t i = 0; i < c.gradients.size(); ++i) {
@@ -110,7 +110,7 @@ TEST_F(CudaSplitTest, LightSides) {
   EXPECT_GT(ExpectSameTrees(c, 6), 50U);
 }
 
-/// More bins than a block has threads, and than it has registers for.
+/// There are more bins than a block has threads, and more than it has registers for.
 TEST_F(CudaSplitTest, ManyBins) {
   for (int const max_bin : {300, 1024, 1025, 5000}) {
     SCOPED_TRACE(max_bin);
@@ -120,7 +120,7 @@ TEST_F(CudaSplitTest, ManyBins) {
   }
 }
 
-/// Sums beyond 2^53, which are rounded where they become doubles; wide gradients, of many sizes.
+/// Sums are beyond 2^53, and so rounded where they become doubles. Gradients are wide, and of many sizes.
 TEST_F(CudaSplitTest, HugeSums) {
   TreeCase c = WithTwins({70000, 3, 0.0, 500}, 5);
   for (std::size_t i = 0; i < c.gradients.size(); ++i) {
@@ -129,7 +129,7 @@ TEST_F(CudaSplitTest, HugeSums) {
   }
   EXPECT_GT(ExpectSameTrees(c, 7), 200U);
   for (auto& g : c.gradients) {
-    g.grad *= 0x1p42f;  // some gains leave the floats
+    g.grad *= 0x1p42f;  // some gains are too large for a float
     g.hess *= 0x1p-20f;
   }
   ExpectSameTrees(c, 4);

@@ -52,7 +52,7 @@ TEST(CudaAftTest, EqualTheHosts) {
   }
 }
 
-/// All that a device has of one set of rows, and memory that the next one finds as this one left it.
+/// Keeps rows on a device. The next set of rows finds the memory as the last one left it.
 class CoxDevice {
  public:
   void ExpectTheHosts(CoxRows const& rows, bool weighted, char const* what) {
@@ -83,7 +83,7 @@ class CoxDevice {
 
  private:
   static bool Same(float a, float b) {
-    return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b));  // bits of a NaN are no promise
+    return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b));  // the bits of a NaN may differ
   }
 
   DeviceArena arena_{"This test"};
@@ -95,7 +95,7 @@ class CoxDevice {
 TEST(CudaCoxTest, EqualTheHosts) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   CoxDevice device;
-  // Below, at and above what a block takes, one turn of block sums, and a turn of the grid.
+  // Numbers are near what a block takes, what one turn of block sums takes, and what a turn of the grid takes.
   for (std::size_t const n : {524289, 1, 2, 8, 9, 2047, 2048, 2049, 100003, 3000001}) {
     for (std::size_t const times : {std::size_t{1}, std::size_t{500}, std::size_t{100000000}}) {
       for (bool const weighted : {false, true}) device.ExpectTheHosts({n, 4, times}, weighted, "ordinary margins");

@@ -21,7 +21,7 @@ namespace testing {
 
 constexpr int kThreads = 4;
 
-/// What it throws, or nothing.
+/// Returns the text of the InvalidArgument that f() throws, or an empty one.
 template <typename F>
 std::string ErrorOf(F&& f) {
   try {
@@ -32,7 +32,7 @@ std::string ErrorOf(F&& f) {
   return {};
 }
 
-/// One training in both backends; on the device with rows that stay there.
+/// Runs one training in both backends; on the device with resident rows.
 class TwoTrainings {
  public:
   explicit TwoTrainings(TreeCase const& c, ObjectiveParams const& objective = {Objective::kSquaredError})
@@ -54,7 +54,7 @@ class TwoTrainings {
     MakeRowsAgain();
   }
 
-  /// As they were first.
+  /// Makes the resident rows again, as they were first.
   void MakeRowsAgain() {
     rows_.reset();
     rows_ = cuda_->MakeResidentRows(1);
@@ -74,19 +74,19 @@ class TwoTrainings {
     labels_[row] = value;
     rows_->SetTargets(targets_);
   }
-  /// From the next tree on.
+  /// Sets the objective of the next trees.
   void SetObjective(ObjectiveParams const& objective) { objective_ = objective; }
   void SetMargin(std::size_t row, float value) {
     margins_[row] = value;
     rows_->SetMargins(margins_);
   }
-  /// A tree on the present margins.
+  /// Begins a tree on gradients of the present margins.
   void Begin(TrainParams const& params) {
     objective_.iteration = round_;  // as XGBoost's rounds tell it
     rows_->ComputeGradients(objective_);
     BeginAgain(params);
   }
-  /// The same with the gradients that there are.
+  /// Begins a tree on the gradients that the device has.
   void BeginAgain(TrainParams const& params) {
     ComputeOnHost();
     BeginGiven(params);
@@ -140,7 +140,7 @@ class TwoTrainings {
     }
     ++round_;
   }
-  /// The host's, which SetLabel copies.
+  /// The labels on the host. SetLabel copies all of them to the device.
   std::vector<float>& labels() { return labels_; }
   CudaTreeBuilder& cuda() { return *cuda_; }
   ResidentRows& rows() { return *rows_; }
@@ -172,7 +172,7 @@ struct Shape {
   char const* name;
   testing::DataShape data;
   int max_bin;
-  std::size_t levels{0};  ///< of a categorical column
+  std::size_t levels{0};  ///< categories of a categorical column; 0: there is none
 };
 
 inline TreeCase CaseOf(Shape const& shape) {
@@ -185,11 +185,11 @@ inline TreeCase CaseOf(Shape const& shape) {
 struct Sampling {
   char const* name;
   SamplingMethod method;
-  float share;            ///< of the rows
-  bool only_this{false};  ///< whatever share a test asks for
+  float share;            ///< part of the rows that is drawn
+  bool only_this{false};  ///< this share, whatever share a test asks for
   std::size_t rows{20003};
 };
-/// So many that gradients may have the narrow format, and trees compute them.
+/// All of so many rows that gradients may have the narrow format, and that trees compute them.
 constexpr Sampling kAllOfManyRows{"AllOfManyRows", SamplingMethod::kUniform, 1.0f, true, 70003};
 
 class UnusualRoundTest : public ::testing::TestWithParam<Sampling> {

@@ -1,5 +1,5 @@
-// Features of sparse matrices dealt to warps: each once, in order, never more than a warp has lanes and room for. Needs
-// no device.
+// Features of sparse matrices are dealt to warps: each once, in order, never more than a warp has lanes and room for.
+// No device is needed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace xgbgpu::cuda {
 namespace {
 
-/// Features with so many bins.
+/// Returns cuts of features with so many bins.
 Cuts CutsOf(std::vector<BinIndex> const& bins) {
   Cuts cuts;
   cuts.ptr = {0};
@@ -24,7 +24,7 @@ constexpr std::size_t kPlaces = 1 << 20;
 TEST(WarpGroupsTest, EveryFeatureIsLookedAtOnce) {
   std::vector<BinIndex> bins;
   for (std::uint32_t f = 0; f < 3000; ++f) {
-    bins.push_back(f < 1000 ? 1 + f * 2654435761U % 256 : f < 2000 ? f % 4 : 256);  // some have none
+    bins.push_back(f < 1000 ? 1 + f * 2654435761U % 256 : f < 2000 ? f % 4 : 256);  // some features have no bins
   }
   Cuts const cuts = CutsOf(bins);
   FeatureIndex next = 0;
@@ -44,12 +44,12 @@ TEST(WarpGroupsTest, EveryFeatureIsLookedAtOnce) {
 }
 
 TEST(WarpGroupsTest, LanesAreInUse) {
-  EXPECT_EQ(MakeWarpGroups(CutsOf(std::vector<BinIndex>(640, 2)), kPlaces).size(), 10U);  // 64 features each
-  EXPECT_EQ(MakeWarpGroups(CutsOf(std::vector<BinIndex>(640, 9)), kPlaces).size(), 20U);  // two lanes a feature
+  EXPECT_EQ(MakeWarpGroups(CutsOf(std::vector<BinIndex>(640, 2)), kPlaces).size(), 10U);  // each has 64 features
+  EXPECT_EQ(MakeWarpGroups(CutsOf(std::vector<BinIndex>(640, 9)), kPlaces).size(), 20U);  // a feature takes two lanes
   EXPECT_EQ(MakeWarpGroups(CutsOf(std::vector<BinIndex>(640, 256)), kPlaces).size(), 320U);
 }
 
-/// Blocks that look at a child find their candidates' places beside each other, and no more than there are.
+/// The blocks that look at a child have places for candidates beside each other, and no more than there are.
 TEST(WarpGroupsTest, BlocksOfAChildHavePlaces) {
   std::uint32_t most = 0;
   for (std::uint32_t const groups : {1U, 7U, 8U, 9U, 17U, 100U, 264U, 265U, 2500U}) {
@@ -80,7 +80,7 @@ TEST(WarpGroupsTest, BlocksOfAChildHavePlaces) {
   EXPECT_GT(most, 100U);
 }
 
-/// One feature a group, where a block of threads has sixteen: more blocks than candidates have places.
+/// Each group would have one feature, but candidates have one place for each sixteen features: more blocks than places.
 TEST(WarpGroupsTest, NoneWhereCandidatesHaveNoPlace) {
   std::vector<BinIndex> bins;
   for (int i = 0; i < 136; ++i) bins.insert(bins.end(), {64, 1});

@@ -1,4 +1,4 @@
-// auc and aucpr against their definitions: pairs of rows, and the area below the interpolated curve.
+// metric: auc and aucpr against their definitions: pairs of rows, and the area below the interpolated curve.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr MetricParams kAuc{Metric::kAuc};
 constexpr MetricParams kAucpr{Metric::kAucpr};
 
-/// Rows with few distinct predictions (levels), labels that have something to do with them.
+/// Makes rows with `levels` distinct predictions, and labels that depend on them.
 MetricCase RandomRows(std::uint64_t rows, std::size_t levels, bool weighted, std::uint64_t seed) {
   Random random{seed};
   MetricCase c{rows, 1, 1};
@@ -33,7 +33,7 @@ MetricCase RandomRows(std::uint64_t rows, std::size_t levels, bool weighted, std
 
 long double WeightOf(MetricCase const& c, std::size_t row) { return c.weights.empty() ? 1.0f : c.weights[row]; }
 
-/// Share of pairs of a positive and a negative row that are in order; equal predictions are half in order.
+/// Returns the share of pairs of a positive and a negative row that are in order. Equal predictions are half in order.
 double PairsInOrder(MetricCase const& c, std::vector<char> const& positive, std::uint32_t output) {
   long double in_order = 0, all = 0;
   for (std::uint64_t i = 0; i < c.rows; ++i) {
@@ -50,8 +50,8 @@ double PairsInOrder(MetricCase const& c, std::vector<char> const& positive, std:
   return static_cast<double>(in_order / all);
 }
 
-/// Area below precision over recall, precision between two steps at evenly spread true positives with linearly growing
-/// false ones, by Gauss' rule of two points on kParts parts of each step.
+/// Returns the area below precision over recall, by Gauss' rule of two points on kParts parts of each step. Within a
+/// step false positives grow in proportion to true ones.
 double AreaBelowPrecision(MetricCase const& c, std::vector<char> const& positive, std::uint32_t output) {
   constexpr int kParts = 1024;
   std::vector<std::size_t> order(c.rows);
@@ -78,8 +78,9 @@ double AreaBelowPrecision(MetricCase const& c, std::vector<char> const& positive
 
 std::vector<char> Positives(MetricCase const& c) { return {c.labels.begin(), c.labels.end()}; }
 
-/// Weights of 0.5 to 4.5 become multiples of at most 8 / 2^45 (up to 2^17 rows): each is off by a relative 2^-42. An
-/// area is a quotient of sums of products of two: 4 · 2^-42. The sums of doubles are off by less (metric_sum.h).
+/// Weights of 0.5 to 4.5 become multiples of at most 8 / 2^45 (up to 2^17 rows), so each is off by a relative 2^-42. An
+/// area is a quotient of sums of products of two, so it is off by 4 · 2^-42. The sums of doubles are off by less
+/// (metric_sum.h).
 constexpr double kWeighted = 0x1p-40;
 
 TEST(AucTest, IsTheShareOfPairsInOrder) {
@@ -88,7 +89,7 @@ TEST(AucTest, IsTheShareOfPairsInOrder) {
       MetricCase c = RandomRows(rows, levels, false, rows + levels);
       c.labels[0] = 0;
       c.labels[1] = 1;
-      // Counts are exact; a product, a quotient and the reference are rounded.
+      // Counts are exact. A product, a quotient and the reference are rounded.
       EXPECT_NEAR(c.Evaluate(kAuc, 1), PairsInOrder(c, Positives(c), 0), 3 * 0x1p-53) << rows << ", " << levels;
       c.weights = RandomRows(rows, levels, true, rows).weights;
       EXPECT_NEAR(c.Evaluate(kAuc, 1), PairsInOrder(c, Positives(c), 0), kWeighted) << rows << ", " << levels;
@@ -139,18 +140,19 @@ TEST(AucprTest, StepsByHand) {
   MetricCase c{3, 1, 1};
   c.predictions = {3, 2, 1};
   c.labels = {1, 0, 1};
-  // Recall to 1/2 at precision 1; then ∫ 2r / (2r + 1) dr from 1/2 to 1. A handful of roundings of numbers below 2.
+  // Precision is 1 up to a recall of 1/2. Then comes ∫ 2r / (2r + 1) dr from 1/2 to 1. A few numbers below 2 are
+  // rounded.
   EXPECT_NEAR(c.Evaluate(kAucpr, 1), 0.5 + 0.5 - 0.5 * std::log(1.5), 0x1p-50);
   c.labels = {0, 1, 1};
-  // ∫ 2r / (2r + 1) dr from 0 to 1, in two steps
+  // The area is ∫ 2r / (2r + 1) dr from 0 to 1, in two steps.
   EXPECT_NEAR(c.Evaluate(kAucpr, 1), 1 - 0.5 * std::log(3.0), 0x1p-50);
 }
 
 TEST(AucprTest, IsTheAreaBelowPrecision) {
-  // In a step that begins with weight x > 0 and adds dx, precision is A + B / (x + s dx), 0 <= s <= 1, |B| <= x; before
-  // the first it is constant. Gauss' rule is off by ∫ |4th derivative| / (4320 · parts^4) <= 6 (dx / x)³ / (4320 ·
-  // 2^40) of the step's recall, and dx / x is at most 9 rows of 4.5 over one of 0.5; where there are more rows, none of
-  // few levels has so little weight. The recalls sum up to 1.
+  // In a step that begins with weight x > 0 and adds dx, precision is A + B / (x + s dx), 0 <= s <= 1, |B| <= x. In the
+  // first step it is constant. Gauss' rule is off by ∫ |4th derivative| / (4320 · parts^4) <= 6 (dx / x)³ / (4320
+  // · 2^40) of the step's recall. dx / x is at most 9 rows of 4.5 over one of 0.5: with more rows and few levels, no
+  // level has so little weight. The recalls of all steps sum to 1.
   constexpr double kAllowed = 6.0 * 81 * 81 * 81 / 4320 * 0x1p-40;
   for (std::uint64_t const rows : {2, 10, 257, 3000}) {
     for (std::size_t const levels : {2, 7, 100000}) {
@@ -196,7 +198,7 @@ TEST_P(AreaTest, WeightsAreNumbersOfRows) {
     several.labels.insert(several.labels.end(), times, once.labels[i]);
     several.predictions.insert(several.predictions.end(), times, once.predictions[i]);
   }
-  // Sums of whole numbers are exact. Areas are sums in another order, of at most 50 numbers below 1: 2^-47.
+  // Sums of whole numbers are exact. Areas are sums of at most 50 numbers below 1, in another order: off by 2^-47.
   EXPECT_NEAR(once.Evaluate(params, 1), several.Evaluate(params, 1), 0x1p-47);
 }
 
@@ -238,14 +240,14 @@ TEST_P(AreaTest, ClassesAgainstTheRest) {
       sum += one.Evaluate(params, 1) * weight;
       weights += weight;
     }
-    // Each class's curve is the same; its weight is a sum of rounded weights.
+    // Each class has the same curve. Its weight is a sum of rounded weights.
     EXPECT_NEAR(c.Evaluate(params, 1), sum / weights, kWeighted);
     for (int threads : {2, 3, 7}) EXPECT_EQ(c.Evaluate(params, threads), c.Evaluate(params, 1));
     EXPECT_EQ(c.ByOutput().Evaluate(params, 2), c.Evaluate(params, 1));
     for (float& label : c.labels) {
       if (label == 2) label = 1;
     }
-    EXPECT_TRUE(std::isnan(c.Evaluate(params, 1)));  // a class without rows
+    EXPECT_TRUE(std::isnan(c.Evaluate(params, 1)));  // a class has no rows
   }
 }
 

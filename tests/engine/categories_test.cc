@@ -29,7 +29,7 @@ using testing::WhatIsWrong;
 struct CategoryCase {
   char const* name;
   DataShape shape;
-  std::vector<std::size_t> levels;  ///< of the first features
+  std::vector<std::size_t> levels;  ///< categories of each of the first features
   void (*set)(TreeCase*);
 };
 
@@ -75,7 +75,7 @@ TEST_P(CategoryTreeTest, RowsAreWhereTheirValuesSay) {
   auto const [kind, category_case] = GetParam();
   XGBGPU_SKIP_UNLESS_HERE(kind);
   TreeCase c = MakeCase(category_case);
-  bool const is_goss = c.params.sampling_method == SamplingMethod::kGoss;  // has rates of its own
+  bool const is_goss = c.params.sampling_method == SamplingMethod::kGoss;  // goss has rates of its own
   for (float subsample : is_goss ? std::vector<float>{1.0f} : std::vector<float>{1.0f, 0.6f, 0.2f}) {
     c.params.subsample = subsample;
     Trainer trainer{testing::MakeDataset(c, {kind}), kind, 2};
@@ -161,7 +161,7 @@ CategoryCase const kCases[] = {
        c->params.max_depth = 2;
        c->params.max_leaves = 4;
      }},
-    // Of so many only those at the ends of the order are sorted: see SortCategories (split/category_split_cuda.cuh).
+    // From 257 categories on, only the ends of the order are sorted (SortCategories in split/category_split_cuda.cuh).
     {"JustSortedWhole", kMissingSome, {256, 257}, Defaults},
     {"Ends", {3000, 3, 0.1}, {600, 2100}, Defaults},
     {"EndsOfOne", {3000, 3, 0.1}, {700}, [](TreeCase* c) { c->params.max_cat_threshold = 2; }},
@@ -250,7 +250,7 @@ CategoryCase const kCases[] = {
      {8, 90},
      [](TreeCase* c) {
        c->params.max_depth = 7;
-       c->params.colsample_bytree = 0.2f;  // of 30 features the first 6: the reference is slow
+       c->params.colsample_bytree = 0.2f;  // only the first 6 of 30 features: the reference is slow
        c->params.feature_weights.assign(30, 0.0f);
        std::fill_n(c->params.feature_weights.begin(), 6, 1.0f);
      }},
@@ -280,7 +280,7 @@ TEST_P(CategoryCutsTest, ABinForEachCategory) {
   Cuts const& cuts = data->cuts();
   EXPECT_TRUE(cuts.IsCategorical(0));
   EXPECT_FALSE(cuts.IsCategorical(1));
-  EXPECT_EQ(cuts.ptr, (std::vector<BinIndex>{0, 6, 8}));  // whatever max_bin says; 5.9 is category 5
+  EXPECT_EQ(cuts.ptr, (std::vector<BinIndex>{0, 6, 8}));  // max_bin does not matter; 5.9 is category 5
   EXPECT_EQ((std::vector<float>{cuts.values.begin(), cuts.values.begin() + 6}), (std::vector<float>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(cuts, reference::MakeCuts(values, {}, 2, {1, 0}));
 }

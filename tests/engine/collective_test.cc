@@ -31,7 +31,8 @@ using testing::WhatIsWrong;
 
 constexpr int kThreads = 2;
 
-/// [shards + 1] the first row of each shard. Uneven; of 7 shards the first, one in the middle and the last are empty.
+/// Returns [shards + 1] the first row of each shard. Shards are uneven; of 7 the first, one in the middle and the last
+/// are empty.
 std::vector<std::size_t> Boundaries(std::size_t rows, int shards) {
   std::size_t const fifth = rows / 5, after = std::min(rows, fifth + 1);
   switch (shards) {
@@ -46,7 +47,7 @@ std::vector<std::size_t> Boundaries(std::size_t rows, int shards) {
   }
 }
 
-/// Rows [begin, end) of a case.
+/// Returns rows [begin, end) of a case.
 TreeCase Slice(TreeCase const& c, std::size_t begin, std::size_t end) {
   TreeCase own{reference::Values{end - begin, c.values.features}, {}, c.params, c.max_bin, {}, c.key, c.categorical};
   auto const features = static_cast<std::ptrdiff_t>(c.values.features);
@@ -63,7 +64,7 @@ std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, Collective* shards
   return Dataset::Build(source, c.weights, c.max_bin, kThreads, {BackendKind::kHost, 0, shards});
 }
 
-/// What a training says.
+/// What a training gives.
 struct Outcome {
   Cuts cuts;
   std::vector<Tree> trees;
@@ -72,7 +73,7 @@ struct Outcome {
   std::vector<float> margins;  ///< [rows]
 };
 
-/// A forest of two trees and a tree of the next round, on the same gradients.
+/// Trains a forest of two trees and a tree of the next round, on the same gradients.
 Outcome Train(TreeCase const& c, Collective* shards) {
   auto const data = MakeDataset(c, shards);
   Trainer trainer{data, BackendKind::kHost, kThreads};
@@ -89,7 +90,7 @@ Outcome Train(TreeCase const& c, Collective* shards) {
   return out;
 }
 
-/// Rows [begin, end) of what a training of `rows` rows says of rows.
+/// `all` has an element for each tree and row. Returns those of rows [begin, end).
 template <typename T>
 std::vector<T> RowsOf(std::vector<T> const& all, std::size_t rows, std::size_t begin, std::size_t end) {
   std::vector<T> own;
@@ -169,7 +170,7 @@ constexpr ShardCase kShardCases[] = {
     {"GradientBasedSparse", kSparse, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.6f); }},
     {"Goss", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kGoss, 1.0f); }},
     {"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 5; }},
-    // Alone the first shard would not have the narrow format.
+    // The first shard alone would not have the narrow format.
     {"NarrowFormatUneven", kNarrow,
      [](TreeCase* c) {
        for (std::size_t r = 0; r < c->gradients.size() / 2; ++r) c->gradients[r].grad *= 1e-4f;
@@ -224,7 +225,7 @@ constexpr ShardCase kShardCases[] = {
      [](TreeCase* c) {
        for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
      }},
-    // Alone some shards would have other layouts and cells.
+    // Some shards alone would have other layouts and cells.
     {"DenseHereSparseThere",
      {1501, 8},
      [](TreeCase* c) {
@@ -272,8 +273,8 @@ reference::Values MakeValues(Columns const& columns) {
   return values;
 }
 
-/// Columns of many, of few, of one, of no values; with values in few rows; of as many distinct values as a max_bin of
-/// 16 tells apart, one more, and one more again.
+/// Makes columns with many, few, one or no distinct values, and with values in few rows. Three columns have 16, 17 and
+/// 18 distinct values: as many as a max_bin of 16 tells apart, one more, and two more.
 reference::Values ColumnsOfManyKinds(std::size_t rows) {
   Random random{503};
   Columns columns(9, std::vector<float>(rows, reference::kMissing));
@@ -354,9 +355,9 @@ TEST(ShardedCutsTest, GroupsOfColumnsFitTheLargestShard) {
   EXPECT_EQ(groups[2].start, (std::vector<std::uint64_t>{0, 40}));
 }
 
-// What is refused
+// Errors
 
-/// Every shard tries; what each of them says.
+/// Calls f in every shard. Returns the text of the error in each.
 template <typename F>
 std::vector<std::string> Complaints(int shards, F&& f) {
   std::vector<std::string> said(static_cast<std::size_t>(shards));
@@ -463,7 +464,7 @@ TEST(ShardErrorsTest, ExactTreesAndDevicesRefuseShards) {
   });
 }
 
-// The seam itself
+// The collective itself
 
 class InProcessTest : public ::testing::TestWithParam<int> {};
 

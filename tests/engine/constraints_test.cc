@@ -1,4 +1,4 @@
-// constraints: trees equal those of the reference, and no tree breaks what it was told.
+// constraints: trees equal those of the reference, and no tree breaks its constraints.
 #include "split/constraints.h"
 
 #include <gtest/gtest.h>
@@ -24,14 +24,14 @@ using testing::WhatIsWrong;
 
 constexpr float kHuge = std::numeric_limits<float>::max();
 
-/// Directions for some features; about half of them, and sometimes not for the last ones.
+/// Makes directions for about half of the features, and sometimes none for the last ones.
 std::vector<int> RandomDirections(std::size_t features, Random* random) {
   std::vector<int> directions(1 + random->Below(features));
   for (int& d : directions) d = static_cast<int>(random->Below(4)) % 3 - 1;
   return directions;
 }
 
-/// Sets that overlap; some features are in none.
+/// Makes sets that overlap. Some features are in none.
 std::vector<std::vector<FeatureIndex>> RandomSets(std::size_t features, Random* random) {
   std::vector<std::vector<FeatureIndex>> sets(1 + random->Below(5));
   for (auto& set : sets) {
@@ -43,7 +43,7 @@ std::vector<std::vector<FeatureIndex>> RandomSets(std::size_t features, Random* 
 
 enum class Kind { kMonotone, kInteraction, kBoth };
 
-/// Everything that constraints may meet, at random.
+/// Makes a case that has, at random, everything that constraints may meet.
 TreeCase RandomConstrainedCase(Kind kind, std::uint64_t seed) {
   Random random{seed};
   std::size_t const features = 1 + random.Below(9);
@@ -66,7 +66,7 @@ TreeCase RandomConstrainedCase(Kind kind, std::uint64_t seed) {
   return c;
 }
 
-/// Smallest and largest weight of the leaves at and below a node.
+/// Returns the smallest and the largest weight of the leaves at and below a node.
 std::pair<float, float> Range(Tree const& tree, NodeIndex node) {
   auto const n = static_cast<std::size_t>(node);
   if (tree.left[n] == kNoNode) return {tree.leaf_value[n], tree.leaf_value[n]};
@@ -74,7 +74,7 @@ std::pair<float, float> Range(Tree const& tree, NodeIndex node) {
   return {std::min(left.first, right.first), std::max(left.second, right.second)};
 }
 
-/// For every split by a feature with a direction: all leaves on one side against all on the other. This is stronger
+/// Compares, for every split by a feature with a direction, all leaves on one side with all on the other. This is more
 /// than that predictions keep the direction.
 void ExpectMonotone(Tree const& tree, std::vector<int> const& directions) {
   for (std::size_t n = 0; n < tree.size(); ++n) {
@@ -87,7 +87,7 @@ void ExpectMonotone(Tree const& tree, std::vector<int> const& directions) {
   }
 }
 
-/// The features of every path lie in one set, or there is only one.
+/// Expects that the features of every path lie in one set, or that there is only one.
 void ExpectMeeting(Tree const& tree, std::vector<std::vector<FeatureIndex>> const& sets) {
   std::vector<std::set<FeatureIndex>> above(tree.size());
   for (std::size_t n = 0; n < tree.size(); ++n) {
@@ -187,7 +187,7 @@ TEST_P(ConstraintsTest, TheyMakeADifference) {
 }
 
 TEST_P(ConstraintsTest, ManySets) {
-  // Every pair of neighbours: more sets than one word has bits.
+  // Every pair of neighbours is a set, which makes more sets than a word has bits.
   auto c = testing::RandomCase({1500, 80, 0.2}, 5);
   for (FeatureIndex f = 0; f + 1 < 80; ++f) c.params.interaction_constraints.push_back({f, f + 1});
   c.params.max_depth = 8;
@@ -236,7 +236,7 @@ TEST(ConstraintOpsTest, WeightsStayInTheirBounds) {
   EXPECT_EQ(BoundedWeight(p, {6, 2}, {-1, 1.5f}), -1.0f);
   EXPECT_EQ(BoundedWeight(p, {3, 2}, {-1, 1.5f}), -1.0f);
   EXPECT_EQ(BoundedWeight(p, {-3, 2}, {-1, 1.5f}), 1.0f);
-  EXPECT_EQ(BoundedWeight(p, {-3, 0.5}, {2, 3}), 2.0f);  // lighter than min_child_weight: 0, and up to the bound
+  EXPECT_EQ(BoundedWeight(p, {-3, 0.5}, {2, 3}), 2.0f);  // lighter than min_child_weight: 0, raised to the bound
   EXPECT_EQ(BoundedGain(p, {-3, 2}, 1.0f), 3.0);         // the unbounded gain: 9 / 3
   EXPECT_EQ(BoundedGain(p, {-3, 2}, 0.5f), 2.25);
   p.reg_lambda = 0;

@@ -1,4 +1,5 @@
-// predict: contributions are Shapley values, by their definition and by sums of long doubles; rows sum to margins.
+// predict: contributions are Shapley values, by their definition and by sums of long doubles; those of a row sum to its
+// margin.
 #include "predict/contributions.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ TEST(QuadratureTest, IntegratesPolynomials) {
     for (int degree = 0; degree < 2 * n; ++degree) {
       double sum = 0;
       for (QuadratureNode const& node : nodes) sum += node.weight * std::pow(node.at, degree);
-      // Zeros are right to a few 2^-53, which the weights' derivative, of about n^2, and the power, t^degree, enlarge.
+      // Nodes are off by a few 2^-53. The derivative of the weights, about n^2, and the power t^degree enlarge that.
       double const bound = (n * n + 2.0 * degree + 16) * 0x1p-52;
       ASSERT_NEAR(sum, 1.0 / (degree + 1), bound) << n << " nodes, degree " << degree;
     }
@@ -47,7 +48,7 @@ TEST(QuadratureTest, IntegratesPolynomials) {
   }
 }
 
-/// Shapley values by their definition: over all sets of `features` features.
+/// Returns Shapley values by their definition, a sum over all sets of `features` features.
 std::vector<double> ShapleyByDefinition(CoveredTree const& t, reference::Values const& values, std::size_t row,
                                         std::uint32_t features) {
   std::vector<double> worth(std::size_t{1} << features), phi(features);
@@ -64,7 +65,7 @@ std::vector<double> ShapleyByDefinition(CoveredTree const& t, reference::Values 
   return phi;
 }
 
-/// Sums for one row, and how far floats may be from them.
+/// The sums of one row, and how far floats may be from them.
 struct Expected {
   std::vector<double> phi;
   std::vector<double> error;
@@ -77,15 +78,15 @@ void AddPathByHand(Players const& players, double value, Expected* to) {
   std::size_t const d = players.size();
   for (auto const& [feature, own] : players) {
     auto const sets = testing::SumsOverSets(players, {feature});
-    long double sum = 0, choices = 1;  // (d - 1 over s)
+    long double sum = 0, choices = 1;  // (d - 1 choose s)
     for (std::size_t s = 0; s < d; ++s) {
       sum += sets[s] / choices / static_cast<long double>(d);
       choices = choices * static_cast<long double>(d - 1 - s) / static_cast<long double>(s + 1);
     }
     double const terms = std::abs(value) * static_cast<double>(sum);
     to->phi[feature] += value * static_cast<double>(sum) * (own.one - own.zero);
-    // As derived in contributions.h. Below 2^-126 an error is absolute: 2^-150 for each of at most 4 d products,
-    // enlarged by inverses of 1 / min t, which is below 4 d^2.
+    // contributions.h derives the error. Below 2^-126 it is absolute: 2^-150 for each of at most 4 d products, enlarged
+    // by 1 / min t, which is below 4 d^2.
     double const tiny = 16.0 * std::pow(static_cast<double>(d), 3.0) * 0x1p-150;
     to->error[feature] += (6.0 * static_cast<double>(d) + 12) * kUnit * terms * std::max(own.one, own.zero) + tiny;
   }
@@ -104,7 +105,7 @@ std::vector<float> Predict(Model const& model, RowSource const& source, Shape co
   return out;
 }
 
-/// Expected sums of trees `first` and later, of an output.
+/// Returns the expected sums of an output, over trees `first` and later.
 Expected SumByHand(Model const& model, std::size_t first, reference::Values const& values, std::size_t row,
                    std::uint32_t output, FeatureIndex features) {
   Expected sum{features};
@@ -125,7 +126,7 @@ void ExpectNear(std::vector<float> const& out, Model const& model, std::size_t f
       Expected const sum = SumByHand(model, first, values, row, o, shape.features);
       double margin = 0, mean = 0, total = 0, error = 0;
       for (FeatureIndex f = 0; f < shape.features; ++f) {
-        double const bound = sum.error[f] + kUnit * std::abs(sum.phi[f]);  // and the last rounding
+        double const bound = sum.error[f] + kUnit * std::abs(sum.phi[f]);  // with the last rounding
         ASSERT_NEAR(got[f], sum.phi[f], bound) << "row " << row << ", output " << o << ", feature " << f;
         total += got[f];
         error += bound;
@@ -136,7 +137,7 @@ void ExpectNear(std::vector<float> const& out, Model const& model, std::size_t f
         margin += tree.Leaf(static_cast<std::size_t>(tree.tree.Leaf(values, row)));
         mean += Mean(tree);
       }
-      // A sum of doubles, rounded once; means of deep trees are sums of more of them.
+      // The mean is a sum of doubles, rounded once. The second unit is for deep trees, whose sums are longer.
       ASSERT_NEAR(got[shape.features], mean, 2 * kUnit * (1 + std::abs(mean)));
       ASSERT_NEAR(total + got[shape.features], margin, error + 2 * kUnit * (1 + std::abs(mean)));
     }
@@ -150,7 +151,7 @@ struct ShapCase {
   std::vector<std::size_t> leaves;
   std::uint32_t outputs{1};
   bool chains{false};
-  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
+  std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
 };
 
 void PrintTo(ShapCase const& c, std::ostream* os) { *os << c.name; }
@@ -191,7 +192,7 @@ TEST_P(ContributionsTest, ApproximateOnesAreStepsBetweenMeans) {
         for (std::size_t n = 0; t.tree.left[n] != kNoNode;) {
           auto const next =
               static_cast<std::size_t>(t.tree.GoesLeft(n, values_, row) ? t.tree.left[n] : t.tree.right[n]);
-          // Leaves are within [-1, 1], so are means, rounded to float: two for each step.
+          // Leaves are within [-1, 1], and so are means. Each step has two, which are rounded to float.
           sum[t.tree.feature[n]] += MeanKnowing(t, values_, row, 0, next) - MeanKnowing(t, values_, row, 0, n);
           error += 2 * kUnit;
           n = next;
@@ -238,7 +239,7 @@ TEST_P(DefinitionTest, IsMet) {
     auto const phi = ShapleyByDefinition(model.trees[0], values, row, kFeatures);
     Expected const sum = SumByHand(model, 0, values, row, 0, kFeatures);
     for (FeatureIndex f = 0; f < kFeatures; ++f) {
-      // 2^6 sets of means in [-1, 1], each a sum of doubles: far below 2^-40.
+      // There are 2^6 sets, each with a mean in [-1, 1] that is a sum of doubles: the error is far below 2^-40.
       EXPECT_NEAR(sum.phi[f], phi[f], 0x1p-40);
       EXPECT_NEAR(out[row * (kFeatures + 1) + f], phi[f], sum.error[f] + kUnit * std::abs(phi[f]) + 0x1p-40);
     }
@@ -247,7 +248,7 @@ TEST_P(DefinitionTest, IsMet) {
 
 INSTANTIATE_TEST_SUITE_P(Trees, DefinitionTest, ::testing::Range(0, 12));
 
-/// Feature 0 below `threshold`: 1, else 2.
+/// Makes a tree whose leaf is 1 if feature 0 is below `threshold`, else 2.
 CoveredTree Stump(float threshold, bool default_left, std::vector<float> covers = {4, 3, 1}) {
   GivenTree tree;
   tree.Resize(3);
@@ -282,7 +283,7 @@ TEST(ContributionsSplitTest, ComparesAsForests) {
       expect(Stump(0.5f, default_left), {}, default_left ? left : right);
       expect(Stump(0.5f, default_left), {{0, nan}}, default_left ? left : right);
     }
-    expect(Stump(0.5f, true), {{0, 0.0f}, {0, 1.0f}}, right);  // the last counts
+    expect(Stump(0.5f, true), {{0, 0.0f}, {0, 1.0f}}, right);  // the last value of a feature counts
   }
 }
 
@@ -303,7 +304,8 @@ TEST(ContributionsSplitTest, TakesCategoriesAsForests) {
   }
 }
 
-/// Two tests of feature 0: `first`, then, on the left, `second`. Leaves 1, 2 and 4, from left to right.
+/// Makes a tree that tests feature 0 by `first`, then, on the left, by `second`. Its leaves, from left to right, are 1,
+/// 2 and 4.
 CoveredTree TwoTests(std::vector<std::uint32_t> first, std::vector<std::uint32_t> second, float threshold) {
   GivenTree tree;
   tree.Resize(5);
@@ -315,7 +317,7 @@ CoveredTree TwoTests(std::vector<std::uint32_t> first, std::vector<std::uint32_t
 }
 
 TEST(ContributionsSplitTest, TestsOfOneFeatureAreOnePlayer) {
-  // The only player gets all that is beyond the mean: 1/4 + 2/4 + 4/2.
+  // The only player gets all that the leaf has above the mean, which is 1/4 + 2/4 + 4/2.
   auto const expect = [&](CoveredTree const& tree, float x, float leaf) {
     for (bool const approximate : {false, true}) {
       EXPECT_EQ(OfOneValue(tree, {{0, x}}, approximate), (std::vector<float>{leaf - 2.75f, 2.75f})) << x;
@@ -324,12 +326,12 @@ TEST(ContributionsSplitTest, TestsOfOneFeatureAreOnePlayer) {
   for (float const x : {0.0f, 4.0f, 90.0f, -1.0f, 1e9f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 1.0f);
   for (float const x : {3.0f, 33.0f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 2.0f);
   for (float const x : {1.0f, 2.0f, 50.0f}) expect(TwoTests({1, 2, 50}, {2, 3, 33}, 0), x, 4.0f);
-  // A whole word that does not pass on the left, where what is beyond the words does.
+  // A whole word of categories goes right. What is beyond the words goes left.
   std::vector<std::uint32_t> word(32);
   std::iota(word.begin(), word.end(), 32U);
   for (float const x : {32.0f, 40.0f, 63.0f}) expect(TwoTests(word, {1}, 0), x, 4.0f);
   for (float const x : {31.0f, 64.0f}) expect(TwoTests(word, {1}, 0), x, 1.0f);
-  // As no training makes them, but a model may: by category and by number.
+  // No training makes such a tree, but a model may have it: one test is by category and one by number.
   for (float const x : {0.0f, -1.0f, 2.4f}) expect(TwoTests({1}, {}, 2.5f), x, 1.0f);
   for (float const x : {2.5f, 70.0f}) expect(TwoTests({1}, {}, 2.5f), x, 2.0f);
   for (float const x : {1.0f, 1.9f}) expect(TwoTests({1}, {}, 2.5f), x, 4.0f);
@@ -340,7 +342,7 @@ TEST(ContributionsCoverTest, MayBeZeroAndNeedNotAddUp) {
     EXPECT_EQ(OfOneValue(Stump(0.5f, true, {0, 0, 0}), {{0, 0.0f}}, approximate), (std::vector<float>{-0.5f, 1.5f}));
     EXPECT_EQ(OfOneValue(Stump(0.5f, true, {2, 0, 2}), {{0, 0.0f}}, approximate), (std::vector<float>{-1.0f, 2.0f}));
     EXPECT_EQ(OfOneValue(Stump(0.5f, true, {2, 0, 2}), {{0, 1.0f}}, approximate), (std::vector<float>{0.0f, 2.0f}));
-    // Shares of 1/2 and 1/4, as XGBoost takes them: the mean is 1, and the row still sums to its margin.
+    // Shares are 1/2 and 1/4, as XGBoost takes them. So the mean is 1, and the row still sums to its margin.
     EXPECT_EQ(OfOneValue(Stump(0.5f, true, {4, 2, 1}), {{0, 1.0f}}, approximate), (std::vector<float>{1.0f, 1.0f}));
   }
 }

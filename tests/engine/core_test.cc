@@ -36,7 +36,7 @@ struct PhiloxVector {
   RandomBlock expected;
 };
 
-// Known answers that Random123, the authors' own library, publishes for philox4x32-10.
+// Random123, the library of Philox's authors, publishes these known answers for philox4x32-10.
 constexpr PhiloxVector kKnownAnswers[] = {
     {{{0, 0, 0, 0}}, {0, 0}, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}},
     {{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}},
@@ -68,14 +68,14 @@ TEST(QuotedTest, PlainTextStays) {
 TEST(QuotedTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(Quoted("a\nb\tc\rd"), "'a\\nb\\tc\\rd'");
   EXPECT_EQ(Quoted(std::string("\x1b[31m\0\x7f", 7)), "'\\x1b[31m\\x00\\x7f'");
-  EXPECT_EQ(Quoted("\u009b1m"), "'\\xc2\\x9b1m'");       // a terminal's other way to begin a command
-  EXPECT_EQ(Quoted("a\u202eb"), "'a\\xe2\\x80\\xaeb'");  // text goes on from right to left
+  EXPECT_EQ(Quoted("\u009b1m"), "'\\xc2\\x9b1m'");       // another way to begin a terminal's command
+  EXPECT_EQ(Quoted("a\u202eb"), "'a\\xe2\\x80\\xaeb'");  // the text goes on from right to left
 }
 
 TEST(QuotedTest, BytesThatAreNotUtf8AreEscaped) {
   EXPECT_EQ(Quoted("\xff\xfe"), "'\\xff\\xfe'");
-  EXPECT_EQ(Quoted("\xc3"), "'\\xc3'");                             // cut in a character
-  EXPECT_EQ(Quoted("\xc0\xafz"), "'\\xc0\\xafz'");                  // longer than it need be
+  EXPECT_EQ(Quoted("\xc3"), "'\\xc3'");                             // ends inside a character
+  EXPECT_EQ(Quoted("\xc0\xafz"), "'\\xc0\\xafz'");                  // has more bytes than it needs
   EXPECT_EQ(Quoted("\xed\xa0\x80z"), "'\\xed\\xa0\\x80z'");         // half a pair of UTF-16
   EXPECT_EQ(Quoted("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'");  // beyond the last character
 }
@@ -103,7 +103,7 @@ TEST(TraceFileTest, IsJsonWhateverStagesAreCalled) {
     file.AddHostSpan(odd, 0);
   }
   std::ifstream written{path};
-  auto const events = nlohmann::json::parse(written);  // throws if it is none
+  auto const events = nlohmann::json::parse(written);  // throws if it is no JSON
   std::filesystem::remove(path);
   ASSERT_EQ(events.size(), 5U);  // two processes, a row, a stage, what the host did
   EXPECT_EQ(events[2]["args"]["name"], odd);
@@ -130,7 +130,7 @@ TEST(RandomStreamTest, EveryPartOfTheNameMatters) {
   };
   for (std::size_t a = 0; a < streams.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      // Two independent blocks of 128 bits agree with a chance of 2^-128.
+      // Two independent blocks of 128 bits are equal with a chance of 2^-128.
       RandomBlock const x = streams[a].Block(5), y = streams[b].Block(5);
       EXPECT_FALSE(std::equal(x.word, x.word + 4, y.word)) << a << " and " << b;
     }
@@ -166,12 +166,12 @@ TEST(FixedPointTest, RoundToNearestEqualsLongDouble) {
 TEST(FixedPointTest, RoundToNearestReachesTheBoundOnly) {
   float const below_one = std::nextafter(1.0f, 0.0f);
   EXPECT_LT(RoundToNearest(below_one, 0x1p45), std::int64_t{1} << kWideBits);
-  EXPECT_EQ(RoundToNearest(below_one, 0x1p20), 1 << 20);  // 20 bits cannot hold 24: rounded up to the bound itself
+  EXPECT_EQ(RoundToNearest(below_one, 0x1p20), 1 << 20);  // a float has 24 bits: rounded up to the bound itself
   EXPECT_EQ(RoundToNearest(-below_one, 0x1p20), -(1 << 20));
 }
 
 TEST(FixedPointTest, WideSumsOfAnyNumberOfRowsFit) {
-  // n rows, each at the bound 2^w, w = min(45, 62 - ceil(log2 n)): the sum must stay below 2^63.
+  // Each of n rows is at the bound 2^w, w = min(45, 62 - ceil(log2 n)). The sum must stay below 2^63.
   for (int log = 0; log <= 32; ++log) {
     for (std::uint64_t n : {(std::uint64_t{1} << log), (std::uint64_t{1} << log) + 1}) {
       int const ceil_log = n == (std::uint64_t{1} << log) ? log : log + 1;
@@ -182,7 +182,7 @@ TEST(FixedPointTest, WideSumsOfAnyNumberOfRowsFit) {
 }
 
 TEST(FixedPointTest, RoundAtRandomHasTheDocumentedExpectation) {
-  // Over all 2^16 equally likely draws, exactly: the mean is within 2^-17 of the value. The sums are exact in double.
+  // The mean over all 2^16 equally likely draws is within 2^-17 of the value. The sums are exact in double.
   testing::Random random{2};
   std::vector<float> values{0.0f, 1.0f, -1.0f, 0.25f, -0.25f, 0x1p-17f, -0x1p-17f, 0x1p-30f, -0x1p-30f, 16383.999f};
   for (int i = 0; i < 40; ++i) values.push_back(random.Between(-16384, 16384));
@@ -206,7 +206,7 @@ TEST(FixedPointTest, RoundAtRandomStaysInsideSixteenBits) {
 }
 
 TEST(FixedPointTest, RoundAtRandomIsTheFloorOfTheSum) {
-  // The formula in doubles, where it is exact, for largest values of any size.
+  // The expected values are the formula in doubles, which are exact here, for largest values of any size.
   testing::Random random{5};
   for (int exponent : {-149, -140, -126, -100, -97, -96, -20, 0, 1, 60, 127, 128}) {
     int const shift = kNarrowBits - exponent;
@@ -214,7 +214,7 @@ TEST(FixedPointTest, RoundAtRandomIsTheFloorOfTheSum) {
     for (int i = 0; i < 20000; ++i) {
       double const size = i % 4 == 0 ? std::pow(2.0, -60 * random.Uniform()) : 1.0;
       auto const v = static_cast<float>(std::ldexp(random.Between(-1, 1) * size, exponent));
-      if (std::fabs(std::ldexp(v, -exponent)) >= 1) continue;  // rounded up
+      if (std::fabs(std::ldexp(v, -exponent)) >= 1) continue;  // v was rounded up to the bound
       std::uint32_t const draw = i % 8 == 0 ? (i % 16 == 0 ? 0U : 65535U) : random.Below(65536);
       double const sum = std::ldexp(v, shift) + (draw + 0.5) / 65536;
       ASSERT_EQ(RoundAtRandom(v, scale, draw), std::floor(sum)) << v << " " << draw;
@@ -239,7 +239,7 @@ TEST(FixedPointTest, ExponentAboveIsTheSmallest) {
 }
 
 TEST(PackedSumTest, UnpackUndoesPackAtTheExtremes) {
-  // 2^16 rows of the largest narrow records, in all four combinations of signs.
+  // There are 2^16 rows of the largest narrow records, with all combinations of signs.
   for (int grad : {-(1 << kNarrowBits), -1, 0, 1, 1 << kNarrowBits}) {
     for (int hess : {-(1 << kNarrowBits), -1, 0, 1, 1 << kNarrowBits}) {
       NarrowGradient const g{static_cast<std::int16_t>(grad), static_cast<std::int16_t>(hess)};
@@ -285,7 +285,7 @@ TEST(HostMemoryTest, TheInnermostPurposeIsTold) {
   try {
     WithMemoryFor("trees", [&] { timer.Run("histograms", kNoLevel, [] { throw OutOfHostMemory{4096}; }); });
     FAIL() << "nothing was thrown";
-  } catch (std::bad_alloc const& e) {  // whoever goes on without memory need not know the type
+  } catch (std::bad_alloc const& e) {  // code that goes on without memory need not know the type
     auto const& known = dynamic_cast<OutOfHostMemory const&>(e);
     EXPECT_EQ(known.bytes(), 4096U);
     EXPECT_STREQ(known.purpose(), "histograms");
@@ -302,7 +302,7 @@ TEST(SearchTest, FindsWhatTheStandardLibraryFinds) {
       auto const after = std::upper_bound(begins.cbegin(), begins.cend(), item) - begins.cbegin();
       auto const begin = [&](std::uint32_t i) { return begins[i]; };
       EXPECT_EQ(RangeOf(n, item, begin), after - 1) << item << " in " << n;
-      std::uint32_t const first = std::min(n, 2U);  // not the first of all
+      std::uint32_t const first = std::min(n, 2U);  // the search begins behind the first
       EXPECT_EQ(FirstWhere(first, n, [&](std::uint32_t i) { return begins[i] > item; }),
                 std::max<std::ptrdiff_t>(first, std::min<std::ptrdiff_t>(after, n)));
     }

@@ -1,4 +1,5 @@
-// survival:cox and cox-nloglik against their definitions with more digits; closed forms; extremes; bad input.
+// objective, metric: survival:cox and cox-nloglik against their definitions with more digits; closed forms; extremes;
+// bad input.
 #include "objective/cox.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using Exact = long double;
 constexpr ObjectiveParams kCox{Objective::kCox};
 constexpr MetricParams kNloglik{Metric::kCoxNloglik};
 
-/// Rows in order of time, equal ones as they lie.
+/// Returns rows in order of time. Rows of equal times keep their order.
 std::vector<std::size_t> ByTime(std::vector<float> const& labels) {
   std::vector<std::size_t> order(labels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -31,7 +32,7 @@ std::vector<std::size_t> ByTime(std::vector<float> const& labels) {
   return order;
 }
 
-/// Of e^margin over rows of the row's time and later.
+/// Returns, for each row, the sum of e^margin over the rows of its time and later.
 std::vector<Exact> AtRisk(CoxRows const& rows) {
   std::vector<Exact> sums(rows.labels.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -53,9 +54,9 @@ std::vector<GradientPair> Gradients(CoxRows const& rows, bool weighted, int thre
 }
 
 TEST(CoxTest, GradientsAreThoseOfTheDefinition) {
-  // A sum of up to 3000 rows is a chain of less than 32 additions of numbers that are off by 2^-52: D is off by less
-  // than 2^-47, a sum of reciprocals by less than 2^-46, its product with a power by less than 2^-45, and of squares by
-  // twice that. Then there are a difference, a product with the weight, and one rounding to float.
+  // A sum D of up to 3000 rows is a chain of less than 32 additions of numbers that are off by 2^-52. So D is off by
+  // less than 2^-47, a sum of reciprocals by less than 2^-46, and its product with a power by less than 2^-45; with
+  // squares it is twice that. Then come a difference, a product with the weight, and one rounding to float.
   constexpr Exact kSum = 0x1p-45L, kSquares = 0x1p-44L, kFloat = 1.001L * 0x1p-24L;
   for (std::size_t const n : {1, 2, 3, 10, 255, 257, 2048, 2049, 3000}) {
     for (std::size_t const times : {std::size_t{1}, std::size_t{7}, std::size_t{1000000}}) {
@@ -82,7 +83,7 @@ TEST(CoxTest, GradientsAreThoseOfTheDefinition) {
 }
 
 TEST(CoxTest, ByHand) {
-  // Three rows of hazard 1, events at times 1 and 3, a censored one at 2: D is 3, 2 and 1.
+  // Three rows have hazard 1: events at times 1 and 3, and a censored one at 2. D is 3, 2 and 1.
   CoxRows rows{3, 0, 1};
   rows.margins = {0, 0, 0};
   rows.labels = {3, 1, -2};
@@ -95,7 +96,7 @@ TEST(CoxTest, ByHand) {
 
 TEST(CoxTest, GradientsWithoutTiesAddUpToNothing) {
   // Each event adds p / D to the rows at risk, 1 in all, and takes 1 away. A gradient is off by a rounding to float,
-  // and by less than 2^-45 of the two numbers whose difference it is (as above).
+  // and by less than 2^-45 of the two numbers whose difference it is, as derived above.
   CoxRows rows{20000, 2, 1};
   for (std::size_t i = 0; i < 20000; ++i) rows.labels[i] = static_cast<float>(i + 1) * (i % 3 == 0 ? -1.0f : 1.0f);
   double sum = 0, room = 0;
@@ -124,7 +125,7 @@ TEST(CoxTest, ConstantsInMarginsDoNotShow) {
   CoxRows rows{5000, 1, 300};
   for (std::size_t i = 0; i < 5000; ++i) rows.margins[i] = static_cast<float>(i % 64) / 16;
   auto const expected = Gradients(rows, true, 2);
-  for (float const shift : {64.0f, -1024.0f, 65536.0f}) {  // no sum is rounded
+  for (float const shift : {64.0f, -1024.0f, 65536.0f}) {  // no margin is rounded
     CoxRows shifted = rows;
     for (float& margin : shifted.margins) margin += shift;
     auto const found = Gradients(shifted, true, 2);
@@ -142,7 +143,7 @@ TEST(CoxTest, FiniteMarginsGiveFiniteGradients) {
   rows.margins[17] = -kInfinity;  // a hazard of 0
   for (GradientPair const& g : Gradients(rows, true, 2)) ASSERT_TRUE(std::isfinite(g.grad) && std::isfinite(g.hess));
   rows.labels[17] = 1e30f;
-  rows.margins[17] = std::numeric_limits<float>::quiet_NaN();  // at risk whenever there is an event
+  rows.margins[17] = std::numeric_limits<float>::quiet_NaN();  // this row is at risk at every event
   rows.labels[18] = 1e-30f;
   EXPECT_TRUE(std::isnan(Gradients(rows, true, 2)[18].grad));
 }
@@ -165,7 +166,7 @@ TEST(CoxTest, NameAndTargets) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(kCox, targets, 5, 1, 2); },
                                          {"Label of row 3 is", "CoxRegression: label must be a number"}),
             "");
-  CheckTargets(kCox, targets, 3, 1, 2);  // it is none of these
+  CheckTargets(kCox, targets, 3, 1, 2);  // a row beyond these is not checked
   targets.label_columns = 2;
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(kCox, targets, 2, 2, 2); },
                                          {"Rows have 2 outputs (targets); survival:cox takes 1"}),
@@ -199,7 +200,8 @@ TEST(CoxNloglikTest, IsTheMeanOverEvents) {
         sum += std::log(at_risk) - std::log(Exact{c.predictions[i]});
         ++events;
       }
-      // D is off by less than 2^-47 of itself, its logarithm, below 25, by that and 2^-52 of itself, the sums by 2^-48.
+      // D is off by less than 2^-47 of itself. Its logarithm, below 25, is off by that and 2^-52 of itself, and sums by
+      // 2^-48.
       EXPECT_NEAR(c.Evaluate(kNloglik, 1), static_cast<double>(sum / events), 0x1p-44 + 25 * 0x1p-47)
           << n << ", " << times;
       for (int threads : {2, 3, 7}) EXPECT_EQ(c.Evaluate(kNloglik, threads), c.Evaluate(kNloglik, 1));
@@ -212,7 +214,7 @@ TEST(CoxNloglikTest, ByHand) {
   c.predictions = {1, 1};
   c.labels = {5, -7};
   EXPECT_NEAR(c.Evaluate(kNloglik, 1), std::log(2.0), 0x1p-52);
-  c.labels = {5, -5};  // at risk until then
+  c.labels = {5, -5};  // the second row is at risk until then
   EXPECT_NEAR(c.Evaluate(kNloglik, 1), std::log(2.0), 0x1p-52);
   c.labels = {5, -4};
   EXPECT_EQ(c.Evaluate(kNloglik, 1), 0.0);

@@ -1,4 +1,5 @@
-// Rounds of a dart: when the host is asked for weights, and which columns are made, kept, begun anew or given up.
+// driver: rounds of a dart; when the host is asked for weights, and which columns are made, kept, begun anew or given
+// up.
 #include "driver/dart.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ class FakeDart final : public DartHost {
     }
   }
 
-  std::vector<float> weights;        ///< of each tree, one a round
+  std::vector<float> weights;        ///< weight of each tree; a round has one
   std::uint32_t drops{0xFFFFFFFFU};  ///< the tree that the next draw drops
   std::vector<std::string> asked;
 };
@@ -47,7 +48,7 @@ TEST(DartWeightsTest, AskOnlyForWhatMayHaveChanged) {
   dart.weights = {1};
   weights.RoundIsOver(1);
   dart.asked.clear();
-  weights.Draw();  // drops none
+  weights.Draw();  // this draw drops no tree
   EXPECT_EQ(weights.drawn(), std::vector<float>{1});
   dart.weights = {1, 1};
   weights.RoundIsOver(2);
@@ -89,11 +90,11 @@ class DartColumnsTest : public ::testing::TestWithParam<BackendKind> {
 
   Training& training() { return pool_.Get(data_.Request({GetParam(), 0}), 2); }
 
-  /// Column `tree` of the model that the host would predict.
+  /// Returns column `tree` of the model as the host would predict it.
   float Value(std::size_t tree, std::size_t row) const {
     return 0.25f * static_cast<float>(tree + 1) + 0.125f * static_cast<float>(row % 3);
   }
-  /// The host's RecordColumns, which notes from which round on it is asked.
+  /// Returns the host's RecordColumns, which notes from which round on it is asked.
   RecordColumns Recorder(DartShape const& model, float base) {
     return [this, model, base](std::uint32_t first, LeafColumns* columns) {
       recorded_from_.push_back(first);

@@ -1,4 +1,4 @@
-// Places of datasets where there is no CUDA device; tests/cuda has those where there is one.
+// driver: places of datasets where there is no CUDA device. tests/cuda has those where there is one.
 #include <gtest/gtest.h>
 
 #include "support/data.h"

@@ -191,7 +191,7 @@ TEST_P(WholeTreeShapeTest, MaximumNumberOfBins) {
 }
 
 TEST_P(WholeTreeShapeTest, AMillionSparseColumns) {
-  // 100 rows, values in 300 columns out of 10^6: the tree of the 300 alone, with their numbers.
+  // 100 rows have values in 300 of 10^6 columns. The tree is that of the 300 alone, with their numbers.
   constexpr FeatureIndex kColumns = 1000000, kStep = 3331;
   TreeCase c = testing::RandomCase({100, 300, 0.3}, 133);
   c.params.min_child_weight = 0.1f;
@@ -215,8 +215,8 @@ TEST_P(WholeTreeShapeTest, AMillionSparseColumns) {
 }
 
 TEST_P(WholeTreeShapeTest, LeavesAddUpToTheRoot) {
-  // A hessian sum is an integer times a power of two, below 2^53 units here: exact in double, but rounded to float
-  // once.
+  // A hessian sum is an integer times a power of two, below 2^53 units here. It is exact in double, and rounded to
+  // float once.
   auto const c = testing::RandomCase(kSparse, 134);
   Tree const tree = Grow(c);
   double sum = 0;

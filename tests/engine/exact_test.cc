@@ -45,8 +45,8 @@ TEST_P(ExactStageTest, ColumnsAreSorted) {
   }
 }
 
-/// The level's nodes below parents without rows, as ExactCase::first says; rows that are in none are at node 0, and
-/// some of those outside the sample.
+/// The level's nodes below parents without rows, numbered as ExactCase::first says. Of the rows that are in none of
+/// them, half are at node 0, and half at the level's first node but outside the sample.
 struct Level {
   explicit Level(ExactCase const& c) {
     for (NodeIndex parent = 0; parent < c.first(); ++parent) nodes.Add(kNoNode, {});
@@ -135,7 +135,7 @@ TEST(ExactThresholdTest, LiesBetweenTwoValues) {
   float const neighbour = std::nextafter(1.0f, 2.0f);
   EXPECT_EQ(Between(1, neighbour), neighbour);
   EXPECT_EQ(Between(0, kLeast), kLeast);
-  EXPECT_EQ(Between(kMost / 2, kMost), kMost);  // the sum is infinite
+  EXPECT_EQ(Between(kMost / 2, kMost), kMost);  // the sum of both is infinite
   EXPECT_EQ(Between(-kMost, -kMost / 2), -kMost / 2);
   for (float const v : {-kMost, -3.0f, -kLeast, 0.0f, kLeast, 5.0f, 1e30f}) {
     EXPECT_GT(Beyond(v), v);
@@ -143,12 +143,12 @@ TEST(ExactThresholdTest, LiesBetweenTwoValues) {
   }
 }
 
-/// Words of 32 entries one after the other, several nodes among them. An entry is new on its side if a new value came
-/// after the entry before it on the side, or after the beginning of its node.
+/// Entries are looked at in words of 32, and belong to several nodes. An entry is new on its side if a new value, or a
+/// node, has begun since the entry before it on that side.
 TEST(NewValuesTest, AreThoseOfTheEntriesOfASide) {
   Random random{11};
   constexpr std::size_t kEntries = 32 * 200;
-  for (std::size_t const one_in : {2, 5, 40}) {  // on the side, fresh, or the first of a node
+  for (std::size_t const one_in : {2, 5, 40}) {  // one entry in so many is on the side, or has a new value
     std::vector<bool> side(kEntries), fresh(kEntries), head(kEntries), expected(kEntries);
     bool since = false;
     for (std::size_t i = 0; i < kEntries; ++i) {
@@ -172,7 +172,7 @@ TEST(NewValuesTest, AreThoseOfTheEntriesOfASide) {
   }
 }
 
-// Exact trees of many rows have gradients of 30 bits. Those of smaller hessians than that can be parted nevertheless.
+// Exact trees of many rows have gradients of 30 bits. Rows with smaller hessians can be separated nevertheless.
 TEST(ExactFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
   constexpr std::size_t kRows = 70000;
   reference::Values values{kRows, 1};
@@ -192,7 +192,7 @@ TEST(ExactFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
 }
 
 TEST(ExactPruneTest, CutsBackFromTheLeavesUpwards) {
-  // 0 → 1, 2; 1 → 3, 4; 2 → 5, 6. Gains: 0: 1, 1: 5, 2: 1.
+  // Children: 0 → 1, 2; 1 → 3, 4; 2 → 5, 6. Gains: 1 for node 0, 5 for 1, 1 for 2.
   ExactNodes grown;
   grown.Add(kNoNode, {10, 10});
   auto const split = [&](NodeIndex parent, float gain) {
@@ -208,7 +208,7 @@ TEST(ExactPruneTest, CutsBackFromTheLeavesUpwards) {
   std::vector<NodeIndex> node_of;
   EXPECT_EQ(Prune(grown, 0, &node_of).nodes.size(), 7U);
   EXPECT_EQ(node_of, (std::vector<NodeIndex>{0, 1, 2, 3, 4, 5, 6}));
-  ExactNodes const some = Prune(grown, 2, &node_of);  // the root stays for the sake of node 1
+  ExactNodes const some = Prune(grown, 2, &node_of);  // the root stays because node 1 does
   ASSERT_EQ(some.nodes.size(), 5U);
   EXPECT_EQ(node_of, (std::vector<NodeIndex>{0, 1, 2, 3, 4, 2, 2}));
   EXPECT_EQ(some[0].left, 1);

@@ -26,7 +26,7 @@ struct ForestCase {
   testing::DataShape shape;
   FeatureIndex tested;  ///< features that trees test
   std::size_t leaves;
-  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
+  std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
 };
 
 void PrintTo(ForestCase const& c, std::ostream* os) { *os << c.name; }
@@ -36,9 +36,9 @@ class ForestTest : public ::testing::TestWithParam<ForestCase> {
   ForestTest() {
     Random random{61};
     for (std::uint32_t i = 0; i < 11; ++i) {
-      // One tree of a single leaf among them.
+      // One tree is a single leaf.
       trees_.push_back(testing::RandomTree({i == 5 ? 1 : GetParam().leaves, GetParam().tested, i * i % 3, false,
-                                            i == 3 ? 0 : GetParam().levels},  // one of numbers only
+                                            i == 3 ? 0 : GetParam().levels},  // one splits on numbers only
                                            values_, &random));
     }
   }
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ForestTest,
                                            ForestCase{"CategoriesOfLargeTrees", {200, 12, 0.1}, 12, 40000, 32}),
                          [](auto const& c) { return c.param.name; });
 
-/// Feature 0 below `threshold`: 1, else 2; missing to the left if `default_left`.
+/// Makes a tree whose leaf is 1 if the feature is below `threshold`, else 2. Missing values go left if `default_left`.
 GivenTree Stump(float threshold, bool default_left, FeatureIndex feature = 0) {
   GivenTree tree;
   tree.Resize(3);
@@ -126,14 +126,14 @@ TEST(ForestSplitTest, ComparesAsXGBoost) {
     float const missing = default_left ? 1.0f : 2.0f;
     EXPECT_EQ(PredictOne({Stump(0.5f, default_left)}, {}), missing);
     EXPECT_EQ(PredictOne({Stump(0.5f, default_left)}, {{0, nan}, {1, 0.0f}}), missing);
-    EXPECT_EQ(PredictOne({Stump(0.5f, default_left, 7)}, {{0, 0.0f}, {1, 0.0f}}), missing);  // of two features
+    EXPECT_EQ(PredictOne({Stump(0.5f, default_left, 7)}, {{0, 0.0f}, {1, 0.0f}}), missing);  // the row has two features
     EXPECT_EQ(PredictOne({Stump(nan, default_left)}, {{0, 0.0f}}), 2.0f);
   }
-  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, 0.0f}, {0, 1.0f}}), 2.0f);  // the last counts
-  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{1, 5.0f}, {0, 1.0f}}), 2.0f);  // any order
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{0, 0.0f}, {0, 1.0f}}), 2.0f);  // the last value of a feature counts
+  EXPECT_EQ(PredictOne({Stump(0.5f, true)}, {{1, 5.0f}, {0, 1.0f}}), 2.0f);  // features come in any order
 }
 
-/// As Stump, by categories: those listed go right.
+/// Makes a tree as Stump does, but by categories: those listed go right.
 GivenTree CategoryStump(std::vector<std::uint32_t> right, bool default_left) {
   GivenTree tree = Stump(std::numeric_limits<float>::quiet_NaN(), default_left);
   tree.categories = {std::move(right), {}, {}};
@@ -154,7 +154,7 @@ TEST(ForestSplitTest, TakesCategoriesAsXGBoost) {
     EXPECT_EQ(PredictOne({CategoryStump({0}, default_left)}, {}), default_left ? 1.0f : 2.0f);
   }
   EXPECT_EQ(PredictOne({CategoryStump({16777215}, true)}, {{0, 16777215.0f}}), 2.0f);
-  EXPECT_EQ(PredictOne({CategoryStump({16777216}, true)}, {{0, 16777216.0f}}), 1.0f);  // is none
+  EXPECT_EQ(PredictOne({CategoryStump({16777216}, true)}, {{0, 16777216.0f}}), 1.0f);  // 2^24 is no category
 }
 
 TEST(ForestSumTest, RoundsAfterEveryTreeInOrder) {
@@ -164,7 +164,7 @@ TEST(ForestSumTest, RoundsAfterEveryTreeInOrder) {
     tree.weight = weight;
     return tree;
   };
-  EXPECT_EQ(PredictOne({leaf(1.0f), leaf(-0x1p24f)}, {}, 0x1p24f), 0.0f);  // 2^24 + 1 is 2^24
+  EXPECT_EQ(PredictOne({leaf(1.0f), leaf(-0x1p24f)}, {}, 0x1p24f), 0.0f);  // 2^24 + 1 is rounded to 2^24
   EXPECT_EQ(PredictOne({leaf(-0x1p24f), leaf(1.0f)}, {}, 0x1p24f), 1.0f);
   EXPECT_EQ(PredictOne({leaf(0.1f, 0.7f)}, {}, 0.3f), 0.3f + 0.1f * 0.7f);
   EXPECT_TRUE(std::signbit(PredictOne({leaf(-0.0f)}, {}, -0.0f)));
@@ -249,7 +249,7 @@ TEST(ForestAddTest, SetsTakeNoMoreWordsThanTheyNeed) {
   EXPECT_EQ(forest.first_set(3), 6U);
   std::vector<std::uint32_t> const expected{1, 8, 3, 2, 0, 1};
   EXPECT_EQ(std::vector<std::uint32_t>(forest.set_words(), forest.set_words() + 6), expected);
-  std::vector<std::uint32_t> const ptr{0, 4, 4, 5}, bits{2, 1, 0, 0, 9};  // a leaf's do not count
+  std::vector<std::uint32_t> const ptr{0, 4, 4, 5}, bits{2, 1, 0, 0, 9};  // words of a leaf do not count
   GivenTree const tree = Stump(0.5f, true);
   forest.Add({tree.left, tree.right, tree.feature, tree.value, tree.default_left, ptr, bits}, 0);
   EXPECT_EQ(forest.first_set(4), 9U);
@@ -262,20 +262,20 @@ TEST(ForestAddTest, ChoosesNarrowNodesWhereTheyAreEnough) {
   auto const wide = [&](testing::GivenShape const& shape) {
     return testing::MakeForest({testing::RandomTree(shape, values, &random)}).tree(0).wide();
   };
-  EXPECT_FALSE(wide({32768, 5}));  // 65535 nodes, and the gap beside the root
+  EXPECT_FALSE(wide({32768, 5}));  // 65,535 nodes, and the gap beside the root
   EXPECT_TRUE(wide({32769, 5}));
   EXPECT_FALSE(testing::MakeForest({Stump(0, true, 65535)}).tree(0).wide());
   EXPECT_TRUE(testing::MakeForest({Stump(0, true, 65536)}).tree(0).wide());
   EXPECT_EQ(testing::MakeForest({Stump(0, true, 65536)}).features(), 65537U);
 }
 
-// Of half a million words each: their numbers do not fit narrow nodes.
+// Each set has half a million words, so that the numbers of sets do not fit narrow nodes.
 TEST(ForestAddTest, ChoosesWideNodesForManySets) {
   GivenTree tree;
   tree.Resize(21);
   tree.categories.resize(21);
   tree.value[20] = 10.0f;
-  for (std::uint32_t i = 0; i < 10; ++i) {  // category 16,000,000 + i: leaf i, others go on
+  for (std::uint32_t i = 0; i < 10; ++i) {  // category 16,000,000 + i goes to leaf i, others go on
     tree.left[2 * i] = static_cast<NodeIndex>(2 * i + 2);
     tree.right[2 * i] = static_cast<NodeIndex>(2 * i + 1);
     tree.categories[2 * i] = {16000000 + i};
@@ -362,7 +362,7 @@ TEST(ForestPlanTest, ManyRowsOfFewColumnsHaveLargeBlocks) {
   EXPECT_EQ(plan.block_rows, 512U);
   EXPECT_EQ(plan.buffers, 2U);
   EXPECT_EQ(plan.bytes, 512U * 28 * 4 + 2 * (16U << 10));
-  EXPECT_EQ(MakeForestPlan(Load(10000, 28, 500)).block_rows, 64U);  // so that more multiprocessors have work
+  EXPECT_EQ(MakeForestPlan(Load(10000, 28, 500)).block_rows, 64U);  // few rows a block give more multiprocessors work
   EXPECT_EQ(MakeForestPlan(Load(500000, 28, 1)).bytes, 512U * 28 * 4 + 4096);
 }
 
@@ -379,7 +379,7 @@ TEST(ForestPlanTest, OneBufferHoldsOneChunkOnly) {
   EXPECT_EQ(MakeForestPlan(Load(1000, 28, 4)).buffers, 1U);
   EXPECT_EQ(MakeForestPlan(Load(1000, 28, 5)).buffers, 2U);
   EXPECT_EQ(MakeForestPlan(Load(1000, 28, 32, 4)).buffers, 1U);
-  EXPECT_EQ(MakeForestPlan(Load(1000, 28, 33, 4)).buffers, 2U);  // small enough, but too many for one look
+  EXPECT_EQ(MakeForestPlan(Load(1000, 28, 33, 4)).buffers, 2U);  // the trees are small, but too many for one look
 }
 
 TEST(ForestPlanTest, MemoryIsWithinTheDevicesLimits) {

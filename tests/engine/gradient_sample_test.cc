@@ -1,4 +1,4 @@
-// sample: rows chosen by their gradients. Sizes, means and corners; that trees equal the reference's is driver_test's.
+// sample: rows chosen by their gradients; sizes, means and corners. driver_test.cc compares trees with the reference's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,14 +25,14 @@ using Gradients = std::vector<GradientPair>;
 
 struct Sample {
   std::vector<RowIndex> rows;
-  Gradients gradients;  ///< of all rows, zero outside
+  Gradients gradients;  ///< gradients of all rows, zero outside the sample
 };
 
 Sample Take(TrainParams const& params, std::uint32_t tree, Gradients const& gradients, int threads = 2) {
   std::size_t const n = gradients.size();
   std::vector<RowRecord> records(n);
   std::vector<std::size_t> counts(host::SampleChunks(n));
-  Sample sample{{}, Gradients(n, {7.0f, 7.0f})};  // whatever was there before
+  Sample sample{{}, Gradients(n, {7.0f, 7.0f})};  // anything may be there before
   records.resize(
       host::SampleRows(params, tree, gradients, counts, records, sample.gradients, threads, Shard::Whole(n)));
   for (RowRecord const& record : records) sample.rows.push_back(record.row);
@@ -54,7 +54,7 @@ TrainParams Goss(float top, float other) {
   return params;
 }
 
-/// Logistic loss with weights over three decades.
+/// Makes gradients of logistic loss with weights over three decades.
 Gradients Weighted(std::size_t n, std::uint64_t seed) {
   Random random{seed};
   Gradients gradients;
@@ -66,7 +66,7 @@ Gradients Weighted(std::size_t n, std::uint64_t seed) {
   return gradients;
 }
 
-/// Magnitudes over `decades` up to 10^largest, some of them zero, and both ends of floats.
+/// Makes gradients with magnitudes over `decades` up to 10^largest, some of them zero, and some at both ends of floats.
 Gradients HeavyTailed(std::size_t n, double largest, double decades, std::uint64_t seed) {
   Random random{seed};
   auto const magnitude = [&] {
@@ -81,7 +81,7 @@ Gradients HeavyTailed(std::size_t n, double largest, double decades, std::uint64
   return gradients;
 }
 
-/// The chance that `sample` was given: the rule of all of them, asked for each row.
+/// Returns the chance of each row: makes the rule from the keys of all rows, and asks it for each.
 std::vector<double> Chances(TrainParams const& params, Gradients const& gradients) {
   std::vector<std::uint32_t> keys;
   for (GradientPair v : gradients) keys.push_back(KeyOf(v, params.sampling_method));
@@ -89,7 +89,7 @@ std::vector<double> Chances(TrainParams const& params, Gradients const& gradient
   std::vector<std::uint64_t> counts(kKeyBins);
   for (std::uint32_t key : keys) ++counts[KeyBin(key, first)];
   SampleTarget const target = MakeSampleTarget(params, gradients.size());
-  std::uint32_t bin = 0;  // the highest below the threshold
+  std::uint32_t bin = 0;  // the highest bin below the threshold
   KeyTotals totals{gradients.size(), 0, 0}, of_bin{0, counts[0], 0};
   for (std::uint32_t b = 0; b < kKeyBins; ++b) {
     totals.count = counts[b];
@@ -105,7 +105,8 @@ std::vector<double> Chances(TrainParams const& params, Gradients const& gradient
   return chances;
 }
 
-/// How far chances of this mean may be off: the rate is a float, and each is rounded down to a multiple of 2^-32.
+/// Returns how far chances of this mean may be off: the rate is a float, and each is rounded down to a multiple of
+/// 2^-32.
 double ChanceError(double mean) { return mean * 0x1p-24 + 0x1p-32; }
 
 double Sum(std::vector<double> const& values) {
@@ -117,7 +118,7 @@ double Sum(std::vector<double> const& values) {
 struct Case {
   char const* name;
   TrainParams params;
-  double share;  ///< of the rows that is expected
+  double share;  ///< expected part of the rows
 };
 
 std::vector<Case> Cases() {
@@ -176,8 +177,8 @@ TEST_P(GradientSampleTest, SumsAreUnbiased) {
   constexpr std::uint32_t kTrees = 3000;
   auto const gradients = Weighted(kRows, 5);
   auto const chances = Chances(GetParam().params, gradients);
-  // The sum over rows of v / p · [drawn] has the variance Σ v² (1 - p) / p; a mean of T such sums has that over T. A
-  // subset of the rows, as a leaf is one, must do as well as all.
+  // The sum over rows of v / p · [drawn] has the variance Σ v² (1 - p) / p, and a mean of T such sums has that over
+  // T. This must also hold for a subset of the rows, because a leaf is one.
   for (std::size_t every : {1U, 7U}) {
     double exact[2]{}, magnitudes[2]{}, variance[2]{}, mean[2]{}, size = 0, size_variance = 0;
     for (std::size_t r = 0; r < kRows; r += every) {
@@ -199,8 +200,9 @@ TEST_P(GradientSampleTest, SumsAreUnbiased) {
                   std::count_if(sample.rows.begin(), sample.rows.end(), [&](RowIndex r) { return r % every == 0; })) /
               kTrees;
     }
-    // Five standard errors, one in 1.7 million by chance; and gradients divided by chances are rounded to floats, by
-    // 2^-24 of themselves (six million double additions add less than 2^-29 of all).
+    // The bound is five standard errors, which are exceeded once in 1.7 million by chance. Also, gradients divided by
+    // chances are rounded to floats, by 2^-24 of themselves; six million additions in double add less than 2^-29 of
+    // all.
     for (int k = 0; k < 2; ++k) {
       double const rounding = magnitudes[k] * 0x1p-23;
       EXPECT_NEAR(mean[k], exact[k], 5 * std::sqrt(variance[k] / kTrees) + rounding) << (k == 0 ? "grad" : "hess");
@@ -234,8 +236,8 @@ TEST(GradientBasedTest, ChanceIsInProportionToTheKeyUpToOne) {
   }
   EXPECT_GT(certain, kRows / 20);
   EXPECT_LT(certain, kRows / 3);
-  // Keys are rounded down to nine significant bits: by at most one part in 256. Before that, eight float operations
-  // at most are off by 2^-24 each, in either direction; and chances are rounded down to multiples of 2^-32.
+  // Keys are rounded down to nine significant bits, by at most one part in 256. Before that at most eight float
+  // operations are off by 2^-24 each, in either direction. Chances are rounded down to multiples of 2^-32.
   EXPECT_LT(most / least, (1 + 0x1p-8) * (1 + 0x1p-20) * (1 + 0x1p-32 / least_chance));
 }
 
@@ -265,7 +267,7 @@ TEST(GradientBasedTest, RowsWithoutGradientAreNeverTaken) {
     }
   }
   EXPECT_GT(taken, 5800U);  // of 6000, standard deviation 25
-  // There are fewer rows with a gradient than the sample may have: all of them, as they are.
+  // Fewer rows have a gradient than the sample may have, so all of them are in it as they are.
   Sample const all = Take(GradientBased(0.5f), 0, gradients);
   EXPECT_EQ(all.rows.size(), 334U);
   EXPECT_EQ(all.gradients, gradients);
@@ -274,7 +276,7 @@ TEST(GradientBasedTest, RowsWithoutGradientAreNeverTaken) {
 TEST(GradientBasedTest, NothingToSample) {
   Gradients const zeros(100, {0.0f, 0.0f});
   EXPECT_TRUE(Take(GradientBased(0.5f), 0, zeros).rows.empty());
-  // Under goss, rows without gradient are among the others.
+  // With goss, rows without gradient are among the others.
   EXPECT_NEAR(Sum(Chances(Goss(0.2f, 0.1f), zeros)), 30.0, 100 * ChanceError(0.3));
 }
 
@@ -288,14 +290,14 @@ TEST(GradientBasedTest, AllEqualIsAUniformSample) {
 }
 
 TEST(GradientBasedTest, OneTowersAboveTheRest) {
-  // It is certain, and the others, far below the smallest key that is told apart, share the rest evenly.
+  // One row is certain. The others are far below the smallest key that is told apart, and share the rest evenly.
   Gradients gradients(1000, {1.0f, 1.0f});
   gradients[17] = {1e12f, 1.0f};
   auto const chances = Chances(GradientBased(0.1f), gradients);
   EXPECT_EQ(chances[17], 1.0);
   for (std::size_t r = 0; r < 1000; ++r) {
     if (r == 17) continue;
-    EXPECT_NEAR(chances[r], 99.0 / 999.0, 1000.0 / 999.0 * ChanceError(0.1));  // it is short by all of the error
+    EXPECT_NEAR(chances[r], 99.0 / 999.0, 1000.0 / 999.0 * ChanceError(0.1));  // short by all of the error
   }
 }
 
@@ -316,15 +318,15 @@ TEST(GossTest, TheTopIsCertainAndAsItIs) {
   Gradients gradients;
   for (std::size_t r = 0; r < kRows; ++r) gradients.push_back({1.0f + static_cast<float>(r), 1.0f});
   Sample const sample = Take(Goss(0.2f, 0.1f), 1, gradients);
-  // Keys of 801 and more are told apart in steps of 2 below 1024: the bin of the threshold has two rows.
+  // Keys from 512 to 1024 are told apart in steps of 2, so the bin of the threshold, 801, has two rows.
   for (std::size_t r = 804; r < kRows; ++r) EXPECT_EQ(sample.gradients[r], gradients[r]) << r;
   std::size_t others = 0;
   for (std::size_t r = 0; r < 796; ++r) {
     GradientPair const v = sample.gradients[r];
     if (v.hess == 0.0f) continue;
     ++others;
-    // (1 - top_rate) / other_rate, of two floats, a chance in multiples of 2^-32, and rounded to a float: three times
-    // 2^-24 of itself and 2^-29.
+    // The weight is (1 - top_rate) / other_rate. Two floats, a chance in multiples of 2^-32 and the rounding to a float
+    // put it off by three times 2^-24 of itself, and 2^-29.
     double const weight = 0.8 / 0.1, error = weight * 0x1p-22;
     auto const grad = static_cast<double>(gradients[r].grad);
     EXPECT_NEAR(static_cast<double>(v.hess), weight, error) << r;
@@ -334,14 +336,14 @@ TEST(GossTest, TheTopIsCertainAndAsItIs) {
 }
 
 TEST(GossTest, TiesAtTheThresholdShareIt) {
-  // 100 rows above, 500 at the threshold of 200: 100 of these are on top, 900 rows at 1/8 each.
+  // 200 rows are on top: 100 above the threshold, and as many of the 500 at it. The other 800 have a chance of 1/8.
   Gradients gradients(1000, {1.0f, 1.0f});
   for (std::size_t r = 0; r < 100; ++r) gradients[r] = {10.0f, 1.0f};
   for (std::size_t r = 500; r < 1000; ++r) gradients[r] = {5.0f, 1.0f};
   auto const chances = Chances(Goss(0.2f, 0.1f), gradients);
   for (std::size_t r = 0; r < 1000; ++r) {
     double const expected = r < 100 ? 1.0 : r < 500 ? 0.125 : (100 + 400 * 0.125) / 500;
-    EXPECT_NEAR(chances[r], expected, 2 * ChanceError(1)) << r;  // top_rate, other_rate
+    EXPECT_NEAR(chances[r], expected, 2 * ChanceError(1)) << r;  // one error each for top_rate and other_rate
   }
 }
 

@@ -134,17 +134,18 @@ TEST(GradientFormatTest, MaximaAreAlikeWhoseScalesAre) {
       EXPECT_EQ(one.hess_shift, other.hess_shift);
     }
   }
-  EXPECT_EQ(alike, 20);  // twelve with themselves; three from 0.5 to 1, two from 1 to 2
+  EXPECT_EQ(alike, 20);  // twelve pairs of equal ones; pairs among three from 0.5 to 1 and two from 1 to 2
 }
 
-// Rare labels and large weights do not ask for the wide format; gradients decades apart beside equal hessians do.
+// Rare labels and large weights do not need the wide format. Gradients decades apart beside equal hessians do.
 TEST(GradientFormatTest, SmallGradientsServeInTheNarrowFormatWhereHessiansAreSmallToo) {
   struct Case {
-    GradientPair most;  ///< of nearly all rows
-    std::size_t large;  ///< rows of 1.9: the power above is 2
+    GradientPair most;  ///< gradients of nearly all rows
+    std::size_t large;  ///< so many rows have 1.9, below the power 2
     bool narrow;
   };
-  // Means: 0.003 and more than 1 / 1024; 0.0004 and less; 0.003 beside 0.95; 0.02 beside 0.95, a 45th; 0.01, 0.0004.
+  // The smaller mean, as a part of 2, is in each case: 0.003, above 1 / 1024; 0.0004, below it; 0.003 beside 0.95; 0.02
+  // beside 0.95, a 45th of it; 0.0004 beside 0.01.
   for (Case const& c :
        {Case{{0.004f, 0.004f}, 70, true}, Case{{1e-5f, 1e-5f}, 30, false}, Case{{0.004f, 1.9f}, 70, false},
         Case{{0.04f, 1.9f}, 70, true}, Case{{0.02f, 1e-5f}, 30, false}}) {
@@ -160,10 +161,10 @@ TEST(GradientFormatTest, SmallGradientsServeInTheNarrowFormatWhereHessiansAreSma
   }
 }
 
-// All rows are rounded up by nearly a unit: their integers say more than there is.
+// All rows are rounded up by nearly a unit, so their integers sum to more than the gradients do.
 TEST(GradientFormatTest, RoundingDoesNotTellThatTheFormatMustBeNarrow) {
   constexpr std::size_t kRows = 70000;
-  constexpr float kUnit = 0x1p-13f;  // of a largest gradient of 1
+  constexpr float kUnit = 0x1p-13f;  // the unit if the largest gradient is 1
   constexpr std::uint32_t kBits = 0x3F800000U;
   NarrowScales const scales = MakeNarrowScales(MakeGradientFormat(kRows, kBits, kBits, true));
   FloatScale const coarse_scale = CoarseScale(kBits);
@@ -184,8 +185,8 @@ TEST(GradientFormatTest, RoundingDoesNotTellThatTheFormatMustBeNarrow) {
   }
 }
 
-// What early gradients tell of a format is what a look at the gradients would tell: with means near the least that may
-// be, and near the least beside the other.
+// Early gradients say that the format must be narrow only where the gradients themselves say so, and nearly always
+// there. Means are near the least that may be narrow, and near the least beside the other mean.
 TEST(GradientFormatTest, MagnitudesOfNarrowGradientsTellWhatMustBeNarrow) {
   constexpr std::size_t kRows = 70000;
   int sure = 0, narrow = 0;
@@ -195,7 +196,7 @@ TEST(GradientFormatTest, MagnitudesOfNarrowGradientsTellWhatMustBeNarrow) {
     FloatScale const coarse_scale = CoarseScale(bits);
     double const above = std::ldexp(1.0, ExponentAbove(bits));
     for (int peak : {kNarrowPeak, kNarrowApart}) {
-      for (int percent = 80; percent < 120; ++percent) {  // of the mean from which on they may be narrow
+      for (int percent = 80; percent < 120; ++percent) {  // of the least mean that may be narrow
         for (bool swapped : {false, true}) {
           GradientSum coarse, magnitudes;
           for (std::size_t r = 0; r < kRows; ++r) {
@@ -220,7 +221,7 @@ TEST(GradientFormatTest, MagnitudesOfNarrowGradientsTellWhatMustBeNarrow) {
   }
   EXPECT_GE(narrow, 16 * 18);  // half of 640
   EXPECT_LE(narrow, 16 * 22);
-  EXPECT_GE(sure, narrow - 8 * 8);  // a unit in 16 off, and one in 256
+  EXPECT_GE(sure, narrow - 8 * 8);  // a mean of 16 units may be off by one, and one of 256, too
 }
 
 TEST(GradientFormatTest, ZerosAndExtremes) {
@@ -262,7 +263,7 @@ TEST(GradientFormatTest, WideIsExactFor2PowMinus21OfTheLargest) {
   }
 }
 
-// Else nothing could part rows of such hessians from others.
+// Otherwise no split could separate rows with such hessians from others.
 TEST(GradientFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
   std::vector<GradientPair> const gradients{
       {1.0f, 1.0f}, {1.0f, 1e-30f}, {1.0f, 0.0f}, {1.0f, -1e-30f}, {1e-30f, 0.5f}};
@@ -277,9 +278,9 @@ TEST(GradientFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
 }
 
 TEST(GradientRoundingTest, NoiseOfASumIsWhatIndependentDrawsGive) {
-  // Constant gradients: every row rounds up with the same chance p. Hoeffding: n independent variables in an interval
-  // of one unit differ in sum from their expectation by more than t with a chance below 2 exp(-2 t²/n); t = sqrt(n
-  // · 10.8) makes that 1e-9. The expectation itself is off by at most 2^-17 per row.
+  // Gradients are constant, so every row rounds up with the same chance. By Hoeffding's inequality the sum of n
+  // independent variables in an interval of one unit is further than t from its expectation with a chance below
+  // 2 exp(-2 t²/n); t = sqrt(n · 10.8) makes that 1e-9. The expectation itself is off by at most 2^-17 per row.
   constexpr std::size_t kRows = std::size_t{1} << 20;
   for (float v : {0.7300123f, -0.51003f, 0.9999f}) {
     std::vector<GradientPair> const gradients(kRows, {v, std::fabs(v)});

@@ -1,5 +1,5 @@
-// The order that a device keeps level by level is that of the queue, node for node, whatever the gains; and trees that
-// are split by it keep to their shape.
+// growth: the order that a device keeps level by level is that of the queue, node for node, whatever the gains. Trees
+// that are split by it keep to their shape.
 
 #include <gtest/gtest.h>
 
@@ -63,22 +63,22 @@ MadeNode MakeNode(Gains gains, std::uint64_t way, int depth, bool right) {
   return made;
 }
 
-/// The first node behind the parent that the queue takes after a new one, if both wait.
+/// Returns the place of the first node behind the parent that the queue takes after a new one, if both wait.
 std::uint32_t PlainGapOf(std::vector<OrderedNode> const& order, float gain, std::uint32_t parent) {
   std::size_t i = std::min<std::size_t>(parent + 1, order.size());
   while (i < order.size() && !(order[i].gain != gain ? order[i].gain < gain : order[i].parent > parent)) ++i;
   return static_cast<std::uint32_t>(i);
 }
 
-/// Plays the device: nodes as it makes them, and the order (grow_order_cuda.cu).
+/// Plays the device: makes nodes as it does, and keeps the order (grow_order_cuda.cu).
 struct Device {
   Gains gains;
   TreeShape shape;
-  GrowQueue queue;  ///< tells candidates
+  GrowQueue queue;  ///< says which nodes are candidates
   std::vector<MadeNode> made{};
-  std::vector<std::uint32_t> places{};  ///< of all whose level was inserted
+  std::vector<std::uint32_t> places{};  ///< places of all nodes whose level was inserted
   std::vector<OrderedNode> order{};
-  std::size_t first{0};  ///< of the level
+  std::size_t first{0};  ///< first node of the level
 
   std::vector<OrderKey> Least() const {
     std::size_t size = 1;
@@ -133,7 +133,7 @@ struct Device {
     for (OrderedNode const& o : order) nodes.push_back(o.node);
     return nodes;
   }
-  /// Splits the nodes of the level that are in the order; how many.
+  /// Splits the nodes of the level that are in the order. Returns how many.
   std::size_t SplitLevel() {
     std::size_t const end = made.size();
     std::size_t split = 0;
@@ -152,7 +152,7 @@ struct Device {
   }
 };
 
-/// Device numbers in the order in which the queue takes nodes, of those that are made.
+/// Returns the device's numbers of nodes that are made, in the order in which the queue takes them.
 std::vector<NodeIndex> OrderOfQueue(TrainParams const& params, std::vector<MadeNode> const& made) {
   GrowQueue queue;
   queue.Reset(params);
@@ -173,7 +173,7 @@ std::vector<NodeIndex> OrderOfQueue(TrainParams const& params, std::vector<MadeN
   return order;
 }
 
-/// The tree in its own numbers, and where rows of every node end, are those of the queue.
+/// Compares the tree in its own numbers, and the nodes where rows end, with those of the queue.
 void CompareNumbers(TrainParams const& params, Device const& device) {
   std::vector<Node> made;
   for (MadeNode const& m : device.made) made.push_back(m.node);
@@ -215,7 +215,7 @@ void CompareNumbers(TrainParams const& params, Device const& device) {
   }
 }
 
-/// Grows a tree; its levels. After each level the order is the queue's.
+/// Grows a tree, and compares the order with the queue's after each level. Returns the number of levels.
 int GrowAndCompare(Gains gains, TrainParams const& params, std::uint64_t seed, std::size_t* idle) {
   Device device{gains, ShapeOf(params, std::uint64_t{1} << 32), {}};
   EXPECT_TRUE(device.shape.ordered);
@@ -277,14 +277,14 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   EXPECT_EQ(shape.NodesAfter(8), 511U);
   params.max_depth = 0;
   EXPECT_EQ(ShapeOf(params, kRows).levels, 0);
-  params.max_leaves = 61;  // depth-wise: level by level until there are so many
+  params.max_leaves = 61;  // depth-wise growth goes level by level until there are so many
   shape = ShapeOf(params, kRows);
   EXPECT_TRUE(shape.open && !shape.ordered && !shape.cut);
   EXPECT_EQ(shape.levels, GrowthPolicy{}.most_open_levels);
   EXPECT_GE(shape.WidestNodes(), 61U);
   EXPECT_EQ(shape.ReturnedAfter(20), 121U);
   EXPECT_EQ(shape.NodesAfter(20), 121U);
-  shape = ShapeOf(params, 10);  // every leaf has a row
+  shape = ShapeOf(params, 10);  // a tree has no more leaves than rows
   EXPECT_EQ(shape.levels, 9);
   EXPECT_EQ(shape.NodesAfter(9), 19U);
   params.max_depth = 8;
@@ -323,7 +323,7 @@ TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
   EXPECT_TRUE(ShapeOf(params, kRows).cut);
   params.max_depth = 16;
   EXPECT_TRUE(ShapeOf(params, kRows).cut);
-  params.max_leaves = 5000;  // an order would be too long, and most of the nodes in vain
+  params.max_leaves = 5000;  // the order would be too long, and most of all nodes would not be used
   EXPECT_EQ(ShapeOf(params, kRows).levels, 0);
   params.max_leaves = 2000000000;
   EXPECT_FALSE(ShapeOf(params, kRows).ordered);

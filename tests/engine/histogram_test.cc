@@ -16,7 +16,7 @@ namespace {
 using testing::LayoutCase;
 using testing::Random;
 
-/// Random records of one format, up to its bounds.
+/// Makes random records of one format, up to its bounds.
 struct Gradients {
   Gradients(bool narrow_format, std::size_t rows, std::uint64_t seed) : narrow(rows), wide(rows) {
     Random random{seed};
@@ -43,7 +43,7 @@ struct Gradients {
   GradientView view;
 };
 
-/// Sums by a plain loop: cell → sum.
+/// Returns cell → sum, by a plain loop.
 std::map<BinIndex, GradientSum> PlainSums(QuantisedMatrix const& m, Gradients const& g,
                                           std::vector<RowIndex> const& rows) {
   std::map<BinIndex, GradientSum> sums;
@@ -80,7 +80,7 @@ std::vector<FeatureIndex> AllFeatures(QuantisedMatrix const& m) {
   return all;
 }
 
-/// Builds the histograms of several nodes at once, starting from memory full of garbage, and compares.
+/// Builds the histograms of several nodes at once, in memory full of garbage, and compares them with plain sums.
 void Check(QuantisedMatrix const& m, Gradients const& g, std::vector<std::vector<RowIndex>> const& nodes,
            std::vector<FeatureIndex> const& features, int threads) {
   host::HistogramBuilder builder{m, threads};
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, HistogramTest,
                            return std::string{std::get<0>(c.param).name} + (std::get<1>(c.param) ? "Narrow" : "Wide");
                          });
 
-/// Many rows with narrow records at their bound in one and the same cell: more than a packed word can sum.
+/// Many rows have narrow records at their bound in one and the same cell: more than a packed word can sum.
 class LongHistogramTest : public ::testing::TestWithParam<std::tuple<int, double>> {};
 
 TEST_P(LongHistogramTest, RowsBeyondOneChunk) {

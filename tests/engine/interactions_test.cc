@@ -37,7 +37,7 @@ std::vector<float> Predict(Model const& model, RowSource const& source, Shape co
   return out;
 }
 
-/// A matrix for one row and output.
+/// The expected matrix of one row and output.
 struct Expected {
   std::size_t n;
   std::vector<double> index;
@@ -46,14 +46,14 @@ struct Expected {
   explicit Expected(FeatureIndex features) : n{features}, index(n * n), error(n * n) {}
 };
 
-/// The index of each pair of a path's features, in both places.
+/// Adds the index of each pair of a path's features in both places.
 void AddPathByHand(Players const& players, double value, Expected* to) {
   auto const d = static_cast<double>(players.size());
   for (auto const& [a, of_a] : players) {
     for (auto const& [b, of_b] : players) {
       if (a == b) continue;
       auto const sets = testing::SumsOverSets(players, {a, b});
-      long double sum = 0, choices = 1;  // (d - 2 over s)
+      long double sum = 0, choices = 1;  // (d - 2 choose s)
       for (std::size_t s = 0; s < sets.size(); ++s) {
         sum += sets[s] / choices / static_cast<long double>(sets.size());
         choices = choices * static_cast<long double>(sets.size() - 1 - s) / static_cast<long double>(s + 1);
@@ -61,8 +61,8 @@ void AddPathByHand(Players const& players, double value, Expected* to) {
       double const terms = std::abs(value) / 2 * static_cast<double>(sum);
       to->index[a * to->n + b] +=
           value / 2 * static_cast<double>(sum) * (of_a.one - of_a.zero) * (of_b.one - of_b.zero);
-      // As derived in interactions.h. Below 2^-126 an error is absolute: 2^-150 for each of at most 4 d products,
-      // enlarged by two inverses of 1 / min t, which is below 4 d^2.
+      // interactions.h derives the error. Below 2^-126 it is absolute: 2^-150 for each of at most 4 d products,
+      // enlarged twice by 1 / min t, which is below 4 d^2.
       double const tiny = 64.0 * std::pow(d, 5.0) * 0x1p-150;
       to->error[a * to->n + b] +=
           (6.0 * d + 24) * kUnit * terms * std::max(of_a.one, of_a.zero) * std::max(of_b.one, of_b.zero) + tiny;
@@ -81,7 +81,7 @@ Expected SumByHand(Model const& model, std::size_t first, reference::Values cons
   return sum;
 }
 
-/// Off the diagonal they are as expected, and equal in both places; lines sum to the contributions.
+/// Expects that indices off the diagonal are right, and equal in both places, and that lines sum to contributions.
 void ExpectNear(std::vector<float> const& out, Model const& model, std::size_t first, reference::Values const& values,
                 Shape const& shape) {
   MemorySource const source{values};
@@ -95,7 +95,7 @@ void ExpectNear(std::vector<float> const& out, Model const& model, std::size_t f
     Expected const sum =
         SumByHand(model, first, values, row, static_cast<std::uint32_t>(i % shape.outputs), shape.features);
     for (std::size_t a = 0; a < shape.features; ++a) {
-      // Sums of doubles, each rounded to float once.
+      // Each element is a sum of doubles, rounded to float once.
       double line = 0, rounding = 0;
       for (std::size_t b = 0; b < shape.features; ++b) {
         float const index = got[a * columns + b];
@@ -123,7 +123,7 @@ struct InteractionCase {
   std::vector<std::size_t> leaves;
   std::uint32_t outputs{1};
   bool chains{false};
-  std::uint32_t levels{0};  ///< of features 0, 3, 6 …, if these are categorical
+  std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
 };
 
 void PrintTo(InteractionCase const& c, std::ostream* os) { *os << c.name; }
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
                       InteractionCase{"DeepChainsOfCategories", {5, 60, 0.1}, 60, {36, 20}, 1, true, 40}),
     [](auto const& c) { return c.param.name; });
 
-/// Indices by their definition, for a pair of `features` features: over all sets of the others.
+/// Returns the index of a pair by its definition, a sum over all sets of the other features.
 double IndexByDefinition(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t features,
                          std::uint32_t a, std::uint32_t b) {
   double index = 0;
@@ -198,7 +198,7 @@ TEST_P(InteractionDefinitionTest, IsMet) {
     for (std::uint32_t a = 0; a < kFeatures; ++a) {
       for (std::uint32_t b = 0; b < kFeatures; ++b) {
         if (a == b) continue;
-        // 2^5 sets of means in [-1, 1], each a sum of doubles: far below 2^-40.
+        // There are 2^5 sets, each with means in [-1, 1] that are sums of doubles: the error is far below 2^-40.
         EXPECT_NEAR(sum.index[a * kFeatures + b], IndexByDefinition(model.trees[0], values, row, kFeatures, a, b),
                     0x1p-40);
       }

@@ -17,7 +17,7 @@ using testing::DataShape;
 using testing::Random;
 using testing::TreeCase;
 
-/// The rows of `c` in the order that `order` lists, each as often as it is listed.
+/// Returns the rows of `c` in the order that `order` lists, each as often as it is listed.
 TreeCase Rearranged(TreeCase const& c, std::vector<std::size_t> const& order) {
   TreeCase result{Values{order.size(), c.values.features}, {}, c.params, c.max_bin};
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -108,8 +108,8 @@ TEST_P(InvarianceTest, EmptyColumnsMakeItSparseAndNothingElse) {
 }
 
 TEST_P(InvarianceTest, UnitsOfGradientsAndFeatures) {
-  // Without regularisation a common power of two in gradients and hessians scales the gain alone, and one in a feature
-  // the thresholds alone.
+  // Without regularisation a common power of two in gradients and hessians only scales the gain, and one in a feature
+  // only the thresholds.
   auto c = MakeCase(2000, 147);
   c.params.reg_lambda = 0;
   c.params.min_child_weight = 0;

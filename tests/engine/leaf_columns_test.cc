@@ -1,4 +1,4 @@
-// Weighed leaf columns on the host.
+// rounds: weighed leaf columns on the host.
 #include "rounds/leaf_columns.h"
 
 #include <gtest/gtest.h>

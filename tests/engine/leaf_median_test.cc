@@ -1,4 +1,4 @@
-// Adaptive leaves against medians made the slow way.
+// objective: adaptive leaves against medians made the slow way.
 #include "objective/leaf_median.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// Rows of a leaf that count, in ascending order of their residuals.
+/// Returns the rows of a leaf that count, in ascending order of their residuals.
 std::vector<std::size_t> SortedRows(LeafRows const& c, std::size_t node, bool weighted) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < c.positions.size(); ++i)
@@ -22,7 +22,7 @@ std::vector<std::size_t> SortedRows(LeafRows const& c, std::size_t node, bool we
   return rows;
 }
 
-/// The first residual whose sum of weights, in precision Sum, is half of all or more.
+/// Returns the first residual up to which the weights, summed in precision Sum, are half of all or more.
 template <typename Sum>
 float WeightedMedian(LeafRows const& c, std::vector<std::size_t> const& rows) {
   Sum all = 0, sum = 0;
@@ -53,7 +53,7 @@ TEST(LeafMedian, EqualsTheSlowOne) {
     for (bool const weighted : {false, true}) {
       std::vector<float> expected(c.nodes);
       for (std::size_t n = 0; n < c.nodes && c.nodes < 1000; ++n) expected[n] = Reference(c, n, weighted);
-      if (c.nodes >= 1000) {  // a sample
+      if (c.nodes >= 1000) {  // with many leaves, only some are compared
         expected = c.Medians(weighted, 1);
         for (std::size_t n = 0; n < 300; ++n) expected[n] = Reference(c, n, weighted);
       }
@@ -70,7 +70,7 @@ TEST(LeafMedian, EqualsTheSlowOne) {
 }
 
 TEST(LeafMedian, WeightsAreSummedInSinglePrecision) {
-  // As stock does. Exact sums would choose another row of a large leaf.
+  // Stock sums in float. Exact sums would choose another row of a large leaf.
   LeafRows const c = RandomLeafRows("large", {400000, 1});
   auto const rows = SortedRows(c, 0, true);
   float const found = c.Medians(true, 2)[0];

@@ -1,4 +1,4 @@
-// level: the tree is the same however few histograms fit the cache.
+// growth: the tree is the same however few histograms are kept.
 #include <gtest/gtest.h>
 
 #include "driver/hist_host.h"
@@ -10,7 +10,7 @@ namespace {
 
 using testing::TreeCase;
 
-/// A tree of a builder that keeps `slots` histograms, and is made on what another tree left behind.
+/// Grows a tree in a builder that keeps `slots` histograms, after another tree, which leaves something behind.
 Tree GrowWithCache(TreeCase const& c, std::size_t slots, int threads) {
   auto const data = testing::MakeDataset(c);
   QuantisedMatrix const& m = data->matrix();

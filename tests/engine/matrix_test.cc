@@ -22,7 +22,7 @@ using testing::LayoutCase;
 using testing::MemorySource;
 using testing::WhatIsWrong;
 
-/// Feature-local bin of every value, read back through the views.
+/// Returns the feature-local bin of every value, read back through the views.
 reference::Bins ReadBack(QuantisedMatrix const& m) {
   reference::Bins bins{m.rows, m.features(), std::vector<int>(m.rows * m.features(), reference::kNoBin)};
   for (RowIndex r = 0; r < m.rows; ++r) {
@@ -96,7 +96,7 @@ TEST_P(MatrixTest, DenseColumnsRepeatTheRows) {
 }
 
 TEST(MatrixLayoutTest, RowsArePaddedOnlyWhereItIsCheap) {
-  // To the next power of two up to 64 bytes, if at most a quarter of that is padding.
+  // A row takes the next power of two up to 64 bytes, if at most a quarter of that is padding.
   for (auto [features, stride] :
        {std::pair{1U, 1U}, {3U, 4U}, {5U, 5U}, {6U, 8U}, {28U, 32U}, {33U, 33U}, {48U, 64U}, {65U, 65U}}) {
     EXPECT_EQ(testing::MakeMatrix(testing::RandomValues({20, features}, 57), 16)->row_stride, stride) << features;
@@ -106,7 +106,7 @@ TEST(MatrixLayoutTest, RowsArePaddedOnlyWhereItIsCheap) {
 INSTANTIATE_TEST_SUITE_P(Layouts, MatrixTest, ::testing::ValuesIn(testing::kLayoutCases), testing::LayoutName{});
 
 TEST(MatrixLayoutTest, AFullByteIsUsed) {
-  // 256 bins without missing values: symbols 0 … 255. One missing value needs the 257th, hence two bytes.
+  // Without missing values 256 bins have symbols 0 … 255. One missing value needs symbol 256, hence two bytes.
   Values values{600, 1};
   for (std::size_t r = 0; r < 600; ++r) values(r, 0) = static_cast<float>(r % 256);
   auto const full = testing::MakeMatrix(values, 256);

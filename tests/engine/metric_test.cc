@@ -20,8 +20,9 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// A row's loss by its definition, and how far floats may be off: a bound on the sum over a row's float operations of
-/// |result| · (derivative of the loss by that result), in units of 2^-24. Weighting is counted here too.
+/// A row's loss by its definition, and how far floats may be off, in units of 2^-24: a bound on the sum, over the row's
+/// float operations, of |result| · (derivative of the loss by that result). The product with the weight is counted,
+/// too.
 struct Exact {
   double loss;
   double units;
@@ -39,17 +40,17 @@ struct MeanCase {
 
 void PrintTo(MeanCase const& c, std::ostream* os) { *os << c.name; }
 
-/// lgamma of the C library is good to a few ulp of double: nothing here.
+/// The error of the C library's lgamma is a few ulp of a double, which does not count here.
 std::vector<MeanCase> const& MeanCases() {
   auto const log1p_units = [](double x) { return std::fabs(std::log1p(x)); };
   static std::vector<MeanCase> const cases{
-      // d = y - p, d², · w: 2 + 1 + 1 roundings of relative 2^-24.
+      // d = y - p counts twice in d²; d² and its product with the weight round once each.
       {"rmse", -3, 3, -3, 3, false,
        [](double y, double p) {
          return Exact{(y - p) * (y - p), 4 * (y - p) * (y - p)};
        },
        true},
-      // As rmse, and d is off by the roundings of two logarithms.
+      // This is as rmse, and d is also off by the roundings of two logarithms.
       {"rmsle", 0, 9, -0.5f, 9, false,
        [log1p_units](double y, double p) {
          double const d = std::log1p(y) - std::log1p(p);
@@ -64,14 +65,15 @@ std::vector<MeanCase> const& MeanCases() {
        [](double y, double p) {
          return Exact{std::fabs((y - p) / y), 3 * std::fabs((y - p) / y)};
        }},
-      // s = (y - p) / slope twice rounded, s² + 1 and its root once more each, all with derivative <= root; - 1, · 1, ·
-      // w.
+      // s = (y - p) / slope is rounded twice, s², s² + 1 and the root once each, all with derivatives that keep these
+      // errors below the root. Then - 1, · slope² and · weight round once each.
       {"mphe", -3, 3, -3, 3, false,
        [](double y, double p) {
          double const root = std::sqrt(1 + (y - p) * (y - p));
          return Exact{root - 1, 6 * root + 3 * (root - 1)};
        }},
-      // 1 - p is off by 2^-24 · (1 - p), its logarithm by that relative amount, 1; log, 1 - y, product, sum, weight.
+      // 1 - p is off by 2^-24 of itself, and so its logarithm by one unit. Then log, 1 - y, product, sum and weight
+      // round.
       {"logloss", 0, 1, 0.01f, 0.99f, false,
        [](double y, double p) {
          double const v = -y * std::log(p) - (1 - y) * std::log(1 - p);
@@ -85,25 +87,27 @@ std::vector<MeanCase> const& MeanCases() {
        [](double y, double p) {
          return Exact{p > static_cast<double>(0.7f) ? 1 - y : y, 0};
        }},
-      // Each of lgamma, p, ln p · y in at most 4 operations.
+      // Each of lgamma, p and ln p · y goes through at most 4 operations.
       {"poisson-nloglik", 0, 20, 0.01f, 20, true,
        [](double y, double p) {
          double const parts[] = {std::fabs(std::lgamma(y + 1)), p, std::fabs(std::log(p) * y)};
          return Exact{std::lgamma(y + 1) + p - std::log(p) * y, 4 * (parts[0] + parts[1] + parts[2])};
        }},
-      // theta is off by a rounding: y theta by it, ln(-theta) by 1. Then y theta, ln, difference, weight.
+      // theta is off by a rounding, and so y theta by one of its own, ln(-theta) by one unit. Then y theta, ln,
+      // difference and weight round.
       {"gamma-nloglik", 0.1f, 9, 0.1f, 9, false,
        [](double y, double p) {
          return Exact{y / p + std::log(p), 4 * (y / p + std::fabs(std::log(p))) + 1};
        }},
-      // y and p are shifted by 1e-6 (which is a float itself), a rounding each.
+      // y and p are shifted by 1e-6f, and each is rounded then.
       {"gamma-deviance", 0.1f, 9, 0.1f, 9, false,
        [](double y, double p) {
          double const shift = static_cast<double>(1e-6f), q = (y + shift) / (p + shift);
          return Exact{q - 1 - std::log(q), 7 * q + 4 * std::fabs(std::log(q)) + 4};
        },
        false, 2.0},
-      // exp(t) is off by |t| relative units for each of ln p, 1 - power, their product; then five operations.
+      // The powers are exp(t). Each of ln p, 1 - power and their product puts exp(t) off by |t| relative units. At most
+      // seven more operations round.
       {"tweedie-nloglik@1.3", 0, 9, 0.1f, 9, true, [](double y, double p) {
          double const power = static_cast<double>(1.3f), t = std::fabs(std::log(p));
          double const a = y * std::pow(p, 1 - power) / (1 - power), b = std::pow(p, 2 - power) / (2 - power);
@@ -149,7 +153,7 @@ TEST_P(MeanMetricTest, EqualsItsDefinition) {
                          0x1p-48 * std::fabs(value);
         if (GetParam().root) {
           value = std::sqrt(value);
-          allowed = allowed / value;  // twice what the derivative says: no square root is needed close to 0
+          allowed = allowed / value;  // twice the derivative's bound, which also holds close to 0
         }
         EXPECT_NEAR(c.Evaluate(*params, 1), value, allowed)
             << rows << " rows, " << targets << " targets" << (weighted ? ", weights" : "");
@@ -182,7 +186,7 @@ TEST_P(MeanMetricTest, MissingValuesAreMissing) {
   c.labels[2500] = -std::numeric_limits<float>::quiet_NaN();
   double const value = c.Evaluate(*params, 2);
   EXPECT_TRUE(std::isnan(value));
-  EXPECT_FALSE(std::signbit(value));  // of all NaNs always the same
+  EXPECT_FALSE(std::signbit(value));  // it is always the same NaN
 }
 
 TEST_P(MeanMetricTest, BadInput) {
@@ -238,13 +242,14 @@ TEST(MetricTest, HuberSlope) {
   c.predictions = {1};
   MetricParams params{Metric::kMphe};
   params.huber_slope = 2;
-  // 4 · (sqrt(1 + 2²) - 1): one rounding of sqrt 5 and an exact rest, 2^-24 · 4 · sqrt 5 / 2 at most, and of the weight
+  // The result is 4 · (sqrt(1 + 2²) - 1). Only sqrt 5 and the product with the weight are rounded: the former is off
+  // by 2^-24 · 4 · sqrt 5 / 2 at most.
   EXPECT_NEAR(c.Evaluate(params, 1), 4 * (std::sqrt(5.0) - 1), 0x1p-21);
   params.huber_slope = 0;
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate(params, 1); }, {"huber_slope", "0", "any other"}), "");
 }
 
-/// Sums of integers have no rounding: a row left out or counted twice shows.
+/// Sums of integers are not rounded, so a row that is left out or counted twice shows.
 TEST(MetricTest, EveryRowCountsOnce) {
   for (std::uint64_t const rows : {1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 4096, 6000, 70000, 530001}) {
     MetricCase c{rows, 1, 1};
@@ -260,7 +265,7 @@ TEST(MetricTest, EveryRowCountsOnce) {
 
 class ClassMetricTest : public ::testing::Test {
  protected:
-  /// Eighths of 1 .. 8 as predictions: equal ones are frequent.
+  /// Makes predictions 1/8, 2/8 … 1, so that equal ones are frequent.
   static MetricCase Rows(std::uint64_t rows, std::uint32_t classes, bool weighted) {
     Random random{rows + classes};
     MetricCase c{rows, 1, classes};
@@ -286,13 +291,13 @@ TEST_F(ClassMetricTest, EqualTheirDefinition) {
           auto const label = static_cast<std::size_t>(c.labels[i]);
           long double const w = weighted ? c.weights[i] : 1.0f;
           errors +=
-              std::max_element(p, p + classes) - p != static_cast<std::ptrdiff_t>(label) ? w : 0;  // first of equals
+              std::max_element(p, p + classes) - p != static_cast<std::ptrdiff_t>(label) ? w : 0;  // the first wins
           logs -= w * std::log(static_cast<double>(p[label]));
           weight += w;
         }
         auto const merror = static_cast<double>(errors / weight), mlogloss = static_cast<double>(logs / weight);
-        EXPECT_NEAR(c.Evaluate({Metric::kMerror}, 1), merror, merror * 0x1p-48);  // sums in double
-        // Two roundings to float: log and weight.
+        EXPECT_NEAR(c.Evaluate({Metric::kMerror}, 1), merror, merror * 0x1p-48);  // sums are in double
+        // The logarithm and its product with the weight are rounded to float.
         EXPECT_NEAR(c.Evaluate({Metric::kMlogloss}, 1), mlogloss, mlogloss * (2 * 0x1p-24 + 0x1p-40));
         for (Metric const metric : {Metric::kMerror, Metric::kMlogloss}) {
           double const expected = c.Evaluate({metric}, 1);
@@ -317,14 +322,14 @@ TEST_F(ClassMetricTest, LabelsThatAreNoClass) {
     for (float const bad : {3.0f, -1.0f, 1e20f, -1e20f, std::numeric_limits<float>::quiet_NaN()}) {
       MetricCase c = Rows(5000, 3, false);
       c.labels[4321] = 7;
-      c.labels[2345] = bad;  // the first one is named, whoever finds it
+      c.labels[2345] = bad;  // the first one is named, whichever thread finds one
       for (int threads : {1, 3}) {
         EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { c.Evaluate({metric}, threads); },
                                                {NameOf(metric), "row 2345", "0 to 2", "num_class is 3"}),
                   "");
       }
     }
-    // Fractions are cut off: -0.5 is class 0, 2.9 is class 2.
+    // A fraction is cut off: -0.5 is class 0, 2.9 is class 2.
     MetricCase c = Rows(2, 3, false);
     c.labels = {0, 2};
     double const expected = c.Evaluate({metric}, 1);
@@ -336,7 +341,7 @@ TEST_F(ClassMetricTest, LabelsThatAreNoClass) {
   }
 }
 
-/// Exact times, right-, left- and interval-censored ones; predictions are logarithms.
+/// Makes exact times and right-, left- and interval-censored ones. Predictions are logarithms.
 MetricCase RandomTimes(std::uint64_t n, bool weighted) {
   Random random{n};
   MetricCase times{n, 1, 1};
@@ -385,7 +390,7 @@ TEST(SurvivalMetricTest, LikelihoodOfTimes) {
         units += weight / likelihood;
         weights += weight;
       }
-      ASSERT_LT(units / weights, 0x1p20);  // the bound below says something
+      ASSERT_LT(units / weights, 0x1p20);  // else the bound below says nothing
       double const allowed = static_cast<double>(units / weights) * 0x1p-47 + 0x1p-44;
       EXPECT_NEAR(times.Evaluate(params, 1), static_cast<double>(sum / weights), allowed);
       for (int threads : {2, 3, 7}) EXPECT_EQ(times.Evaluate(params, threads), times.Evaluate(params, 1));
@@ -401,7 +406,7 @@ TEST(SurvivalMetricTest, LikelihoodIsBounded) {
       MetricCase times{1, 1, 1};
       times.predictions = {prediction};
       times.lower = times.upper = {1};
-      EXPECT_NEAR(times.Evaluate(params, 1), -std::log(1e-12), 0x1p-47);  // one rounding below 32, of each logarithm
+      EXPECT_NEAR(times.Evaluate(params, 1), -std::log(1e-12), 0x1p-47);  // each logarithm is rounded once, below 32
     }
   }
 }

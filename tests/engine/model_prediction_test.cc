@@ -24,7 +24,7 @@ using testing::RandomValues;
 constexpr FeatureIndex kFeatures = 6;
 constexpr std::uint32_t kRounds = 40;
 
-/// A model of one output that a host has, and what the host is asked.
+/// A host's model of one output, which counts what the host is asked.
 class HostModel {
  public:
   HostModel() {
@@ -59,7 +59,7 @@ class HostModel {
     return margins;
   }
   std::vector<GivenTree> const& trees() const { return trees_; }
-  /// A Warn that counts.
+  /// Returns a Warn that counts warnings.
   Warn Warner() {
     return [this](std::string const&, std::string const&) { ++warnings; };
   }
@@ -102,7 +102,7 @@ TEST(DevicePredictionTest, ADeviceThatFailsIsWarnedOfAndNotAskedAgain) {
   if (CudaAvailable()) GTEST_SKIP() << "there is a device, which does not fail";
   HostModel model;
   DevicePrediction prediction{model.Warner()};
-  std::size_t const rows = kPredictionPolicy.first_use;  // enough for a process that has no device in use
+  std::size_t const rows = kPredictionPolicy.first_use;  // enough for a process that uses no device yet
   struct Many final : RowSource {
     explicit Many(std::uint64_t n) : n_{n} {}
     std::uint64_t rows() const override { return n_; }
@@ -129,7 +129,7 @@ TEST(DevicePredictionTest, GivesTheBitsOfTheWalkByHand) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   HostModel model;
   DevicePrediction prediction{model.Warner()};
-  // Enough for a process that has no device in use, and a model that the device does not have.
+  // This is enough for a process that uses no device yet, and for a model that the device does not have.
   std::size_t const rows = kPredictionPolicy.first_use / kRounds + kPredictionPolicy.read_tree + 1;
   auto const values = RandomValues({rows, kFeatures, 0.1}, 55);
   MemorySource const source{values};
@@ -185,8 +185,7 @@ TEST_P(ExplanationTest, RowsSumToMargins) {
         sum_of_pairs += interactions[row * columns * columns + i];
         size += std::abs(double{interactions[row * columns * columns + i]});
       }
-      // Each value and each step of the margin is rounded to a float once: `size` bounds what they are, and there are
-      // as many steps as rounds.
+      // Each value, and each of the margin's steps, as many as rounds, is rounded to a float once. `size` bounds them.
       double const bound = (size + std::abs(margins[row]) + c.rounds) * (c.rounds + 2.0) * testing::kUnit;
       ASSERT_NEAR(sum, margins[row], bound) << row;
       ASSERT_NEAR(sum_of_pairs, margins[row], bound) << row;

@@ -1,4 +1,4 @@
-// A node in one word sends every symbol where its split does; a leaf keeps what comes.
+// predict: a node in one word sends every symbol where its split does, and a leaf keeps every row.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,7 +17,7 @@ WalkNode Split(NodeIndex left, FeatureIndex feature, std::uint16_t bin, std::uin
 TEST(NearNodeTest, EverySymbolGoesWhereTheSplitSays) {
   for (NodeIndex const left : {1, 511, 1022}) {
     for (FeatureIndex const feature : {0U, 6U, 31U}) {
-      for (std::uint32_t missing = 1; missing <= 256; ++missing) {  // 256: no value is, and symbols go up to 255
+      for (std::uint32_t missing = 1; missing <= 256; ++missing) {  // 256: symbols go up to 255, and none is missing
         for (std::uint32_t bin = 0; bin <= missing; ++bin) {
           for (bool const missing_left : {false, true}) {
             if (missing_left && missing == 256) continue;
@@ -40,7 +40,7 @@ TEST(NearNodeTest, LeavesAndNodesWithFarChildrenKeepEverySymbol) {
   for (NodeIndex n = 0; n <= kLast; ++n) {
     for (NodeIndex const left : {kNoNode, kLast, kLast + 1, 1 << 20}) {
       NearNode const node = NearNode::Make(n, Split(left, 31, 3, 5));
-      EXPECT_LE(node.Place(), 7U * 1024 + 3);  // of any record
+      EXPECT_LE(node.Place(), 7U * 1024 + 3);  // the last symbol of any record
       for (std::uint32_t symbol = 0; symbol < 256; ++symbol) {
         ASSERT_EQ(node.Next(symbol), static_cast<std::uint32_t>(n)) << "left child " << left;
       }

@@ -1,4 +1,4 @@
-// Objectives against their definitions in double; properties; bad input.
+// objective: gradients against the definitions in double; properties; bad input.
 #include "objective/objective.h"
 
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// A number and how far a float that stands for it may be away. The engine evaluates the same formula in float: every
+/// A number, and how far a float that stands for it may be away. The engine evaluates the same formula in float. Every
 /// operation adds half a unit of the last place of its result (2^-24 of it, or 2^-150 among denormals) to what the
-/// errors of its operands become. Errors of double in this bookkeeping are 2^-29 of that: hence 1.0001.
+/// errors of its operands become. This bookkeeping is in double, whose errors are 2^-29 of that: hence 1.0001.
 struct Bounded {
   double value;
   double error;
@@ -62,7 +62,8 @@ struct Derivatives {
 
 Bounded Probability(double margin) { return Bounded{1} / (Exp(-margin) + 1); }
 
-/// First and second derivative of the loss in the margin f, by the definitions in objective.h, with stock's bounds.
+/// Returns the first and second derivative of the loss by the margin f. objective.h defines the losses; bounds are
+/// stock's.
 Derivatives Reference(ObjectiveParams const& params, double f, double y, double weight) {
   Bounded const w = y == 1 && params.kind <= Objective::kLogitRaw && params.kind != Objective::kHinge
                         ? Bounded{weight} * Bounded{params.scale_pos_weight}
@@ -153,7 +154,7 @@ TEST_P(ObjectiveTest, LayoutAndThreadsDoNotShow) {
   auto const expected = Gradients(rows, params, true, 1);
   for (int const threads : {2, 3, 7}) EXPECT_TRUE(SameBits(Gradients(rows, params, true, threads), expected));
 
-  // By output, with room between neighbours.
+  // These margins are output by output, with room between neighbours.
   std::vector<float> margins(2 * rows.margins.size());
   std::vector<GradientPair> out(margins.size());
   OutputView<float> const spread{margins.data(), rows.rows, outputs, 2, 2 * rows.rows};
@@ -208,7 +209,7 @@ TEST_P(ObjectiveTest, Transform) {
 
 INSTANTIATE_TEST_SUITE_P(All, ObjectiveTest, ::testing::ValuesIn(ObjectiveCases()), ObjectiveCaseName{});
 
-/// p_k = e^(F_k - largest) / sum: the sum is in double, and rounded to float once.
+/// Returns p_k = e^(F_k - largest) / sum. The sum is in double, and rounded to float once.
 std::vector<Bounded> Probabilities(float const* margins, std::uint32_t outputs) {
   double const largest = *std::max_element(margins, margins + outputs);
   Bounded sum{0};
@@ -227,7 +228,7 @@ TEST(SoftmaxTest, GradientsAndProbabilities) {
   ObjectiveParams const params = ParamsOf(Objective::kSoftmax);
   for (std::uint32_t const classes : {1, 2, 3, 17, 1000}) {
     ObjectiveRows rows{Objective::kSoftmax, 20000 / classes + 1, classes, -30, 30};
-    rows.labels[0] += 0.5f;  // between two classes
+    rows.labels[0] += 0.5f;  // a label between two classes
     std::vector<float> predictions(rows.margins.size());
     host::Transform(params, rows.Margins(), RowMajor(predictions.data(), rows.rows, classes), 2);
     for (bool const weighted : {false, true}) {
@@ -295,7 +296,7 @@ TEST(ObjectiveNameTest, Known) {
     EXPECT_EQ(ObjectiveByName(name), std::nullopt) << name;
 }
 
-/// The message of the exception; "" if there is none.
+/// Returns the message of the exception, or "" if there is none.
 std::string Complaint(ObjectiveParams const& params, std::vector<float> const& labels, std::uint64_t rows,
                       std::uint32_t outputs, std::uint32_t label_columns = 1) {
   TargetView targets;
@@ -354,7 +355,7 @@ TEST(CheckTargetsTest, HessiansOfPoissonAreFinite) {
     std::ostringstream begin;
     begin << "Parameter max_delta_step is " << step << "; allowed with count:poisson: at most 88.72";
     EXPECT_EQ(Complaint(params, {1}, 1, 1).substr(0, begin.str().size()), begin.str());
-    params.kind = Objective::kTweedie;  // does not use it
+    params.kind = Objective::kTweedie;  // Tweedie does not use it
     EXPECT_EQ(Complaint(params, {1}, 1, 1), "");
     params.kind = Objective::kPoisson;
   }

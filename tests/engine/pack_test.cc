@@ -1,4 +1,4 @@
-// pack: parts of batches as a device wants them, whatever the order of entries and the number of threads.
+// quantile: parts of batches as a device reads them, for any order of entries and any number of threads.
 #include "quantile/pack.h"
 
 #include <gtest/gtest.h>
@@ -25,10 +25,10 @@ using testing::WhatIsWrong;
 constexpr FeatureIndex kFeatures = 9;
 constexpr std::size_t kRows = 4000;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-/// Of all columns; of one; of some in the middle.
+/// All columns; one; some in the middle.
 constexpr ColumnRange kRanges[] = {{0, kFeatures, kFeatures}, {4, 5, kFeatures}, {2, 7, kFeatures}};
 
-/// Some rows complete and in order, some reversed, some with missing values, stored as NaN or not.
+/// Makes rows that are complete and in order, reversed, or with missing values, which are stored as NaN or not at all.
 MemorySource MixedRows(Values const& values) {
   MemorySource source{values};
   for (std::size_t r = 0; r < values.rows; ++r) {

@@ -84,7 +84,7 @@ TEST(ParamsTest, RatesOfGoss) {
   params.sampling_method = SamplingMethod::kGoss;
   EXPECT_NO_THROW(params.Validate());
   EXPECT_TRUE(params.SamplesRows());
-  for (int tenths = 1; tenths < 10; ++tenths) {  // as users write them: the floats' sum may be a little off
+  for (int tenths = 1; tenths < 10; ++tenths) {  // rates as users write them, whose sum as floats may be a little off
     params.top_rate = static_cast<float>(tenths) / 10.0f;
     params.other_rate = static_cast<float>(10 - tenths) / 10.0f;
     EXPECT_NO_THROW(params.Validate()) << tenths;
@@ -117,7 +117,7 @@ TEST(ParamsTest, FeatureWeights) {
   EXPECT_NO_THROW(params.Validate());
 }
 
-// Six digits would say that 1 is above 1; a program's own locale, that 1.5 is "1,5".
+// With six digits a message would say that 1 is above 1; with a program's own locale, that 1.5 is "1,5".
 TEST(ParamsTest, NumbersInTextsAreToldFromOthers) {
   class Comma : public std::numpunct<char> {
     char do_decimal_point() const override { return ','; }

@@ -1,4 +1,4 @@
-// partition: rows to children as std::stable_partition does it, in every layout.
+// partition: rows go to children as std::stable_partition does it, in every layout.
 #include "partition/partition.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using host::PartitionJob;
 using testing::LayoutCase;
 
-/// All rows in order; each with a gradient that tells it from the others, to see that it travels with its row.
+/// Makes records of all rows in order. Each gradient differs, to see that it travels with its row.
 std::vector<RowRecord> AllRows(std::size_t n) {
   std::vector<RowRecord> rows(n);
   for (std::size_t r = 0; r < n; ++r) {
@@ -42,8 +42,8 @@ class PartitionTest : public ::testing::TestWithParam<LayoutCase> {
     return bin == reference::kNoBin ? job.default_left : bin < static_cast<int>(job.bin);
   }
 
-  /// Jobs that divide the rows [0, n) into nodes of uneven sizes, each by another split; bin 0 and the last are among
-  /// them. A large node is divided by the last feature, whose cell is a row's last.
+  /// Makes jobs for the rows [0, n) in nodes of uneven sizes, each with another split; some split at bin 0 or behind
+  /// the last. A large node is divided by the last feature, whose cell is a row's last.
   std::vector<PartitionJob> MakeJobs(std::vector<RowRecord> const& from, std::vector<RowRecord>* to) const {
     std::vector<PartitionJob> jobs;
     NodeIndex left = 1;
@@ -98,7 +98,7 @@ TEST_P(PartitionTest, AssignsTheSameChildren) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PartitionTest, ::testing::ValuesIn(testing::kLayoutCases), testing::LayoutName{});
-// Rows of up to SparseView::kSpare cells, and of more, in turns.
+// Some rows have up to SparseView::kSpare cells, others more.
 INSTANTIATE_TEST_SUITE_P(
     Short, PartitionTest,
     ::testing::Values(testing::LayoutCase{"SparseAboutEight", MatrixLayout::kSparse16, {1500, 24, 0.66}, 64},

@@ -1,4 +1,4 @@
-// exp and log1p of a float: within the stated distance of the true value for a dense run of all floats.
+// core: exp and log1p of a float are within the stated distance of the true value, for every 211th float.
 #include "core/portable_float.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ float FloatOf(std::uint32_t bits) {
   return value;
 }
 
-/// Distance in units of the last place of floats of the size of `exact`.
+/// Returns the distance in units of the last place of floats of the size of `exact`.
 double Ulps(float value, double exact) {
   double const ulp = exact == 0 ? 0x1p-149 : std::ldexp(1.0, std::max(std::ilogb(exact) - 23, -149));
   return std::fabs(value - exact) / ulp;
@@ -36,10 +36,11 @@ struct Worst {
   }
 };
 
-// The reference is the C library's double function, wrong by one unit of a double at most: 2^-29 of a float's.
+// The reference is the C library's function of a double, which is off by one unit of a double at most, 2^-29 of a
+// float's.
 constexpr double kReference = 0x1p-29;
 
-/// Every 211th float, of both signs: 211 is prime, so every pattern of low bits occurs.
+/// Checks every 211th float of both signs. 211 is prime, so every pattern of low bits occurs.
 template <typename F>
 void ForEachFloat(F&& f) {
   for (std::uint32_t bits = 0; bits < 0x7F800000U; bits += 211) {
@@ -58,7 +59,7 @@ TEST(PortableFloatTest, Exp) {
     }
   };
   ForEachFloat(check);
-  // Ends of the range reduction: odd multiples of ln 2 / 2.
+  // The range reduction has its ends at odd multiples of ln 2 / 2.
   for (int k = -301; k < 257; k += 2) {
     auto const x = static_cast<float>(k * 0.34657359027997264);
     for (float const near : {std::nextafter(x, -kInfinity), x, std::nextafter(x, kInfinity)}) check(near);

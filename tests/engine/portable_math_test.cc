@@ -1,5 +1,5 @@
-// exp and log: within 1 ulp of the true value everywhere; their relatives as close as they say; special values as
-// documented.
+// core: exp and log are within 1 ulp of the true value everywhere, and their relatives as close as documented, as are
+// special values.
 #include "core/portable_math.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Distance in units of the last place of the double nearest to `exact`. The reference has 64 bits of significand and
-/// is itself wrong by less than one of its units: 2^-11 of a double's.
+/// Returns the distance in units of the last place of the double nearest to `exact`. The reference has 64 bits of
+/// significand, and is itself off by less than one of its units, 2^-11 of a double's.
 double Ulps(double value, long double exact) {
   auto const nearest = static_cast<double>(std::fabs(exact));
   double const ulp = std::nextafter(nearest, kInfinity) - nearest;
@@ -46,7 +46,7 @@ TEST_F(PortableMathTest, ExpIsWithinOneUlp) {
     check(-745.13 + u * 40);  // down into the denormal ones
     check(std::ldexp(u - 0.5, -static_cast<int>(random.Below(60))));
   }
-  // Ends of the range reduction: odd multiples of ln 2 / 2.
+  // The range reduction has its ends at odd multiples of ln 2 / 2.
   for (int k = -2149; k < 2047; k += 2) {
     double const x = k * 0.34657359027997264;
     check(x);

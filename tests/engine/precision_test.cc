@@ -13,7 +13,7 @@
 namespace xgbgpu {
 namespace {
 
-/// What the fixed point does to a sum of n gradients: at most so many units.
+/// How far the fixed point may put a sum of n gradients off, in units.
 using Noise = std::function<double(double n)>;
 
 /// Compares every leaf value with -G / (H + lambda) · learning rate, G and H summed in double over the leaf's rows.
@@ -51,8 +51,9 @@ void CheckLeaves(BackendKind kind, testing::TreeCase const& c, Noise const& nois
 
 double HalfAUnitPerRow(double n) { return n / 2; }
 
-/// Random rounding: each row is off by less than one unit with expectation at most 2^-17. Hoeffding: the sum of n
-/// independent ones exceeds sqrt(n · 14) beyond that with a chance below 2 exp(-28) = 1.4e-12.
+/// The bound for random rounding. Each row is off by less than one unit, with an expectation of at most 2^-17. By
+/// Hoeffding's inequality the sum of n independent rows exceeds sqrt(n · 14) beyond that with a chance below 2
+/// exp(-28) = 1.4e-12.
 double RandomRounding(double n) { return std::sqrt(14 * n) + n * 0x1p-17; }
 
 class PrecisionTest : public ::testing::TestWithParam<BackendKind> {
@@ -74,7 +75,7 @@ TEST_P(PrecisionTest, OneGradientAMillionTimesTheRest) {
 }
 
 TEST_P(PrecisionTest, HeavyTailOfBothSigns) {
-  // Magnitudes over nine decades, as squared error on amounts of money gives.
+  // Magnitudes lie over nine decades, as with squared error on amounts of money.
   auto c = testing::RandomCase({kNarrowMinRows, 4}, 152);
   testing::Random random{153};
   for (auto& g : c.gradients) {
@@ -97,7 +98,7 @@ TEST_P(PrecisionTest, NarrowFormat) {
 }
 
 TEST_P(PrecisionTest, NarrowFormatWithLogisticGradients) {
-  // grad = p - y, hess = p (1 - p), a rare class: hessians far below the largest.
+  // Gradients are p - y and hessians p (1 - p) with a rare class, so most hessians are far below the largest.
   auto c = testing::RandomCase({kNarrowMinRows, 4}, 155);
   testing::Random random{156};
   for (std::size_t r = 0; r < c.gradients.size(); ++r) {
@@ -112,7 +113,7 @@ TEST_P(PrecisionTest, NarrowFormatWithLogisticGradients) {
 TEST_P(PrecisionTest, SmallData) { CheckLeaves(testing::RandomCase({500, 5, 0.2}, 157), HalfAUnitPerRow, 8); }
 
 TEST_P(PrecisionTest, GradientsOfAnyScale) {
-  // 2^-100 is as good as 1 where nothing else sets a scale.
+  // A scale of 2^-100 is as good as 1 where nothing else sets one.
   auto c = testing::RandomCase({500, 5, 0.2}, 158);
   c.params.reg_lambda = 0;
   c.params.min_child_weight = 0;

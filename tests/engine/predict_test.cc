@@ -23,7 +23,7 @@ TEST_P(PredictTest, LeavesEqualTheRecursiveWalk) {
   ASSERT_GT(tree.Leaves(), 10U);
   for (int threads : {1, 2, 3, 7}) {
     std::vector<NodeIndex> positions(c.values.rows, host::kUnknownLeaf);
-    positions[3] = 12345;  // known already: not touched
+    positions[3] = 12345;  // this leaf is known, and not touched
     host::FindLeaves(data->matrix(), tree, positions, threads);
     EXPECT_EQ(positions[3], 12345);
     for (std::size_t r = 0; r < c.values.rows; ++r) {

@@ -1,4 +1,4 @@
-// Who makes a prediction.
+// driver: who makes a prediction.
 #include "driver/prediction_policy.h"
 
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@ TEST(PredictionPolicyTest, WhatIsForADevice) {
   } const cases[] = {
       {2'000, 0, 0, true, false},            // the host is done before a device has begun
       {3'000, 0, 0, true, true},             // it has the model
-      {10'000, kTrees, 0, true, false},      // to read it takes longer …
-      {11'000, kTrees, 0, true, true},       // … than this
-      {10'000, kTrees, 10'000, true, true},  // as much was predicted before
+      {10'000, kTrees, 0, true, false},      // reading the model takes longer …
+      {11'000, kTrees, 0, true, true},       // … but not longer than this
+      {10'000, kTrees, 10'000, true, true},  // the host has predicted as much before
       {2'000, kTrees, 1'000'000, true, false},
-      {160'000, 0, 0, false, false},  // nobody has waited for the driver yet
+      {160'000, 0, 0, false, false},  // the process would wait for the driver
       {160'000, kTrees, 1'000'000, false, false},
       {180'000, kTrees, 0, false, true},
   };

@@ -33,7 +33,7 @@ Cuts EngineCuts(Values const& values, std::vector<float> const& weights, int max
   return host::ComputeCuts(MemorySource{values, batch_rows}, weights, max_bin, threads);
 }
 
-/// Multiples of 1/256 in [0, 4), which integers and doubles hold alike; one in eight is 0.
+/// Returns multiples of 1/256 in [0, 4), which are exact in integers and doubles; one in eight is 0.
 std::vector<float> RandomWeights(std::size_t rows, std::uint64_t seed) {
   Random random{seed};
   std::vector<float> weights(rows);
@@ -108,7 +108,7 @@ TEST(QuantileRuleTest, NoColumnHasMoreBinsThanAllowedAndBinsAreEven) {
     EXPECT_LE(cuts.bins(f), static_cast<BinIndex>(kBins));
     std::vector<std::size_t> count(cuts.bins(f));
     for (std::size_t r = 0; r < kRows; ++r) ++count[static_cast<std::size_t>(bins(r, f))];
-    // Ranks are exact and a value weighs 1 (random floats: now and then 2): either end of a bin is off by one value.
+    // Ranks are exact. A value weighs 1, or 2 where random floats are equal. Either end of a bin is off by one value.
     for (std::size_t n : count) EXPECT_NEAR(static_cast<double>(n), kRows / kBins, 4);
   }
 }
@@ -178,7 +178,7 @@ TEST(QuantilePropertyTest, ScaleOfTheWeightsDoesNotMatter) {
   }
 }
 
-// A weight beside which it is nothing does not take a row out of its columns.
+// Rows whose weight is nothing beside another row's still count in columns that the other row misses.
 TEST(QuantilePropertyTest, RowsOfTheLeastWeightCount) {
   auto values = RandomValues({300, 2, 0.0, 40}, 41);
   values(7, 1) = std::numeric_limits<float>::quiet_NaN();

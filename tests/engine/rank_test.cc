@@ -14,7 +14,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// A group as the definitions see it: every measure is computed anew after an exchange.
+/// A group by the definitions: every measure is computed anew after two rows change places.
 class SlowGroup {
  public:
   SlowGroup(Objective kind, std::vector<float> margins, std::vector<float> labels)
@@ -27,7 +27,7 @@ class SlowGroup {
   std::size_t size() const { return labels_.size(); }
   float label(std::size_t row) const { return labels_[row]; }
 
-  /// The rows with another label, in order of labels.
+  /// Returns the rows with another label, in order of labels.
   std::vector<std::size_t> Partners(std::size_t row) const {
     std::vector<std::size_t> partners;
     for (std::size_t const other : by_label_)
@@ -35,7 +35,7 @@ class SlowGroup {
     return partners;
   }
 
-  /// What the objective's measure changes by if the two change places.
+  /// Returns by how much the objective's measure changes if the two change places.
   double Weight(std::size_t a, std::size_t b) const {
     if (kind_ == Objective::kRankPairwise) return 1;
     auto changed = by_margin_;
@@ -86,7 +86,8 @@ struct Expected {
   double grad_error{0}, hess_error{0};
 };
 
-/// What a pair adds to the row with the larger label, before the group's factor, and how far the engine may be away:
+/// Returns what a pair adds to the row with the larger label, before the group's factor, and how far the engine may be
+/// off:
 ///   p     a float: the difference of the margins, e^x, the sum and the quotient round by half a unit (2^-24) each;
 ///         dp/dx = p (1 - p); below e^-88.7 the engine stays above 0
 ///   h     2 max(p (1 - p), 1e-16): twice the error of p, and two roundings
@@ -159,11 +160,11 @@ TEST(RankTest, EqualsTheReferenceWithTheSameDraws) {
   }
 }
 
-/// With K draws a row, the gradient is the mean of what single draws give: for each pair of rows i, j with other labels
-/// its gradient times 1 / (partners of i) + 1 / (partners of j). A row's gradient is a sum of independent terms, one
-/// for each draw of a row: its own lie within 2 w / K, the others' within w / K, w the largest gradient of a pair. By
-/// Hoeffding's inequality it is off by more than w · sqrt((n + 3) / K · ln(2 / q) / 2) with probability q at most; q =
-/// 1e-9.
+/// With K draws a row, the gradient is the mean of what single draws give: for each pair of rows i, j with different
+/// labels its gradient times 1 / (partners of i) + 1 / (partners of j). A row's gradient is a sum of independent terms,
+/// one for each draw of a row. Its own terms lie within 2 w / K and the others' within w / K, where w is the largest
+/// gradient of a pair. By Hoeffding's inequality the sum is off by more than w · sqrt((n + 3) / K · ln(2 / q) / 2)
+/// with probability q at most; q = 1e-9.
 TEST(RankTest, MeanOverDrawsIsThatOfAllPairs) {
   constexpr std::uint32_t kDraws = 200000;
   for (Objective const kind : kRankings) {
@@ -237,7 +238,7 @@ TEST(RankTest, LargeGroupAndLargeMargins) {
       magnitude += std::fabs(g.grad);
     }
     EXPECT_GT(magnitude, 0);
-    EXPECT_LE(std::fabs(sum), 0x1p-24 * magnitude);  // exact sums of pairs are 0; each row is rounded once
+    EXPECT_LE(std::fabs(sum), 0x1p-24 * magnitude);  // the exact sum of a pair is 0; each row is rounded once
   }
 }
 

@@ -1,4 +1,4 @@
-// pre, ndcg, map and auc over ranking groups against their definitions.
+// metric: pre, ndcg, map and auc over ranking groups against their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-/// Labels 0 to 4, few distinct predictions, groups of 0 to `largest` rows and one of `last`.
+/// Makes labels 0 to 4, few distinct predictions, groups of 0 to `largest` rows, and one of `last` rows.
 MetricCase RandomGroups(std::uint32_t groups, std::size_t largest, std::uint32_t last, std::uint64_t seed) {
   Random random{seed};
   MetricCase c{0, 1, 1};
@@ -30,12 +30,12 @@ MetricCase RandomGroups(std::uint32_t groups, std::size_t largest, std::uint32_t
     c.labels.push_back(static_cast<float>(random.Below(9) / 2));
     c.predictions.push_back(static_cast<float>(random.Below(200)) * 0.01f - 1);
   }
-  // A group without hits.
+  // One group has no hits.
   for (std::uint32_t i = c.groups[2]; i < c.groups[3]; ++i) c.labels[i] = 0;
   return c;
 }
 
-/// Labels in descending order of `by`, equal ones as they lie.
+/// Returns the labels in descending order of `by`. Equal ones keep their order.
 std::vector<float> Ordered(std::vector<float> const& labels, std::vector<float> const& by) {
   std::vector<std::size_t> order(labels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -85,7 +85,7 @@ Expected Reference(MetricCase const& c, std::size_t top, double nothing) {
   return {sum.pre / groups, sum.map / groups, sum.ndcg / groups};
 }
 
-/// A chain of at most 3000 roundings, in the reference; logarithms are off by 2 ulp.
+/// The reference has a chain of at most 3000 roundings, and logarithms that are off by 2 ulp.
 constexpr double kAllowed = 3010 * 0x1p-53;
 
 TEST(RankingMetricTest, EqualTheirDefinitions) {
@@ -128,14 +128,14 @@ TEST(RankingMetricTest, AucOverGroups) {
   EXPECT_NEAR(c.Evaluate({Metric::kAuc}, 1), sum / valid, kAllowed);
   for (int threads : {2, 3, 7}) EXPECT_EQ(c.Evaluate({Metric::kAuc}, threads), c.Evaluate({Metric::kAuc}, 1));
   c = RandomGroups(5, 2, 2, 5);
-  EXPECT_TRUE(std::isnan(c.Evaluate({Metric::kAuc}, 1)));  // no group of three
+  EXPECT_TRUE(std::isnan(c.Evaluate({Metric::kAuc}, 1)));  // no group has three rows
 }
 
 TEST(RankingMetricTest, AucprOverGroups) {
   MetricCase c = RandomGroups(300, 12, 3000, 9);
   Random random{4};
   for (float& label : c.labels) label = random.Below(3) == 0 ? random.Uniform() : static_cast<float>(random.Below(2));
-  for (std::uint32_t i = c.groups[2]; i < c.groups[3]; ++i) c.labels[i] = 0;  // nothing to find
+  for (std::uint32_t i = c.groups[2]; i < c.groups[3]; ++i) c.labels[i] = 0;  // no row is relevant
   for (std::size_t g = 0; g + 1 < c.groups.size(); ++g) c.weights.push_back(static_cast<float>(g % 4));
   double sum = 0, valid = 0;
   for (std::size_t g = 0; g + 1 < c.groups.size(); ++g) {
@@ -148,7 +148,7 @@ TEST(RankingMetricTest, AucprOverGroups) {
     ++valid;
   }
   ASSERT_GT(valid, 100);
-  // Labels are rounded to 2^-45 here and there: an area is a quotient of sums of them. And the order of the last sum.
+  // Both round labels to 2^-45, and an area is a quotient of sums of them. The last sum has another order.
   EXPECT_NEAR(c.Evaluate({Metric::kAucpr}, 1), sum / valid, 0x1p-40);
   for (int threads : {2, 3, 7}) EXPECT_EQ(c.Evaluate({Metric::kAucpr}, threads), c.Evaluate({Metric::kAucpr}, 1));
   std::fill(c.labels.begin(), c.labels.end(), 1.0f);

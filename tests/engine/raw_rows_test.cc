@@ -40,7 +40,7 @@ TEST(RawRowsTest, RunsCoverTheRowsInOrderWithinTheirLimits) {
   }
 }
 
-/// Rows as the contract of forest.h reads them.
+/// Reads rows as the contract of forest.h says.
 reference::Values ValuesOf(MemorySource& source) {
   reference::Values values{source.data().size(), source.features()};
   for (std::size_t r = 0; r < values.rows; ++r) {

@@ -61,7 +61,7 @@ class RoundsTest : public ::testing::TestWithParam<BackendKind> {
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(GetParam()); }
 };
 
-/// The model of plain calls of a trainer on the host.
+/// Makes the model by plain calls of a trainer on the host.
 struct PlainModel {
   std::vector<Tree> trees;
   std::vector<float> margins;
@@ -117,7 +117,7 @@ TEST_P(RoundsTest, GiveTheModelOfPlainCalls) {
 }
 
 TEST_P(RoundsTest, ChangedLabelsAndParametersCountAtOnce) {
-  // Three rounds alike, so that a device has begun the fourth when the labels change.
+  // Three rounds are alike, so a device has begun the fourth when the labels change.
   OwnedData data{RandomValues({700, 5, 0.1}, 23), 1, 24};
   ModelCase model{&data, GetParam()};
   for (int round = 0; round < 3; ++round) model.Round();
@@ -199,7 +199,7 @@ TEST_P(RoundsTest, RowsThatAreEvaluatedFollowTheModel) {
   std::vector<float> margins(other.rows());
   for (int round = 0; round < 4; ++round) {
     model.Round(true);
-    if (round == 1) continue;  // asked for after two rounds
+    if (round == 1) continue;  // the rows are asked for after two rounds
     KeptRows* const rows = training.Advance(other.key(), model.rounds());
     ASSERT_NE(rows, nullptr);
     rows->rows->CopyMargins(margins);

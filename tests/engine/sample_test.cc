@@ -19,8 +19,8 @@ namespace {
 
 using testing::WhatIsWrong;
 
-/// Hoeffding: the number of successes in n independent trials is further than this from its expectation with a chance
-/// below 2 exp(-2 t²/n) = 1e-9.
+/// By Hoeffding's inequality the number of successes in n independent trials is further than this, t, from its
+/// expectation with a chance below 2 exp(-2 t²/n) = 1e-9.
 double HoeffdingBound(std::size_t n) { return std::sqrt(static_cast<double>(n) * 10.8); }
 
 std::vector<RowIndex> Sample(std::uint64_t seed, std::uint32_t tree, float subsample, std::size_t n, int threads) {
@@ -56,7 +56,7 @@ TEST(RowSampleTest, ShareOfRows) {
 }
 
 TEST(RowSampleTest, TreesAndSeedsDrawIndependently) {
-  // Rows in two independent samples of 1/2: a quarter.
+  // A quarter of the rows is in both of two independent samples of 1/2.
   constexpr std::size_t kRows = 100000;
   auto const first = Sample(1, 0, 0.5f, kRows, 2);
   for (auto const& second : {Sample(1, 1, 0.5f, kRows, 2), Sample(2, 0, 0.5f, kRows, 2)}) {
@@ -105,7 +105,7 @@ TEST(FeatureSampleTest, SizesMultiplyAndSetsNest) {
   EXPECT_GT(sets.size(), 100U);
 }
 
-/// The first `count` of `from` in the order of -log(draw) / weight, or of draws if there are no weights.
+/// Returns the first `count` of `from` in the order of -log(draw) / weight, or of draws if there are no weights.
 std::vector<FeatureIndex> FirstByDraw(std::vector<FeatureIndex> const& from, std::size_t count,
                                       std::vector<float> const& weights, RandomStream const& stream) {
   std::vector<std::pair<double, FeatureIndex>> order;
@@ -127,7 +127,7 @@ TEST(FeatureSampleTest, SetsAreTheFirstByDrawOrByDrawAndWeight) {
     for (bool weighted : {false, true}) {
       auto params = ColumnParams(0.9f, 0.7f, 0.4f);
       params.seed = features;
-      // Of weight infinite: keys are all 0, and the smaller features are first.
+      // Features of infinite weight all have the key 0, and the smaller ones are first.
       for (FeatureIndex f = 0; weighted && f < features; ++f) {
         params.feature_weights.push_back(f % 5 == 4 ? infinite : static_cast<float>(f % 5) * 0.7f);
       }
@@ -189,7 +189,7 @@ TEST(FeatureSampleTest, EveryFeatureIsEquallyLikely) {
 }
 
 TEST(FeatureSampleTest, WeightsGiveTheChances) {
-  // One of four features: taken with a chance of weight / sum of weights.
+  // One of four features is taken, with a chance of weight / sum of weights.
   constexpr std::size_t kTrees = 8000;
   auto params = ColumnParams(0.25f, 1, 1);
   params.feature_weights = {1.0f, 2.0f, 3.0f, 4.0f};
@@ -207,7 +207,7 @@ TEST(FeatureSampleTest, WeightsGiveTheChances) {
 TEST(FeatureSampleTest, WeightZeroIsTakenLast) {
   auto params = ColumnParams(0.5f, 1, 1);
   params.feature_weights = {0.0f, 1.0f, 0.0f, 5.0f};
-  // It counts as 1e-6: taken before a feature of weight 1 with a chance of 1e-6.
+  // A weight of 0 counts as 1e-6: the feature is taken before one of weight 1 with a chance of 1e-6.
   for (std::uint32_t tree = 0; tree < 200; ++tree) {
     FeatureSampler const sampler{params, 4, tree};
     EXPECT_EQ(sampler.Tree(), (std::vector<FeatureIndex>{1, 3}));

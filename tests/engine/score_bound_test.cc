@@ -1,4 +1,4 @@
-// Splits: the bound in float never drops a candidate that is as good as one that is known.
+// split: the bound in float never drops a candidate that is as good as one that is known.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace xgbgpu {
 namespace {
 
-// A device's division may be off by 4e where the host's is by e, on either side: see score_bound_ops.h.
+// A device's division may be off by 4e, on either side, where the host's is by e (score_bound_ops.h).
 constexpr float kDeviceDivision = 1.0f - 0x1p-21f;
 
 struct Candidate {
@@ -24,7 +24,7 @@ class Draw {
   explicit Draw(std::uint64_t seed) : engine_{seed} {}
 
   std::int64_t Below(std::int64_t n) { return std::uniform_int_distribution<std::int64_t>{0, n - 1}(engine_); }
-  /// Of every size from 1 to 2^bits.
+  /// Returns numbers of every size from 1 to 2^bits.
   std::int64_t Sized(int bits) { return 1 + Below(std::int64_t{1} << (1 + Below(bits))); }
 
   GradientFormat Format() { return {false, static_cast<int>(Below(90)) - 20, static_cast<int>(Below(90)) - 20}; }
@@ -33,7 +33,7 @@ class Draw {
     GradientSum const left{(Below(2) == 0 ? 1 : -1) * Sized(59), 1 + Below(total.hess - 1)};
     return {left, {total.grad - left.grad, total.hess - left.hess}};
   }
-  /// A split that gains nearly the same.
+  /// Returns a split that gains nearly the same.
   Candidate Near(Candidate c) {
     std::int64_t const by = Below(2) == 0 ? Below(3) - 1 : c.left.grad / (std::int64_t{1} << (18 + Below(12)));
     c.left.grad += by;
@@ -57,7 +57,7 @@ void NothingIsLost(TrainParams const& params, WeightBounds bounds, std::uint64_t
     Candidate const a = draw.Split(total), b = draw.Below(2) == 0 ? draw.Near(a) : draw.Split(total);
     float const gain_a = SplitGain<kMonotone>(p, a.left, a.right, terms, 1);
     float const gain_b = SplitGain<kMonotone>(p, b.left, b.right, terms, 1);
-    if (!(gain_a >= kLeastGain) || !(gain_b >= kLeastGain)) continue;  // of those no split is made
+    if (!(gain_a >= kLeastGain) || !(gain_b >= kLeastGain)) continue;  // no split is made of these
     auto const& better = gain_a >= gain_b ? a : b;
     auto const& worse = gain_a >= gain_b ? b : a;
     float const least_of_both = gain_a >= gain_b ? gain_b : gain_a, largest = gain_a >= gain_b ? gain_a : gain_b;
@@ -71,7 +71,7 @@ void NothingIsLost(TrainParams const& params, WeightBounds bounds, std::uint64_t
   EXPECT_GT(dropped, 0) << "a bound that drops nothing is of no use";
 }
 
-/// Of a run of entries, each split's gain is below what the bound of the run allows.
+/// The gain of every split in a run of entries is below what the run's bound allows.
 TEST(ScoreBoundTest, NorIsOneInsideARun) {
   TrainParams params;
   params.min_child_weight = 0.0f;
@@ -84,7 +84,7 @@ TEST(ScoreBoundTest, NorIsOneInsideARun) {
     GradientSum const total = draw.Total();
     NodeTerms const terms = TermsOf<false>(p, total, {});
     Candidate const first = draw.Split(total);
-    int const bits = 1 + static_cast<int>(draw.Below(56));  // of gradients; now and then a hessian is negative
+    int const bits = 1 + static_cast<int>(draw.Below(56));  // bits of gradients; now and then a hessian is negative
     std::vector<GradientSum> entries;
     RunReach reach;
     for (int e = 0; e < kEntries; ++e) {
@@ -134,12 +134,13 @@ TEST(ScoreBoundTest, NorWithMonotoneConstraints) {
   params.min_child_weight = 0.0f;
   NothingIsLost<true>(params, {}, 4);
   NothingIsLost<true>(params, {-0.5f, 0.25f}, 5);
-  // Weights that no node would choose: its own gain is negative.
+  // No node would choose weights within these bounds: its own gain is negative.
   NothingIsLost<true>(params, {0.5f, 2.0f}, 7);
   NothingIsLost<true>(params, {-30.0f, -20.0f}, 8);
 }
 
-/// Candidates with nearly the largest bound are looked at first: one round is enough if the bound is all there is.
+/// Candidates with nearly the largest bound are looked at first. The bound is so near the gain that one round is
+/// enough.
 TEST(ScoreBoundTest, IsNearTheGain) {
   TrainParams params;
   params.min_child_weight = 0.0f;
@@ -167,7 +168,7 @@ TEST(ScoreBoundTest, LightSidesAreTold) {
   int exact = 0, cases = 0;
   for (int i = 0; i < 2000; ++i) {
     int const shift = static_cast<int>(draw.Below(70)) - 10;
-    // Of every size up to 2^60 in units; every other one a whole number of them.
+    // Sizes go up to 2^60 units; every other one is a whole number of units.
     double const units_needed = static_cast<double>(draw.Sized(59)) * (i % 2 == 0 ? 1.0 : 0.37);
     params.min_child_weight = static_cast<float>(std::ldexp(units_needed, -shift));
     SplitParams const p{params, {false, 0, shift}};

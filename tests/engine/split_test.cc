@@ -118,7 +118,8 @@ TEST(SplitTest, TiesGoToTheSmallerFeature) {
 }
 
 TEST(SplitTest, TiesInsideAFeatureGoToTheFirstOfTheScan) {
-  // Gradients symmetric about the middle: bins 1|2 3 and 1 2|3 have the same gain; so has every empty bin in between.
+  // Gradients are symmetric about the middle. Bins 1|2 3 and 1 2|3 have the same gain, as has every empty bin in
+  // between.
   SplitCase c{testing::RandomValues({6, 1}, 86), 16, 86};
   c.values.at = {1, 2, 3, 4, 5, 6};
   c = SplitCase{c.values, 16, 86};
@@ -143,7 +144,7 @@ TEST(SplitTest, MissingValuesThatSumToNothingStayRight) {
 }
 
 TEST(SplitTest, PresentAgainstMissing) {
-  // One value or nothing: the only split is between the two, with every present value on one side.
+  // A row has one value or none. The only split is between present and missing values.
   reference::Values values{100, 1};
   std::vector<GradientPair> pairs(100, {0.5f, 1.0f});
   for (std::size_t r = 0; r < 100; r += 4) {
@@ -201,8 +202,8 @@ TEST(SplitTest, AGainThatIsNotFiniteIsNone) {
 }
 
 TEST(SplitFormulaTest, NearLongDouble) {
-  // NodeGain is at most 5 roundings of 2^-53 relative to itself: threshold, product, sum H + lambda, quotient, and the
-  // conversion of a sum beyond 2^53. SplitGain adds two sums of terms that add up to L + R + P, and one rounding to
+  // NodeGain is off by at most 5 roundings of 2^-53 of itself: threshold, product, sum H + lambda, quotient, and the
+  // conversion of a sum beyond 2^53. SplitGain adds two sums, of terms that add up to L + R + P, and one rounding to
   // float.
   Random random{94};
   for (int i = 0; i < 20000; ++i) {

@@ -1,4 +1,4 @@
-// survival:aft against its definition with more digits; closed forms; extremes; bad input.
+// objective: survival:aft against its definition with more digits; closed forms; extremes; bad input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace {
 
 using Exact = long double;
 
-/// A number, and how far a double that the engine computes for it may be away: every operation adds half a unit of the
-/// last place of its result to what the errors of its operands become (2^-53 of it, or 2^-1075 among denormals).
-/// Errors of long double here are 2^-11 of that: hence 1.001.
+/// A number, and how far a double that the engine computes for it may be away. Every operation adds half a unit of the
+/// last place of its result (2^-53 of it, or 2^-1075 among denormals) to what the errors of its operands become. This
+/// bookkeeping is in long double, whose errors are 2^-11 of that: hence 1.001.
 struct Bounded {
   Exact value, error;
 
@@ -28,7 +28,7 @@ Bounded operator-(Bounded a, Bounded b) { return {a.value - b.value, a.error + b
 Bounded operator*(Bounded a, Bounded b) {
   return {a.value * b.value, std::fabs(a.value) * b.error + std::fabs(b.value) * a.error + a.error * b.error};
 }
-/// An unlimited error where the divisor may be 0.
+/// The error is unlimited where the divisor may be 0.
 Bounded operator/(Bounded a, Bounded b) {
   if (!(std::fabs(b.value) > b.error)) return {0, HUGE_VALL};
   Exact const ratio = a.value / b.value;
@@ -67,7 +67,7 @@ struct Derivatives {
   Bounded grad, hess;
 };
 
-/// First and second derivative, by the margin, of minus the logarithm of a row's likelihood.
+/// Returns the first and second derivative, by the margin, of minus the logarithm of a row's likelihood.
 Derivatives Reference(ObjectiveParams const& params, float margin, float lower, float upper) {
   Bounded const scale{params.aft_scale};
   auto const at = [&](float time) {
@@ -95,8 +95,8 @@ std::vector<GradientPair> Gradients(SurvivalRows const& rows, ObjectiveParams co
   return out;
 }
 
-/// Stays within [low, high] and, where the error of the double is known, as near as it and two roundings to float say.
-/// Returns whether it is known to 10 bits.
+/// Expects a number within [low, high] and, where the error of the double is known, as near as that error and two
+/// roundings to float allow. Returns true if it is known to 10 bits.
 bool ExpectNear(float found, Bounded expected, Exact low, Exact high, float weight, std::size_t row) {
   constexpr Exact kHalfUlp = 0x1p-24L;
   EXPECT_GE(found, (low < 0 ? -15.0f : 0.0f) * weight) << "row " << row;
@@ -126,14 +126,14 @@ TEST(AftTest, GradientsAreDerivatives) {
           if (HasFailure()) FAIL() << "margin " << rows.margins[i] << " of " << rows.lower[i] << " " << rows.upper[i];
           known += grad && hess ? 1 : 0;
         }
-        // Where digits cancel (1 - cdf far above 0, differences of nearly equal values) nothing can be said.
+        // Where digits cancel (1 - cdf far above 0, differences of nearly equal values) nothing is known.
         EXPECT_GT(known, found.size() / 2);
       }
     }
   }
 }
 
-/// A known time: -log of the density is z²/2, -z + 2 log(1 + e^z), e^z - z, up to constants.
+/// For a known time, -log of the density is z²/2, -z + 2 log(1 + e^z) or e^z - z, up to a constant.
 TEST(AftTest, KnownTimes) {
   for (float const scale : {0.5f, 2.0f}) {
     for (float const margin : {-2.0f, -0.5f, 0.0f, 0.25f, 2.0f}) {
@@ -145,7 +145,7 @@ TEST(AftTest, KnownTimes) {
       double const hesses[] = {1 / square, 0.5 / std::pow(std::cosh(z / 2), 2) / square, w / square};
       for (int k = 0; k < 3; ++k) {
         GradientPair const g = Gradients(rows, AftParams(kAftDistributions[k], scale), false, 1)[0];
-        // Half a unit of a float; the doubles' cancellation (1 - w, at |z| > 0.1) is far below the second one.
+        // A float is off by half a unit. What doubles lose by cancellation (1 - w, at |z| > 0.1) is far below another.
         EXPECT_NEAR(g.grad, std::clamp(grads[k], -15.0, 15.0), 0x1p-23 * std::fabs(grads[k])) << k;
         EXPECT_NEAR(g.hess, std::clamp(hesses[k], 1e-16, 15.0), 0x1p-23 * hesses[k]) << k;
       }
@@ -153,7 +153,7 @@ TEST(AftTest, KnownTimes) {
   }
 }
 
-/// What stock XGBoost takes where nothing is left of the likelihood.
+/// Where nothing is left of the likelihood, gradients are what stock XGBoost takes.
 TEST(AftTest, FarFromTheBounds) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   struct Case {
@@ -221,7 +221,7 @@ TEST(AftTest, NameAndTargets) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckTargets(params, targets, 5, 1, 2); },
                                          {"label_upper_bound of row 4 is nan", "allowed: a number, or infinity"}),
             "");
-  // -inf, 0 and less are rows that ended before the upper bound; 0 in both is as stock has it.
+  // A lower bound of 0, less or -inf is a row that ended before the upper bound. Stock allows 0 in both.
   std::vector<float> lower{1, -INFINITY, -2, 0, 3}, upper{1, 2, 0, 0, INFINITY};
   targets.lower = lower.data();
   targets.upper = upper.data();

@@ -1,4 +1,4 @@
-// The front door: Dataset and Trainer, what they refuse, what they say about rows.
+// driver: Dataset and Trainer, the front door: what they refuse, and what they say about rows.
 #include "xgbgpu/trainer.h"
 
 #include <gtest/gtest.h>
@@ -56,8 +56,8 @@ TEST_P(DatasetTest, RefusesNonsense) {
 }
 
 TEST_P(DatasetTest, BinEdgesGiveTheTreeOfTheValues) {
-  // Replace every value by the lower end of its bin, as XGBoost's QuantileDMatrix does: same bins, same tree, but for
-  // the upper end of the last bin, which the edges do not tell.
+  // Every value is replaced by the lower end of its bin, as in XGBoost's QuantileDMatrix. Bins and tree are the same,
+  // except for the upper end of the last bin, which the edges do not have.
   auto const c = testing::RandomCase({1500, 5, 0.1}, 163);
   auto const data = testing::MakeDataset(c);
   auto const bins = reference::MakeBins(c.values, data->cuts());
@@ -94,7 +94,7 @@ class TrainerTest : public ::testing::TestWithParam<BackendKind> {
     trainer_ = std::make_unique<Trainer>(data_, GetParam(), 3);
   }
 
-  /// Leaves by a walk over raw values.
+  /// Finds leaves by a walk over raw values.
   std::vector<NodeIndex> Walk(Tree const& tree) const {
     std::vector<NodeIndex> leaves;
     for (std::size_t r = 0; r < c_.values.rows; ++r) leaves.push_back(reference::FindLeaf(tree, c_.values, r));
@@ -288,7 +288,7 @@ TEST_P(TrainerTest, TrainersShareADataset) {
 }
 
 TEST_P(TrainerTest, ManyRoundsLowerTheLoss) {
-  // Squared error on a target that the data tell: the engine end to end.
+  // The data determine the target, which the engine learns with squared error.
   std::vector<float> target(700), margins(700, 0.0f);
   for (std::size_t r = 0; r < 700; ++r) {
     target[r] = (c_.values(r, 0) > 0 ? 1.0f : -1.0f) + (std::isnan(c_.values(r, 1)) ? 0.5f : 0.0f);
@@ -298,8 +298,8 @@ TEST_P(TrainerTest, ManyRoundsLowerTheLoss) {
     Tree const tree = trainer_->Grow(c_.params, c_.gradients, {round, 0});
     trainer_->AddLeafValues(tree.leaf_value, margins.data(), 1);
   }
-  // Depth 6 tells the target exactly but for the bins; each round leaves at most 1 - 0.3 · n/(n + 1) of the error of a
-  // leaf of n rows. With n >= 4 that is 0.76^30 = 2.7e-4.
+  // Trees of depth 6 fit the target exactly, except for the bins. A round leaves at most 1 - 0.3 · n/(n + 1) of the
+  // error of a leaf of n rows. With n >= 4 thirty rounds leave 0.76^30 = 2.7e-4.
   double error = 0;
   for (std::size_t r = 0; r < 700; ++r) error += std::pow(static_cast<double>(margins[r] - target[r]), 2) / 700;
   EXPECT_LT(error, 1e-3);

@@ -1,4 +1,4 @@
-// Which quantised data, trainers and margins belong to which data set: identities, and what is kept under them.
+// driver: which quantised data, trainers and margins belong to which data set, and what is kept for it.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -73,7 +73,7 @@ TEST(DatasetCacheTest, LooksAtWeightsOnceAnEpoch) {
   request.weights = weights;
   request.epoch = 7;
   auto const first = cache.Get(request);
-  EXPECT_EQ(cache.Get(request), first);  // compared in epoch 7 from now on
+  EXPECT_EQ(cache.Get(request), first);  // weights have been compared in epoch 7
   weights[0] = 3;
   EXPECT_EQ(cache.Get(request), first) << "nobody may set weights without another epoch";
   request.epoch = 8;

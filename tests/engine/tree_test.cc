@@ -41,7 +41,7 @@ TEST(MakeTreeTest, NodesBecomeArrays) {
   EXPECT_EQ(tree.left, (std::vector<NodeIndex>{1, 3, -1, -1, -1}));
   EXPECT_EQ(tree.feature, (std::vector<FeatureIndex>{1, 0, 0, 0, 0}));
   EXPECT_EQ(tree.split_bin, (std::vector<BinIndex>{4, 0, 0, 0, 0}));
-  EXPECT_EQ(tree.threshold, (std::vector<float>{10, -1, 0, 0, 0}));  // local bin 0: the value below all
+  EXPECT_EQ(tree.threshold, (std::vector<float>{10, -1, 0, 0, 0}));  // a split at local bin 0 has the value below all
   EXPECT_EQ(tree.default_left, (std::vector<std::uint8_t>{1, 0, 0, 0, 0}));
   EXPECT_EQ(tree.gain, (std::vector<float>{2.5f, 1.5f, 0, 0, 0}));
   EXPECT_EQ(tree.sum_hess, (std::vector<float>{11, 7, 3, 0, 0}));
@@ -62,11 +62,11 @@ TEST(MakeTreeTest, SetsOfCategoriesStandTogether) {
   nodes[1].split = {2, 2, 1, false, false, {}, {}};
   nodes[2].left = 5;
   nodes[2].split = {1, 0, 2, false, true, {}, {}};
-  nodes[4].split = {1, 0, 1, false, true, {}, {}};  // a leaf: its best split was not made
+  nodes[4].split = {1, 0, 1, false, true, {}, {}};  // a leaf, whose best split was not made
   std::vector<std::uint32_t> const bits{0xFFFFFFF6U, 0, 1, 2, 0x80000001U, 0xFFFFFFFCU};
   Tree const tree = MakeTree(nodes, cuts, SplitParams{TrainParams{}, {}}, 1, {}, {bits, 2});
   EXPECT_EQ(tree.category_ptr, (std::vector<std::uint32_t>{0, 1, 1, 3, 3, 3, 3, 3}));
-  // What is beyond the last category is no category: 5 of feature 1, and 35 of feature 0.
+  // Bits beyond the last category do not count: from 5 on of feature 1, and from 35 on of feature 0.
   EXPECT_EQ(tree.category_bits, (std::vector<std::uint32_t>{0x16U, 0x80000001U, 4}));
   EXPECT_EQ(tree.RightCategories(2).size(), 2U);
   EXPECT_TRUE(tree.RightCategories(1).empty());
@@ -129,7 +129,7 @@ TEST(GrowQueueTest, DepthWiseTakesALevelInTheOrderOfNumbers) {
   std::vector<Node> const nodes{Leaf(-1, 0, 1), Leaf(0, 1, 2), Leaf(0, 1, 3), Leaf(1, 2, 9), Leaf(1, 2, 1)};
   EXPECT_TRUE(queue.Push(nodes, 0));
   EXPECT_EQ(queue.Pop(nodes), Chosen{0});
-  EXPECT_TRUE(queue.Push(nodes, 2));  // the smaller child is evaluated first, whichever it is
+  EXPECT_TRUE(queue.Push(nodes, 2));  // the child that is built comes first
   EXPECT_TRUE(queue.Push(nodes, 1));
   EXPECT_EQ(queue.Pop(nodes), (Chosen{1, 2}));
   EXPECT_EQ(queue.Pop(nodes), Chosen{});
@@ -173,7 +173,7 @@ TEST(GrowQueueTest, Limits) {
   queue.Reset(QueueParams(GrowPolicy::kDepthWise, 2, 0, 1.5f));
   std::vector<Node> const nodes{Leaf(-1, 0, 1.5f), Leaf(0, 1, 1.4999f), Leaf(0, 2, 10), Leaf(0, 1, 0)};
   EXPECT_TRUE(queue.Push(nodes, 0));   // the gain reaches gamma
-  EXPECT_FALSE(queue.Push(nodes, 1));  // and here it does not
+  EXPECT_FALSE(queue.Push(nodes, 1));  // this gain does not
   EXPECT_FALSE(queue.Push(nodes, 2));  // too deep
   EXPECT_FALSE(queue.Push(nodes, 3));  // no split
   EXPECT_TRUE(queue.ChildrenMaySplit(0));
@@ -182,7 +182,7 @@ TEST(GrowQueueTest, Limits) {
   std::vector<Node> const tiny{Leaf(-1, 1000000, kLeastGain), Leaf(-1, 1000000, std::nextafter(kLeastGain, 1.0f))};
   EXPECT_FALSE(queue.Push(tiny, 0));
   EXPECT_TRUE(queue.Push(tiny, 1));
-  EXPECT_EQ(queue.Pop(tiny), Chosen{1});  // nothing is left of before Reset
+  EXPECT_EQ(queue.Pop(tiny), Chosen{1});  // Reset has left nothing
 }
 
 }  // namespace

@@ -14,12 +14,12 @@
 
 namespace xgbgpu::fuzz {
 
-/// The input as text.
+/// Returns the input as text.
 inline std::string Text(std::uint8_t const* data, std::size_t size) {
   return {reinterpret_cast<char const*>(data), size};
 }
 
-/// The input as lines, `n` of them: the last one has the rest, and those that are not there are empty.
+/// Returns `n` lines of the input. The last one has the rest, and lines that are not there are empty.
 inline std::vector<std::string> Lines(std::string_view text, std::size_t n) {
   std::vector<std::string> lines;
   while (lines.size() + 1 < n) {
@@ -31,7 +31,8 @@ inline std::vector<std::string> Lines(std::string_view text, std::size_t n) {
   return lines;
 }
 
-/// A file in memory, for parsers that are given names. Its own short name: /proc/self/fd/N takes twice as long to open.
+/// A file in memory, for parsers that take names. It has a short name, because /proc/self/fd/N takes twice as long to
+/// open.
 class MemoryFile {
  public:
   MemoryFile()

@@ -1,6 +1,7 @@
-/// Arrays that in-place predictions and QuantileDMatrices are given. An input that begins as JSON describes them: a line
-/// for a dense array, three for CSR. Any other is the contents of CSR arrays. Addresses are ours: nobody can tell whether there are as many values as a description says, so that what
-/// is described by the input is not read.
+/// Arrays that in-place predictions and QuantileDMatrices are given. An input that begins like JSON describes arrays:
+/// one line is a dense array, three are CSR. Arrays that an input describes are not read, because nobody can tell
+/// whether there are as many values as it says. Any other input is the contents of CSR arrays, whose addresses are
+/// ours.
 #include <dmlc/logging.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 using xgbgpu::plugin::InPlaceArrays;
 
-/// Row ends and columns are bytes of the input, and are used if they are allowed.
+/// Reads CSR arrays whose row ends and columns are bytes of the input.
 void ReadContents(std::uint8_t const* data, std::size_t size) {
   std::int8_t const last = 0;
   auto const* const first = size == 0 ? &last : reinterpret_cast<std::int8_t const*>(data);
@@ -50,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         {lines[0].c_str(), is_csr ? lines[1].c_str() : nullptr, is_csr ? lines[2].c_str() : nullptr, is_csr ? 3U : 0U},
         0.0f, 1);
   } catch (xgbgpu::Error const&) {
-  } catch (dmlc::Error const&) {  // of XGBoost's parser
+  } catch (dmlc::Error const&) {  // an error of XGBoost's parser
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-/// Models in JSON and UBJSON: what passes our checks must not end XGBoost, which loads it, predicts a row with it and
-/// dumps it.
+/// Models in JSON and UBJSON. A model that passes our checks must not end the process when XGBoost loads it, predicts a
+/// row and dumps it.
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/json.h>
@@ -17,7 +17,7 @@ namespace {
 using xgbgpu::plugin::Bytes;
 using xgbgpu::plugin::Format;
 
-/// XGBoost takes memory for each feature and each output: more of them tell nothing new, and take time.
+/// XGBoost takes memory for each feature and each output. More of them show nothing new, and take time.
 constexpr std::int64_t kMostFeatures = 1000;
 constexpr std::int64_t kMostOutputs = 100;
 
@@ -37,7 +37,8 @@ struct Shape {
   std::int64_t outputs;
 };
 
-/// False: the model is no business of XGBoost's. Throws what users would get.
+/// Returns false if XGBoost would not read the model, or if it is too large for this target. Throws what users would
+/// get.
 bool Check(std::string const& text) {
   Bytes bytes{text};
   Format const format = xgbgpu::plugin::FormatOf(&bytes);
@@ -63,7 +64,7 @@ bool Check(std::string const& text) {
   return true;
 }
 
-/// Errors of XGBoost's are none of ours.
+/// Errors that XGBoost returns are allowed.
 void Use(std::string const& text) {
   BoosterHandle booster = nullptr;
   XGBoosterCreate(nullptr, 0, &booster);
@@ -95,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   try {
     if (Check(text)) Use(text);
   } catch (xgbgpu::InvalidArgument const&) {
-  } catch (dmlc::Error const&) {        // of XGBoost's parser
+  } catch (dmlc::Error const&) {        // an error of XGBoost's parser
   } catch (std::out_of_range const&) {  // a member of the model is missing: above, as in XGBoost
   }
   return 0;

@@ -23,7 +23,7 @@ xgboost::Args ToArgs(std::string const& line) {
   return args;
 }
 
-/// What saves and loads without an error is saved as it was.
+/// Reads all parameters of a saved configuration, sets one of the booster's, and saves them again.
 void Load(std::string const& text) {
   if (xgbgpu::plugin::IsNestedDeeper(text, xgbgpu::plugin::kMostNesting)) return;
   xgboost::Json saved = xgboost::Json::Load(xgboost::StringView{text});
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     config.Configure(ToArgs(lines[0]));
     if (config.InCharge()) xgbgpu::plugin::ToTrainParams(config.tree(), config.device(), 0, config.IsExact());
   } catch (xgbgpu::Error const&) {
-  } catch (dmlc::Error const&) {  // of XGBoost's parameters
+  } catch (dmlc::Error const&) {  // an error of XGBoost's parameters
   }
   try {
     Load(lines[1]);

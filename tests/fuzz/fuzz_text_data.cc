@@ -1,4 +1,4 @@
-/// What the program looks at in text data before XGBoost reads them.
+/// Text data, which the program looks at before XGBoost reads them.
 #include "error.h"
 #include "fuzz.h"
 #include "text_data.h"

@@ -17,8 +17,8 @@ ROOT = Path(os.environ.get("XGBGPU_SOURCE_DIR", Path(__file__).resolve().parents
 CODE = {".h", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
-# What a folder of src/ may include from other folders of src/, and nothing else. Every folder stands after all that it
-# may include, so there is no cycle.
+# The folders of src/ from which a folder of src/ may include. Every folder stands after all that it may include, so
+# there is no cycle.
 ARROWS = {
     "core": "",
     "page": "",
@@ -170,12 +170,13 @@ def functions_in_front(root: Path) -> List[str]:
         path = root / file
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
-    code = names("plugin/common/api_hooks.cc", r"^XGBGPU_EXPORT (?:int|bool) ((?:XG|Rabit)\w+)\(")
+    exported = r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\("
+    code = names("plugin/common/api_hooks.cc", exported) | names("plugin/common/matrix_hooks.cc", exported)
     others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
               "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
     if not code:
-        return ["plugin/common/api_hooks.cc exports no function"]
-    return [f"{file} and plugin/common/api_hooks.cc do not both have {name}"
+        return ["plugin/common/*_hooks.cc export no function"]
+    return [f"{file} and plugin/common/*_hooks.cc do not both have {name}"
             for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
 
 
@@ -247,8 +248,8 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         {"plugin/common/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
          "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
          "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
-        ["xgboost_gpu.map and plugin/common/api_hooks.cc do not both have XGDMatrixB",
-         "_library.py and plugin/common/api_hooks.cc do not both have XGBoosterC"]),
+        ["xgboost_gpu.map and plugin/common/*_hooks.cc do not both have XGDMatrixB",
+         "_library.py and plugin/common/*_hooks.cc do not both have XGBoosterC"]),
     "json_by_hand": (
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},

@@ -12,14 +12,14 @@ import xgboost as xgb
 
 
 def device_info():
-    """What the library says of devices."""
+    """Returns what the library says about devices."""
     function = ctypes.CDLL(os.environ["XGBGPU_LIBRARY"]).XGBGPUDeviceInfo
     function.restype = ctypes.c_char_p
     return json.loads(function())
 
 
 def make_regression(rows=300, columns=5, seed=0, missing=0.1):
-    """Rows with a learnable label and some missing values."""
+    """Makes rows with a learnable label and some missing values."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(rows, columns)).astype(np.float32)
     label = (values[:, 0] * 2 + np.abs(values[:, 1]) + 0.1 * rng.normal(size=rows)).astype(np.float32)
@@ -28,7 +28,7 @@ def make_regression(rows=300, columns=5, seed=0, missing=0.1):
 
 
 def section(booster):
-    """The part of the configuration that describes the gbtree."""
+    """Returns the part of the configuration that describes the gbtree."""
     config = json.loads(booster.save_config())["learner"]["gradient_booster"]
     return config.get("gbtree", config)
 
@@ -46,7 +46,7 @@ def without_plugin(code, *arguments):
 
 
 def booster(params, data, rounds):
-    """Unlike xgb.train, without the copy at the end."""
+    """Trains a booster without the copy that xgb.train makes at the end."""
     result = xgb.Booster(params, [data])
     for i in range(rounds):
         result.update(data, i)
@@ -54,14 +54,14 @@ def booster(params, data, rounds):
 
 
 def in_threads(params, matrices, rounds):
-    """The trees of one booster for each matrix, trained at the same time; where one fails, its error."""
+    """Trains a booster for each matrix at the same time. Returns the trees of each, or its error."""
     found = [None] * len(matrices)
 
     def train(i):
         try:
             found[i] = trees(booster(params, matrices[i], rounds))
         except xgb.core.XGBoostError as error:
-            found[i] = str(error)  # for whoever compares
+            found[i] = str(error)  # callers compare it
 
     threads = [threading.Thread(target=train, args=(i,)) for i in range(len(matrices))]
     for thread in threads:
@@ -72,7 +72,7 @@ def in_threads(params, matrices, rounds):
 
 
 def log_of(params, code=""):
-    """The lines that a training in a new process prints; `code` runs after it."""
+    """Returns the lines that a training in a new process prints. `code` runs after it."""
     program = f"""
 import ctypes, os, pickle
 ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])

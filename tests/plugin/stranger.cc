@@ -1,5 +1,5 @@
-/// Another plugin of XGBoost: an objective and metrics that are registered when this library is loaded. They read host
-/// vectors, as everything may that a CPU build of XGBoost runs.
+/// Another plugin of XGBoost: objectives and metrics that are registered when this library is loaded. They read host
+/// vectors, as all code may that a CPU build of XGBoost runs.
 #include <xgboost/metric.h>
 #include <xgboost/objective.h>
 #include <xgboost/tree_model.h>
@@ -35,7 +35,7 @@ class StrangeObjective : public xgboost::ObjFunction {
   xgboost::ObjInfo Task() const override { return xgboost::ObjInfo::kRegression; }
 };
 
-/// Leaves are half of the mean residual of their rows, which only their positions tell.
+/// A leaf is half of the mean residual of its rows, which it knows from their positions only.
 class AdaptiveObjective : public StrangeObjective {
  public:
   xgboost::ObjInfo Task() const override { return {xgboost::ObjInfo::kRegression, true, true}; }
@@ -44,7 +44,7 @@ class AdaptiveObjective : public StrangeObjective {
     auto const& leaves = positions.ConstHostVector();
     auto const& from = margins.ConstHostVector();
     auto const labels = info.labels.HostView();
-    std::map<int, std::pair<double, int>> residuals;  // sum and number; below 0: outside the sample
+    std::map<int, std::pair<double, int>> residuals;  // sum and number of rows; nodes below 0 are outside the sample
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       residuals[leaves[i]].first += labels(i, 0) - from[i];
       ++residuals[leaves[i]].second;
@@ -55,7 +55,7 @@ class AdaptiveObjective : public StrangeObjective {
   }
 };
 
-/// The sum of what it is given, and of how many there are: 0 for an empty vector.
+/// Returns the sum of the predictions plus their number, which is 0 for an empty vector.
 class StrangeMetric : public xgboost::Metric {
  public:
   explicit StrangeMetric(char const* name) : name_{name} {}
@@ -78,7 +78,7 @@ XGBOOST_REGISTER_METRIC(StrangeSum, "stranger_sum").set_body([](char const*) {
 
 }  // namespace
 
-/// The type of what makes the metric of this name.
+/// Returns the name of the type that makes the metric of this name.
 extern "C" __attribute__((visibility("default"))) char const* MakerOfMetric(char const* name) {
   return dmlc::Registry<xgboost::MetricReg>::Find(name)->body.target_type().name();
 }

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-# Before anything loads OpenMP: threads that wait leave the cores of a shared machine to others.
+# This is set before anything loads OpenMP. Waiting threads then leave the cores of a shared machine to others.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import xgboost as xgb
@@ -26,7 +26,7 @@ if OURS:
 
 @pytest.fixture(scope="session", autouse=True)
 def backend_is_here() -> None:
-    """Skips everything where the backend to test cannot run, one line for all."""
+    """Skips everything, with one line for all, where the backend to test cannot run."""
     if OURS and BACKEND == "cuda":
         function = ctypes.CDLL(LIBRARY).XGBGPUDeviceInfo
         function.restype = ctypes.c_char_p

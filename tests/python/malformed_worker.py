@@ -1,7 +1,7 @@
-"""Loads models and uses them for all that reads one, each in a process of its own: test_malformed_models.py runs it.
+"""Loads models and uses each in every way, in a process of its own. test_malformed_models.py runs this.
 
 Reads a pickled list of (bytes, how, suffix) and writes a JSON list of outcomes: the text of an error, `no error`,
-`hangs`, or `died of …`. Nothing is computed before it forks.
+`hangs`, or `died of …`. It computes nothing before it forks.
 """
 
 import json
@@ -26,16 +26,16 @@ X = np.random.default_rng(7).normal(size=(50, 4)).astype(np.float32)
 
 
 def use(booster: xgb.Booster) -> None:
-    """All that reads a model."""
+    """Calls everything that reads a model."""
     data = xgb.DMatrix(X)
     for options in ({}, {"pred_leaf": True}, {"pred_contribs": True}):
         try:
             booster.predict(data, validate_features=False, **options)
         except xgb.core.XGBoostError as error:
-            if "gblinear does not support" in str(error):  # leaves
+            if "gblinear does not support" in str(error):  # leaves of a gblinear
                 continue
             raise
-    if "gblinear" not in booster.save_config():  # which has no such prediction
+    if "gblinear" not in booster.save_config():  # gblinear has no in-place prediction
         booster.inplace_predict(X)
     booster.get_dump(with_stats=True)
 

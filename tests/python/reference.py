@@ -10,7 +10,7 @@ from support import FLOAT_EPS, SMALLEST_GAIN, Tree
 
 @dataclass
 class Rules:
-    """The parameters that decide about splits and leaves."""
+    """The parameters that decide splits and leaves."""
 
     eta: float = 0.3
     reg_lambda: float = 1.0
@@ -29,15 +29,15 @@ class Rules:
         return np.where(h >= self.min_child_weight, w, 0.0)
 
     def gain(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """Twice the loss that the node's best weight takes away; as in XGBoost, which leaves the L1 penalty of weights out
-        of it where max_delta_step bounds them."""
+        """Twice the loss that the node's best weight takes away. As in XGBoost, it has no L1 penalty where
+        max_delta_step bounds weights."""
         w = self.weight(g, h)
         penalty = 2 * self.reg_alpha * np.abs(w) if self.max_delta_step == 0 else 0.0
         return -(2 * g * w + (h + self.reg_lambda) * w * w) - penalty
 
 
 def route(tree: Tree, x: np.ndarray) -> List[np.ndarray]:
-    """The rows that reach each node."""
+    """Returns the rows that reach each node."""
     rows: List[np.ndarray] = [np.array([], dtype=int)] * tree.nodes
     rows[0] = np.arange(len(x))
     for node in tree.top_down():
@@ -50,7 +50,7 @@ def route(tree: Tree, x: np.ndarray) -> List[np.ndarray]:
 
 
 def partitions(column: np.ndarray) -> Iterator[np.ndarray]:
-    """All ways to send a node's rows left by one feature: below any of its values, missing ones left or right."""
+    """Yields all ways to send a node's rows left by one feature: below any value, with missing ones left or right."""
     absent = np.isnan(column)
     for value in np.append(np.unique(column[~absent]), np.inf):
         below = column < value
@@ -60,7 +60,7 @@ def partitions(column: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def best_gain(x: np.ndarray, g: np.ndarray, h: np.ndarray, rules: Rules) -> float:
-    """Of all splits that min_child_weight allows; -inf if there is none."""
+    """Returns the best gain of all splits that min_child_weight allows; -inf if there is none."""
     best, whole = -np.inf, rules.gain(g.sum(), h.sum())
     for column in x.T:
         for left in partitions(column):
@@ -76,7 +76,7 @@ def check_tree(
 ) -> Tuple[int, int]:
     """Asserts that sums, weights, leaves and gains are right, and (`greedy`) that no node had a better split.
 
-    For depth-wise trees without sampling and with a bin for every value. Gives the number of splits and leaves.
+    Trees must be depth-wise, without sampling, and with a bin for every value. Returns the number of splits and leaves.
     """
     g, h = g.astype(np.float64), h.astype(np.float64)
     depth = tree.depth
@@ -86,7 +86,7 @@ def check_tree(
         where = f"node {node} with {len(rows)} rows"
         np.testing.assert_allclose(tree.hess[node], node_h, rtol=2 * FLOAT_EPS, err_msg=where)
         weight = rules.weight(node_g, node_h)
-        if is_leaf:  # sum, division and two products in float32
+        if is_leaf:  # a sum, a division and two products round in float32
             np.testing.assert_allclose(
                 tree.threshold[node], rules.eta * weight, rtol=5 * FLOAT_EPS, atol=1e-30, err_msg=where
             )

@@ -8,7 +8,7 @@ import xgboost as xgb
 from support import binary_labels, fresh, make_data, params, raw
 from xgboost.core import _LIB
 
-# More rows than are left to the host in any case (src/driver/training.cc).
+# So many rows go to a device if there is one (src/driver/training.cc).
 X, Y = make_data(3000, 6, missing=0.1)
 V, VY = make_data(1500, 6, seed=1, missing=0.1)
 LABEL, VLABEL = binary_labels(Y), binary_labels(VY)
@@ -24,7 +24,7 @@ FUNCTIONS = ("XGBoosterUpdateOneIter", "XGBoosterEvalOneIter", "XGDMatrixSetInfo
 
 @contextmanager
 def xgboosts_own_functions() -> Iterator[None]:
-    """As for a program that knows nothing of the library's functions."""
+    """Calls XGBoost's own functions, as a program does that does not know the library's."""
     ours = {name: getattr(_LIB, name) for name in FUNCTIONS}
     for name in FUNCTIONS:
         setattr(_LIB, name, _LIB[name])  # by index: a new object for the function in XGBoost's own library
@@ -48,7 +48,7 @@ class History:
         self.seen.append(np.asarray(values).tobytes())
 
     def truth(self, booster: xgb.Booster, data: xgb.DMatrix, x: np.ndarray) -> None:
-        """The booster's own predictions are those of its saved model for new data."""
+        """Asserts that the booster's own predictions are those of its saved model for new data."""
         seen = booster.predict(data, output_margin=True)
         assert np.array_equal(seen, fresh(booster).predict(xgb.DMatrix(x), output_margin=True))
         self.values(seen)
@@ -98,7 +98,7 @@ def looking_in_between(history: History) -> None:
     history.model(booster)
 
 
-# Survival times with ties; negative ones are censored.
+# These survival times have ties; negative ones are censored.
 TIMES = (np.where(LABEL > 0, 1, -1) * np.ceil(8 * np.exp(Y))).astype(np.float32)
 VTIMES = (np.where(VLABEL > 0, 1, -1) * np.ceil(8 * np.exp(VY))).astype(np.float32)
 
@@ -163,7 +163,7 @@ def survival_times(history: History) -> None:
 
 @scenario
 def survival_times_that_change(history: History) -> None:
-    """Rows are sorted by time once; then those of other times must be."""
+    """Rows are sorted by time once. When the times change, they must be sorted again."""
     train, other = data(TIMES), valid(VTIMES)
     settings = params(objective="survival:cox", eval_metric="cox-nloglik", max_depth=3)
     boosters = [xgb.Booster(settings, [train]) for _ in range(2)]

@@ -11,8 +11,8 @@ import pytest
 import xgboost as xgb
 from equal_trees import FLOAT_EPS, SMALLEST_GAIN, ModelTree  # noqa: F401  (for the tests)
 
-# The suite checks itself with XGBGPU_TEST_METHOD=hist: whatever stock XGBoost can do as well must then pass, which
-# shows that a test asks for XGBoost's behaviour and not for a misunderstanding of it.
+# With XGBGPU_TEST_METHOD=hist the suite checks itself: every test of what stock XGBoost can do, too, must pass with
+# stock. That shows that the test asks for XGBoost's behaviour and not for a misunderstanding of it.
 METHOD = os.environ.get("XGBGPU_TEST_METHOD", "gpu_hist")
 OURS = METHOD == "gpu_hist"
 BACKEND = os.environ.get("XGBGPU_TEST_BACKEND", "host")
@@ -58,12 +58,12 @@ def params(**others: Any) -> Dict[str, Any]:
 
 
 def other_method(**others: Any) -> Dict[str, Any]:
-    """Parameters that give a booster of ours to code of stock: it may be one that insists on a device."""
+    """Parameters that give a booster of ours to stock code. Without gpu_backend=auto it might insist on a device."""
     return {"gpu_backend": "auto", **others} if OURS else others
 
 
 def sampled(**others: Any) -> Dict[str, Any]:
-    """Sampling parameters, where repeating a training must repeat the sample: stock's depends on what ran before."""
+    """Sampling parameters where a repeated training must repeat the sample. Stock's depends on what ran before."""
     return others if OURS else {}
 
 
@@ -72,7 +72,7 @@ def stock_params(**others: Any) -> Dict[str, Any]:
 
 
 def data_folder() -> str:
-    """The folder of real data; skips the test where there is none."""
+    """Returns the folder of real data; skips the test if there is none."""
     folder = os.environ.get("XGBGPU_TEST_DATA")
     if not folder:
         pytest.skip("XGBGPU_TEST_DATA is not set: it names the folder of agaricus, binary, rank and veterans")
@@ -99,7 +99,7 @@ def binary_labels(y: np.ndarray) -> np.ndarray:
 
 
 def raw(booster: xgb.Booster) -> bytes:
-    """The model, byte for byte."""
+    """Returns the saved model's bytes."""
     return bytes(booster.save_raw("ubj"))
 
 
@@ -135,7 +135,7 @@ class Tree(ModelTree):
 
     @property
     def depth(self) -> np.ndarray:
-        """Of each node; the root has 0."""
+        """The depth of each node; the root has 0."""
         depth = np.zeros(self.nodes, dtype=int)
         for node in self.top_down():
             if self.left[node] != -1:
@@ -150,12 +150,12 @@ class Tree(ModelTree):
         return order
 
     def difference(self, other: "Tree") -> str:
-        """What differs first, in words; empty if nothing does."""
+        """Returns in words what differs first; empty if nothing does."""
         if self.nodes != other.nodes:
             return f"{self.nodes} nodes and {other.nodes} nodes"
         for name, ours in vars(self).items():
             theirs = getattr(other, name)
-            nan = (ours != ours) & (theirs != theirs)  # as the thresholds of splits by categories are
+            nan = (ours != ours) & (theirs != theirs)  # thresholds of splits by categories are NaN
             for node in np.flatnonzero((ours != theirs) & ~nan):
                 return f"node {node}: {name} {ours[node]!r} and {theirs[node]!r}"
         return ""
@@ -176,7 +176,7 @@ def trees_of(booster: xgb.Booster) -> List[Tree]:
 
 
 def assert_same_trees(one: xgb.Booster, other: xgb.Booster) -> None:
-    """Bit for bit the same trees; names of features and attributes may differ."""
+    """Asserts that trees have the same bits. Names of features and attributes may differ."""
     ours, theirs = model_of(one), model_of(other)
     assert ours["tree_info"] == theirs["tree_info"]
     assert len(ours["trees"]) == len(theirs["trees"])
@@ -186,11 +186,11 @@ def assert_same_trees(one: xgb.Booster, other: xgb.Booster) -> None:
 
 
 def assert_adds_up(booster: xgb.Booster, parts: np.ndarray, margins: np.ndarray) -> None:
-    """Do a row's contributions, or those of its pairs, add up to its margin, base score 0.5 and all?
+    """Asserts that a row's contributions, or those of its pairs, add up to its margin, with the base score of 0.5.
 
-    By src/predict/contributions.h, a path with D features is off by (6 D + 12) 2^-24 of what it is worth with a feature
-    known, or unknown, whichever is more; of all paths either is at most the tree's largest leaf. Pairs are taken from
-    contributions before these are rounded. Each part is rounded, and each addition of a margin.
+    By src/predict/contributions.h a path with D features is off by (6 D + 12) 2^-24 of its worth with a feature known,
+    or unknown, whichever is more. Over all paths either is at most the tree's largest leaf. Pairs are taken from
+    contributions before these are rounded. Each part is rounded, and so is each addition of a margin.
     """
     features = booster.num_features()
     leaves = sum(np.abs(tree.threshold[tree.leaves]).max() for tree in trees_of(booster))

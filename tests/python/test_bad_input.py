@@ -1,7 +1,7 @@
-"""Wrong parameters and wrong data: an XGBoostError that says what, which value and what is allowed.
+"""Wrong parameters and wrong data raise an XGBoostError that says what is wrong, which value, and what is allowed.
 
-After each the process lives and the booster is as before the call: the same bytes, the same predictions, and training
-goes on as if nothing had been. (A parameter that was set stays set until it is set again; that is so in stock, too.)
+After each error the process lives and the booster is as before the call: it has the same bytes and predictions, and
+training goes on as if nothing had happened. (As in stock, a wrong parameter stays set until it is set again.)
 """
 
 import os
@@ -22,7 +22,7 @@ def data() -> xgb.DMatrix:
 
 
 def message_of(error: pytest.ExceptionInfo) -> str:
-    """What a user reads: the text before stock XGBoost's stack trace, if there is one."""
+    """Returns what a user reads: the text before stock XGBoost's stack trace, if there is one."""
     return str(error.value).split("Stack trace")[0]
 
 
@@ -138,7 +138,7 @@ def test_wrong_value_on_a_live_booster(data: xgb.DMatrix, name: str, wrong, righ
     booster, twin = train(data, 2), train(data, 2)
     bytes_before, predicted_before = raw(booster), booster.predict(data)
     right = params()["tree_method"] if right is None else right
-    for _ in range(2):  # the second time must not pass where the first has failed
+    for _ in range(2):  # it must fail the second time, too
         with pytest.raises(Error) as error:
             booster.set_param({name: wrong})
             booster.update(data, 2)
@@ -187,7 +187,7 @@ def test_what_is_not_built_yet_is_an_error(data: xgb.DMatrix, name: str, value) 
     assert_says(error, name, str(value), "support")
 
 
-# Gradients that are not numbers: stock takes them and grows nonsense. Ours must refuse.
+# Stock takes gradients that are not numbers, and grows nonsense. We must refuse them.
 @only_ours
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
 @pytest.mark.parametrize("part", ["gradient", "hessian"])
@@ -210,7 +210,7 @@ def test_gradients_that_are_no_numbers(data: xgb.DMatrix, part: str, value: floa
 @only_ours
 def test_a_training_that_diverges() -> None:
     margin = np.zeros(len(X))
-    margin[3] = 100.0  # e to that is no float
+    margin[3] = 100.0  # exp(100) is no float
     bad = xgb.DMatrix(X, np.abs(Y), base_margin=margin)
     with pytest.raises(Error) as error:
         train(bad, 2, objective="count:poisson")
@@ -333,13 +333,13 @@ def test_a_base_score_that_has_no_logarithm(objective: str) -> None:
     data = xgb.DMatrix(X, times, label_lower_bound=times, label_upper_bound=times)
     for value in (-0.5, 0):
         if value == 0 and objective in ("count:poisson", "survival:aft"):
-            assert not train(data, 2, objective=objective, base_score=value).predict(data).any()  # as in stock
+            assert not train(data, 2, objective=objective, base_score=value).predict(data).any()  # stock gives 0, too
             continue
         allowed = "0 or larger" if objective in ("count:poisson", "survival:aft") else "larger than 0"
         with pytest.raises(Error) as error:
             train(data, 2, objective=objective, base_score=value)
         assert_says(error, f"base_score is {value};", f"allowed: {allowed}", "logarithm")
-    data.set_base_margin(np.zeros(len(times)))  # in its place
+    data.set_base_margin(np.zeros(len(times)))  # it takes the place of the base score
     assert np.isfinite(train(data, 2, objective=objective, base_score=-0.5).predict(data)).all()
 
 
@@ -355,7 +355,7 @@ def test_bounds_that_are_no_numbers(name: str) -> None:
 
 @only_ours
 def test_too_few_weights_for_bins() -> None:
-    """Stock ends the process. Whatever the method: the matrix does not know who will train on it."""
+    """Stock ends the process. We refuse for any method, since the matrix does not know who will train on it."""
     words = "200 rows and 199 weights; allowed: one weight for each row"
     weight = np.ones(199, np.float32)
     with pytest.raises(Error, match=words):
@@ -405,7 +405,7 @@ def test_other_names_of_features(data: xgb.DMatrix) -> None:
 
 
 def test_no_rows(data: xgb.DMatrix) -> None:
-    """Stock trains an empty matrix (for workers without rows) with a warning; ours may, or must say why not."""
+    """Stock trains on an empty matrix (for workers without rows) with a warning. Ours may, or must say why not."""
     empty = xgb.DMatrix(np.zeros((0, 4)), np.zeros(0))
     booster = train(data, 2)
     before, predicted = raw(booster), booster.predict(data)
@@ -487,6 +487,6 @@ def test_refresh_with_a_sequence_that_cannot_update(data: xgb.DMatrix) -> None:
     booster = train(data, 2)
     before = raw(booster)
     with pytest.raises(Error):
-        xgb.train(params(process_type="update"), data, 2, xgb_model=booster)  # growing is not updating
+        xgb.train(params(process_type="update"), data, 2, xgb_model=booster)  # gpu_hist grows trees, which is no update
     assert raw(booster) == before
     assert_same_trees(train(data, 2), booster)

@@ -1,13 +1,13 @@
-"""Five features at once, at random, beside stock hist on real data: each alone, and 240 random combinations.
+"""Features of training on real data, beside stock hist: each alone, and 240 random combinations of five.
 
 Without sampling each round starts both methods from the same model, and the trees must be the same node by node
 (equal_trees.py explains what may differ, or calls it wrong). Samples are drawn differently from stock's, so sampled
-trees cannot be compared; there the held-out loss is, over many seeds together: the mean of the paired relative
+trees cannot be compared. Instead held-out losses are, over many seeds together: the mean of the paired relative
 differences must lie within four of its standard errors of zero (by chance, one test of 30 pairs in 2,500 does not).
 Stock does not draw rows by their gradients: there its uniform sample of as many rows may not be better, by as much
 (where ours has a third of the rows it is, on "diabetes", by ten standard errors).
 
-Exact trees go the same way: 60 random combinations of what stock `exact` has, beside it.
+Exact trees are tested in the same way, by 60 random combinations of what stock `exact` has.
 """
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
@@ -27,7 +27,7 @@ Rng = np.random.Generator
 
 
 class Methods(NamedTuple):
-    """Settings that make the library's method, and stock's of the same trees."""
+    """Settings of a method of the library, and of stock's method with the same trees."""
 
     ours: Dict[str, Any]
     stock: Dict[str, Any]
@@ -70,7 +70,7 @@ class Task:
         return self.matrix(self.form(self.x[rows]), self.y[rows], **fields, **kind)
 
     def row_gradients(self, model: xgb.Booster) -> np.ndarray:
-        """In double precision, weights included: [rows, classes]."""
+        """Returns gradients in double precision, with weights: [rows, classes]."""
         weight = np.asarray(self.fields.get("weight", np.ones(len(self.y))), dtype=np.float64)
         if self.binary:
             weight = weight * np.where(self.y == 1, self.settings.get("scale_pos_weight", 1.0), 1.0)
@@ -98,7 +98,7 @@ def missing(task: Task, rng: Rng) -> None:
 
 
 def sparse(task: Task, rng: Rng) -> None:
-    """Absent where missing; zeros are stored."""
+    """Makes a sparse matrix. Missing values are absent, and zeros are stored."""
 
     def csr(part: np.ndarray) -> scipy.sparse.csr_matrix:
         rows, columns = np.nonzero(~np.isnan(part))
@@ -139,7 +139,7 @@ def sampling(**choices: Callable[[Rng], Any]) -> Callable[[Task, Rng], None]:
 
 
 def bins(task: Task, rng: Rng) -> None:
-    """At most 8 · max_bin distinct values a column, so that stock's bins are exact too."""
+    """Leaves at most 8 · max_bin distinct values in a column, so that stock's bins are exact, too."""
     task.x = np.round(task.x * 4) / 4
     most = max(len(np.unique(column[~np.isnan(column)])) for column in task.x.T)
     task.settings["max_bin"] = int(rng.integers(max(8, most // 8 + 1), 256))
@@ -151,13 +151,13 @@ def scale_positive(task: Task, rng: Rng) -> None:
 
 
 def depthwise(task: Task, rng: Rng) -> None:
-    """Level by level, until there are leaves enough."""
+    """Grows level by level, until there are enough leaves."""
     task.settings.update(grow_policy="depthwise", max_leaves=int(rng.integers(4, 40)))
     task.ordered = True
 
 
 def categories(task: Task, rng: Rng) -> None:
-    """About half of the columns become numbers of up to 60 ranges of their values, in no order."""
+    """Makes categories of about half of the columns: up to 60 ranges of values, numbered in no order."""
     chosen = rng.random(task.x.shape[1]) < 0.5
     for feature in np.flatnonzero(chosen):
         column = task.x[:, feature]
@@ -176,7 +176,7 @@ def directions(task: Task, rng: Rng) -> None:
 
 
 def interactions(task: Task, rng: Rng) -> None:
-    """Three sets, each of about half of the columns."""
+    """Makes three sets, each of about half of the columns."""
     columns = np.arange(task.x.shape[1])
     sets = [[int(f) for f in columns[rng.random(len(columns)) < 0.5]] for _ in range(3)]
     task.settings["interaction_constraints"] = str(sets)
@@ -225,7 +225,7 @@ FEATURES: Dict[str, Callable[[Task, Rng], None]] = {
 
 
 def gain_tolerances(task: Task, data: xgb.DMatrix, model: Optional[xgb.Booster]) -> List[Optional[Callable]]:
-    """For each output, where weights are bounded; else what compare() takes by itself."""
+    """Returns a tolerance for each output where weights are bounded, else None: compare() then has its own."""
     if not {"monotone_constraints", "max_delta_step"} & set(task.settings):
         return [None]
     g = task.row_gradients(xgb.train({**task.methods.stock, **task.settings}, data, 0) if model is None else model)
@@ -239,7 +239,7 @@ def gain_tolerances(task: Task, data: xgb.DMatrix, model: Optional[xgb.Booster])
 
 
 def compare_rounds(task: Task) -> Comparison:
-    """Rounds from the same model; gamma and the rest as the task says."""
+    """Compares rounds from the same model, with the task's settings."""
     everything = np.arange(len(task.y))
     data, total, model = task.data(everything), Comparison(), None
     for number in range(ROUNDS):
@@ -250,7 +250,7 @@ def compare_rounds(task: Task) -> Comparison:
         tolerances = gain_tolerances(task, data, model)
         for place, (a, b) in enumerate(pairs):
             gamma, regular = task.settings.get("gamma", 0.0), task.settings.get("reg_lambda", 1.0)
-            # A gradient is w·(p - y), with p from an exp of either's own: a few roundings of numbers up to w.
+            # A gradient is w·(p - y), where each side computes p by its own exp: a few roundings of numbers up to w.
             error = 8 * FLOAT_EPS * task.largest_weight()
             within = tolerances[place * len(tolerances) // len(pairs)]  # a round has the trees of one output together
             found = compare(a, b, task.x, regular, gamma, task.ordered, error, within, number)
@@ -260,7 +260,7 @@ def compare_rounds(task: Task) -> Comparison:
 
 
 def held_out_difference(task: Task, seed: int) -> float:
-    """Of the losses of held-out rows: (ours - stock) / stock."""
+    """Returns (ours - stock) / stock for the losses of held-out rows."""
     split = 2 * len(task.y) // 3
     rows = np.arange(len(task.y))
     task.matrix = xgb.DMatrix
@@ -306,7 +306,7 @@ def test_one_feature(feature: str, data: str) -> None:
 
 
 def check_mean(differences: List[float], lowest: float) -> None:
-    """Of paired differences: at most four standard errors, and no less than so many."""
+    """Asserts that the mean difference is at most four standard errors, and at least `lowest` of them."""
     error = np.std(differences, ddof=1) / np.sqrt(len(differences))
     where = f"mean {np.mean(differences)}, standard error {error}: {differences}"
     assert np.mean(differences) <= 4 * error, where
@@ -314,7 +314,7 @@ def check_mean(differences: List[float], lowest: float) -> None:
 
 
 def check_combinations(seeds: range, features: List[str], methods: Methods) -> None:
-    """Five of the features at a time, without sampling and with it in turns."""
+    """Tries five of the features at a time, in turns without sampling and with it."""
     same = ties = compared = 0
     drawn_alike: List[float] = []
     by_gradient: List[float] = []

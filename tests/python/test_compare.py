@@ -1,4 +1,4 @@
-"""xgboost_gpu.compare: what it calls alike, a tie, or real; its report; bad input; the command."""
+"""xgboost_gpu.compare: which nodes it calls alike, a tie or a real difference; its report; bad input; the command."""
 
 import copy
 import json
@@ -26,7 +26,7 @@ def exact(**others: Any) -> Dict[str, Any]:
 
 
 def edited(booster: xgb.Booster, edit: Callable[[Dict[str, Any], List[Dict[str, Any]]], None]) -> bytes:
-    """The model after edit(learner, trees)."""
+    """Returns the model after edit(learner, trees)."""
     model = json.loads(bytes(booster.save_raw("json")))
     learner = copy.deepcopy(model["learner"])
     edit(learner, learner["gradient_booster"]["model"]["trees"])
@@ -35,14 +35,14 @@ def edited(booster: xgb.Booster, edit: Callable[[Dict[str, Any], List[Dict[str, 
 
 @pytest.fixture(scope="module")
 def small():
-    """Four values, four times each; below 1.5 and above 3.5 gain the same."""
+    """Makes four values, four times each. Splits at 1.5 and at 3.5 gain the same."""
     x = np.array([1.0, 2.0, 3.0, 4.0] * 4, dtype=np.float32)[:, None]
     data = xgb.DMatrix(x, [0.0, 1.0, 1.0, 0.0] * 4)
     return x, xgb.train(exact(max_depth=1, min_child_weight=0), data, 2)
 
 
 def split_below(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
-    """The other one of the two best splits, with all that follows from it; the second tree is not changed."""
+    """Takes the other of the two best splits, with all that follows from it. The second tree is not changed."""
     for name in ("sum_hessian", "base_weights", "split_conditions"):
         trees[0][name][1], trees[0][name][2] = trees[0][name][2], trees[0][name][1]
     trees[0]["split_conditions"][0] = 1.5
@@ -129,7 +129,7 @@ def test_gains_that_differ_by_less_than_the_tolerance_are_alike(small) -> None:
 
         return edited(booster, edit)
 
-    # The tolerance is 8 roundings, 2^-21, of the gain and the node's own gain twice, which is less than it here.
+    # The tolerance is 8 roundings, 2^-21, of the gain plus twice the node's own gain, which is less than the gain here.
     assert compare_models(booster, by(1 + 2.0**-22)).explained
     assert not compare_models(booster, by(1 + 2.0**-18)).explained
 
@@ -156,7 +156,7 @@ def test_base_scores_are_compared(small) -> None:
 
 def test_data_of_all_kinds_tell_the_same() -> None:
     x, y = make_data(400, 5, missing=0.4)
-    x[:, 4] = np.nan  # a column that a CSR does not show
+    x[:, 4] = np.nan  # a CSR does not show this column
     dense = xgb.DMatrix(x, y)
     ours, stock = xgb.train(exact(), dense, 4), xgb.train({"tree_method": "exact"}, dense, 4)
     stored = ~np.isnan(x)
@@ -247,7 +247,7 @@ def test_gradients_that_are_rounded_differently_are_allowed_for_as_far_as_told(s
     x, booster = small
 
     def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
-        trees[1]["sum_hessian"][0] += 10 * GRADIENT_ERROR  # of 16 rows: less than 16 errors, more than 2
+        trees[1]["sum_hessian"][0] += 10 * GRADIENT_ERROR  # the sum of 16 rows: less than 16 errors, more than 2
 
     other = edited(booster, edit)
     assert compare_models(booster, other, x).explained
@@ -275,7 +275,7 @@ def test_the_package_has_it(small) -> None:
 
 
 def set_entry(name: str, node: int, value: int, *, right: Optional[int] = None) -> Callable:
-    """An edit of the second tree; with `right` of both children of the node."""
+    """Edits the second tree; with `right` both children of the node."""
 
     def edit(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
         trees[1][name][node] = value
@@ -303,7 +303,7 @@ def run_compare(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_model_is_refused_by_file_tree_and_node(small, tmp_path, kind: str) -> None:
-    """In a process of its own: it might crash or never end."""
+    """This runs in a process of its own, because it might crash or never end."""
     x, booster = small
     edit, words = BROKEN[kind]
     booster.save_model(tmp_path / "whole.json")
@@ -317,7 +317,7 @@ def test_a_broken_model_is_refused_by_file_tree_and_node(small, tmp_path, kind: 
 
 
 def test_pruned_nodes_may_have_any_content(small) -> None:
-    """Stock `exact` with gamma saves them: nothing leads there."""
+    """Stock `exact` with gamma saves such nodes, to which nothing leads."""
     x, booster = small
     data = xgb.DMatrix(*make_data(300, 3))
     pruned = xgb.train({"tree_method": "exact", "gamma": 3.0, "max_depth": 6}, data, 2)

@@ -1,7 +1,7 @@
-"""tree_method=gpu_exact: the trees of stock `exact`, node by node, and everything around them.
+"""tree_method=gpu_exact gives the trees of stock `exact`, node by node, and works in all ways.
 
 Each round starts both methods from the same model, so that both get the same gradients (to the rounding that
-compare() is told); every difference is then a tie, or wrong.
+compare() is told). Then every difference is a tie, or wrong.
 """
 
 import os
@@ -128,7 +128,7 @@ QUICK = settings(
 def test_any_tree(seed: int, rows: int, columns: int, missing: float, levels: int, rules: Rules) -> None:
     rng = np.random.default_rng(seed)
     x, _ = make_data(rows, columns, seed=seed, missing=missing, levels=levels)
-    g = (rng.integers(-200, 200, size=rows) / 64).astype(np.float32)  # sums are exact in any order
+    g = (rng.integers(-200, 200, size=rows) / 64).astype(np.float32)  # sums of these are exact in any order
     h = (rng.integers(4, 128, size=rows) / 64).astype(np.float32)
     data = xgb.DMatrix(x, np.zeros(rows))
     booster = xgb.Booster(exact(**vars(rules)), [data])
@@ -173,7 +173,7 @@ def test_hist_with_a_bin_for_every_value_gains_the_same(missing: float) -> None:
     assert np.array_equal(by_value.feature, by_bin.feature)
     assert np.array_equal(by_value.gain, by_bin.gain)
     assert np.array_equal(by_value.weight, by_bin.weight)
-    # Thresholds differ, the middle here, the upper end of a bin there; rows go the same ways.
+    # Thresholds differ, since one is a middle and the other the upper end of a bin. Rows go the same ways.
     for one, other in zip(route(by_value, x), route(by_bin, x)):
         assert np.array_equal(one, other)
 
@@ -186,10 +186,10 @@ def test_thresholds_lie_in_the_middle() -> None:
 
 @pytest.mark.parametrize("missing, threshold", [(False, 3.5), (True, 1.5)], ids=["dense", "missing"])
 def test_of_equal_gains_the_one_that_stock_meets_first_wins(missing: bool, threshold: float) -> None:
-    """Below 1.5 and above 3.5 gain the same, exactly. A column that no row misses is scanned from above only."""
+    """Splits at 1.5 and at 3.5 gain exactly the same. A column that no row misses is scanned from above only."""
     values, labels = [1.0, 2.0, 3.0, 4.0] * 4, [0.0, 1.0, 1.0, 0.0] * 4
     x = np.array(values + [np.nan] * (2 if missing else 0), dtype=np.float32)[:, None]
-    data = xgb.DMatrix(x, labels + [0.5] * (2 if missing else 0))  # gradients of 0 where the value is missing
+    data = xgb.DMatrix(x, labels + [0.5] * (2 if missing else 0))  # gradients are 0 where the value is missing
     how = dict(max_depth=1, min_child_weight=0, base_score=0.5)
     trees = [trees_of(xgb.train(method(**how), data, 1))[0] for method in (exact, stock)]
     assert [float(tree.threshold[0]) for tree in trees] == [threshold, threshold]

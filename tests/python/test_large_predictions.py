@@ -10,8 +10,8 @@ import xgboost as xgb
 from support import BACKEND, fresh, make_data, params
 
 ROUNDS = 70
-# Rows times rounds are more than the 2^24 and some from which a device is worth the way in any process, also with five rounds less. Where none is
-# asked for, stock code is: few rows show as well that everything is passed on as it came.
+# Rows times rounds are more than the work from which any process uses a device, about 2^24, also with five rounds less.
+# Without a device stock code predicts. Few rows show as well that everything is passed on as it came.
 ROWS = 2**18 + 5 if BACKEND == "cuda" else 1005
 X_TRAIN, Y = make_data(800, 5, missing=0.1)
 X = make_data(ROWS, 5, seed=1, missing=0.1)[0]

@@ -1,7 +1,7 @@
-"""Models and configurations that are damaged: each is an error that says what is wrong, and never the end of the process.
+"""A damaged model or configuration gives an error that says what is wrong, and never ends the process.
 
-Every mutation is tried in a process of its own, forked from one that has all loaded: it loads, predicts, explains and
-dumps. Stock XGBoost crashes or hangs at about a third of them. And models that are as they should be still load.
+Every mutation is tried in a process of its own, forked from one that has loaded everything. It loads the model,
+predicts, explains and dumps. Stock XGBoost crashes or hangs at about a third of the mutations. Correct models load.
 """
 
 import copy
@@ -61,7 +61,7 @@ def trees_of(model: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 
 def put(name: str, node: int, value: Any) -> Mutation:
-    """One value of the second tree's list `name` becomes another."""
+    """Changes one value of the second tree's list `name`."""
 
     def mutate(model: Dict[str, Any]) -> None:
         trees_of(model)[1][name][node] = value
@@ -104,14 +104,14 @@ def of_booster(change: Callable[[Dict[str, Any]], None]) -> Mutation:
 
 
 def cycle(model: Dict[str, Any]) -> None:
-    """A child below the first left one is that one's parent again."""
+    """Gives the first split below the root the root's own children, so that a walk need not end."""
     tree = trees_of(model)[1]
     node = next(n for n in range(1, len(tree["left_children"])) if tree["left_children"][n] != -1)
     tree["left_children"][node], tree["right_children"][node] = 1, 2
 
 
 def shared(model: Dict[str, Any]) -> None:
-    """Both children of the root have the same children."""
+    """Gives both children of the root the same children."""
     tree = trees_of(model)[1]
     for node in (1, 2):
         tree["left_children"][node], tree["right_children"][node] = 3, 4
@@ -212,7 +212,7 @@ def as_json(model: Dict[str, Any]) -> bytes:
 
 
 def find(ubj: bytes, name: str) -> int:
-    """Where the value begins that follows a name."""
+    """Returns where the value begins that follows a name."""
     return ubj.index(b"L" + struct.pack(">q", len(name)) + name.encode()) + 9 + len(name)
 
 
@@ -248,7 +248,7 @@ BYTES = make_bytes()
 
 
 def outcomes(cases: List[Tuple[bytes, str, str]]) -> List[str]:
-    """What became of each: malformed_worker.py."""
+    """Returns what became of each model in malformed_worker.py."""
     worker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "malformed_worker.py")
     run = subprocess.run(
         [sys.executable, worker], input=pickle.dumps(cases), stdout=subprocess.PIPE, check=True,
@@ -342,7 +342,7 @@ def test_what_is_as_it_should_be_loads() -> None:
 
 @only_ours
 def test_a_configuration_of_another_version_may_say_more() -> None:
-    """A parameter that this version does not know has no effect: once it ended the process at the next set_param."""
+    """A parameter that this version does not know has no effect, and does not end the process at the next set_param."""
     booster = xgb.train(params(), _numbers(), 1)
     config = json.loads(booster.save_config())
     config["learner"]["gradient_booster"]["xgboost_gpu_param"]["of_another_version"] = "1"

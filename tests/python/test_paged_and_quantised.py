@@ -1,4 +1,4 @@
-"""External memory, data iterators and QuantileDMatrix: data that do not lie in one DMatrix."""
+"""Data that do not lie in one DMatrix: external memory, data iterators and QuantileDMatrix."""
 
 import os
 from typing import Callable, Optional
@@ -33,7 +33,7 @@ def paged(tmp_path, x: np.ndarray = X, y: np.ndarray = Y, weights: np.ndarray = 
 
 
 def assert_equal_if_ours(one: xgb.Booster, other: xgb.Booster, x=X) -> None:
-    """Ours: bit for bit, since quantiles are exact and sums are integers. Stock sketches each batch by itself."""
+    """Ours have the same bits, since quantiles are exact and sums are integers. Stock sketches each batch by itself."""
     if OURS:
         assert_same_trees(one, other)
     else:
@@ -41,7 +41,7 @@ def assert_equal_if_ours(one: xgb.Booster, other: xgb.Booster, x=X) -> None:
 
 
 def assert_same_splits(ours: xgb.Booster, stock: xgb.Booster) -> None:
-    """The same features and thresholds; of a split between present and missing see the test of that below."""
+    """Asserts the same features and thresholds. A test below is about splits between present and missing values."""
     assert len(trees_of(ours)) == len(trees_of(stock))
     for a, b in zip(trees_of(ours), trees_of(stock)):
         assert np.array_equal(a.feature, b.feature) and np.array_equal(a.hess, b.hess)
@@ -83,7 +83,7 @@ def test_where_pages_end_means_nothing(tmp_path) -> None:
 
 @only_ours
 def test_the_order_of_pages_means_nothing_to_trees(tmp_path) -> None:
-    """Without sampling, which goes by the number of a row."""
+    """The order of rows does not matter without sampling, which goes by the number of a row."""
     order = np.concatenate([np.arange(first, first + 100) for first in range(800, -1, -100)])
     ends = list(range(100, 900, 100))
     one = xgb.DMatrix(Batches(X, Y, ends, str(tmp_path / "one"), WEIGHTS))
@@ -92,7 +92,7 @@ def test_the_order_of_pages_means_nothing_to_trees(tmp_path) -> None:
 
 
 class Frames(xgb.core.DataIter):
-    """A data frame's rows in batches of 250, with their labels and groups."""
+    """Hands over a data frame's rows in batches of 250, with labels and groups."""
 
     def __init__(self, frame: pd.DataFrame, y: np.ndarray, cache: Optional[str] = None, **fields: np.ndarray) -> None:
         self.frame, self.y, self.fields, self.at = frame, y, fields, 0
@@ -138,7 +138,7 @@ def test_categories_in_batches(tmp_path, kind) -> None:
 
 
 def test_groups_in_batches(tmp_path) -> None:
-    """A group ends with its batch, in stock's DMatrix, even if the next one goes on with it."""
+    """In stock's DMatrix a group ends with its batch, even if the next batch goes on with it."""
     frame, relevance = pd.DataFrame(X), np.digitize(Y, [-0.5, 0.5]).astype(np.float32)
     groups = np.repeat(np.arange(30), 30)
     pages = xgb.DMatrix(Frames(frame, relevance, str(tmp_path / "cache"), qid=groups))
@@ -210,12 +210,13 @@ def test_quantile_matrix_with_weights_and_classes() -> None:
     quantile = xgb.QuantileDMatrix(X, classes, weight=WEIGHTS)
     booster = train(quantile, 3, **settings)
     assert_same_trees(booster, train(xgb.DMatrix(X, classes, weight=WEIGHTS), 3, **settings))
-    # Values of a QuantileDMatrix are lower ends of bins, and thresholds are ends of bins: rows fall to the same leaves.
+    # Values of a QuantileDMatrix are lower ends of bins, and thresholds are ends of bins, so rows fall to the same
+    # leaves.
     assert np.array_equal(booster.predict(quantile), booster.predict(xgb.DMatrix(X)))
 
 
 def test_present_or_missing_on_a_quantile_matrix() -> None:
-    """The matrix does not hold the upper end of its last bin: a split between present and missing has none either."""
+    """The matrix lacks the upper end of its last bin, and so does a split between present and missing values."""
     rng = np.random.default_rng(6)
     x = np.where(rng.random((500, 10)) < 0.3, np.float32(1), np.float32(np.nan))
     y = np.nansum(x[:, :4] * [1, 2, 3, 4], axis=1)
@@ -233,7 +234,7 @@ def test_quantile_matrix_from_batches() -> None:
 
 
 def test_sparse_rows_in_any_order() -> None:
-    """As scikit-learn's vectorizers make them. XGBoost cannot find the columns of such a QuantileDMatrix's bins again."""
+    """scikit-learn's vectorizers make such rows. XGBoost cannot find the columns of their bins in a QuantileDMatrix."""
     rng = np.random.default_rng(8)
     rows = sparse.random(400, 30, density=0.2, format="csr", random_state=4, dtype=np.float32)
     y = np.asarray(rows.sum(axis=1)).ravel() + rng.random(400)
@@ -266,7 +267,7 @@ def test_a_validation_matrix_with_reference_bins() -> None:
 
 
 def test_weights_of_groups_of_a_matrix_with_reference_bins() -> None:
-    """Where there are no quantiles to find, XGBoost does not look for a weight of every row, nor for max_bin."""
+    """Where there are no quantiles to find, XGBoost needs neither a weight for every row nor max_bin."""
     label, groups, weights = (Y > 0).astype(np.float32), [300] * 3, np.array([1.0, 2.0, 3.0])
     first = xgb.QuantileDMatrix(X, label, group=groups, weight=weights)
     second = xgb.QuantileDMatrix(X, label, weight=weights, ref=first, max_bin=0)
@@ -289,7 +290,7 @@ def test_training_goes_on_with_a_matrix_of_reference_bins() -> None:
 
 @only_ours
 def test_quantile_matrix_with_another_number_of_bins_is_an_error_or_obeys_the_matrix() -> None:
-    # The matrix has 16 bins; asked for 256 a training must not pretend to have them.
+    # The matrix has 16 bins. A training that is asked for 256 must not pretend to have them.
     matrix = xgb.QuantileDMatrix(X, Y, max_bin=16)
     try:
         booster = train(matrix, 3, max_bin=256)

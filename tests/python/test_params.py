@@ -1,4 +1,4 @@
-"""Every parameter of trees does what it says, seen on the trees themselves."""
+"""Every parameter of trees does what it says, as the trees themselves show."""
 
 import json
 import subprocess
@@ -46,7 +46,7 @@ def test_max_depth(data: xgb.DMatrix, depth: int) -> None:
 def test_no_limit_of_depth(data: xgb.DMatrix) -> None:
     deep = grow(data, 2, max_depth=0, grow_policy="lossguide", min_child_weight=0)
     assert max(tree.depth.max() for tree in deep) > 8
-    # Nothing limits it but the data: what is left does not gain, or cannot be told apart by 256 bins.
+    # Only the data limit these trees: further splits gain nothing, or 256 bins cannot separate the rows.
     assert all(len(tree.leaves) > 200 for tree in deep)
 
 
@@ -79,7 +79,7 @@ def test_depthwise_goes_level_by_level(data: xgb.DMatrix) -> None:
 
 
 def test_growth_policies_agree_where_nothing_limits(data: xgb.DMatrix) -> None:
-    # Without a limit of leaves both make the same splits, in another order.
+    # Without a limit of leaves both policies make the same splits, in different orders.
     by_depth, by_gain = grow(data, 1, max_depth=5)[0], grow(data, 1, max_depth=5, grow_policy="lossguide")[0]
 
     def shape(tree: Tree, node: int = 0):
@@ -128,7 +128,7 @@ def test_both_names_of_a_parameter(data: xgb.DMatrix, names: tuple) -> None:
 
 
 def leaf_sums(tree: Tree, booster: xgb.Booster, data: xgb.DMatrix, gradients: np.ndarray) -> np.ndarray:
-    """The sum of the gradients of the rows in each leaf."""
+    """Returns the sum of the gradients of the rows in each leaf."""
     where = booster.predict(data, pred_leaf=True).astype(int)
     return np.bincount(where, gradients.astype(np.float64), minlength=tree.nodes)[tree.leaves]
 
@@ -154,13 +154,13 @@ def test_penalties_on_leaves(data: xgb.DMatrix, settings: dict) -> None:
 @pytest.mark.parametrize("step", [0.01, 0.2])
 def test_max_delta_step(data: xgb.DMatrix, step: float) -> None:
     for tree in grow(data, eta=0.5, max_delta_step=step):
-        # The step and eta are float32 each, and their product is rounded.
+        # The step and eta are float32, and their product is rounded.
         assert np.abs(tree.threshold[tree.leaves]).max() <= 0.5 * step * (1 + 3 * FLOAT_EPS)
     assert np.abs(grow(data, eta=0.5)[0].threshold).max() > 0.5 * step
 
 
 def test_max_delta_step_of_poisson_is_stocks() -> None:
-    # The objective itself sets it to 0.7 unless told otherwise.
+    # The objective sets max_delta_step to 0.7 if nobody else does.
     counts = np.floor(np.exp(3 * Y)).astype(np.float32)
     tree = grow(xgb.DMatrix(X, counts), 1, objective="count:poisson", eta=1.0)[0]
     assert np.abs(tree.threshold[tree.leaves]).max() == np.float32(0.7)
@@ -171,16 +171,17 @@ def test_max_delta_step_of_poisson_is_stocks() -> None:
 def test_subsample_takes_its_share_of_rows(share: float, matrix) -> None:
     trees = grow(matrix(X, Y), 30, subsample=share, max_depth=2)
     taken = np.array([tree.hess[0] for tree in trees])  # hessians are 1: the root counts rows
-    # Each row is drawn by itself: a binomial count. Five standard deviations: one in 1.7 million by chance.
+    # Each row is drawn by itself, so counts are binomial. They exceed five standard deviations once in 1.7 million.
     spread = 5 * np.sqrt(2000 * share * (1 - share))
     assert np.all(np.abs(taken - 2000 * share) < spread)
     assert abs(taken.mean() - 2000 * share) < spread / np.sqrt(30)
     assert len(set(taken)) > 10
 
 
-@only_ours  # stock 1.7.4 always draws the first rows: every share of its random numbers starts with a small one
+@only_ours  # stock 1.7.4 always draws the first rows, since each part of its random numbers begins with a small one
 def test_subsample_draws_each_row_alike() -> None:
-    # Gradients 1, 2, 4 … and no penalty: the root's weight times its hessian tells which rows were drawn.
+    # Gradients are 1, 2, 4 … and there is no penalty, so the root's weight times its hessian says which rows were
+    # drawn.
     rows, draws = 20, 400
     data = xgb.DMatrix(np.zeros((rows, 1)), np.zeros(rows))
     booster = xgb.Booster(params(subsample=0.5, num_parallel_tree=draws, reg_lambda=0.0), [data])
@@ -188,10 +189,11 @@ def test_subsample_draws_each_row_alike() -> None:
     roots = [(float(tree.weight[0]), float(tree.hess[0])) for tree in trees_of(booster)]
     drawn = np.array([[int(round(-weight * hess)) >> row & 1 for row in range(rows)] for weight, hess in roots])
     assert np.array_equal(drawn.sum(axis=1), [hess for _, hess in roots])
-    # Means of 400 draws with chance 1/2: standard deviation 0.025; five of them: one in 1.7 million each.
+    # A mean of 400 draws with chance 1/2 has a standard deviation of 0.025, and exceeds five of them once in 1.7
+    # million.
     assert np.all(np.abs(drawn.mean(axis=0) - 0.5) < 5 * 0.025)
     together = np.corrcoef(drawn.T) - np.eye(rows)
-    assert np.abs(together).max() < 5 / np.sqrt(draws)  # rows are drawn independently, and so are trees
+    assert np.abs(together).max() < 5 / np.sqrt(draws)  # draws of rows are independent, and so are those of trees
     along = [np.corrcoef(drawn[:-1, row], drawn[1:, row])[0, 1] for row in range(rows)]
     assert np.abs(along).max() < 5 / np.sqrt(draws)
 
@@ -202,7 +204,7 @@ def features_of(tree: Tree, nodes: np.ndarray = None) -> set:
 
 @pytest.fixture(scope="module")
 def alike() -> xgb.DMatrix:
-    """Twenty columns that are equally useful."""
+    """Makes twenty columns that are equally useful."""
     rng = np.random.default_rng(8)
     x = rng.normal(size=(1500, 20)).astype(np.float32)
     return xgb.DMatrix(x, np.sin(x).sum(axis=1))
@@ -226,7 +228,7 @@ def test_colsample_bylevel(alike: xgb.DMatrix, share: float, most: int) -> None:
 
 @pytest.mark.parametrize("policy", ["depthwise", "lossguide"])
 def test_colsample_bynode(alike: xgb.DMatrix, policy: str) -> None:
-    # With one column in twenty a node has no choice. Nodes of one level differ all the same.
+    # With one column in twenty a node has no choice. Yet nodes of one level have different columns.
     trees = grow(alike, 6, colsample_bynode=0.05, max_depth=6, grow_policy=policy)
     last = [features_of(tree, tree.splits[tree.depth[tree.splits] == 4]) for tree in trees]
     assert min(map(len, last)) > 3
@@ -234,7 +236,7 @@ def test_colsample_bynode(alike: xgb.DMatrix, policy: str) -> None:
 
 
 def test_colsample_shares_multiply(alike: xgb.DMatrix) -> None:
-    # 20 columns, half in the tree, half of those in the level, a fifth of those in the node: one each.
+    # Of 20 columns half are in the tree, half of those in the level, and a fifth of those, one, in the node.
     for tree in grow(alike, 8, colsample_bytree=0.5, colsample_bylevel=0.5, colsample_bynode=0.2, max_depth=7):
         assert len(features_of(tree)) <= 10
         for level in range(7):
@@ -244,7 +246,8 @@ def test_colsample_shares_multiply(alike: xgb.DMatrix) -> None:
 def test_every_column_is_sampled_alike(alike: xgb.DMatrix) -> None:
     roots = [tree.feature[0] for tree in grow(alike, 400, colsample_bytree=0.05, max_depth=1, eta=0.01)]
     counts = np.bincount(roots, minlength=20)
-    # 400 draws of 20: mean 20, standard deviation 4.36; five of them: one in 1.7 million for each column.
+    # 400 draws of one in 20 have mean 20 and standard deviation 4.36. A column exceeds five of them once in 1.7
+    # million.
     assert np.all(np.abs(counts - 20) < 5 * 4.36)
 
 
@@ -256,7 +259,7 @@ def test_feature_weights() -> None:
         data = xgb.DMatrix(x, np.sin(x).sum(axis=1), feature_weights=weights)
         roots = np.array([tree.feature[0] for tree in grow(data, 200, max_depth=1, eta=0.01, **{sampling: 0.1})])
         assert not np.any(roots < 3)
-        # The last has 4 of 10 parts: 200 draws, mean 80, standard deviation 6.9.
+        # The last column has 4 of 10 parts of the weight: 200 draws have mean 80 and standard deviation 6.9.
         assert abs(np.sum(roots == 9) - 80) < 5 * 6.9
 
 
@@ -282,7 +285,7 @@ def test_max_bin_limits_the_choice_of_thresholds(bins: int) -> None:
 
 
 def test_as_many_bins_as_can_be() -> None:
-    # A step between two of 60,000 values: 65,535 bins hit it exactly, 256 bins cannot.
+    # The label has a step between two of 60,000 values. 65,535 bins hit it exactly, 256 cannot.
     x = np.random.default_rng(5).permutation(60000).astype(np.float32)[:, None]
     y = (x[:, 0] >= 12345).astype(np.float32)
     data = xgb.DMatrix(x, y)
@@ -295,7 +298,7 @@ def test_num_parallel_tree(data: xgb.DMatrix, count: int) -> None:
     booster = train(data, 3, num_parallel_tree=count)
     trees, plain = trees_of(booster), trees_of(train(data, 1))[0]
     assert len(trees) == 3 * count
-    # Without sampling the trees of a forest are the same, and share the learning rate.
+    # Without sampling all trees of a forest are the same, and share the learning rate.
     for tree in trees[:count]:
         assert tree.same_as(trees[0])
     np.testing.assert_allclose(
@@ -307,7 +310,7 @@ def test_num_parallel_tree(data: xgb.DMatrix, count: int) -> None:
 
 @pytest.mark.parametrize("end", [" ", "\n", "\t "])
 def test_space_after_whole_numbers(data: xgb.DMatrix, end: str) -> None:
-    """As stock takes it."""
+    """Ours takes this as stock does."""
     for name, value in (("num_parallel_tree", 2), ("max_depth", 3), ("nthread", 1)):
         assert_same_trees(train(data, 2, **{name: f"{value}{end}"}), train(data, 2, **{name: value}))
     groups = xgb.DMatrix(X, Y > 0, group=[len(Y)])
@@ -330,7 +333,7 @@ def test_base_score_and_scale_pos_weight(data: xgb.DMatrix) -> None:
     weighted = xgb.DMatrix(X, label, weight=np.where(label > 0, 4, 1))
     assert_same_trees(
         train(binary, 3, objective="binary:logistic", scale_pos_weight=4, max_bin=3000),
-        train(weighted, 3, objective="binary:logistic", max_bin=3000),  # a bin for each value: weights move no cut
+        train(weighted, 3, objective="binary:logistic", max_bin=3000),  # each value has a bin, so weights move no cut
     )
 
 
@@ -345,7 +348,7 @@ def test_dart_drops_trees(data: xgb.DMatrix) -> None:
 
 
 def weights_of_trees(data: xgb.DMatrix, **settings) -> List[np.ndarray]:
-    """Of a dart, after every round."""
+    """Returns the weights of a dart's trees after every round."""
     booster = xgb.Booster(params(booster="dart", eta=0.25, max_depth=2, seed=1, **settings), [data])
     weights = []
     for number in range(8):
@@ -358,7 +361,7 @@ def weights_of_trees(data: xgb.DMatrix, **settings) -> List[np.ndarray]:
 @pytest.mark.parametrize("normalize_type", ["tree", "forest"])
 @pytest.mark.parametrize("dropping", ["all", "one"])
 def test_dart_weighs_its_trees(data: xgb.DMatrix, dropping: str, normalize_type: str) -> None:
-    """k trees dropped: k/(k + eta) of each stays and 1/(k + eta) of the new one; of a "forest" 1/(1 + eta)."""
+    """If k trees are dropped, k/(k + eta) of each stays and 1/(k + eta) of the new one; with "forest" 1/(1 + eta)."""
     how = dict(rate_drop=1.0) if dropping == "all" else dict(rate_drop=0.0, one_drop=1)
     weights = weights_of_trees(data, normalize_type=normalize_type, **how)
     for before, after in zip(weights, weights[1:]):
@@ -366,7 +369,7 @@ def test_dart_weighs_its_trees(data: xgb.DMatrix, dropping: str, normalize_type:
         k = len(changed)
         assert k == (len(before) if dropping == "all" else 1)
         stays = k / (k + 0.25) if normalize_type == "tree" else 1 / 1.25
-        # A product and a quotient in float32, of numbers up to 1.
+        # A product and a quotient of numbers up to 1 are rounded in float32.
         np.testing.assert_allclose(after[changed], stays * before[changed], atol=4 * FLOAT_EPS)
         assert after[-1] == pytest.approx(1 / (k + 0.25) if normalize_type == "tree" else 1 / 1.25, abs=4 * FLOAT_EPS)
 
@@ -385,7 +388,7 @@ def test_sampling_repeats_with_the_seed(data: xgb.DMatrix) -> None:
 
 @only_ours
 def test_a_base_score_of_more_digits_than_are_read() -> None:
-    """XGBoost reads 0."""
+    """XGBoost reads such a value as 0."""
     x, y = make_data(100, 2)
     with pytest.raises(xgb.core.XGBoostError, match=f"base_score is '{2**64}'; allowed: the number with an exponent"):
         train(xgb.DMatrix(x, y), 1, base_score=2**64)

@@ -1,7 +1,7 @@
-"""What a booster says of its training data, after any round and in any way, is what its saved model says of them.
+"""A booster's predictions of its training data, after any round and in any way, are those of its saved model.
 
-The saved model is read by a new booster and asked about a new DMatrix. Predictions are compared bit for bit: with both,
-a row's margin is the base score plus one float32 addition per tree, in the order of the trees.
+A new booster reads the saved model and predicts a new DMatrix. Predictions are compared bit for bit, since with both a
+row's margin is the base score plus one float32 addition per tree, in the order of the trees.
 """
 
 import threading
@@ -185,7 +185,7 @@ def test_learning_rate_changed_between_rounds_and_in_both_directions() -> None:
 
 
 def assert_goes_on_as_saved(live: xgb.Booster, settings: Dict[str, Any], *parts: tuple) -> None:
-    """Predictions and the next round of each of these matrices, (data, rows, labels), are those of the saved model."""
+    """Asserts that predictions of these matrices (data, rows, labels), and the next rounds, are the saved model's."""
     for data, x, label in parts:
         assert np.array_equal(live.predict(data), true_prediction(live, x))
         again, number = fresh(live), live.num_boosted_rounds()
@@ -199,9 +199,9 @@ def assert_goes_on_as_saved(live: xgb.Booster, settings: Dict[str, Any], *parts:
 @pytest.mark.parametrize("rounds", [3, 5, 8])
 @pytest.mark.parametrize("case", ["squared error", "classes", "dart"])
 def test_a_loaded_model_replaces_what_was_cached(case: str, rounds: int) -> None:
-    """In stock only if the loaded model has fewer rounds than what was cached."""
+    """In stock this holds only if the loaded model has fewer rounds than what was cached."""
     label, settings = CASES[case]
-    settings = params(max_depth=3) | settings | dict(rate_drop=0)  # a dart that was loaded drops other trees
+    settings = params(max_depth=3) | settings | dict(rate_drop=0)  # a loaded dart drops other trees
     data, valid = xgb.DMatrix(X, label), xgb.DMatrix(VALID_X, label[:200])
     other = xgb.train(settings, xgb.DMatrix(X, label[::-1]), rounds)
     booster = xgb.Booster(settings, [data, valid])
@@ -209,7 +209,7 @@ def test_a_loaded_model_replaces_what_was_cached(case: str, rounds: int) -> None
         booster.update(data, number)
     booster.predict(valid)
     booster.load_model(bytearray(other.save_raw("ubj")))
-    booster.set_param(settings)  # XGBoost has forgotten
+    booster.set_param(settings)  # XGBoost has forgotten the settings
     assert np.array_equal(booster.predict(data), true_prediction(other, X))
     assert_goes_on_as_saved(booster, settings, (valid, VALID_X, label[:200]), (data, X, label))
 
@@ -217,7 +217,7 @@ def test_a_loaded_model_replaces_what_was_cached(case: str, rounds: int) -> None
 @only_ours
 @pytest.mark.parametrize("change", ["model", "base_score", "base_margin"])
 def test_medians_of_what_was_cached(change: str) -> None:
-    """Leaves of boost() are medians of margins that nobody has asked for since."""
+    """Leaves of boost() are medians, from margins that nobody has asked for since the last round."""
     settings = params(max_depth=3, objective="reg:absoluteerror", base_score=1.0)
     data, given = xgb.DMatrix(X, Y), None
     booster = xgb.Booster(settings, [data])
@@ -309,7 +309,7 @@ def test_another_beginning_than_that_of_another_method(method: str, change: str)
     ids=["base_score", "objective", "dart", "base_margin", "base_margin of dart"],
 )
 def test_another_beginning_between_rounds(settings: Dict[str, Any], change: Dict[str, Any], rounds_before: int) -> None:
-    """As if the model had been saved and loaded: XGBoost goes on from what it has cached, where it has."""
+    """Training goes on as if the model had been saved and loaded. Stock goes on from what it has cached."""
     parts = [(X, binary_labels(Y)), (VALID_X, binary_labels(VALID_Y))]
     data, other = (xgb.DMatrix(*part) for part in parts)
     settings = params(eval_metric="rmse", **settings)

@@ -69,14 +69,14 @@ def test_a_trace_has_what_the_host_did(traced: xgb.Booster, tmp_path: Path) -> N
     spans = bars(tmp_path / "trace.json", 2)
     for name in ("boost", "tree", "store tree", "predict", "metric", "evaluate"):
         assert {s["args"]["round"] for s in spans if s["name"] == name} == set(range(ROUNDS)), name
-    # The call in which the file was begun had begun before it.
+    # The call that began the file had begun before it.
     for name in ("update", "margins", "objective"):
         assert {s["args"]["round"] for s in spans if s["name"] == name} == set(range(1, ROUNDS)), name
     for number in range(1, ROUNDS):
         (outer,) = [s for s in spans if s["name"] == "update" and s["args"]["round"] == number]
         (inner,) = [s for s in spans if s["name"] == "tree" and s["args"]["round"] == number]
         assert outer["ts"] <= inner["ts"]
-        assert inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 0.002  # two roundings to 0.001
+        assert inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 0.002  # two numbers are rounded to 0.001
 
 
 def test_a_traced_training_has_the_same_trees(traced: xgb.Booster, matrices: List[xgb.DMatrix]) -> None:
@@ -148,7 +148,7 @@ def test_the_newest_booster_has_the_file(matrices: List[xgb.DMatrix], tmp_path: 
     said = capfd.readouterr()
     warning = f"gpu_trace: '{tmp_path / 'link.json'}' is now written by another booster; the one before it writes no more."
     assert (said.out + said.err).count(warning) == 1
-    xgb.train(params(gpu_trace=str(file)), matrices[0], 2)  # nobody has it any more
+    xgb.train(params(gpu_trace=str(file)), matrices[0], 2)  # nobody has this booster any more
     said = capfd.readouterr()
     assert "another booster" not in said.out + said.err
 
@@ -182,7 +182,7 @@ def test_of_boosters_in_threads_one_has_the_file(tmp_path: Path) -> None:
 
 
 def counted_twice(stages: List[Dict[str, Any]], begin: float, end: float) -> float:
-    """What the stages that begin in [begin, end) take, less the time in there in which any stage runs."""
+    """Returns the total time of stages that begin in [begin, end), less the time in there in which any stage runs."""
     twice, until = 0.0, begin
     for stage in sorted(stages, key=lambda s: s["ts"]):
         start, stop = stage["ts"], stage["ts"] + stage["dur"]
@@ -199,9 +199,9 @@ def test_profile_adds_up(traced: xgb.Booster, tmp_path: Path) -> None:
     assert {("stages", name) for name in OF_TREES | OF_ROUNDS} <= names
     assert {("host", name) for name in ("update", "tree", "store tree", "caller")} <= names
     assert all(t.total >= -1e-6 for t in profile.times)
-    # Every microsecond of a round is a stage's or the host's. Two stages share some where a device's clock, brought
-    # together with the host's once a tree, puts one over the end of another: those count for both. Starts and durations
-    # are rounded to 0.001 us, so each end of a bar is off by as much, and is one of at most two sums.
+    # Every microsecond of a round belongs to a stage or to the host. A device's clock is compared with the host's once
+    # a tree, and may let a stage begin before another ends. Time that two stages share so counts for both. Starts and
+    # durations are rounded to 0.001 us, so each end of a bar is off by as much, and is part of at most two sums.
     file = tmp_path / "trace.json"
     stages, spans = bars(file, 1), bars(file, 2)
     begin = next(s["ts"] for s in spans if s["name"] == "update" and s["args"]["round"] == 1)
@@ -219,7 +219,7 @@ def test_profile_adds_up(traced: xgb.Booster, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["", "\n]\n"])
 def test_profile_of_a_known_file(tmp_path: Path, end: str) -> None:
-    """Two rounds of 100 us: 60 in a stage, of which 10 outside of the span that waits, and 5 of tracing."""
+    """Two rounds of 100 us have 60 in a stage, of which 10 are outside of the span that waits, and 5 of tracing."""
     file = tmp_path / "known.json"
     events: List[Dict[str, Any]] = [{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "x"}}]
 
@@ -317,7 +317,7 @@ def test_progress_without_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.
 
 @pytest.mark.parametrize("given", [None, 7])
 def test_progress_of_an_estimator(given: Optional[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each training's own number of rounds, unless one was given."""
+    """The total is each training's own number of rounds, unless one was given."""
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     output = io.StringIO()
     bar = xgboost_gpu.callback.ProgressBar(given, file=output, seconds=1e9)
@@ -343,7 +343,7 @@ def test_progress_of_a_loop_of_ones_own(matrices: List[xgb.DMatrix], monkeypatch
 
 
 def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """XGBoost asks nobody after the callback that stops it, in an order that differs from run to run."""
+    """XGBoost calls no callback after the one that stops it, and their order differs from run to run."""
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
 
     class Stop(xgb.callback.TrainingCallback):
@@ -358,11 +358,11 @@ def test_progress_of_a_training_that_is_stopped(monkeypatch: pytest.MonkeyPatch)
             bar = xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9)
             xgb.train(params(), data, 9, callbacks=[bar, Stop()], xgb_model=model if before else None)
             assert output.getvalue().split(", ")[0] == f"{5 - before}/9 rounds"
-    for _ in range(8):  # gives back a model of fewer rounds
+    for _ in range(8):  # save_best gives back a model of fewer rounds
         output = io.StringIO()
         callbacks = [
             xgboost_gpu.callback.ProgressBar(file=output, seconds=1e9),
-            xgb.callback.EarlyStopping(2, save_best=True, maximize=True, metric_name="rmse"),  # the first is the best
+            xgb.callback.EarlyStopping(2, save_best=True, maximize=True, metric_name="rmse"),  # round 0 is the best
         ]
         best = xgb.train(params(eval_metric="rmse"), data, 9, evals=[(data, "t")], verbose_eval=False, callbacks=callbacks)
         assert best.num_boosted_rounds() == 1
@@ -373,7 +373,7 @@ def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.Mon
     made: List[Any] = []
 
     class Bar:
-        """As much of tqdm as is used."""
+        """The part of tqdm that is used."""
 
         def __init__(self, **arguments: Any) -> None:
             self.arguments, self.n, self.facts, self.closed = arguments, 0, "", False
@@ -399,7 +399,7 @@ def test_progress_with_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.Mon
 def test_progress_bars_are_copied_and_sent_with_their_estimator(
     name: Optional[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also after a training that was interrupted, of which a bar may be left, with a file in it."""
+    """This also holds after an interrupted training, which may leave a bar that has a file."""
     sklearn = pytest.importorskip("sklearn.base")
     file = None if name is None else getattr(sys, name)
     left = types.SimpleNamespace(file=sys.__stdout__, closed=[])

@@ -14,8 +14,8 @@ import xgboost as xgb
 from support import BACKEND, Batches, binary_labels, fresh, make_data, only_ours, params, stock_params
 
 ROUNDS = 70
-# Rows times rounds are more than the 2^24 and some from which a device is worth the way in any process, and rounds are more than four a column.
-# On the host few rows show the same, as long as no set is too small to be kept on a device.
+# Rows times rounds are more than the work from which any process uses a device, about 2^24, and there are more than
+# four rounds a column. On the host few rows show the same, as long as no set is too small to be kept on a device.
 ROWS = 2**18 + 5 if BACKEND == "cuda" else 1505
 X_TRAIN, Y = make_data(1200, 5, missing=0.1)
 X = make_data(ROWS, 5, seed=1, missing=0.1)[0]

@@ -1,8 +1,8 @@
-"""Margins that stay where the booster trains: whoever looks, whenever, sees the truth.
+"""Margins stay where the booster trains, and whoever looks, at any time, sees the right ones.
 
 Every scenario runs twice: through the functions that the library puts in front of XGBoost's, which let margins stay
 behind, and through XGBoost's own, with which every round fills the host's vectors. Models and histories must be equal, bit
-for bit. On the host backend both ways are one; on CUDA (XGBGPU_TEST_BACKEND=cuda) they are not.
+for bit. On the host backend both ways are the same; on CUDA (XGBGPU_TEST_BACKEND=cuda) they differ.
 """
 
 import gc
@@ -130,7 +130,7 @@ def parameters_change(history: History) -> None:
         other_method(tree_method="hist") if OURS else {},
         params(),
         {"subsample": 0.5, "seed": 3} if OURS else {},
-        {"objective": "reg:pseudohubererror"},  # not the absolute error: it sets a new base score
+        {"objective": "reg:pseudohubererror"},  # without reg:absoluteerror, which sets a new base score
         {"objective": "binary:logistic"},
     ]
     for i, change in enumerate(changes):
@@ -143,7 +143,7 @@ def parameters_change(history: History) -> None:
 
 @scenario
 def small_samples(history: History) -> None:
-    """Of these the device computes no gradients but those of sampled rows, unless somebody needs the others."""
+    """With these losses the device computes gradients of sampled rows only, unless somebody needs the others."""
     for objective, label in (("binary:logistic", LABEL), ("reg:squarederror", Y)):
         train, other = data(label), valid()
         booster = xgb.Booster(params(objective=objective, max_depth=4, subsample=0.2 if OURS else 1), [train])
@@ -391,7 +391,7 @@ def leaves_of_an_old_model_are_refreshed(history: History) -> None:
     booster.set_param({"process_type": "update", "updater": "refresh", "refresh_leaf": True})
     for i in range(3):
         booster.update(other, i)
-    history.values(booster.predict(xgb.DMatrix(X)))  # of `train` XGBoost may still know what it was before
+    history.values(booster.predict(xgb.DMatrix(X)))  # XGBoost may still have the old margins of `train`
     history.model(booster)
 
 
@@ -453,7 +453,7 @@ def test_parameters_of_an_objective_are_checked_when_they_change() -> None:
 
 
 def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
-    """Its objective and metrics are decorated, too, but it is not."""
+    """The objective and metrics of a gblinear are decorated, but the booster is not ours."""
     settings = dict(objective="multi:softprob", num_class=3, eval_metric=["mlogloss", "merror"])
     linear_data, train = xgb.DMatrix(np.nan_to_num(X[:600]), CLASSES[:600]), data(CLASSES)
     linear = xgb.train({"booster": "gblinear", "nthread": 1, **settings}, linear_data, 2)

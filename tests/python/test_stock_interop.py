@@ -1,4 +1,4 @@
-"""Stock XGBoost and ours in one world: each reads what the other wrote, and neither disturbs the other."""
+"""Stock XGBoost and ours together: each reads what the other wrote, and neither disturbs the other."""
 
 import json
 import pickle
@@ -37,7 +37,7 @@ KINDS = {
 }
 CONTINUED = [kind for kind in KINDS if kind != "goss"]  # stock's hist samples no rows by gradient, and says so
 
-# A process with stock XGBoost alone: loads all that the library's users leave behind, predicts, and goes on training.
+# A process with stock XGBoost alone loads all that the library's users leave behind, predicts, and goes on training.
 READER = """
 import json, pickle, sys
 import numpy as np, xgboost as xgb
@@ -70,7 +70,7 @@ json.dump(facts, open(folder + "/facts.json", "w"))
 
 @pytest.fixture(scope="module")
 def exchange(tmp_path_factory):
-    """Writes models of every kind and lets a stock process read them: our predictions, its own, what it printed."""
+    """Writes models of every kind for a stock process. Gives our predictions, its predictions, and what it printed."""
     folder = tmp_path_factory.mktemp("exchange")
     np.save(folder / "x.npy", X)
     (folder / "kinds.json").write_text(json.dumps(list(KINDS)))
@@ -171,7 +171,7 @@ def stock_alone():
 def test_stock_tree_methods_are_untouched(stock_alone) -> None:
     scope: dict = {}
     exec(STOCK_TRAININGS, scope)
-    train(xgb.DMatrix(X, Y), 2)  # also after the library has been used
+    train(xgb.DMatrix(X, Y), 2)  # the same after the library has been used
     assert scope["stock_trainings"]() == stock_alone
 
 
@@ -206,7 +206,7 @@ def test_tree_method_switched_on_a_live_booster(other: str) -> None:
         live.set_param({"tree_method": method, "max_depth": 3})
         live.update(data, number)
         assert np.array_equal(live.predict(data), fresh(live).predict(xgb.DMatrix(X)))
-    # The same with a new booster for each round, that never had another method.
+    # This does the same with a new booster for each round, which never had another method.
     model = None
     for number, method in enumerate(steps):
         settings = (
@@ -219,7 +219,7 @@ def test_tree_method_switched_on_a_live_booster(other: str) -> None:
 
 @only_ours
 def test_parameters_hold_when_the_tree_method_is_set_anew() -> None:
-    """Stock XGBoost forgets them. So do `approx` and what follows it, where the library is not asked."""
+    """Stock XGBoost forgets parameters. So do `approx` and what follows it, since the library is not asked there."""
     data = xgb.DMatrix(X, Y)
     live = xgb.Booster(params(max_depth=2), [data])
     for number, method in enumerate([METHOD, "hist", METHOD, METHOD]):
@@ -252,7 +252,7 @@ def test_copies_of_a_switched_booster_have_its_method() -> None:
 @only_ours
 @pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
 def test_a_booster_switched_to_auto_is_as_one_of_hist(tmp_path, capfd, method: str) -> None:
-    """Until its next round a stock booster keeps the updaters that it had; nothing may tell of ours."""
+    """Until its next round a stock booster keeps the updaters that it had. It must not show ours."""
     data, settings = xgb.DMatrix(X, Y), {"max_depth": 3, "learning_rate": 0.5}
     booster = train(data, 2, **{**settings, "tree_method": method, "gpu_backend": "auto"})
     was_hist = xgb.train(stock_params(**settings), data, 1)
@@ -273,7 +273,7 @@ def test_a_booster_switched_to_auto_is_as_one_of_hist(tmp_path, capfd, method: s
 @only_ours
 @pytest.mark.parametrize("other", ["auto", "hist", "exact", "approx"])
 def test_a_switch_that_fails_can_be_mended(other: str) -> None:
-    """In a process of its own: XGBoost crashes where it has noted an updater's name without making one."""
+    """This runs in a process of its own: XGBoost crashes if it has noted an updater's name without making one."""
     code = """
 import json, sys
 import numpy as np, xgboost as xgb
@@ -358,7 +358,7 @@ def test_our_updater_by_name(sequence: str) -> None:
 
 
 def test_stock_updaters_by_name_win_over_the_tree_method() -> None:
-    # As in stock: an explicit updater is what is used, whatever tree_method says.
+    # As in stock, an explicit updater is used, whatever tree_method says.
     data = xgb.DMatrix(X, Y)
     named = xgb.train(params(updater="grow_colmaker,prune", nthread=1, max_depth=3) | other_method(), data, 1)
     exact = xgb.train({"tree_method": "exact", "nthread": 1, "max_depth": 3}, data, 1)
@@ -383,7 +383,7 @@ def test_this_suite_knows_whom_it_tests() -> None:
 
 @only_ours
 def test_a_booster_that_was_trained_before_the_library_was() -> None:
-    """Nothing can be added to it; its copy has everything."""
+    """A booster from before the library was loaded cannot use it, but its copy can."""
     code = f"""
 import ctypes, numpy as np, xgboost as xgb
 x = np.random.default_rng(0).random((300, 4))

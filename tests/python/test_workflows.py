@@ -1,4 +1,4 @@
-"""What people do with a booster from day to day: each must work as with a stock tree method."""
+"""What people do with a booster from day to day must work as with a stock tree method."""
 
 import copy
 import pickle
@@ -46,7 +46,7 @@ def test_training_fits_and_predicts(data: xgb.DMatrix) -> None:
     booster = xgb.train(params(), data, 20, evals=[(data, "train")], evals_result=history, verbose_eval=False)
     errors = history["train"]["rmse"]
     assert errors == sorted(errors, reverse=True)
-    # The evaluation is that of the predictions: rmse is summed in double and printed with 6 or more digits.
+    # The metric is that of the predictions: rmse is summed in double and printed with 6 or more digits.
     assert errors[-1] == pytest.approx(np.sqrt(np.mean((predict(booster) - Y) ** 2.0)), rel=1e-5)
     assert errors[-1] < 0.3 * np.std(Y)
 
@@ -150,7 +150,7 @@ def test_a_parameter_set_on_a_live_booster_counts_from_then_on(data: xgb.DMatrix
 
 
 def test_parameters_survive_what_does_not_name_them(data: xgb.DMatrix) -> None:
-    # XGBoost passes on only what is new in each call: the rest must be remembered.
+    # In each call XGBoost passes on only what is new, so the rest must be remembered.
     booster = xgb.Booster(params(max_depth=2, gamma=0.01, eta=0.5), [data])
     booster.update(data, 0)
     booster.set_param({"eval_metric": "mae"})
@@ -252,7 +252,7 @@ def test_callbacks_see_the_model_grow_and_may_change_it(data: xgb.DMatrix, tmp_p
     booster = xgb.train(params(max_depth=3), data, 7, callbacks=[watch, rates, checkpoints])
     assert watch.rounds == list(range(1, 8)) and watch.wrong == []
     assert (tmp_path / "step_2.json").exists() and (tmp_path / "step_6.json").exists()
-    # The scheduler acts after a round: the first tree has the rate of the parameters.
+    # The scheduler acts after a round, so the first tree has the rate of the parameters.
     by_hand = xgb.Booster(params(max_depth=3), [data])
     for number in range(7):
         by_hand.update(data, number)
@@ -275,7 +275,7 @@ def test_a_training_goes_on_from_a_checkpoint(data: xgb.DMatrix, tmp_path, as_pi
 
 
 def test_cross_validation_of_what_the_user_brings(capsys) -> None:
-    """Folds, an objective, a metric, what is done before each fold, and a report every other round."""
+    """xgb.cv with folds, an objective, a metric, a function for each fold, and a report every other round."""
     data = xgb.DMatrix(X, Y)
     depths = []
 
@@ -293,7 +293,7 @@ def test_cross_validation_of_what_the_user_brings(capsys) -> None:
     table = xgb.cv(params(), data, 6, callbacks=[report], **how)
     assert depths == [400, 400] and "test-far" in capsys.readouterr().out
     stock = xgb.cv(stock_params(), data, 6, **how)
-    # Means of metrics that are printed with six digits, of predictions that differ in the last ones.
+    # These are means of metrics that are printed with six digits; predictions differ in the last digits.
     np.testing.assert_allclose(table, stock, rtol=1e-5)
 
 
@@ -332,7 +332,7 @@ def test_cross_validation() -> None:
 
 
 def test_custom_objective_and_metric_equal_the_built_in() -> None:
-    # Squared error is exact on both sides: gradient = prediction - label in float32, hessian = 1.
+    # Squared error is exact on both sides: the gradient is prediction - label in float32, the hessian 1.
     data = xgb.DMatrix(X, Y)
 
     def squared(prediction: np.ndarray, matrix: xgb.DMatrix):
@@ -367,7 +367,7 @@ def test_every_kind_of_prediction(booster: xgb.Booster) -> None:
     for column, tree in zip(leaves.T.astype(int), trees_of(booster)):
         assert np.all(tree.left[column] == -1)
         total += tree.threshold[column]
-    # Six float32 additions of numbers below 4: at most 6 · 4 · 2^-24 off.
+    # Six float32 additions of numbers below 4 are off by at most 6 · 4 · 2^-24.
     assert np.allclose(total, margin, rtol=0, atol=24 * 2.0**-24)
     contributions = predict(booster, pred_contribs=True)
     assert contributions.shape == (600, 7)
@@ -387,7 +387,7 @@ def test_reports_about_the_model(booster: xgb.Booster) -> None:
     gains = np.concatenate([tree.gain[tree.splits] for tree in trees]).astype(np.float64)
     total_gain = booster.get_score(importance_type="total_gain")
     for f in np.unique(splits):
-        # Stock adds floats up in float.
+        # Stock adds gains in float.
         assert total_gain[f"f{f}"] == pytest.approx(gains[splits == f].sum(), rel=np.sum(splits == f) * 2.0**-24)
     assert len(booster.trees_to_dataframe()) == sum(tree.nodes for tree in trees)
     assert booster.get_split_value_histogram("f0")["Count"].sum() == np.sum(splits == 0)

@@ -7,7 +7,7 @@ namespace xgbgpu::reference {
 
 namespace {
 
-/// Of all rows, those of the node or not.
+/// What is true of a feature's values in all rows of the matrix, not only in those of the node.
 struct Column {
   bool dense{true};     ///< no row misses the feature
   bool constant{true};  ///< all values are equal
@@ -29,13 +29,13 @@ Column Look(Values const& values, std::size_t feature) {
   return column;
 }
 
-/// Where the values of `sorted` are divided after the first `below`.
+/// Returns the threshold that divides the values of `sorted` after the first `below`.
 float Threshold(std::vector<float> const& sorted, std::size_t below) {
   constexpr float kEpsilon = 1e-6f;
   if (below == 0) return sorted.front() - (std::fabs(sorted.front()) + kEpsilon);
   if (below == sorted.size()) return sorted.back() + (std::fabs(sorted.back()) + kEpsilon);
   float const lower = sorted[below - 1], upper = sorted[below], middle = (lower + upper) * 0.5f;
-  return lower < middle && middle <= upper ? middle : upper;  // neighbours, or too large to be added
+  return lower < middle && middle <= upper ? middle : upper;  // else neighbouring floats, or an infinite sum
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ ExactSplit FindExactSplit(Values const& values, FixedPoint const& gradients, Tra
       float const gain = SplitGain(p, gradients, left, right, f, bounds, bounds);
       if (gain > best.gain) best = {gain, f, below, default_left, Threshold(sorted, below), left, right};
     };
-    std::vector<std::size_t> between;  // two values that differ
+    std::vector<std::size_t> between;  // places between two values that differ
     for (std::size_t i = 1; i < sorted.size(); ++i) {
       if (sorted[i] != sorted[i - 1]) between.push_back(i);
     }

@@ -12,10 +12,10 @@
 
 namespace xgbgpu::reference {
 
-/// Those of the rows that have the feature, in the order of its values; equal ones in the order of their numbers.
+/// Returns those of the rows that have the feature, in the order of its values. Rows of equal values keep their order.
 std::vector<RowIndex> SortByValue(Values const& values, std::size_t feature, std::vector<RowIndex> rows);
 
-/// A way to divide a node; gain 0: none.
+/// A way to divide a node. If gain is 0, there is none.
 struct ExactSplit {
   float gain{0};
   std::size_t feature{0};
@@ -25,9 +25,10 @@ struct ExactSplit {
   GradientSum left, right;
 };
 
-/// The best split of the node that holds `rows`, among all that stock `exact` tries, as src/exact/exact.h describes
-/// them. Largest gain (as a float) first; then the smaller feature; then missing values to the right, thresholds
-/// ascending, before missing values to the left, thresholds descending. `bounds`: of monotone constraints.
+/// Returns the best split of the node that holds `rows`, among all that stock `exact` tries (src/exact/exact.h). The
+/// largest gain, as a float, wins. Of equal gains the smaller feature wins; of one feature, the split that comes first:
+/// missing values to the right, thresholds ascending, then missing values to the left, thresholds descending.
+/// `bounds` are those of monotone constraints.
 ExactSplit FindExactSplit(Values const& values, FixedPoint const& gradients, TrainParams const& p,
                           std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features, Bounds bounds);
 

@@ -23,13 +23,13 @@ struct Magnitudes {
     largest = std::max(largest, std::fabs(static_cast<double>(v)));
     sum += std::fabs(static_cast<double>(v));
   }
-  /// e with largest < 2^e, as small as possible.
+  /// Returns the least e with largest < 2^e.
   int Exponent() const {
     int e = 0;
     std::frexp(largest, &e);
     return e;
   }
-  /// Of the largest.
+  /// Returns the mean, as a part of the largest.
   double Mean(std::size_t n) const { return largest > 0 ? sum / static_cast<double>(n) / largest : 0; }
 };
 
@@ -95,10 +95,10 @@ std::vector<RowIndex> SampleRows(std::size_t rows, float subsample, std::uint64_
 
 namespace {
 
-/// The keys of all rows, in units of 2^-8 of the lowest octave that counts: integers.
+/// Returns the keys of all rows: integers, in units of 2^-8 of the lowest octave that counts.
 std::vector<double> Keys(std::vector<GradientPair> const& gradients, SamplingMethod method) {
   bool const added = method == SamplingMethod::kGradientBased;
-  // 2^exponent times a float with nine significant bits, of which the first stands for 1.
+  // mantissa / 2^8 · 2^exponent, where the mantissa has nine bits, of which the first is 1.
   struct Key {
     double mantissa;
     int exponent;
@@ -124,20 +124,20 @@ std::vector<double> Keys(std::vector<GradientPair> const& gradients, SamplingMet
   }
   std::vector<double> values;
   for (Key const& key : keys) {
-    // 22 octaves count; there are none below 2^-127.
+    // The 22 highest octaves count; there are none below 2^-127.
     int const up = key.exponent - std::max(-127, top - 21);
     values.push_back(key.mantissa == 0 ? 0 : up < 0 ? 256 : std::ldexp(key.mantissa, up));
   }
   return values;
 }
 
-/// Chances in 2^-32ths: floor(key · factor), certain above the threshold.
+/// Returns chances in units of 2^-32: floor(key · factor), and 2^32 above the threshold.
 std::vector<double> GradientBasedChances(std::vector<double> const& keys, double expected) {
   std::vector<double> sorted{keys};
   std::sort(sorted.begin(), sorted.end());
   double sum = 0;
   for (double key : sorted) sum += key;
-  double above = 0;  // how many are certain: as few as possible
+  double above = 0;  // rows that are certain: as few as possible
   while (!sorted.empty() && sorted.back() * (expected - above) > sum) {
     sum -= sorted.back();
     sorted.pop_back();

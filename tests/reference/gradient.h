@@ -22,20 +22,20 @@ struct FixedPoint {
   std::vector<GradientSum> rows;
 };
 
-/// `counted`: rows that the tree is grown on; the gradients of the others are zero.
+/// Makes integers of gradients. The tree is grown on `counted` rows; the gradients of the others are zero.
 FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, std::uint64_t seed,
                     std::uint32_t tree);
 
-/// Rows of a sample, ascending, and what counts for them: gradients [rows of the data], zero outside the sample.
+/// The rows of a sample, ascending, and the gradients that a tree on it uses: [rows of the data], zero outside it.
 struct Sample {
   std::vector<RowIndex> rows;
   std::vector<GradientPair> gradients;
 };
 
-/// As `params` say. Keys, thresholds and chances as src/sample/sample_ops.h describes them in words.
+/// Draws a sample as `params` say, by the keys, thresholds and chances that src/sample/sample_ops.h describes in words.
 Sample SampleRows(std::vector<GradientPair> const& gradients, TrainParams const& params, std::uint32_t tree);
 
-/// The rows whose draw is below subsample · 2^32, ascending.
+/// Returns the rows whose draw is below subsample · 2^32, ascending.
 std::vector<RowIndex> SampleRows(std::size_t rows, float subsample, std::uint64_t seed, std::uint32_t tree);
 
 }  // namespace xgbgpu::reference

@@ -7,7 +7,7 @@ namespace xgbgpu::reference {
 
 namespace {
 
-/// A distinct value of a column and its place among all: the weight of the values below it, and that including its own.
+/// A distinct value of a column, the weight of all values below it, and that weight with its own.
 struct Ranked {
   float value;
   __int128 below;
@@ -35,11 +35,11 @@ std::vector<Ranked> RankColumn(Values const& values, std::vector<float> const& w
   return ranked;
 }
 
-/// The value that stands for rank k of `parts`, as XGBoost's quantile summaries choose it. Ranks run from the end of
-/// the smallest value's interval to the beginning of the largest one's. Let `next` be the first value (of the third and
-/// later) such that the rank lies before the middle of its interval: it stands for the rank if the rank is not before
-/// its beginning, else its predecessor does. Past all middles it is the largest value. All is multiplied by 2 · parts,
-/// so nothing is rounded.
+/// Returns the value that stands for rank k of `parts`, as XGBoost's quantile summaries choose it. A value's interval
+/// is [below, upto). Ranks run from the end of the smallest value's interval to the beginning of the largest one's. Let
+/// `next` be the first value, from the third on, whose interval has its middle after the rank. If the rank is in that
+/// interval, `next` stands for it, else the value before does. Behind all middles the largest value stands for it. All
+/// numbers are multiplied by 2 · parts, so nothing is rounded.
 std::size_t Representative(std::vector<Ranked> const& ranked, int k, int parts) {
   __int128 const begin = ranked.front().upto;
   __int128 const range = ranked.back().below - begin;
@@ -51,7 +51,7 @@ std::size_t Representative(std::vector<Ranked> const& ranked, int k, int parts) 
   return rank < 2 * next->below * parts ? i - 1 : i;
 }
 
-/// Values at which a bin ends and the next begins.
+/// Returns the values at which one bin ends and the next begins.
 std::vector<float> InnerCuts(std::vector<Ranked> const& ranked, std::size_t bins) {
   std::vector<float> cuts;
   if (ranked.size() <= bins + 1) {
@@ -80,7 +80,7 @@ Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_b
     std::size_t present = 0;
     auto const ranked = RankColumn(values, weights, f, &present);
     double smallest = 1e-5f, largest = 1e-5f;
-    if (ranked.empty()) {  // XGBoost's single bin of a column without values
+    if (ranked.empty()) {  // XGBoost gives a column without values one bin
       cuts.min_values.push_back(1e-5f);
     } else {
       smallest = ranked.front().value;

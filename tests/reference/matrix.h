@@ -1,5 +1,5 @@
-/// Slow, obvious versions of what the engine does, to test it against. They share only public types with it, hold all
-/// data dense, and say each rule in the plainest way.
+/// Slow, obvious versions of what the engine does, to test it against. They share only public types with it, keep all
+/// data dense, and follow each rule in the plainest way.
 #ifndef XGBGPU_TESTS_REFERENCE_MATRIX_H_
 #define XGBGPU_TESTS_REFERENCE_MATRIX_H_
 
@@ -40,7 +40,7 @@ struct Bins {
   std::vector<int> at;
 };
 
-/// Exact weighted quantiles of every column. `weights`: [rows] multiples of 2^-16 below 2^16, or empty.
+/// Makes exact weighted quantiles of every column. `weights`: [rows] multiples of 2^-16 below 2^16, or empty.
 /// `categorical`: [features], or empty: where it is 1, bin b is category b, up to the largest.
 Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_bin,
               std::vector<std::uint8_t> const& categorical = {});

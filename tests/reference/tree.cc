@@ -30,8 +30,8 @@ struct Growing {
   GradientSum sum;
   Split split;
   NodeIndex left{kNoNode};
-  Bounds above;                 // of its parent's weight, by which its own weight and gain are made
-  Bounds own;                   // by which those of its children are made
+  Bounds above;                 // bounds of its parent's weight, which its own weight and gain keep to
+  Bounds own;                   // bounds of its weight, which its children's weights and gains keep to
   std::set<FeatureIndex> path;  // features above it
 };
 
@@ -56,7 +56,7 @@ class Grower {
   std::size_t Leaves() const { return (nodes_.size() + 1) / 2; }
   bool LeavesLeft() const { return p_.max_leaves == 0 || Leaves() < static_cast<std::size_t>(p_.max_leaves); }
 
-  /// Features of the path, and those of every interaction set that holds all of it.
+  /// True for features of the path, and for those of every interaction set that holds the whole path.
   bool MayMeet(std::set<FeatureIndex> const& path, FeatureIndex f) const {
     if (p_.interaction_constraints.empty() || path.empty() || path.count(f) != 0) return true;
     return std::any_of(p_.interaction_constraints.begin(), p_.interaction_constraints.end(), [&](auto const& members) {
@@ -97,7 +97,7 @@ class Grower {
     return n.left == kNoNode && shallow && n.split.gain > 1e-6f && n.split.gain >= p_.min_split_loss;
   }
 
-  /// All leaves of the last level that may be split.
+  /// Returns all leaves of the last level that may be split.
   std::vector<NodeIndex> NextLevel() {
     std::vector<NodeIndex> chosen;
     for (std::size_t i = 0; LeavesLeft() && i < nodes_.size(); ++i) {
@@ -107,7 +107,7 @@ class Grower {
     return chosen;
   }
 
-  /// The leaf of the largest gain.
+  /// Returns the leaf of the largest gain.
   std::vector<NodeIndex> NextBest() const {
     NodeIndex best = kNoNode;
     float gain = 0;
@@ -236,7 +236,7 @@ float SplitGain(TrainParams const& p, FixedPoint const& g, GradientSum left, Gra
 
 namespace {
 
-/// Sets of categories that may go right, each with the way of missing values, in stock's order.
+/// Returns sets of categories that may go right, each with `default_left`, in stock's order.
 std::vector<std::pair<std::vector<int>, bool>> CategorySplits(TrainParams const& p, FixedPoint const& g,
                                                               std::vector<GradientSum> const& sums) {
   int const n = static_cast<int>(sums.size());
@@ -270,7 +270,7 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
   Split best;
   for (FeatureIndex f : features) {
     int const n = static_cast<int>(cuts.bins(f));
-    std::vector<GradientSum> below(static_cast<std::size_t>(n) + 1);  // sum over the bins before each
+    std::vector<GradientSum> below(static_cast<std::size_t>(n) + 1);  // sums over the bins before each
     GradientSum missing;
     for (RowIndex r : rows) {
       GradientSum& target = bins(r, f) == kNoBin ? missing : below[static_cast<std::size_t>(bins(r, f)) + 1];

@@ -1,4 +1,4 @@
-/// Leaf columns beside sums made one addition at a time, for any implementation.
+/// Compares leaf columns, of any implementation, with sums that are made one addition at a time.
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_COLUMN_CASE_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_COLUMN_CASE_H_
 
@@ -23,7 +23,7 @@ class ColumnCase {
     }
   }
 
-  /// A training: columns come, weights stay, change, and become 0; then another begins.
+  /// Plays two trainings one after the other. In each columns are added, and weights stay, change and become 0.
   void Check(LeafColumns* columns) {
     for (int training = 0; training < 2; ++training) {
       columns->BeginColumns(base_);

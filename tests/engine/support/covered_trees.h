@@ -1,4 +1,4 @@
-/// Trees with the covers of their nodes, and the game that explains them, the plain way.
+/// Trees with the covers of their nodes, and plain code for the game that explains them.
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_COVERED_TREES_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_COVERED_TREES_H_
 
@@ -11,7 +11,7 @@
 
 namespace xgbgpu::testing {
 
-constexpr double kUnit = 0x1p-24;  // rounding of a float
+constexpr double kUnit = 0x1p-24;  ///< the relative rounding of a float
 
 /// A tree with the covers of its nodes.
 struct CoveredTree {
@@ -26,25 +26,25 @@ struct CoveredTree {
   }
 };
 
-/// The mean of the leaves where only features in `known`, of the first 32, are known.
+/// Returns the mean of the leaves if only the features in `known` are known: a bit for each of the first 32.
 double MeanKnowing(CoveredTree const& t, reference::Values const& values, std::size_t row, std::uint32_t known,
                    std::size_t n = 0);
-/// The mean of all leaves.
+/// Returns the mean of all leaves.
 double Mean(CoveredTree const& t);
 
-/// A feature on a path: whether the row goes this way, and the share of all rows that do.
+/// A feature on a path. one: 1 if the row goes this way, else 0. zero: the share of all rows that do.
 struct Player {
   double one{1};
   double zero{1};
 };
 using Players = std::map<FeatureIndex, Player>;
 
-/// use(features, leaf) for all paths of a tree, which may be deep.
+/// Calls use(features, leaf value) for all paths of a tree, which may be deep.
 void ForEachPath(CoveredTree const& t, reference::Values const& values, std::size_t row,
                  std::function<void(Players const&, double)> const& use);
 
-/// [size] sums, over sets of players other than `but` (of one or two), of the products of their ones and others' zeros:
-/// all terms positive, so that sums of long doubles lose nothing.
+/// Returns a sum for each size of a set of players, without those in `but` (one or two): over all sets of that size,
+/// the product of its players' ones and the others' zeros. No term is negative, so sums of long doubles lose nothing.
 std::vector<long double> SumsOverSets(Players const& players, std::vector<FeatureIndex> const& but);
 
 struct CoveredModel {
@@ -53,7 +53,7 @@ struct CoveredModel {
   PathForest Forest() const;
 };
 
-/// One tree for each number of leaves; every third has a weight. levels: as in GivenShape.
+/// Makes one tree for each number of leaves; every third has a weight. levels: as in GivenShape.
 CoveredModel RandomCoveredModel(std::vector<std::size_t> const& leaves, FeatureIndex features, std::uint32_t outputs,
                                 bool chains, reference::Values const& values, std::uint64_t seed,
                                 std::uint32_t levels = 0);

@@ -12,7 +12,8 @@ namespace xgbgpu::testing {
 struct CoxRows {
   std::vector<float> margins, labels, weights;
 
-  /// Margins in [-spread, spread], up to `times` different times, a third of the rows censored, some of time 0.
+  /// Makes margins in [-spread, spread] and up to `times` different times. A third of the rows are censored, some have
+  /// time 0.
   CoxRows(std::size_t rows, float spread, std::size_t times) {
     Random random{rows * 7 + times};
     for (std::size_t i = 0; i < rows; ++i) {

@@ -39,14 +39,14 @@ class MemorySource final : public RowSource {
   std::vector<std::uint8_t> categorical_;
 };
 
-/// Reproducible on every platform: the standard's distributions are not.
+/// Random numbers that are the same on every platform, which those of the standard's distributions are not.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_{seed} {}
 
   std::uint64_t Bits() { return engine_(); }
   std::size_t Below(std::size_t n) { return static_cast<std::size_t>(engine_() % n); }
-  /// [0, 1), multiples of 2^-24
+  /// Returns a multiple of 2^-24 in [0, 1).
   float Uniform() { return static_cast<float>(engine_() >> 40) * 0x1p-24f; }
   float Between(float low, float high) { return low + (high - low) * Uniform(); }
 
@@ -69,10 +69,10 @@ reference::Values RandomValues(DataShape const& shape, std::uint64_t seed);
 void MakeCategories(reference::Values* values, std::size_t feature, std::size_t levels, std::uint64_t seed,
                     std::vector<GradientPair>* gradients);
 
-/// Gradients in (-1, 1), hessians in (0, 1], that depend on the first columns so that there is something to learn.
+/// Returns gradients in (-1, 1) and hessians in (0, 1]. They depend on the first columns: there is something to learn.
 std::vector<GradientPair> RandomGradients(reference::Values const& values, std::uint64_t seed);
 
-/// f() must throw E with a text that contains all of `parts`; the answer is empty then, else it says what went wrong.
+/// Returns an empty text if f() throws E with a text that contains all of `parts`, else a text that says what is wrong.
 template <typename E, typename F>
 std::string WhatIsWrong(F&& f, std::vector<std::string> const& parts) {
   try {

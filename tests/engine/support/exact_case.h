@@ -1,4 +1,4 @@
-/// Levels of growing exact trees, for tests of single stages: columns of every kind, nodes of every size.
+/// Levels of growing exact trees, for tests of single stages. They have columns of every kind and nodes of every size.
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_EXACT_CASE_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_EXACT_CASE_H_
 
@@ -18,10 +18,10 @@ namespace xgbgpu::testing {
 struct ExactCase {
   reference::Values values;
   reference::FixedPoint gradients;           ///< of all rows
-  std::vector<std::vector<RowIndex>> nodes;  ///< rows of each, in no order but at a root; some rows may be in none
+  std::vector<std::vector<RowIndex>> nodes;  ///< rows of each, unordered except in a root; some rows may be in none
   TrainParams params;
-  std::vector<FeatureIndex> used;                  ///< by the tree
-  std::vector<std::vector<FeatureIndex>> allowed;  ///< of those to each node; empty: all
+  std::vector<FeatureIndex> used;                  ///< features that the tree may use
+  std::vector<std::vector<FeatureIndex>> allowed;  ///< of these, what each node may use; empty: all
 
   FeatureIndex features() const { return static_cast<FeatureIndex>(values.features); }
   std::vector<FeatureIndex> const& FeaturesOf(std::size_t node) const { return allowed.empty() ? used : allowed[node]; }
@@ -32,9 +32,9 @@ struct ExactCase {
     return sum;
   }
 
-  /// The level's nodes are the children of others, as many as there are pairs: numbers in a tree begin here.
+  /// The number, in a tree, of the level's first node. The nodes before it are the parents, one for each pair of nodes.
   NodeIndex first() const { return static_cast<NodeIndex>((nodes.size() + 1) / 2); }
-  /// What monotone constraints leave to nodes, each parent split by another feature.
+  /// Returns what monotone constraints leave to the nodes, if each parent is split by the feature of its number.
   NodeLimits Limits(Constraints const& constraints) const {
     NodeLimits limits;
     limits.Reset(constraints);
@@ -55,7 +55,7 @@ struct ExactCase {
   }
 };
 
-/// Columns with values everywhere, in some rows, in few, in none; many values, few, one. -0 and 0 are equal.
+/// Columns have values everywhere, in some rows, in few or in none; many different ones, few or one; 0 and -0.
 inline float ExactValue(std::size_t feature, Random* random) {
   float const continuous = random->Between(-4, 4), share = random->Uniform();
   float const few = static_cast<float>(random->Below(5)) - 2, zero = random->Below(2) == 0 ? -0.0f : 0.0f;
@@ -82,17 +82,17 @@ inline float ExactValue(std::size_t feature, Random* random) {
 struct ExactShape {
   char const* name;
   std::size_t rows, features;
-  std::vector<std::size_t> nodes;  ///< rows of each; what is left is in none
+  std::vector<std::size_t> nodes;  ///< rows of each; the other rows are in none
 };
 
-/// What a case has beside its shape.
+/// What else a case has.
 enum class ExactKind {
   kPlain,
-  kConstrained,  ///< monotone; sums beyond 32 bits; an L1 penalty
+  kConstrained,  ///< monotone constraints; sums beyond 32 bits; an L1 penalty
   kFeatureSets,  ///< some features are not used, and some not in every node; clipped weights; no lambda
 };
 
-/// What tests have as their parameter: GoogleTest copies it, for every test of the program and before any of them runs.
+/// The parameter of tests. It is small because GoogleTest copies it for all tests of the program before any one runs.
 struct ExactCaseName {
   ExactShape shape;
   ExactKind kind;
@@ -110,8 +110,8 @@ inline ExactCase MakeExactCase(ExactCaseName const& name) {
   for (std::size_t r = 0; r < shape.rows; ++r) {
     for (std::size_t f = 0; f < shape.features; ++f) c.values(r, f) = ExactValue(f, &random);
   }
-  // Gradients of up to 2^17 and hessians of up to 2^16, or 2^12 times that: gains are far above 1e-6. A hessian may be
-  // zero, and so may both: then neighbouring thresholds gain the same.
+  // Gradients are integers of up to 2^17 and hessians of up to 2^16, or 2^12 times as large. Gains are far above 1e-6.
+  // Some hessians are zero, some gradients too; then neighbouring thresholds gain the same.
   int const shift = kind == ExactKind::kConstrained ? 24 : 12;
   c.gradients = {false, shift, shift, {}};
   double const scale = ScaleByPowerOfTwo(1.0, shift);
@@ -129,7 +129,7 @@ inline ExactCase MakeExactCase(ExactCaseName const& name) {
     c.nodes.emplace_back(next, next + static_cast<std::ptrdiff_t>(size));
     next += static_cast<std::ptrdiff_t>(size);
   }
-  if (c.nodes[0].size() == shape.rows) std::sort(c.nodes[0].begin(), c.nodes[0].end());  // a root has them in order
+  if (c.nodes[0].size() == shape.rows) std::sort(c.nodes[0].begin(), c.nodes[0].end());  // a root's rows are in order
   c.params.min_child_weight = 0.5f;
   for (FeatureIndex f = 0; f < c.features(); ++f) {
     if (kind == ExactKind::kConstrained) c.params.monotone_constraints.push_back(static_cast<int>(f % 3) - 1);
@@ -148,7 +148,7 @@ inline ExactCase MakeExactCase(ExactCaseName const& name) {
   return c;
 }
 
-/// A tile has 2,048 entries: nodes within one and over several, several nodes in one, and ends that meet.
+/// A tile has 2,048 entries. Nodes lie within one tile or over several, share one, or end where a tile ends.
 inline std::vector<ExactCaseName> ExactCases() {
   std::vector<std::size_t> many(400, 7);
   many.push_back(150);

@@ -11,7 +11,7 @@ namespace xgbgpu::testing {
 
 namespace {
 
-/// A tree's categories as words.
+/// The categories of a tree's splits, as words of bits.
 struct CategoryWords {
   std::vector<std::uint32_t> ptr;
   std::vector<std::uint32_t> bits;
@@ -88,7 +88,7 @@ reference::Values RandomForestValues(DataShape const& shape, std::uint32_t level
 
 namespace {
 
-/// One, or any number of them; ascending.
+/// Returns one category, or any number of them, ascending.
 std::vector<std::uint32_t> RandomCategories(std::uint32_t levels, Random* random) {
   auto const one = static_cast<std::uint32_t>(random->Below(levels));
   if (random->Below(3) == 0) return {one};

@@ -1,4 +1,4 @@
-/// Trees as a model gives them to a forest, and the plain way through them.
+/// Trees as a model gives them to a forest, and plain code that walks through them.
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_GIVEN_TREES_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_GIVEN_TREES_H_
 
@@ -20,7 +20,7 @@ struct GivenTree {
   std::vector<FeatureIndex> feature{0};
   std::vector<float> value{0.0f};
   std::vector<std::uint8_t> default_left{0};
-  std::vector<std::vector<std::uint32_t>> categories{};  ///< [nodes] those that go right, ascending; none: numbers
+  std::vector<std::vector<std::uint32_t>> categories{};  ///< [nodes] those that go right, ascending; or empty
   std::uint32_t output{0};
   float weight{1.0f};
 
@@ -28,9 +28,9 @@ struct GivenTree {
   void Resize(std::size_t nodes);
   void AddTo(Forest* forest) const;
   void AddTo(PathForest* forest, std::vector<float> const& covers) const;
-  /// Whether a row goes left at a node that is no leaf; a feature that the values do not have is missing.
+  /// Does the row go left at a node that is no leaf? A feature that the values do not have is missing.
   bool GoesLeft(std::size_t node, reference::Values const& values, std::size_t row) const;
-  /// The leaf of a row; a feature that the values do not have is missing.
+  /// Returns the leaf of a row. A feature that the values do not have is missing.
   NodeIndex Leaf(reference::Values const& values, std::size_t row) const;
 };
 
@@ -39,25 +39,25 @@ struct GivenShape {
   FeatureIndex features;
   std::uint32_t output{0};
   bool chain{false};  ///< each split divides the newest leaf, else any
-  /// Features 0, 3, 6 … are split on so many categories, if there are some: one goes right, or any.
+  /// If not 0, features 0, 3, 6 … have so many categories. In a split one goes right, or any number of them.
   std::uint32_t levels{0};
 
   bool categorical(FeatureIndex f) const { return levels != 0 && f % 3 == 0; }
 };
 
-/// As RandomValues; if there are levels, the present values of categorical features are categories below 5/4 of these,
-/// so that some are in no split, and among them numbers that are none, or lie between two.
+/// Returns what RandomValues does. If `levels` is not 0, the present values of categorical features are categories
+/// below 5/4 · levels, so that some are in no split; some are numbers that are no category, or lie between two.
 reference::Values RandomForestValues(DataShape const& shape, std::uint32_t levels, std::uint64_t seed);
 
-/// Thresholds are values of the data, or beyond them; numbers of nodes have no order; some belong to nobody, as after
-/// pruning.
+/// Thresholds are values of the data, or beyond them. Nodes are numbered in no order, and some numbers are in no tree,
+/// as after pruning.
 GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, Random* random);
 
-/// Sums of hessians of a tree's nodes: leaves random, the others the sum of their children, rounded to float.
+/// Returns the nodes' sums of hessians: random for leaves, for others the sum of their children, rounded to float.
 std::vector<float> RandomCovers(GivenTree const& tree, Random* random);
 PathForest MakePathForest(std::vector<GivenTree> const& trees, Random* random);
 
-/// Margins [rows × outputs], row-major: one float addition for each tree first … last - 1, in order.
+/// Adds trees first … last - 1 in order to margins [rows × outputs], row-major, by one float addition for each.
 void AddByHand(std::vector<GivenTree> const& trees, std::size_t first, std::size_t last,
                reference::Values const& values, std::uint32_t outputs, std::vector<float>* margins);
 /// [rows × trees]
@@ -66,7 +66,7 @@ std::vector<float> LeavesByHand(std::vector<GivenTree> const& trees, std::size_t
 
 Forest MakeForest(std::vector<GivenTree> const& trees);
 
-/// Equal means equal bits: 0 and -0 differ, NaN equals itself.
+/// Returns the bits, for comparisons in which 0 and -0 differ and a NaN equals itself.
 std::vector<std::uint32_t> Bits(std::vector<float> const& values);
 std::vector<float> RandomMargins(std::size_t n, std::uint64_t seed);
 

@@ -16,19 +16,19 @@
 
 namespace xgbgpu {
 
-/// How GoogleTest shows trees that differ.
+/// GoogleTest shows trees that differ with these.
 void PrintTo(Tree const& tree, std::ostream* os);
 void PrintTo(BackendKind kind, std::ostream* os);
 
 namespace testing {
 
-/// On a matrix that the host has quantised. CUDA: a copy of it on the first device.
+/// Makes a builder on a matrix that the host has quantised; for CUDA, on a copy of it on the first device.
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads);
 
-/// What suites that any backend must pass are instantiated over.
+/// Suites that every backend must pass are instantiated over these.
 inline constexpr BackendKind kBackends[] = {BackendKind::kHost, BackendKind::kCuda};
 std::string NameOf(BackendKind kind);
-/// Empty if tests can run on `kind` here, else why not: the reason that a skipped test gives.
+/// Returns why tests cannot run on `kind` here, which a skipped test gives as its reason; empty if they can.
 std::string WhyNotHere(BackendKind kind);
 #define XGBGPU_SKIP_UNLESS_HERE(kind) \
   if (std::string const why_not = ::xgbgpu::testing::WhyNotHere(kind); !why_not.empty()) GTEST_SKIP() << why_not
@@ -39,12 +39,12 @@ struct TreeCase {
   std::vector<GradientPair> gradients;
   TrainParams params;
   int max_bin{256};
-  std::vector<float> weights{};  ///< of rows, for the quantiles only
+  std::vector<float> weights{};  ///< weights of rows, for the quantiles only
   TreeKey key{};
   std::vector<std::uint8_t> categorical{};  ///< [features], or empty
 };
 
-/// `kind`: where cuts and bins are made, and the tree. CUDA: the first device.
+/// Cuts, bins and the tree are made on `kind`; for CUDA, on the first device.
 struct GrowOptions {
   BackendKind kind{BackendKind::kHost};
   int threads{2};

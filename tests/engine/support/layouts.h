@@ -49,7 +49,7 @@ inline constexpr bool kIsDense = false;
 template <typename Symbol>
 inline constexpr bool kIsDense<DenseView<Symbol>> = true;
 
-/// A node's list of these rows; `gradients` ([rows of the matrix], or empty) travel with them in the narrow format.
+/// Returns a node's list of these rows, with their `gradients` ([rows of the matrix], or empty) in the narrow format.
 inline std::vector<RowRecord> Records(std::vector<RowIndex> const& rows,
                                       std::vector<NarrowGradient> const& gradients = {}) {
   std::vector<RowRecord> records;
@@ -57,7 +57,7 @@ inline std::vector<RowRecord> Records(std::vector<RowIndex> const& rows,
   return records;
 }
 
-/// f(feature, cell) for every cell that a row belongs to, those for "missing" included.
+/// Calls f(feature, cell) for every cell that a row belongs to, those for "missing" included.
 template <typename Symbol, typename F>
 void ForEachCell(DenseView<Symbol> const& view, QuantisedMatrix const& m, RowIndex row, F&& f) {
   for (FeatureIndex j = 0; j < m.features(); ++j) f(j, m.cell_ptr[j] + view.row(row)[j]);

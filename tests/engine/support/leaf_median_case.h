@@ -21,7 +21,7 @@ struct LeafRows {
     host::MedianLeaves(positions, residuals, weighted ? weights.data() : nullptr, values, threads);
     return values;
   }
-  /// What nodes without rows keep.
+  /// Returns the values before medians are taken, which nodes without rows keep.
   std::vector<float> OldValues() const {
     std::vector<float> values(nodes);
     for (std::size_t n = 0; n < nodes; ++n) values[n] = 1000.0f + static_cast<float>(n);
@@ -32,11 +32,11 @@ struct LeafRows {
 /// What random rows look like.
 struct LeafShape {
   std::size_t rows;
-  std::size_t nodes;             ///< rows are in those with odd numbers
+  std::size_t nodes;             ///< rows are in those with odd numbers; if there is one node, in that
   std::size_t levels{0};         ///< distinct residuals; 0: as many as rows
-  std::size_t sampled_out{0};    ///< one row in so many; 0: none
-  std::size_t weightless{0};     ///< one row in so many
-  std::size_t in_first_leaf{0};  ///< rows that are in node 1 in any case
+  std::size_t sampled_out{0};    ///< one row in so many is outside the sample; 0: none
+  std::size_t weightless{0};     ///< one row in so many has weight 0; 0: none
+  std::size_t in_first_leaf{0};  ///< so many rows are in node 1 in any case
 };
 
 inline LeafRows RandomLeafRows(std::string name, LeafShape const& shape) {
@@ -73,7 +73,7 @@ inline std::vector<LeafRows> LeafMedianCases() {
       RandomLeafRows("a large leaf of ties", {200000, 3, 3, 5, 7, 100000}),
       RandomLeafRows("many leaves", {100000, 8191}),
   };
-  // Whatever a single row has is its leaf's median, bits and all; 0 and -0 are equal, and keep the order of their rows.
+  // The median of a leaf of one row has the row's bits. 0 and -0 are equal, and keep the order of their rows.
   LeafRows zeros{"zeros", 9, {1, 3, 3, 5, 5, 5, 7, 7, 7, 7}, {}, {}};
   zeros.residuals = {-0.0f, -0.0f, 0.0f, 0.0f, -0.0f, -0.0f, 1.0f, -0.0f, 0.0f, -1.0f};
   zeros.weights = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -10,7 +10,7 @@
 
 namespace xgbgpu::testing {
 
-/// Vectors as XGBoost's: empty ones are absent. Predictions are row-major unless by_output.
+/// Vectors are as XGBoost's: an empty one is absent. Predictions are row-major unless by_output.
 struct MetricCase {
   MetricCase(std::uint64_t the_rows, std::uint32_t columns, std::uint32_t the_outputs)
       : rows{the_rows}, label_columns{columns}, outputs{the_outputs} {}
@@ -32,7 +32,7 @@ struct MetricCase {
   double Evaluate(MetricParams const& params, int threads) const {
     return host::Evaluate(params, Targets(), View(predictions.data()), threads);
   }
-  /// The same predictions as a device keeps them.
+  /// Returns the case with its predictions in the order in which a device keeps them.
   MetricCase ByOutput() const {
     MetricCase other = *this;
     other.by_output = true;

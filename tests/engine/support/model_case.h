@@ -20,7 +20,7 @@
 
 namespace xgbgpu::testing {
 
-/// Rows with labels that somebody owns: what a host has.
+/// Rows with labels and an owner, as a host has them.
 class OwnedData {
  public:
   OwnedData(reference::Values values, std::uint32_t classes, std::uint64_t seed)
@@ -45,7 +45,7 @@ class OwnedData {
     view.labels = labels_.data();
     return view;
   }
-  /// Quantised in `place`.
+  /// Asks for the data quantised in `place`.
   DatasetRequest Request(Place place, int max_bin = 256) const {
     DatasetRequest request{};
     request.key = key();
@@ -62,7 +62,7 @@ class OwnedData {
   std::vector<float> labels_;
 };
 
-/// What the model's rounds are.
+/// What the rounds of a model are made with.
 struct ModelOptions {
   ObjectiveParams objective{Objective::kSquaredError};
   std::uint32_t outputs{1};
@@ -71,7 +71,7 @@ struct ModelOptions {
   TrainParams params{};
 };
 
-/// Its margins are kept where it is trained: on a device with rows that stay there, on the host in a vector.
+/// A model and its training. Margins are kept where it is trained: with resident rows on a device, or in a vector.
 class ModelCase {
  public:
   ModelCase(OwnedData* data, BackendKind kind, ModelOptions options = {})
@@ -85,7 +85,7 @@ class ModelCase {
     return static_cast<std::uint32_t>(tree % (options_.outputs * options_.per_output) / options_.per_output);
   }
 
-  /// `keeps`: trees are kept for rows that are evaluated.
+  /// Trains one round. `keeps`: its trees are kept for rows that are evaluated.
   void Round(bool keeps = false) {
     Training& training = this->training();
     ObjectiveParams objective = options_.objective;
@@ -120,7 +120,7 @@ class ModelCase {
     return margins;
   }
 
-  /// What all trees give other rows, by the engine's predictor on the host.
+  /// Returns margins of other rows, by the engine's predictor on the host.
   std::vector<float> Predict(OwnedData const& data) const {
     Forest forest;
     for (std::size_t i = 0; i < trees_.size(); ++i) {

@@ -13,7 +13,7 @@ namespace xgbgpu::testing {
 struct ObjectiveCase {
   char const* name;
   Objective kind;
-  float low, high;         ///< of margins whose gradients are ordinary numbers
+  float low, high;         ///< margins between these have gradients that are ordinary numbers
   bool several;            ///< takes several targets
   bool finite_everywhere;  ///< finite margins give finite gradients, however large they are
 };
@@ -42,10 +42,10 @@ struct ObjectiveCaseName {
   }
 };
 
-/// None at its default, so that a forgotten one shows.
+/// No parameter is at its default, so that a forgotten one shows.
 inline ObjectiveParams ParamsOf(Objective kind) { return {kind, 2.5f, 0.4f, 1.3f, 1.7f}; }
 
-/// A label that the objective allows; `outputs` are classes for kSoftmax.
+/// Returns a label that the objective allows. `outputs` is the number of classes for kSoftmax.
 inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) {
   switch (kind) {
     case Objective::kSquaredError:
@@ -76,7 +76,7 @@ inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) 
   return static_cast<float>(random->Below(outputs));
 }
 
-/// Row-major.
+/// All vectors are row-major.
 struct ObjectiveRows {
   std::uint64_t rows;
   std::uint32_t outputs;
@@ -91,7 +91,7 @@ struct ObjectiveRows {
     for (float& w : weights) w = random.Below(8) == 0 ? 0.0f : random.Between(0, 4);
   }
 
-  /// Every 7th margin becomes as large as a float that is squared may not be, of one sign or the other.
+  /// Makes every 7th margin so large, of either sign, that its square is no float.
   void MakeExtreme() {
     for (std::size_t i = 0; i < margins.size(); i += 7) margins[i] = i % 2 == 0 ? 1e30f : -1e30f;
   }

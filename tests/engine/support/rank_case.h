@@ -24,7 +24,7 @@ struct RankRows {
   std::vector<std::uint32_t> group_ptr{0};
   std::vector<float> margins, labels, weights;
 
-  /// Labels 0 … levels - 1, halves among them; margins with ties, of both signs.
+  /// Makes labels 0 … levels - 1, some of them 1/2 larger, and margins of both signs with ties.
   RankRows(std::vector<std::uint32_t> const& sizes, std::size_t levels, std::uint64_t seed) {
     Random random{seed};
     for (std::uint32_t const size : sizes) {

@@ -1,0 +1,323 @@
+#include "held_rows.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "array_rows.h"
+#include "array_view.h"
+#include "core/array_source.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+void CheckNumbers(Span<std::int32_t const> numbers, std::uint64_t rows) {
+  for (std::int32_t const number : numbers) {
+    if (number >= 0 && static_cast<std::uint64_t>(number) < rows) continue;
+    Throw<InvalidArgument>("A slice of a matrix of ", rows, " rows names row ", number, "; allowed: 0 to ", rows - 1);
+  }
+}
+
+/// What a pass over values found.
+struct Found {
+  std::uint64_t present{0};  ///< values that are not missing
+  bool is_infinite{false};   ///< is one of them?
+
+  void Add(Found const& other) {
+    present += other.present;
+    is_infinite = is_infinite || other.is_infinite;
+  }
+};
+
+/// Adds up what look(begin, end) finds in chunks of [0, n).
+template <typename F>
+Found LookAtChunks(int threads, std::size_t n, std::size_t grain, F&& look) {
+  std::mutex mutex;
+  Found all;
+  ParallelChunks(threads, n, grain, [&](std::size_t begin, std::size_t end) {
+    Found const own = look(begin, end);
+    std::lock_guard<std::mutex> const lock{mutex};
+    all.Add(own);
+  });
+  return all;
+}
+
+/// Counts a value.
+template <typename T>
+void Count(T raw, float missing, Found* found) {
+  auto const value = static_cast<float>(raw);
+  bool const has = value == value && value != missing;
+  found->present += has ? 1 : 0;
+  if constexpr (!std::is_integral_v<T>) {
+    found->is_infinite = found->is_infinite | (has && std::fabs(value) > std::numeric_limits<float>::max());
+  }
+}
+
+Found Look(DenseValues const& values, std::size_t count, int threads) {
+  constexpr std::size_t kGrain = 1 << 16;
+  return VisitValues(values, [&](auto const* data) {
+    return LookAtChunks(threads, count, kGrain, [&](std::size_t begin, std::size_t end) {
+      Found own;
+      for (std::size_t i = begin; i < end; ++i) Count(data[i], values.missing, &own);
+      return own;
+    });
+  });
+}
+
+/// A dense array.
+class HeldArray final : public HeldRows {
+ public:
+  HeldArray(Buffer<std::uint8_t> bytes, DenseValues const& kind, std::uint64_t rows, FeatureIndex features,
+            std::uint64_t present, int threads)
+      : bytes_{std::move(bytes)},
+        source_{{bytes_.data(), kind.type, kind.missing}, rows, features, threads},
+        present_{present} {}
+
+  std::uint64_t rows() const override { return source_.rows(); }
+  FeatureIndex features() const override { return source_.features(); }
+  std::optional<DenseValues> dense() const override { return source_.dense(); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { source_.ForEachBatch(visit); }
+  std::uint64_t present() const override { return present_; }
+  std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const override;
+
+ private:
+  Buffer<std::uint8_t> bytes_;
+  ArraySource source_;
+  std::uint64_t present_;
+};
+
+std::unique_ptr<HeldRows> HeldArray::Slice(Span<std::int32_t const> numbers, int threads) const {
+  CheckNumbers(numbers, rows());
+  DenseValues const values = *source_.dense();
+  std::size_t const row_bytes = features() * ValueBytes(values.type);
+  Buffer<std::uint8_t> bytes{numbers.size() * row_bytes};
+  constexpr std::size_t kGrain = 1 << 10;  // rows
+  ParallelChunks(threads, numbers.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      auto const row = static_cast<std::size_t>(numbers[i]);
+      std::memcpy(bytes.data() + i * row_bytes, bytes_.data() + row * row_bytes, row_bytes);
+    }
+  });
+  DenseValues const sliced{bytes.data(), values.type, values.missing};
+  std::uint64_t const present = Look(sliced, numbers.size() * features(), threads).present;
+  return std::make_unique<HeldArray>(std::move(bytes), sliced, numbers.size(), features(), present, threads);
+}
+
+/// Is T kept as it is? Else it is kept as float32.
+template <typename T>
+constexpr bool kIsKept = std::is_integral_v<T> && sizeof(T) <= 2;
+
+template <typename T>
+constexpr ValueType KindOf() {
+  if constexpr (!kIsKept<T>) {
+    return ValueType::kFloat32;
+  } else if constexpr (sizeof(T) == 1) {
+    return std::is_signed_v<T> ? ValueType::kInt8 : ValueType::kUInt8;
+  } else {
+    return std::is_signed_v<T> ? ValueType::kInt16 : ValueType::kUInt16;
+  }
+}
+
+/// Copies n values, `stride` bytes apart, to places `step` apart. What is kept as float32 becomes NaN where it is
+/// missing.
+template <typename T, typename Out>
+void CopyValues(char const* from, std::int64_t stride, std::size_t n, float missing, Out* to, std::size_t step,
+                Found* found) {
+  auto const copy = [&](std::int64_t distance) {
+    Found own;
+    for (std::size_t i = 0; i < n; ++i) {
+      T raw;
+      std::memcpy(&raw, from + static_cast<std::int64_t>(i) * distance, sizeof(T));
+      Count(raw, missing, &own);
+      if constexpr (kIsKept<T>) {
+        to[i * step] = raw;
+      } else {
+        auto const value = static_cast<float>(raw);
+        to[i * step] = value == missing ? std::numeric_limits<float>::quiet_NaN() : value;
+      }
+    }
+    found->Add(own);
+  };
+  if (stride == sizeof(T) && step == 1) {
+    step = 1;
+    copy(sizeof(T));  // the compiler sees neighbours
+  } else {
+    copy(stride);
+  }
+}
+
+template <typename T>
+std::unique_ptr<HeldRows> HoldArray(ArrayView const& array, float missing, int threads) {
+  using Out = std::conditional_t<kIsKept<T>, T, float>;
+  auto const rows = static_cast<std::size_t>(array.shape[0]), columns = static_cast<std::size_t>(array.shape[1]);
+  Buffer<std::uint8_t> bytes{rows * columns * sizeof(Out)};
+  auto* const out = reinterpret_cast<Out*>(bytes.data());
+  bool const by_rows = std::abs(array.strides[1]) <= std::abs(array.strides[0]);
+  // An array in Fortran order is read by columns: in tiles of so many rows, whose places in the copy stay in the cache.
+  constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
+  std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
+  Found const found = LookAtChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
+    Found own;
+    auto const at = [&](std::size_t row, std::size_t column) {
+      return array.data + static_cast<std::int64_t>(row) * array.strides[0] +
+             static_cast<std::int64_t>(column) * array.strides[1];
+    };
+    if (by_rows) {
+      for (std::size_t row = begin; row < end; ++row) {
+        CopyValues<T>(at(row, 0), array.strides[1], columns, missing, out + row * columns, 1, &own);
+      }
+    } else {
+      for (std::size_t tile = begin; tile < end; tile += kTileRows) {
+        std::size_t const n = std::min(kTileRows, end - tile);
+        for (std::size_t column = 0; column < columns; ++column) {
+          CopyValues<T>(at(tile, column), array.strides[0], n, missing, out + tile * columns + column, columns, &own);
+        }
+      }
+    }
+    return own;
+  });
+  if (found.is_infinite) return nullptr;
+  DenseValues kind{nullptr, KindOf<T>()};
+  if (kIsKept<T>) kind.missing = missing;
+  return std::make_unique<HeldArray>(std::move(bytes), kind, rows, static_cast<FeatureIndex>(columns), found.present,
+                                     threads);
+}
+
+/// Stored values of sparse rows.
+class HeldEntries final : public HeldRows {
+ public:
+  HeldEntries(Buffer<std::uint64_t> offsets, Buffer<Entry> entries, FeatureIndex features)
+      : offsets_{std::move(offsets)}, entries_{std::move(entries)}, features_{features} {}
+
+  std::uint64_t rows() const override { return offsets_.size() - 1; }
+  FeatureIndex features() const override { return features_; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { visit(All()); }
+  std::uint64_t present() const override { return offsets_[rows()]; }
+  std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const override;
+
+  /// The rows as one batch.
+  RowBatch All() const { return {0, {offsets_.data(), offsets_.size()}, {entries_.data(), offsets_[rows()]}}; }
+
+ private:
+  Buffer<std::uint64_t> offsets_;  ///< [rows + 1]
+  Buffer<Entry> entries_;
+  FeatureIndex features_;
+};
+
+/// Makes offsets of the sizes that stand in offsets[1 …].
+void AddUp(Buffer<std::uint64_t>* offsets) {
+  (*offsets)[0] = 0;
+  for (std::size_t row = 1; row < offsets->size(); ++row) (*offsets)[row] += (*offsets)[row - 1];
+}
+
+std::unique_ptr<HeldRows> HeldEntries::Slice(Span<std::int32_t const> numbers, int threads) const {
+  CheckNumbers(numbers, rows());
+  RowBatch const all = All();
+  Buffer<std::uint64_t> offsets{numbers.size() + 1};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    offsets[i + 1] = all.row(static_cast<std::uint64_t>(numbers[i])).size();
+  }
+  AddUp(&offsets);
+  Buffer<Entry> entries{offsets[numbers.size()]};
+  constexpr std::size_t kGrain = 1 << 10;  // rows
+  ParallelChunks(threads, numbers.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      auto const row = all.row(static_cast<std::uint64_t>(numbers[i]));
+      std::copy(row.begin(), row.end(), entries.data() + offsets[i]);
+    }
+  });
+  return std::make_unique<HeldEntries>(std::move(offsets), std::move(entries), features_);
+}
+
+/// Rows without the values that are NaN.
+std::unique_ptr<HeldRows> WithoutMissing(HeldEntries const& all, int threads) {
+  constexpr std::size_t kGrain = 1 << 10;  // rows
+  RowBatch const batch = all.All();
+  auto const is_there = [](Entry const& e) { return !std::isnan(e.value); };
+  Buffer<std::uint64_t> offsets{all.rows() + 1};
+  ParallelChunks(threads, all.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      auto const entries = batch.row(row);
+      offsets[row + 1] = static_cast<std::uint64_t>(std::count_if(entries.begin(), entries.end(), is_there));
+    }
+  });
+  AddUp(&offsets);
+  Buffer<Entry> kept{offsets[all.rows()]};
+  ParallelChunks(threads, all.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      auto const entries = batch.row(row);
+      std::copy_if(entries.begin(), entries.end(), kept.data() + offsets[row], is_there);
+    }
+  });
+  return std::make_unique<HeldEntries>(std::move(offsets), std::move(kept), all.features());
+}
+
+/// `most`: no more values are stored than so many.
+std::unique_ptr<HeldRows> HoldEntries(RowSource const& source, std::uint64_t most, int threads) {
+  Buffer<std::uint64_t> offsets{source.rows() + 1};
+  Buffer<Entry> entries{most};
+  std::atomic<bool> is_infinite{false}, has_missing{false};
+  std::uint64_t next = 0;
+  offsets[0] = 0;
+  source.ForEachBatch([&](RowBatch const& batch) {
+    constexpr std::size_t kGrain = 1 << 14;  // entries
+    for (std::size_t i = 1; i <= batch.rows(); ++i) offsets[batch.first_row + i] = next + batch.offsets[i];
+    ParallelChunks(threads, batch.entries.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      bool infinite = false, missing = false;
+      for (std::size_t i = begin; i < end; ++i) {
+        Entry const e = batch.entries[i];
+        missing |= std::isnan(e.value);
+        infinite |= std::isinf(e.value);
+        entries[next + i] = e;
+      }
+      if (infinite) is_infinite = true;
+      if (missing) has_missing = true;
+    });
+    next += batch.entries.size();
+  });
+  if (is_infinite) return nullptr;
+  auto held = std::make_unique<HeldEntries>(std::move(offsets), std::move(entries), source.features());
+  return has_missing ? WithoutMissing(*held, threads) : std::move(held);
+}
+
+}  // namespace
+
+std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads) {
+  if (arrays.indptr != nullptr) {
+    try {
+      auto const source = MakeArrayRows(arrays, missing, threads);
+      if (source == nullptr) return nullptr;
+      auto const most = static_cast<std::uint64_t>(ParseArray(arrays.values, 1)->shape[0]);
+      return HoldEntries(*source, most, threads);
+    } catch (InvalidArgument const&) {  // no CSR matrix
+      return nullptr;
+    }
+  }
+  auto const array = ParseArray(arrays.values, 2);
+  if (!array || array->data == nullptr || array->shape[0] == 0 || array->shape[1] == 0) return nullptr;
+  if (array->shape[1] > std::numeric_limits<std::int32_t>::max()) return nullptr;
+  std::unique_ptr<HeldRows> held;
+  WithType(array->type, [&](auto type) { held = HoldArray<decltype(type)>(*array, missing, threads); });
+  return held;
+}
+
+std::unique_ptr<HeldRows> HoldRows(Buffer<std::uint8_t> floats, std::uint64_t rows, FeatureIndex features,
+                                   int threads) {
+  DenseValues const kind{floats.data()};
+  Found const found = Look(kind, rows * features, threads);
+  if (found.is_infinite) return nullptr;
+  return std::make_unique<HeldArray>(std::move(floats), kind, rows, features, found.present, threads);
+}
+
+}  // namespace xgbgpu::plugin

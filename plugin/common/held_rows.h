@@ -1,0 +1,40 @@
+/// A copy of the rows that a user made a matrix of: what a HeldMatrix has until stock code asks for pages.
+#ifndef XGBGPU_PLUGIN_HELD_ROWS_H_
+#define XGBGPU_PLUGIN_HELD_ROWS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "api_call.h"
+#include "core/buffer.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu::plugin {
+
+/// Rows that own their values. No value is infinite. Immutable.
+class HeldRows : public RowSource {
+ public:
+  /// Values that are not missing.
+  virtual std::uint64_t present() const = 0;
+  /// The rows of these numbers, in their order. Throws InvalidArgument for a row that does not exist.
+  virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
+};
+
+/// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; CSR ones as
+/// entries. Values equal to `missing`, and NaNs, are missing.
+///
+/// Null for what is left to stock code: arrays that MakeArrayRows does not take, without rows or columns, at a null
+/// address, with infinite values, or which are no CSR matrix. Stock code has the words for what is wrong with them.
+///
+/// Memory  4 bytes a value, or 1 or 2; CSR: 8 bytes a stored value, and 8 a row
+/// Cost    a pass over the array (CSR: two), by `threads` threads
+/// Throws  OutOfHostMemory; dmlc::Error for a text that is no array interface
+std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
+
+/// Takes the bytes of an array of float32, [rows, features], NaN where a value is missing. Null if a value is infinite.
+std::unique_ptr<HeldRows> HoldRows(Buffer<std::uint8_t> floats, std::uint64_t rows, FeatureIndex features, int threads);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_HELD_ROWS_H_

@@ -1,0 +1,150 @@
+#include "host/held_matrix.h"
+
+#include <xgboost/json.h>
+#include <xgboost/logging.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "common/boundary.h"
+#include "common/next_function.h"
+#include "core/parallel.h"
+#include "host/host.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Writes the rows into a page that has none.
+void FillPage(HeldRows const& rows, int threads, xgboost::SparsePage* page) {
+  auto& offsets = page->offset.HostVector();
+  auto& entries = page->data.HostVector();
+  offsets.assign(rows.rows() + 1, 0);
+  entries.resize(rows.present());
+  std::uint64_t next = 0;
+  rows.ForEachBatch([&](RowBatch const& batch) {
+    constexpr std::size_t kGrain = 1 << 10;  // rows
+    auto* const sizes = offsets.data() + batch.first_row + 1;
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        auto const row = batch.row(i);
+        sizes[i] = static_cast<std::size_t>(
+            std::count_if(row.begin(), row.end(), [](Entry const& e) { return !std::isnan(e.value); }));
+      }
+    });
+    for (std::size_t i = 0; i < batch.rows(); ++i) next = sizes[i] += next;
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        xgboost::Entry* to = entries.data() + sizes[static_cast<std::ptrdiff_t>(i) - 1];
+        for (Entry const& e : batch.row(i)) {
+          if (!std::isnan(e.value)) *to++ = {e.feature, e.value};
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+HeldMatrix::HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::unique_ptr<HeldRows const> rows)
+    : lender_{std::move(lender)}, rows_{std::move(rows)} {
+  xgboost::MetaInfo& info = lender_->Info();
+  info.num_row_ = rows_->rows();
+  info.num_nonzero_ = rows_->present();
+}
+
+std::shared_ptr<HeldRows const> HeldMatrix::rows() const {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  return rows_;
+}
+
+std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  if (rows_ == nullptr) return lender_;
+  LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a matrix of " << rows_->rows() << " rows and "
+            << rows_->features() << " columns: its page of " << sizeof(xgboost::Entry) * rows_->present()
+            << " bytes is made now";
+  AtBoundary("making XGBoost's page of a matrix", [&] {
+    for (auto const& page : lender_->GetBatches<xgboost::SparsePage>()) {
+      // XGBoost hands its only page out for reading. It has no row, and nobody reads it before this function returns.
+      FillPage(*rows_, Ctx()->Threads(), const_cast<xgboost::SparsePage*>(&page));
+    }
+  });
+  rows_ = nullptr;
+  return lender_;
+}
+
+xgboost::DMatrix* HeldMatrix::Slice(xgboost::common::Span<std::int32_t const> numbers) {
+  auto const own = rows();
+  if (own == nullptr) return lender_->Slice(numbers);
+  return AtBoundary("slicing a matrix", [&] {
+    auto sliced = own->Slice({numbers.data(), numbers.size()}, Ctx()->Threads());
+    std::shared_ptr<xgboost::DMatrix> lender{lender_->Slice({})};
+    lender->Info() = Info().Slice(numbers);
+    return new HeldMatrix{std::move(lender), std::move(sliced)};
+  });
+}
+
+xgboost::BatchSet<xgboost::SparsePage> HeldMatrix::GetRowBatches() {
+  return Stock("rows")->GetBatches<xgboost::SparsePage>();
+}
+xgboost::BatchSet<xgboost::CSCPage> HeldMatrix::GetColumnBatches() {
+  return Stock("columns")->GetBatches<xgboost::CSCPage>();
+}
+xgboost::BatchSet<xgboost::SortedCSCPage> HeldMatrix::GetSortedColumnBatches() {
+  return Stock("sorted columns")->GetBatches<xgboost::SortedCSCPage>();
+}
+xgboost::BatchSet<xgboost::EllpackPage> HeldMatrix::GetEllpackBatches(xgboost::BatchParam const& param) {
+  return Stock("bins")->GetBatches<xgboost::EllpackPage>(param);
+}
+xgboost::BatchSet<xgboost::GHistIndexMatrix> HeldMatrix::GetGradientIndex(xgboost::BatchParam const& param) {
+  return Stock("bins")->GetBatches<xgboost::GHistIndexMatrix>(param);
+}
+xgboost::BatchSet<xgboost::ExtSparsePage> HeldMatrix::GetExtBatches(xgboost::BatchParam const&) {
+  return Stock("values")->GetBatches<xgboost::ExtSparsePage>();
+}
+
+HeldMatrix* AsHeld(xgboost::DMatrix* data) { return dynamic_cast<HeldMatrix*>(data); }
+
+int ThreadsOfMatrix(int nthread) {
+  HostContext context;
+  context.nthread = nthread;
+  return context.Threads();
+}
+
+MatrixConfig ReadMatrixConfig(char const* json) {
+  xgboost::Json const config = xgboost::Json::Load(xgboost::StringView{json});
+  auto const& members = xgboost::get<xgboost::Object const>(config);
+  auto const missing = members.find("missing");
+  CHECK(missing != members.cend()) << "no member \"missing\"";
+  MatrixConfig result{0.0F, 0};
+  if (xgboost::IsA<xgboost::Integer>(missing->second)) {
+    result.missing = static_cast<float>(xgboost::get<xgboost::Integer const>(missing->second));
+  } else {
+    result.missing = xgboost::get<xgboost::Number const>(missing->second);
+  }
+  auto const nthread = members.find("nthread");
+  if (nthread != members.cend()) {
+    result.nthread = static_cast<int>(xgboost::get<xgboost::Integer const>(nthread->second));
+  }
+  return result;
+}
+
+DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread) {
+  static auto* const kMake = NextFunction<decltype(XGDMatrixCreateFromMat_omp)>("XGDMatrixCreateFromMat_omp");
+  float const nothing = 0;
+  DMatrixHandle handle = nullptr;
+  if (kMake(&nothing, 0, rows->features(), std::numeric_limits<float>::quiet_NaN(), &handle, nthread) != 0) {
+    return nullptr;
+  }
+  // A handle is a pointer to the matrix's owner.
+  auto* const owner = static_cast<std::shared_ptr<xgboost::DMatrix>*>(handle);
+  *owner = std::make_shared<HeldMatrix>(*owner, std::move(rows));
+  return handle;
+}
+
+}  // namespace xgbgpu::plugin
