@@ -32,10 +32,10 @@ class Table:
     def _check(self, function: str, *arguments: Any) -> None:
         from xgboost.core import _check_call
 
-        _check_call(self._library.functions[function](*arguments))
+        _check_call(self._library.function(function)(*arguments))
 
     def _describe(self) -> None:
-        has = json.loads(self._library.functions["XGBGPUTableDescribe"](self._handle))
+        has = json.loads(self._library.function("XGBGPUTableDescribe")(self._handle))
         self.names: List[str] = has["names"]
         self.types: List[str] = has["types"]
         self.shape: Tuple[int, int] = (has["rows"], has["columns"])
@@ -43,7 +43,7 @@ class Table:
 
     def __del__(self) -> None:
         if self._handle:
-            self._library.functions["XGBGPUTableFree"](self._handle)
+            self._library.function("XGBGPUTableFree")(self._handle)
 
     def array(self, of_info: bool = False) -> Any:
         """The values as an array of numpy's, which keeps the table's memory. `of_info`: numbers of 8 bytes."""

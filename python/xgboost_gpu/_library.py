@@ -98,23 +98,27 @@ class Library:
     def __init__(self, path: str) -> None:
         self.path = path
         self._handle = ctypes.CDLL(path)
-        self.functions: Dict[str, Any] = {}  #: those of xgboost_gpu.h, by name
-        for name, (result, arguments) in PROTOTYPES.items():
-            function = self.functions[name] = getattr(self._handle, name)
-            function.restype, function.argtypes = result, arguments
+        told = ("XGBGPUBuildInfo", "XGBGPUDeviceInfo", "XGBGPUMemoryReport")
+        self._functions = {name: self.function(name) for name in told}
+
+    def function(self, name: str) -> Any:
+        """A function of xgboost_gpu.h."""
+        function = getattr(self._handle, name)
+        function.restype, function.argtypes = PROTOTYPES[name]
+        return function
 
     def what_was_built(self) -> Dict[str, Any]:
         """What the library says of itself. Touches no device, so that a process may fork after it."""
-        return json.loads(self.functions["XGBGPUBuildInfo"]())
+        return json.loads(self._functions["XGBGPUBuildInfo"]())
 
     def build_info(self) -> BuildInfo:
         """What the library says of itself and of devices, and its path."""
-        found = json.loads(self.functions["XGBGPUDeviceInfo"]())
+        found = json.loads(self._functions["XGBGPUDeviceInfo"]())
         return {**self.what_was_built(), **found, "library": self.path}
 
     def memory_report(self) -> List[TrainingMemory]:
         """What the trainings of this process hold."""
-        return json.loads(self.functions["XGBGPUMemoryReport"]())
+        return json.loads(self._functions["XGBGPUMemoryReport"]())
 
     def stand_in_front_of(self, other: ctypes.CDLL) -> None:
         """Has Python call XGBoost's functions through ours of the same names, which tell the library of each call."""
