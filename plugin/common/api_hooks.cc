@@ -10,6 +10,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 #include "array_rows.h"
 #include "boundary.h"
 #include "core/message.h"
+#include "device_arrays.h"
 #include "driver/host_span.h"
 #include "fail.h"
 #include "host_version.h"
@@ -178,6 +180,16 @@ void CheckCommunicator(char const* config) {
   }
 }
 
+constexpr char kReadingArray[] = "reading an array on a GPU";
+
+/// Calls set(array), with a copy on the host if the array of n values is on a device.
+template <typename T, typename Set>
+int WithHostArray(T const* array, bst_ulong n, Set&& set) {
+  std::optional<HostArray> host;
+  bool const passes = Passes(kReadingArray, [&] { host.emplace(array, n, sizeof(T)); });
+  return passes ? set(host ? static_cast<T const*>(host->data()) : array) : -1;
+}
+
 /// Calls load() if check() does not throw.
 template <typename Check, typename Load>
 int CheckedLoad(Check&& check, Load&& load) {
@@ -203,10 +215,13 @@ using xgbgpu::plugin::CheckModelFile;
 using xgbgpu::plugin::CheckRabitArgument;
 using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
+using xgbgpu::plugin::HostArray;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kCommunicator;
+using xgbgpu::plugin::kReadingArray;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
+using xgbgpu::plugin::WithHostArray;
 
 extern "C" {
 
@@ -247,32 +262,46 @@ XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* ind
 XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixSetInfoFromInterface)>("XGDMatrixSetInfoFromInterface");
   EpochScope scope;
-  return kNext(data, field, array);
+  std::optional<HostArray> host;
+  bool const passes = Passes(kReadingArray, [&] { host.emplace(array); });
+  return passes ? kNext(data, field, host ? host->text() : array) : -1;
 }
 
 XGBGPU_EXPORT int XGDMatrixSetFloatInfo(DMatrixHandle data, char const* field, float const* array, bst_ulong n) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
   EpochScope scope;
-  return kNext(data, field, array, n);
+  return WithHostArray(array, n, [&](float const* host) { return kNext(data, field, host, n); });
 }
 
 XGBGPU_EXPORT int XGDMatrixSetUIntInfo(DMatrixHandle data, char const* field, unsigned const* array, bst_ulong n) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixSetUIntInfo)>("XGDMatrixSetUIntInfo");
   EpochScope scope;
-  return kNext(data, field, array, n);
+  return WithHostArray(array, n, [&](unsigned const* host) { return kNext(data, field, host, n); });
 }
 
 XGBGPU_EXPORT int XGDMatrixSetDenseInfo(DMatrixHandle data, char const* field, void const* array, bst_ulong n,
                                         int type) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixSetDenseInfo)>("XGDMatrixSetDenseInfo");
   EpochScope scope;
-  return kNext(data, field, array, n, type);
+  auto const set = [&](auto const* host) { return kNext(data, field, host, n, type); };
+  switch (type) {  // what the fourth argument of XGBoost's function means
+    case 1:
+      return WithHostArray(static_cast<float const*>(array), n, set);
+    case 2:
+      return WithHostArray(static_cast<double const*>(array), n, set);
+    case 3:
+      return WithHostArray(static_cast<std::uint32_t const*>(array), n, set);
+    case 4:
+      return WithHostArray(static_cast<std::uint64_t const*>(array), n, set);
+    default:
+      return kNext(data, field, array, n, type);
+  }
 }
 
 XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, bst_ulong n) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixSetGroup)>("XGDMatrixSetGroup");
   EpochScope scope;
-  return kNext(data, group, n);
+  return WithHostArray(group, n, [&](unsigned const* host) { return kNext(data, host, n); });
 }
 
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,

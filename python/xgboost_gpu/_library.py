@@ -30,6 +30,15 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixCreateFromMat_omp",
     "XGDMatrixCreateFromCSR",
     "XGDMatrixSaveBinary",
+    "XGDMatrixCreateFromCudaArrayInterface",
+    "XGDMatrixCreateFromCudaColumnar",
+    "XGDMatrixFree",
+    "XGProxyDMatrixSetDataCudaArrayInterface",
+    "XGProxyDMatrixSetDataCudaColumnar",
+    "XGBoosterPredictFromCudaArray",
+    "XGBoosterPredictFromCudaColumnar",
+    "XGBoosterPredictFromCUDAArray",
+    "XGBoosterPredictFromCUDAColumnar",
     "XGDMatrixSetInfoFromInterface",
     "XGDMatrixSetFloatInfo",
     "XGDMatrixSetUIntInfo",
@@ -123,8 +132,10 @@ class Library:
     def stand_in_front_of(self, other: ctypes.CDLL) -> None:
         """Has Python call XGBoost's functions through ours of the same names, which tell the library of each call."""
         for name in FUNCTIONS_IN_FRONT:
-            theirs, ours = getattr(other, name), getattr(self._handle, name)
-            ours.argtypes, ours.restype = theirs.argtypes, theirs.restype
+            ours = getattr(self._handle, name)
+            theirs = getattr(other, name, None)  # XGBoost's header has names that its library has not
+            if theirs is not None:
+                ours.argtypes, ours.restype = theirs.argtypes, theirs.restype
             setattr(other, name, ours)
 
     def shares_xgboost_with(self, other: ctypes.CDLL) -> bool:

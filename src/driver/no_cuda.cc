@@ -2,6 +2,8 @@
 
 #include "core/message.h"
 #include "driver/backend.h"
+#include "driver/device_pointer.h"
+#include "driver/device_rows.h"
 #include "predict/predictor.h"
 #include "xgbgpu/devices.h"
 
@@ -50,5 +52,20 @@ void PredictInteractionsOnDevice(RowSource const&, PathForest const&, std::size_
                                  int) {
   ThrowNoCuda();
 }
+
+namespace {
+
+[[noreturn]] void ThrowNoArrays() {
+  throw Unsupported{
+      "An array is in the memory of a GPU, but this build of xgboost-gpu has no CUDA backend; allowed here: arrays of "
+      "the host"};
+}
+
+}  // namespace
+
+int DeviceOf(void const* address) { return IsDeviceMemory(address) ? 0 : kHostMemory; }
+std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const&, float) { ThrowNoArrays(); }
+void CopyFromDevice(void const*, std::size_t, std::uintptr_t, void*) { ThrowNoArrays(); }
+std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const*, std::size_t, int) { ThrowNoArrays(); }
 
 }  // namespace xgbgpu

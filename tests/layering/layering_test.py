@@ -171,7 +171,7 @@ def functions_in_front(root: Path) -> List[str]:
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
     exported = r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\("
-    code = names("plugin/common/api_hooks.cc", exported) | names("plugin/common/matrix_hooks.cc", exported)
+    code = set().union(*(names(f"plugin/common/{kind}_hooks.cc", exported) for kind in ("api", "device", "matrix")))
     others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
               "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
     if not code:

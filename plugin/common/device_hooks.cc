@@ -1,0 +1,146 @@
+/// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses. docs/adr/0019-the-users-array.md
+#include <xgboost/c_api.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "device_arrays.h"
+#include "driver/device_rows.h"
+#include "fail.h"
+#include "host/held_matrix.h"
+#include "next_function.h"
+#include "xgboost_gpu.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+int MakeMatrix(char const* arrays, char const* config, DMatrixHandle* out) {
+  MatrixConfig read{};
+  std::unique_ptr<HeldRows> rows;
+  bool const passes = Passes("reading an array on a GPU", [&] {
+    if (arrays == nullptr || config == nullptr || out == nullptr) throw InvalidArgument{"A pointer is null"};
+    read = ReadMatrixConfig(config);
+    rows = HoldDeviceRows(arrays, read.missing);
+  });
+  if (!passes) return -1;
+  DMatrixHandle const made = MakeHeldMatrix(std::move(rows), read.nthread);
+  if (made == nullptr) return -1;
+  *out = made;
+  return 0;
+}
+
+/// Batches on the host of arrays on a GPU, by the proxy that points to them: until its next batch, or its end.
+class BatchesOnHost {
+ public:
+  static BatchesOnHost& Instance() {
+    static auto* const kInstance = new BatchesOnHost;  // never destroyed: matrices may be freed at the very end
+    return *kInstance;
+  }
+  HostTable const& Keep(DMatrixHandle proxy, HostTable table) {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    return tables_[proxy] = std::move(table);
+  }
+  void Drop(DMatrixHandle proxy) {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    tables_.erase(proxy);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<DMatrixHandle, HostTable> tables_;
+};
+
+int SetBatch(DMatrixHandle proxy, char const* arrays) {
+  std::string text;
+  bool const passes = Passes("reading an array on a GPU", [&] {
+    if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
+    text = BatchesOnHost::Instance().Keep(proxy, BringToHost(arrays)).text();
+  });
+  return passes ? XGProxyDMatrixSetDataDense(proxy, text.c_str()) : -1;
+}
+
+/// Predicts, and brings the results to the device of the values, where they stay until this thread's next prediction.
+int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatrixHandle info, bst_ulong const** shape,
+            bst_ulong* dimensions, float const** out) {
+  thread_local std::unique_ptr<DeviceFloats> results;
+  HostTable values;
+  int device = kHostMemory;
+  bool const passes = Passes("reading an array on a GPU", [&] {
+    if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
+    device = DeviceOf(ParseDeviceTable(arrays).columns.front().data);
+    values = BringToHost(arrays);
+  });
+  if (!passes) return -1;
+  std::string const text = values.text();
+  if (XGBoosterPredictFromDense(booster, text.c_str(), config, info, shape, dimensions, out) != 0) return -1;
+  return Passes("bringing predictions to a GPU",
+                [&] {
+                  std::size_t n = 1;
+                  for (bst_ulong d = 0; d < *dimensions; ++d) n *= (*shape)[d];
+                  results = nullptr;
+                  results = CopyFloatsToDevice(*out, n, device);
+                  *out = results->data();
+                })
+             ? 0
+             : -1;
+}
+
+}  // namespace
+
+}  // namespace xgbgpu::plugin
+
+extern "C" {
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCudaArrayInterface(char const* values, char const* config, DMatrixHandle* out) {
+  return xgbgpu::plugin::MakeMatrix(values, config, out);
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCudaColumnar(char const* columns, char const* config, DMatrixHandle* out) {
+  return xgbgpu::plugin::MakeMatrix(columns, config, out);
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaArrayInterface(DMatrixHandle proxy, char const* values) {
+  return xgbgpu::plugin::SetBatch(proxy, values);
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaColumnar(DMatrixHandle proxy, char const* columns) {
+  return xgbgpu::plugin::SetBatch(proxy, columns);
+}
+
+XGBGPU_EXPORT int XGDMatrixFree(DMatrixHandle data) {
+  static auto* const kNext = xgbgpu::plugin::NextFunction<decltype(XGDMatrixFree)>("XGDMatrixFree");
+  xgbgpu::plugin::BatchesOnHost::Instance().Drop(data);
+  return kNext(data);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromCudaArray(BoosterHandle booster, char const* values, char const* config,
+                                                DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                                float const** out) {
+  return xgbgpu::plugin::Predict(booster, values, config, info, shape, dimensions, out);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromCudaColumnar(BoosterHandle booster, char const* columns, char const* config,
+                                                   DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                                   float const** out) {
+  return xgbgpu::plugin::Predict(booster, columns, config, info, shape, dimensions, out);
+}
+
+// XGBoost's library exports the two under names that its header does not have.
+
+XGBGPU_EXPORT int XGBoosterPredictFromCUDAArray(BoosterHandle booster, char const* values, char const* config,
+                                                DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                                float const** out) {
+  return xgbgpu::plugin::Predict(booster, values, config, info, shape, dimensions, out);
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromCUDAColumnar(BoosterHandle booster, char const* columns, char const* config,
+                                                   DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                                   float const** out) {
+  return xgbgpu::plugin::Predict(booster, columns, config, info, shape, dimensions, out);
+}
+
+}  // extern "C"

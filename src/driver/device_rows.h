@@ -1,0 +1,81 @@
+/// Arrays of the user in the memory of a CUDA device: found, copied into rows of ours, copied to the host.
+/// docs/adr/0019-the-users-array.md
+#ifndef XGBGPU_DRIVER_DEVICE_ROWS_H_
+#define XGBGPU_DRIVER_DEVICE_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu {
+
+enum class NumberType : std::uint8_t {
+  kInt8,
+  kUInt8,  ///< bool, too
+  kInt16,
+  kUInt16,
+  kInt32,
+  kUInt32,
+  kInt64,
+  kUInt64,
+  kFloat16,
+  kFloat32,
+  kFloat64,
+};
+
+/// A column of numbers on a device.
+struct DeviceColumn {
+  void const* data;     ///< the value of the first row
+  std::int64_t stride;  ///< bytes from one row to the next
+  NumberType type;
+  /// Null, or a bitmap on the same device: bit r % 8 of byte r / 8 is 1 if row r has a value.
+  std::uint8_t const* valid;
+};
+
+/// Columns of the same number of rows.
+struct DeviceTable {
+  std::vector<DeviceColumn> columns;
+  std::uint64_t rows;
+  /// The CUDA stream that writes the values, as in the CUDA array interface: 1 and 2 are the default streams, others
+  /// are handles; 0: they have been written.
+  std::uintptr_t stream{0};
+};
+
+/// The device in whose memory `address` is, or kHostMemory. Does not start CUDA: a process that has not used it has no
+/// such memory.
+int DeviceOf(void const* address);
+
+/// Rows in the memory of a device. `dense` says where. ForEachBatch brings them to the host, 16 MiB at a time.
+class DeviceRows : public RowSource {
+ public:
+  virtual std::uint64_t present() const = 0;     ///< values that are not missing
+  virtual bool has_infinite() const = 0;         ///< is one of them infinite? Then `dense` says nothing.
+  virtual void CopyToHost(float* to) const = 0;  ///< to: [rows, features], NaN where a value is missing
+};
+
+/// Copies the table to rows of float32 on the device of its first column. Values equal to `missing`, and NaNs, are
+/// missing.
+///
+/// Memory  4 bytes a value on the device
+/// Throws  InvalidArgument (an address, of values or of a bitmap, that is no memory of that device, or a column that
+///         ends beyond the memory that begins there), OutOfDeviceMemory, DeviceError;
+///         Unsupported in a build without CUDA
+std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
+
+/// Copies `bytes` bytes from a device to the host, after what `stream` (DeviceTable::stream) has to do.
+void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to);
+
+/// Floats on a device, for callers who read them there.
+class DeviceFloats {
+ public:
+  virtual ~DeviceFloats() = default;
+  virtual float const* data() const = 0;
+};
+std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const* from, std::size_t n, int device);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_DRIVER_DEVICE_ROWS_H_

@@ -1,0 +1,263 @@
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/array_source.h"
+#include "core/buffer.h"
+#include "core/device.h"
+#include "core/grid.h"
+#include "core/message.h"
+#include "driver/device_pointer.h"
+#include "driver/device_rows.h"
+
+namespace xgbgpu {
+
+namespace {
+
+constexpr int kTile = 32;  // rows and columns that a block copies at a time
+constexpr int kTileLines = 8;
+
+/// What the copy counts.
+struct Counts {
+  unsigned long long present;
+  unsigned long long infinite;
+};
+
+template <typename T>
+__device__ float Load(void const* address) {
+  return static_cast<float>(*static_cast<T const*>(address));
+}
+
+__device__ float ValueAt(DeviceColumn const& column, std::uint64_t row) {
+  bool const is_there = column.valid == nullptr || (column.valid[row / 8] >> (row % 8) & 1) != 0;
+  if (!is_there) return nanf("");
+  void const* const at = static_cast<char const*>(column.data) + static_cast<std::int64_t>(row) * column.stride;
+  switch (column.type) {
+    case NumberType::kInt8:
+      return Load<std::int8_t>(at);
+    case NumberType::kUInt8:
+      return Load<std::uint8_t>(at);
+    case NumberType::kInt16:
+      return Load<std::int16_t>(at);
+    case NumberType::kUInt16:
+      return Load<std::uint16_t>(at);
+    case NumberType::kInt32:
+      return Load<std::int32_t>(at);
+    case NumberType::kUInt32:
+      return Load<std::uint32_t>(at);
+    case NumberType::kInt64:
+      return Load<std::int64_t>(at);
+    case NumberType::kUInt64:
+      return Load<std::uint64_t>(at);
+    case NumberType::kFloat16:
+      return __half2float(*static_cast<__half const*>(at));
+    case NumberType::kFloat32:
+      return Load<float>(at);
+    default:
+      return Load<double>(at);
+  }
+}
+
+/// Copies tiles of 32 rows and columns. by_columns: neighbouring rows are neighbours in memory, so that threads read
+/// down a column and write along a row.
+__global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, FeatureIndex columns, bool by_columns,
+                                float missing, float* out, Counts* counts) {
+  __shared__ float tile[kTile][kTile + 1];
+  std::uint64_t const column_tiles = (columns + std::uint64_t{kTile} - 1) / kTile;
+  std::uint64_t const tiles = (rows + kTile - 1) / kTile * column_tiles;
+  unsigned present = 0, infinite = 0;
+  for (std::uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    std::uint64_t const first_row = t / column_tiles * kTile, first_column = t % column_tiles * kTile;
+    for (int line = threadIdx.y; line < kTile; line += kTileLines) {
+      int const r = by_columns ? threadIdx.x : line, c = by_columns ? line : threadIdx.x;
+      if (first_row + r >= rows || first_column + c >= columns) continue;
+      float value = ValueAt(table[first_column + c], first_row + r);
+      if (value == missing) value = nanf("");
+      present += isnan(value) ? 0 : 1;
+      infinite += isinf(value) ? 1 : 0;
+      tile[r][c] = value;
+    }
+    __syncthreads();
+    for (int r = threadIdx.y; r < kTile; r += kTileLines) {
+      std::uint64_t const row = first_row + r, column = first_column + threadIdx.x;
+      if (row < rows && column < columns) out[row * columns + column] = tile[r][threadIdx.x];
+    }
+    __syncthreads();
+  }
+  present = __reduce_add_sync(0xFFFFFFFFU, present);
+  infinite = __reduce_add_sync(0xFFFFFFFFU, infinite);
+  if (threadIdx.x == 0) {
+    atomicAdd(&counts->present, static_cast<unsigned long long>(present));
+    if (infinite != 0) atomicAdd(&counts->infinite, static_cast<unsigned long long>(infinite));
+  }
+}
+
+std::size_t BytesOf(NumberType type) {
+  switch (type) {
+    case NumberType::kInt8:
+    case NumberType::kUInt8:
+      return 1;
+    case NumberType::kInt16:
+    case NumberType::kUInt16:
+    case NumberType::kFloat16:
+      return 2;
+    case NumberType::kInt32:
+    case NumberType::kUInt32:
+    case NumberType::kFloat32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+int OrdinalOf(void const* address) {
+  if (!IsDeviceMemory(address)) return kHostMemory;
+  cudaPointerAttributes attributes{};
+  CheckCuda(cudaPointerGetAttributes(&attributes, address), "asking whose memory an array is");
+  return attributes.device;
+}
+
+/// Throws unless [address, address + bytes) is memory of the device. first: its lowest byte.
+void CheckMemory(std::size_t column, char const* what, void const* first, std::size_t bytes, int device) {
+  int const found = OrdinalOf(first);
+  if (found != device) {
+    Throw<InvalidArgument>(
+        "Column ", column, " of an array on a GPU has ", what, " at an address that is ",
+        found == kHostMemory ? std::string{"no memory of a CUDA device"} : "memory of device " + std::to_string(found),
+        "; allowed: memory of one device, here of device ", device);
+  }
+  // The last byte must be memory of the device, too. (Whether it is the same array nobody can tell.)
+  if (bytes > 1 && OrdinalOf(static_cast<char const*>(first) + bytes - 1) != device) {
+    Throw<InvalidArgument>("Column ", column, " of an array on a GPU has ", what, " of ", bytes,
+                           " bytes, which leave the memory of device ", device, "; check its shape and strides");
+  }
+}
+
+void CheckTable(DeviceTable const& table, int device) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    DeviceColumn const& column = table.columns[c];
+    std::int64_t const reach = column.stride * static_cast<std::int64_t>(table.rows - 1);
+    char const* const first = static_cast<char const*>(column.data) + std::min<std::int64_t>(0, reach);
+    CheckMemory(c, "values", first, static_cast<std::size_t>(std::abs(reach)) + BytesOf(column.type), device);
+    if (column.valid != nullptr) CheckMemory(c, "a mask", column.valid, (table.rows + 7) / 8, device);
+  }
+}
+
+/// Waits for what has been enqueued on a stream of somebody else's.
+void WaitForWriter(std::uintptr_t stream) {
+  if (stream == 0) return;
+  CheckCuda(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream)), "waiting for the stream of an array");
+}
+
+class CopiedRows final : public DeviceRows {
+ public:
+  CopiedRows(DeviceTable const& table, float missing, int device)
+      : rows_{table.rows}, features_{static_cast<FeatureIndex>(table.columns.size())}, device_{device} {
+    DeviceScope const scope{device_};
+    values_ = {&arena_, "values", rows_ * features_};
+    auto const columns = Upload(&arena_, "columns", table.columns.data(), table.columns.size());
+    Counts counts{0, 0};
+    auto const device_counts = Upload(&arena_, "counts", &counts, 1);
+    Stream const stream;
+    DeviceColumn const& first = table.columns.front();
+    bool const by_columns = std::abs(first.stride) == static_cast<std::int64_t>(BytesOf(first.type)) && features_ > 1;
+    std::uint64_t const tiles = (rows_ + kTile - 1) / kTile * ((features_ + std::uint64_t{kTile} - 1) / kTile);
+    unsigned const blocks = cuda::Blocks(tiles, 1, CurrentDeviceLimits(), 8);
+    CopyTableKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(columns.data(), rows_, features_, by_columns,
+                                                                    missing, values_.data(), device_counts.data());
+    CheckCuda(cudaGetLastError(), "copying an array on the device");
+    xgbgpu::CopyToHost(&counts, device_counts.data(), 1, stream, "copying an array on the device");
+    stream.Wait("copying an array on the device");
+    present_ = counts.present;
+    has_infinite_ = counts.infinite != 0;
+  }
+  ~CopiedRows() override {
+    DeviceScope const scope{device_};
+    values_ = {};
+  }
+
+  std::uint64_t rows() const override { return rows_; }
+  FeatureIndex features() const override { return features_; }
+  std::uint64_t present() const override { return present_; }
+  bool has_infinite() const override { return has_infinite_; }
+  std::optional<DenseValues> dense() const override {
+    DenseValues values{values_.data()};
+    values.device = device_;
+    return values;
+  }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    constexpr std::uint64_t kValues = 1 << 21;
+    std::uint64_t const most = std::clamp<std::uint64_t>(kValues / features_, 1, rows_);
+    Buffer<float> block{most * features_};
+    for (std::uint64_t first = 0; first < rows_; first += most) {
+      std::uint64_t const n = std::min(most, rows_ - first);
+      CopyRows(first, n, block.data());
+      ArraySource const source{{block.data()}, n, features_, 1};
+      source.ForEachBatch([&](RowBatch batch) {
+        batch.first_row += first;
+        visit(batch);
+      });
+    }
+  }
+  void CopyToHost(float* to) const override { CopyRows(0, rows_, to); }
+
+ private:
+  void CopyRows(std::uint64_t first, std::uint64_t n, float* to) const {
+    DeviceScope const scope{device_};
+    CheckCuda(cudaMemcpy(to, values_.data() + first * features_, n * features_ * sizeof(float), cudaMemcpyDeviceToHost),
+              "copying rows to the host");
+  }
+
+  std::uint64_t rows_;
+  FeatureIndex features_;
+  int device_;
+  std::uint64_t present_{0};
+  bool has_infinite_{false};
+  DeviceArena arena_{"Holding an array on the GPU", "a QuantileDMatrix, or fewer rows"};
+  DeviceBuffer<float> values_;
+};
+
+class CopiedFloats final : public DeviceFloats {
+ public:
+  CopiedFloats(float const* from, std::size_t n, int device) : device_{device} {
+    DeviceScope const scope{device_};
+    values_ = Upload(&arena_, "predictions", from, n);
+  }
+  ~CopiedFloats() override {
+    DeviceScope const scope{device_};
+    values_ = {};
+  }
+  float const* data() const override { return values_.data(); }
+
+ private:
+  int device_;
+  DeviceArena arena_{"Bringing predictions to the GPU", "fewer rows"};
+  DeviceBuffer<float> values_;
+};
+
+}  // namespace
+
+int DeviceOf(void const* address) { return OrdinalOf(address); }
+
+std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing) {
+  int const device = OrdinalOf(table.columns.front().data);
+  CheckTable(table, std::max(device, 0));
+  DeviceScope const scope{device};
+  WaitForWriter(table.stream);
+  return std::make_unique<CopiedRows>(table, missing, device);
+}
+
+void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to) {
+  int const device = OrdinalOf(from);
+  CheckMemory(0, "values", from, bytes, std::max(device, 0));
+  DeviceScope const scope{device};
+  WaitForWriter(stream);
+  CheckCuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying an array to the host");
+}
+
+std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const* from, std::size_t n, int device) {
+  return std::make_unique<CopiedFloats>(from, n, device);
+}
+
+}  // namespace xgbgpu
