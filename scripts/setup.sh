@@ -56,3 +56,12 @@ build() {
   cmake --preset $preset -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}"
   cmake --build --preset $preset --target "$1" --parallel "$(nproc)"
 }
+
+# bring_tables: pyarrow (of a version for Debian's numpy) and polars, which are no packages of Debian 12, in build/arrow,
+# where the tests of tables look for them. Those tests are skipped if pip cannot reach them.
+bring_tables() {
+  [ ! -d build/arrow/polars ] || return 0
+  say "Installing pyarrow and polars with pip, in build/arrow"
+  "$python" -m pip install -q --target build/arrow --no-deps pyarrow==15.0.2 polars==2.1.0 polars-runtime-32==2.1.0 ||
+    echo "pip cannot install them: tests that need them are skipped"
+}
