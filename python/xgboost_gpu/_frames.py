@@ -1,7 +1,8 @@
 """Tables of polars, pyarrow and others, and columns of pandas that stock XGBoost 1.7 refuses, as data and as labels.
 
-What stock's package converts itself is left to it. Of the rest, a table hands itself over by the Arrow C data interface
-(``__arrow_c_stream__``), and the library writes its values row by row; no value becomes a Python object.
+What stock's package converts itself is left to it, but for pyarrow's tables, of whose slices it reads the wrong rows.
+A table hands itself over by the Arrow C data interface (``__arrow_c_stream__``), and the library writes its values row
+by row; no value becomes a Python object.
 """
 
 import ctypes
@@ -14,6 +15,12 @@ from ._library import Library
 
 #: Feature types of columns that stock takes from a pyarrow table. It takes no names from one that has only these.
 NUMBERS = {"int", "float"}
+#: pandas' nullable types that stock does not know. All are integers.
+NULLABLE = {"Int8", "UInt8", "UInt16", "UInt32", "UInt64"}
+
+_address_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 
 
 class Table:
@@ -23,9 +30,7 @@ class Table:
         """`capsule`: what ``__arrow_c_stream__`` returns. `config`: see XGBGPUTableRead in xgboost_gpu.h."""
         self._library = library
         self._handle = ctypes.c_void_p()
-        address = ctypes.pythonapi.PyCapsule_GetPointer
-        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        stream = ctypes.c_void_p(address(capsule, b"arrow_array_stream"))
+        stream = ctypes.c_void_p(_address_in(capsule, b"arrow_array_stream"))
         self._check("XGBGPUTableRead", stream, json.dumps(config).encode(), ctypes.byref(self._handle))
         self._describe()
 
@@ -166,6 +171,13 @@ def _is_lazy(data: Any) -> bool:
     return _is_of(data, "polars", "LazyFrame")
 
 
+def _pyarrow_hands_over() -> bool:
+    """Whether pyarrow, which is there, is one that has the interface for Python: 14 or newer."""
+    import pyarrow
+
+    return hasattr(pyarrow.RecordBatchReader, "__arrow_c_stream__")
+
+
 class Frames:
     """Tells the data that this package converts from those that stock converts."""
 
@@ -179,10 +191,10 @@ class Frames:
         if isinstance(data, (ArrowFrame, PandasFrame)):
             return data
         if _is_lazy(data):
-            raise TypeError(f"The data are a polars.LazyFrame, a query without rows; allowed: what its .collect() returns")
+            raise TypeError("The data are a polars.LazyFrame, a query without rows; allowed: what its .collect() returns")
         if stock._is_pandas_df(data) or stock._is_pandas_series(data):
             return self._of_pandas(data)
-        if _is_of(data, "pyarrow", "Dataset"):
+        if _is_of(data, "pyarrow", "Dataset") and _pyarrow_hands_over():
             frame = ArrowFrame(self._library, lambda: data.scanner().to_reader().__arrow_c_stream__())
         elif not hasattr(data, "__arrow_c_stream__") or self._is_known(data):
             return None
@@ -219,14 +231,14 @@ class Frames:
 
         is_frame = stock._is_pandas_df(data)
         dtypes = list(data.dtypes) if is_frame else [data.dtype]
-        if any(self._is_on_arrow(dtype) for dtype in dtypes):
+        if any(self._is_on_arrow(dtype) for dtype in dtypes) and _pyarrow_hands_over():
             return self._of_pandas_on_arrow(data, is_frame)
         refused = [
             at
             for at, dtype in enumerate(dtypes)
             if dtype.name not in stock._pandas_dtype_mapper and not is_sparse(dtype) and not is_categorical_dtype(dtype)
         ]
-        if not refused or any(dtypes[at].name not in ("Int8", "UInt8", "UInt16", "UInt32", "UInt64") for at in refused):
+        if not refused or any(dtypes[at].name not in NULLABLE for at in refused):
             return None
         return PandasFrame(data if is_frame else data.to_frame(), refused, is_frame)
 

@@ -49,6 +49,10 @@ def test_only_the_c_interface_is_visible():
         "XGBGPUBuildInfo",
         "XGBGPUDeviceInfo",
         "XGBGPUMemoryReport",
+        "XGBGPUTableRead",
+        "XGBGPUTableDescribe",
+        "XGBGPUTableToDMatrix",
+        "XGBGPUTableFree",
         "XGBGPUVersion",
         # Of the names that XGBoost has: in front of its functions, for callers that find these first.
         "XGBoosterEvalOneIter",

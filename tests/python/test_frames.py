@@ -459,6 +459,7 @@ def test_polars_is_as_pandas(pl: Any, matrix: Callable) -> None:
         booster = train(data, 4)
         assert booster.save_raw("ubj") == expected.save_raw("ubj")
         assert np.array_equal(booster.inplace_predict(frame), booster.predict(xgb.DMatrix(frame, enable_categorical=True)))
+    assert_values(xgb.DMatrix(polars_frame(pl)[:0], enable_categorical=True), np.empty((0, 5), np.float32))
     part = xgb.DMatrix(polars_frame(pl)[100:150], enable_categorical=True)
     assert_values(part, values_of(xgb.DMatrix(pandas_frame()[100:150], enable_categorical=True)))
 
