@@ -79,7 +79,8 @@ inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> cons
   return groups;
 }
 
-/// GatherGroup from an array. It writes a tile's part of a column at once: one value here and one there would be slow.
+/// GatherGroup from an array of `n` rows; complete: nothing is missing in the group. It writes a tile's part of a column
+/// at once: one value here and one there would be slow.
 template <typename T, typename Values, typename Make>
 void GatherGroup(ArrayRows<Values> const& rows, std::uint64_t n, ColumnGroup const& group, bool complete, int threads,
                  Span<T> out, Make&& make) {
