@@ -23,6 +23,7 @@
 #include "quantile/quantile.h"
 #include "sample/sample.h"
 #include "split/split.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::bench {
 namespace {
@@ -65,20 +66,51 @@ void ReportBytes(benchmark::State& state, double bytes) {
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes * static_cast<double>(state.iterations())));
 }
 
-void Quantile(benchmark::State& state) {
-  Setup& d = Data();
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(host::ComputeCuts(*d.source, {}, d.max_bin, d.threads).values.data());
+/// What rows are given as.
+enum class Form { kEntries, kArray };
+
+/// Calls f(rows in that form, bytes that one reading of them moves).
+template <typename F>
+void WithRows(Setup const& d, Form form, F&& f) {
+  if (form == Form::kArray) {
+    f(d.source->array(d.threads), sizeof(float) * static_cast<double>(d.rows) * d.features);
+  } else {
+    f(*d.source, sizeof(Entry) * static_cast<double>(d.source->stored()));
   }
-  ReportBytes(state, 8.0 * static_cast<double>(d.source->stored()));  // each entry read once
 }
 
-void Quantise(benchmark::State& state) {
+void Quantile(benchmark::State& state, Form form) {
   Setup& d = Data();
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(host::QuantiseMatrix(*d.source, d.matrix->cuts, d.threads).get());
-  }
-  ReportBytes(state, 8.0 * static_cast<double>(d.source->stored()) + static_cast<double>(d.matrix->bytes()));
+  WithRows(d, form, [&](RowSource const& source, double bytes) {
+    for (auto _ : state) {
+      benchmark::DoNotOptimize(host::ComputeCuts(source, {}, d.max_bin, d.threads).values.data());
+    }
+    ReportBytes(state, bytes);
+  });
+}
+
+void Quantise(benchmark::State& state, Form form) {
+  Setup& d = Data();
+  WithRows(d, form, [&](RowSource const& source, double bytes) {
+    for (auto _ : state) {
+      benchmark::DoNotOptimize(host::QuantiseMatrix(source, d.matrix->cuts, d.threads).get());
+    }
+    ReportBytes(state, bytes + static_cast<double>(d.matrix->bytes()));
+  });
+}
+
+/// From raw rows to the margins of the first round, a tree of depth 6: all that the engine does before the second.
+void FirstRound(benchmark::State& state, Form form) {
+  Setup& d = Data();
+  std::vector<float> margins(d.rows);
+  WithRows(d, form, [&](RowSource const& source, double bytes) {
+    for (auto _ : state) {
+      Trainer trainer{Dataset::Build(source, {}, d.max_bin, d.threads), BackendKind::kHost, d.threads};
+      Tree const tree = trainer.Grow(TrainParams{}, d.source->gradients(), {});
+      trainer.AddLeafValues(tree.leaf_value, margins.data(), 1);
+    }
+    ReportBytes(state, bytes);
+  });
 }
 
 void GradientToFixedPoint(benchmark::State& state) {
@@ -208,8 +240,12 @@ void WholeTree(benchmark::State& state) {
               static_cast<double>(d.rows) * (row_bytes * (1.0 + (params.max_depth - 1) / 2.0) + params.max_depth));
 }
 
-BENCHMARK(Quantile)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(Quantise)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Quantile, entries, Form::kEntries)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Quantile, array, Form::kArray)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Quantise, entries, Form::kEntries)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(Quantise, array, Form::kArray)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(FirstRound, entries, Form::kEntries)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(FirstRound, array, Form::kArray)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(GradientToFixedPoint)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(Objectives)->Arg(1)->Arg(10)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(SampleHalf)->Unit(benchmark::kMillisecond)->UseRealTime();

@@ -1,11 +1,13 @@
-/// Data for benchmarks: normal features, a label with interactions, logistic gradients.
+/// Data for benchmarks: normal features as entries and as an array, a label with interactions, logistic gradients.
 #ifndef XGBGPU_BENCH_GENERATED_DATA_H_
 #define XGBGPU_BENCH_GENERATED_DATA_H_
 
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
+#include "core/array_source.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::bench {
@@ -20,8 +22,10 @@ class GeneratedRows final : public RowSource {
     for (std::uint64_t r = 0; r < rows; ++r) {
       float label = normal(random);
       for (FeatureIndex f = 0; f < features; ++f) {
+        array_.push_back(std::numeric_limits<float>::quiet_NaN());
         if (density < 1.0 && !stored(random)) continue;
         float const x = normal(random);
+        array_.back() = x;
         entries_.push_back({f, x});
         label += f < 3 ? x : (f < 6 ? 0.5f * x * x : 0.0f);
       }
@@ -36,6 +40,8 @@ class GeneratedRows final : public RowSource {
     visit({0, offsets_, entries_});
   }
   std::uint64_t stored() const { return entries_.size(); }
+  /// The same rows as an array of floats, which lies in this object.
+  ArraySource array(int threads) const { return {DenseValues{array_.data()}, rows(), features_, threads}; }
   /// Gradients of the logistic loss at a margin that predicts 0.3 everywhere.
   std::vector<GradientPair> const& gradients() const { return gradients_; }
 
@@ -43,6 +49,7 @@ class GeneratedRows final : public RowSource {
   FeatureIndex features_;
   std::vector<std::uint64_t> offsets_;
   std::vector<Entry> entries_;
+  std::vector<float> array_;  ///< [rows, features], NaN where nothing is stored
   std::vector<GradientPair> gradients_;
 };
 

@@ -164,7 +164,7 @@ DeviceTable ParseDeviceTable(char const* interfaces) {
 std::unique_ptr<HeldRows> HoldDeviceRows(char const* interfaces, float missing) {
   auto rows = CopyDeviceTable(ParseDeviceTable(interfaces), missing);
   if (rows->has_infinite()) {
-    throw InvalidArgument{"Input data contains `inf` or a value too large, while `missing` is not set to `inf`"};
+    throw InvalidArgument{"Input data contains `inf` or `nan`"};
   }
   return std::make_unique<HeldDeviceRows>(std::move(rows));
 }

@@ -22,13 +22,6 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-void CheckNumbers(Span<std::int32_t const> numbers, std::uint64_t rows) {
-  for (std::int32_t const number : numbers) {
-    if (number >= 0 && static_cast<std::uint64_t>(number) < rows) continue;
-    Throw<InvalidArgument>("A slice of a matrix of ", rows, " rows names row ", number, "; allowed: 0 to ", rows - 1);
-  }
-}
-
 /// What a pass over values found.
 struct Found {
   std::uint64_t present{0};  ///< values that are not missing
@@ -98,7 +91,6 @@ class HeldArray final : public HeldRows {
 };
 
 std::unique_ptr<HeldRows> HeldArray::Slice(Span<std::int32_t const> numbers, int threads) const {
-  CheckNumbers(numbers, rows());
   DenseValues const values = *source_.dense();
   std::size_t const row_bytes = features() * ValueBytes(values.type);
   Buffer<std::uint8_t> bytes{numbers.size() * row_bytes};
@@ -222,7 +214,6 @@ void AddUp(Buffer<std::uint64_t>* offsets) {
 }
 
 std::unique_ptr<HeldRows> HeldEntries::Slice(Span<std::int32_t const> numbers, int threads) const {
-  CheckNumbers(numbers, rows());
   RowBatch const all = All();
   Buffer<std::uint64_t> offsets{numbers.size() + 1};
   for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -17,7 +17,7 @@ class HeldRows : public RowSource {
  public:
   /// Values that are not missing.
   virtual std::uint64_t present() const = 0;
-  /// The rows of these numbers, in their order. Throws InvalidArgument for a row that does not exist.
+  /// The rows of these numbers, all of which exist, in their order.
   virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
 };
 

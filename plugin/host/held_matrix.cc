@@ -12,6 +12,7 @@
 
 #include "common/boundary.h"
 #include "common/next_function.h"
+#include "core/message.h"
 #include "core/parallel.h"
 #include "host/host.h"
 
@@ -46,6 +47,14 @@ void FillPage(HeldRows const& rows, int threads, xgboost::SparsePage* page) {
       }
     });
   });
+  if (!page->IsIndicesSorted(threads)) page->SortIndices(threads);  // as stock code does with a matrix that it makes
+}
+
+void CheckNumbers(Span<std::int32_t const> numbers, std::uint64_t rows) {
+  for (std::int32_t const number : numbers) {
+    if (number >= 0 && static_cast<std::uint64_t>(number) < rows) continue;
+    Throw<InvalidArgument>("A slice of a matrix of ", rows, " rows names row ", number, "; allowed: 0 to ", rows - 1);
+  }
 }
 
 }  // namespace
@@ -80,12 +89,13 @@ std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
 
 xgboost::DMatrix* HeldMatrix::Slice(xgboost::common::Span<std::int32_t const> numbers) {
   auto const own = rows();
-  if (own == nullptr) return lender_->Slice(numbers);
   return AtBoundary("slicing a matrix", [&] {
+    CheckNumbers({numbers.data(), numbers.size()}, Info().num_row_);
+    if (own == nullptr) return lender_->Slice(numbers);
     auto sliced = own->Slice({numbers.data(), numbers.size()}, Ctx()->Threads());
     std::shared_ptr<xgboost::DMatrix> lender{lender_->Slice({})};
     lender->Info() = Info().Slice(numbers);
-    return new HeldMatrix{std::move(lender), std::move(sliced)};
+    return static_cast<xgboost::DMatrix*>(new HeldMatrix{std::move(lender), std::move(sliced)});
   });
 }
 

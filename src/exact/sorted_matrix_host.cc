@@ -19,8 +19,8 @@ std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads) 
   for (std::uint64_t const size : sizes) matrix->column_ptr.push_back(matrix->column_ptr.back() + size);
   matrix->values = Buffer<SortedValue>{matrix->stored()};
   GatherGroup<SortedValue>(source, {0, matrix->features(), matrix->column_ptr}, threads, matrix->values.span(),
-                           [](std::uint64_t row, Entry e) {
-                             return SortedValue{static_cast<RowIndex>(row), e.value};
+                           [](std::uint64_t row, float value) {
+                             return SortedValue{static_cast<RowIndex>(row), value};
                            });
   std::vector<Buffer<SortedValue>> scratch(static_cast<std::size_t>(threads));
   ParallelTasks(threads, matrix->features(), [&](std::size_t f, int thread) {

@@ -94,7 +94,7 @@ namespace host {
 
 /// Finds the bin of every value: bin b of a feature holds values in [cut b-1, cut b).
 ///
-/// In      source  read twice (sizes, then values); NaN and values not stored are missing
+/// In      source  read twice (sizes, then values), as an array if it is one; NaN and values not stored are missing
 ///         cuts    one or more bins for each of the source's features
 ///         collective  the source holds one shard's rows: layout and cells are those that all rows together would have
 /// Cost    one binary search per value; memory is that of the result

@@ -3,8 +3,10 @@
 #include <limits>
 #include <utility>
 
+#include "core/hd.h"
 #include "core/message.h"
 #include "core/parallel.h"
+#include "core/row_values.h"
 #include "matrix/matrix.h"
 #include "matrix/matrix_ops.h"
 #include "matrix/matrix_policy.h"
@@ -27,19 +29,23 @@ constexpr std::size_t kGrain = 1 << 12;  // rows per task
 
 /// Returns the number of values in a row, and counts each in `column`. Rows are nearly always listed in ascending order
 /// of features.
-std::uint64_t MeasureRow(std::uint64_t row, Span<Entry const> values, Span<std::uint64_t> column) {
+std::uint64_t MeasureRow(std::uint64_t row, EntryRow const& values, Span<std::uint64_t> column) {
   std::uint64_t count = 0;
   bool ascending = true;
   std::uint64_t next = 0;  // smallest feature that keeps the order
-  for (Entry const& e : values) {
-    if (std::isnan(e.value)) continue;
+  values.ForEach([&](FeatureIndex f, float) {
     ++count;
-    ++column[e.feature];
-    ascending = ascending && e.feature >= next;
-    next = e.feature + std::uint64_t{1};
-  }
-  if (!ascending) CheckEachFeatureOnce(row, values);
+    ++column[f];
+    ascending = ascending && f >= next;
+    next = f + std::uint64_t{1};
+  });
+  if (!ascending) CheckEachFeatureOnce(row, values.entries());
   return count;
+}
+
+template <typename T>
+std::uint64_t MeasureRow(std::uint64_t, ArrayRow<T> const& values, Span<std::uint64_t> column) {
+  return CountValues(values, 0, column);
 }
 
 }  // namespace
@@ -57,16 +63,8 @@ RowSizes MeasureRows(RowSource const& source, int threads) {
   std::vector<std::vector<std::uint64_t>> columns(static_cast<std::size_t>(threads));
   for (auto& c : columns) c.resize(source.features());
   sizes.row_ptr[0] = 0;
-  source.ForEachBatch([&](RowBatch const& batch) {
-    std::size_t const tasks = (batch.rows() + kGrain - 1) / kGrain;
-    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
-      auto& own = columns[static_cast<std::size_t>(thread)];
-      std::size_t const end = std::min<std::size_t>(batch.rows(), (task + 1) * kGrain);
-      for (std::size_t i = task * kGrain; i < end; ++i) {
-        std::uint64_t const row = batch.first_row + i;
-        sizes.row_ptr[row + 1] = MeasureRow(row, batch.row(i), own);
-      }
-    });
+  ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int thread) {
+    sizes.row_ptr[row + 1] = MeasureRow(row, values, columns[static_cast<std::size_t>(thread)]);
   });
   for (auto const& own : columns) {
     std::transform(own.begin(), own.end(), sizes.column.begin(), sizes.column.begin(), std::plus<>{});
@@ -127,14 +125,47 @@ std::size_t PaddedRow(std::size_t bytes) {
   return worth ? padded : bytes;
 }
 
-/// Calls f(row in the whole matrix, values of the row) for every row, in parallel.
+/// Calls f(index of the first row in the whole matrix, rows of an array, their number) for all rows, in parallel. Rows
+/// of batches become arrays of a few rows first, which stay in the cache.
 template <typename F>
-void ForEachRow(RowSource const& source, int threads, F&& f) {
+void ForEachBlock(RowSource const& source, int threads, F&& f) {
+  FeatureIndex const features = source.features();
+  if (auto const array = HostArray(source)) {
+    VisitRows(*array, features, [&](auto const& rows) {
+      ParallelChunks(threads, source.rows(), kGrain,
+                     [&](std::size_t begin, std::size_t end) { f(begin, rows.From(begin), end - begin); });
+    });
+    return;
+  }
+  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   source.ForEachBatch([&](RowBatch const& batch) {
     ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) f(batch.first_row + i, batch.row(i));
+      std::size_t const most = std::min(ColumnTile::kRows, end - begin);
+      std::vector<float> block(most * features);
+      for (std::size_t row = begin; row < end; row += most) {
+        std::size_t const n = std::min(most, end - row);
+        std::fill(block.begin(), block.end(), kMissing);
+        for (std::size_t r = 0; r < n; ++r) {
+          EntryRow{batch.row(row + r)}.ForEach(
+              [&](FeatureIndex feature, float value) { block[r * features + feature] = value; });
+        }
+        f(batch.first_row + row, ArrayRows<float>{block.data(), features, kMissing}, n);
+      }
     });
   });
+}
+
+/// bins[i] = LocalBin(ends, n, values[i]), and 0 for NaN. Each step of the bisection is done for all values before the
+/// next one: no load waits for the one before.
+XGBGPU_VECTOR void FindLocalBins(float const* ends, BinIndex n, float const* values, BinIndex* bins) {
+  std::fill_n(bins, ColumnTile::kRows, BinIndex{0});
+  for (BinIndex size = n - 1; size > 0;) {
+    BinIndex const half = (size + 1) / 2;
+    for (std::size_t i = 0; i < ColumnTile::kRows; ++i) {
+      bins[i] = ends[bins[i] + half - 1] <= values[i] ? bins[i] + half : bins[i];
+    }
+    size -= half;
+  }
 }
 
 template <typename Symbol>
@@ -145,27 +176,18 @@ void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
   m->columns = Buffer<std::uint8_t>{m->rows * features * sizeof(Symbol)};
   auto* const symbols = reinterpret_cast<Symbol*>(m->data.data());
   auto* const columns = reinterpret_cast<Symbol*>(m->columns.data());
-  std::vector<Symbol> missing(features);  // a row without values
-  for (std::size_t f = 0; f < features; ++f)
-    missing[f] = static_cast<Symbol>(m->cuts.bins(static_cast<FeatureIndex>(f)));
-  ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
-    Symbol* const out = symbols + row * m->row_stride;
-    std::copy(missing.begin(), missing.end(), out);
-    for (Entry const& e : values) {
-      if (std::isnan(e.value)) continue;
-      BinIndex const first = m->cuts.ptr[e.feature];
-      out[e.feature] = static_cast<Symbol>(LocalBin(m->cuts.values.data() + first, m->cuts.bins(e.feature), e.value));
-    }
-  });
-  constexpr std::size_t kTile = 64;  // rows whose symbols stay in the cache while they are written by column
-  ParallelChunks(threads, m->rows, kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t tile = begin; tile < end; tile += kTile) {
-      for (std::size_t f = 0; f < features; ++f) {
-        Symbol const* from = symbols + tile * m->row_stride + f;
-        Symbol* const to = columns + f * m->rows;
-        for (std::size_t row = tile; row < std::min(tile + kTile, end); ++row, from += m->row_stride) to[row] = *from;
-      }
-    }
+  ForEachBlock(source, threads, [&](std::uint64_t first_row, auto const& rows, std::size_t rows_of_block) {
+    auto const write = [&](FeatureIndex f, std::size_t row, std::size_t n, float const* values) {
+      BinIndex bins[ColumnTile::kRows];
+      Symbol found[ColumnTile::kRows];
+      BinIndex const missing = m->cuts.bins(f);
+      FindLocalBins(m->cuts.values.data() + m->cuts.ptr[f], missing, values, bins);
+      for (std::size_t r = 0; r < n; ++r) found[r] = static_cast<Symbol>(std::isnan(values[r]) ? missing : bins[r]);
+      std::uint64_t const first = first_row + row;
+      std::copy_n(found, n, columns + f * m->rows + first);
+      for (std::size_t r = 0; r < n; ++r) symbols[(first + r) * m->row_stride + f] = found[r];
+    };
+    ForEachColumnPart(rows, 0, rows_of_block, 0, m->features(), write);
   });
 }
 
@@ -175,15 +197,13 @@ void FillSparse(RowSource const& source, int threads, QuantisedMatrix* m) {
   m->data = Buffer<std::uint8_t>{(m->stored + kSpare) * sizeof(Cell)};
   auto* const cells = reinterpret_cast<Cell*>(m->data.data());
   std::fill_n(cells + m->stored, kSpare, Cell{0});
-  ForEachRow(source, threads, [&](std::uint64_t row, Span<Entry const> values) {
+  ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int) {
     Cell* const begin = cells + m->row_ptr[row];
     Cell* out = begin;
-    for (Entry const& e : values) {
-      if (std::isnan(e.value)) continue;
-      BinIndex const first = m->cuts.ptr[e.feature];
-      BinIndex const local = LocalBin(m->cuts.values.data() + first, m->cuts.bins(e.feature), e.value);
-      *out++ = static_cast<Cell>(m->cell_ptr[e.feature] + local);
-    }
+    values.ForEach([&](FeatureIndex f, float value) {
+      BinIndex const local = LocalBin(m->cuts.values.data() + m->cuts.ptr[f], m->cuts.bins(f), value);
+      *out++ = static_cast<Cell>(m->cell_ptr[f] + local);
+    });
     if (!std::is_sorted(begin, out)) std::sort(begin, out);  // pages may list a row's features in any order
   });
 }

@@ -1,7 +1,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/row_values.h"
 #include "predict/forest.h"
 
 namespace xgbgpu::host {
@@ -10,23 +10,31 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 10;  // rows per task
 
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+/// Calls f(look-up of the row's values). `values`, one for each feature of the forest, are missing before and after.
+template <typename F>
+void LookUp(EntryRow const& row, std::vector<float>* values, F&& f) {
+  for (Entry const& e : row.entries()) {
+    if (e.feature < values->size()) (*values)[e.feature] = e.value;
+  }
+  f([values](FeatureIndex feature) { return (*values)[feature]; });
+  for (Entry const& e : row.entries()) {
+    if (e.feature < values->size()) (*values)[e.feature] = kMissing;
+  }
+}
+
+template <typename T, typename F>
+void LookUp(ArrayRow<T> const& row, std::vector<float>*, F&& f) {
+  f([&row](FeatureIndex feature) { return feature < row.features() ? row[feature] : kMissing; });
+}
+
 /// f(row in the whole matrix, look-up of its values) for every row, in parallel.
 template <typename F>
-void ForEachRow(RowSource const& source, FeatureIndex features, int threads, F&& f) {
-  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-  source.ForEachBatch([&](RowBatch const& batch) {
-    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
-      std::vector<float> values(features, kMissing);
-      for (std::size_t i = begin; i < end; ++i) {
-        for (Entry const& e : batch.row(i)) {
-          if (e.feature < features) values[e.feature] = e.value;
-        }
-        f(batch.first_row + i, [&values](FeatureIndex feature) { return values[feature]; });
-        for (Entry const& e : batch.row(i)) {
-          if (e.feature < features) values[e.feature] = kMissing;
-        }
-      }
-    });
+void ForEachLookUp(RowSource const& source, FeatureIndex features, int threads, F&& f) {
+  std::vector<std::vector<float>> values(static_cast<std::size_t>(threads), std::vector<float>(features, kMissing));
+  ForEachRow(source, threads, kGrain, [&](std::uint64_t r, auto const& row, int thread) {
+    LookUp(row, &values[static_cast<std::size_t>(thread)], [&](auto const& look_up) { f(r, look_up); });
   });
 }
 
@@ -48,7 +56,7 @@ void PredictMargins(RowSource const& source, Forest const& forest, std::size_t f
                     OutputView<float> margins, int threads) {
   CheckTreeRange(first, last, forest.trees());
   CheckMargins(margins, source.rows(), forest.outputs());
-  ForEachRow(source, forest.features(), threads, [&](std::uint64_t r, auto const& row) {
+  ForEachLookUp(source, forest.features(), threads, [&](std::uint64_t r, auto const& row) {
     for (std::size_t t = first; t < last; ++t) {
       float& margin = margins.at(r, forest.tree(t).output());
       float const weight = forest.weights()[t], leaf = LeafOf(forest, t, row).value;
@@ -60,7 +68,7 @@ void PredictMargins(RowSource const& source, Forest const& forest, std::size_t f
 void PredictLeaves(RowSource const& source, Forest const& forest, std::size_t first, std::size_t last, float* out,
                    int threads) {
   CheckTreeRange(first, last, forest.trees());
-  ForEachRow(source, forest.features(), threads, [&](std::uint64_t r, auto const& row) {
+  ForEachLookUp(source, forest.features(), threads, [&](std::uint64_t r, auto const& row) {
     for (std::size_t t = first; t < last; ++t) {
       std::uint32_t const node_words = forest.tree(t).wide() ? WideNodes::kWords : NarrowNodes::kWords;
       std::uint64_t const place = std::uint64_t{LeafOf(forest, t, row).node} * node_words;

@@ -1,11 +1,10 @@
 #include "quantile/categories.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/message.h"
-#include "core/parallel.h"
+#include "core/row_values.h"
 #include "quantile/feature_cuts.h"
 #include "xgbgpu/params.h"
 
@@ -20,21 +19,15 @@ std::vector<BinIndex> LargestCategories(RowSource const& source, int threads) {
   Span<std::uint8_t const> const categorical = source.categorical();
   std::vector<std::vector<BinIndex>> largest(static_cast<std::size_t>(threads));
   for (auto& own : largest) own.resize(source.features());
-  source.ForEachBatch([&](RowBatch const& batch) {
-    std::size_t const tasks = (batch.rows() + kGrain - 1) / kGrain;
-    ParallelTasks(threads, tasks, [&](std::size_t task, int thread) {
-      auto& own = largest[static_cast<std::size_t>(thread)];
-      std::size_t const end = std::min<std::size_t>(batch.rows(), (task + 1) * kGrain);
-      for (std::size_t i = task * kGrain; i < end; ++i) {
-        for (Entry const& e : batch.row(i)) {
-          if (categorical[e.feature] == 0 || std::isnan(e.value)) continue;
-          if (e.value < 0 || e.value >= static_cast<float>(kMaxBinLimit)) {
-            Throw<InvalidArgument>("Category of row ", batch.first_row + i, ", feature ", e.feature, " is ", e.value,
-                                   "; allowed: 0 to ", kMaxBinLimit - 1, ", or missing");
-          }
-          own[e.feature] = std::max(own[e.feature], static_cast<BinIndex>(e.value));
-        }
+  ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int thread) {
+    auto& own = largest[static_cast<std::size_t>(thread)];
+    values.ForEach([&](FeatureIndex f, float value) {
+      if (categorical[f] == 0) return;
+      if (value < 0 || value >= static_cast<float>(kMaxBinLimit)) {
+        Throw<InvalidArgument>("Category of row ", row, ", feature ", f, " is ", value, "; allowed: 0 to ",
+                               kMaxBinLimit - 1, ", or missing");
       }
+      own[f] = std::max(own[f], static_cast<BinIndex>(value));
     });
   });
   for (auto const& own : largest) {

@@ -107,6 +107,18 @@ std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
   FeatureIndex const features = source.features();
   std::vector<std::uint64_t> total(features);
   ChunkCounts counts{threads, features};
+  if (auto const array = HostArray(source)) {
+    VisitRows(*array, features, [&](auto const& rows) {
+      std::uint64_t const n = source.rows(), chunks = counts.chunks();
+      ParallelTasks(threads, chunks, [&](std::size_t c, int) {
+        for (std::size_t i = n * c / chunks; i < n * (c + 1) / chunks; ++i) {
+          CountValues(rows[i], 0, {counts.chunk(c), features});
+        }
+      });
+    });
+    counts.ToPositions(&total);
+    return total;
+  }
   source.ForEachBatch([&](RowBatch const& batch) {
     constexpr std::uint64_t kAny = std::uint64_t{1} << 32;
     ForEachValue(batch, 0, kAny, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
@@ -123,14 +135,14 @@ void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int
                          std::function<void(FeatureIndex, FeatureIndex)> const& group_done) {
   if (weights.of_rows.empty()) {
     SortGroups<std::uint32_t>(
-        source, threads, collective, [](std::uint64_t, Entry e) { return AscendingKey(e.value); },
+        source, threads, collective, [](std::uint64_t, float value) { return AscendingKey(value); },
         [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done);
     return;
   }
   SortGroups<WeightedKey>(
       source, threads, collective,
-      [&](std::uint64_t row, Entry e) {
-        return WeightedKey{AscendingKey(e.value), weights.of_rows[row]};
+      [&](std::uint64_t row, float value) {
+        return WeightedKey{AscendingKey(value), weights.of_rows[row]};
       },
       [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done);
 }

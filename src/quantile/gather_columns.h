@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/row_values.h"
 #include "quantile/columns.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
@@ -78,15 +79,55 @@ inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> cons
   return groups;
 }
 
-/// Writes make(row, entry) for every value of the group, column after column; inside a column the rows ascend.
+/// GatherGroup from an array of `n` rows; complete: nothing is missing in the group. It writes a tile's part of a column
+/// at once: one value here and one there would be slow.
+template <typename T, typename Values, typename Make>
+void GatherGroup(ArrayRows<Values> const& rows, std::uint64_t n, ColumnGroup const& group, bool complete, int threads,
+                 Span<T> out, Make&& make) {
+  ChunkCounts next{threads, group.last - group.first};
+  auto const begin = [&](std::size_t chunk) { return n * chunk / next.chunks(); };
+  ParallelTasks(threads, next.chunks(), [&](std::size_t c, int) {
+    Span<std::uint64_t> const counts{next.chunk(c), group.last - group.first};
+    if (complete) {
+      std::fill(counts.begin(), counts.end(), begin(c + 1) - begin(c));
+    } else {
+      for (std::size_t i = begin(c); i < begin(c + 1); ++i) CountValues(rows[i], group.first, counts);
+    }
+  });
+  std::vector<std::uint64_t> starts(group.start.begin(), group.start.end() - 1);
+  next.ToPositions(&starts);
+  ParallelTasks(threads, next.chunks(), [&](std::size_t c, int) {
+    ForEachColumnPart(rows, begin(c), begin(c + 1), group.first, group.last,
+                      [&](FeatureIndex f, std::size_t row, std::size_t part_rows, float const* values) {
+                        T made[ColumnTile::kRows];
+                        std::size_t present = 0;
+                        for (std::size_t r = 0; r < part_rows; ++r) {
+                          made[present] = make(row + r, values[r]);
+                          present += static_cast<std::size_t>(!std::isnan(values[r]));
+                        }
+                        std::uint64_t& to = next.chunk(c)[f - group.first];
+                        std::copy_n(made, present, out.data() + to);
+                        to += present;
+                      });
+  });
+}
+
+/// Writes make(row, value) for every value of the group, column after column; inside a column the rows ascend.
 template <typename T, typename Make>
 void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads, Span<T> out, Make&& make) {
-  if (group.start.back() == source.rows() * (group.last - group.first)) {  // nothing is missing: places are known
+  // If nothing is missing, places are known.
+  bool const complete = group.start.back() == source.rows() * (group.last - group.first);
+  if (auto const array = HostArray(source)) {
+    VisitRows(*array, source.features(),
+              [&](auto const& rows) { GatherGroup(rows, source.rows(), group, complete, threads, out, make); });
+    return;
+  }
+  if (complete) {
     source.ForEachBatch([&](RowBatch const& batch) {
       ForEachValue(batch, group.first, group.last, static_cast<std::size_t>(threads), threads,
                    [&](std::size_t, std::size_t i, Entry e) {
                      std::uint64_t const row = batch.first_row + i;
-                     out[group.start[e.feature - group.first] + row] = make(row, e);
+                     out[group.start[e.feature - group.first] + row] = make(row, e.value);
                    });
     });
     return;
@@ -99,7 +140,7 @@ void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads,
                  [&](std::size_t c, std::size_t, Entry e) { ++counts.chunk(c)[e.feature - group.first]; });
     counts.ToPositions(&next);
     ForEachValue(batch, group.first, group.last, counts.chunks(), threads, [&](std::size_t c, std::size_t i, Entry e) {
-      out[counts.chunk(c)[e.feature - group.first]++] = make(batch.first_row + i, e);
+      out[counts.chunk(c)[e.feature - group.first]++] = make(batch.first_row + i, e.value);
     });
   });
 }

@@ -15,7 +15,7 @@ namespace xgbgpu::host {
 /// distinct values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin, a
 /// categorical one a bin for each category (categories.h).
 ///
-/// In      source   read once, and twice more for every kColumnBufferValues values it holds
+/// In      source   read once, and twice more for every kColumnBufferValues values it holds; as an array if it is one
 ///         weights  [rows] or empty
 ///         collective  the source and the weights are those of one shard's rows; the cuts are those of all
 /// Cost    radix sort, three passes over each column; memory: 4 bytes (8 with weights) per value in flight, and

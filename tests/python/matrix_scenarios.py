@@ -1,0 +1,180 @@
+"""What a DMatrix is to stock code, for every way to make one: run once with the library loaded and once without.
+
+    python3 matrix_scenarios.py with|without FILE      writes {scenario: result} as a pickle
+"""
+
+import os
+import pickle
+import sys
+import tempfile
+from typing import Any, Callable, Dict
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import xgboost as xgb
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(300, 6)).astype(np.float32)
+X[RNG.random(X.shape) < 0.15] = np.nan
+FULL = RNG.normal(size=(300, 6)).astype(np.float32)
+SMALL = RNG.integers(0, 20, size=(300, 6))
+Y = (np.nansum(X, axis=1) > 0).astype(np.float32)
+WEIGHTS = RNG.integers(1, 5, size=300).astype(np.float32)
+
+
+def csr(values: np.ndarray) -> sp.csr_matrix:
+    rows, columns = np.nonzero(~np.isnan(values))
+    return sp.csr_matrix((values[rows, columns], (rows, columns)), shape=values.shape)
+
+
+def shuffled(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """The same values, those of each row in the opposite order."""
+    result = matrix.copy()
+    for begin, end in zip(matrix.indptr[:-1], matrix.indptr[1:]):
+        result.indices[begin:end] = matrix.indices[begin:end][::-1]
+        result.data[begin:end] = matrix.data[begin:end][::-1]
+    result.has_sorted_indices = False
+    return result
+
+
+WIDE = np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)
+FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
+    "float32": lambda: xgb.DMatrix(X),
+    "float64": lambda: xgb.DMatrix(X.astype(np.float64)),
+    "float16": lambda: xgb.DMatrix(FULL.astype(np.float16)),
+    "longdouble": lambda: xgb.DMatrix(X.astype(np.longdouble)),
+    "fortran": lambda: xgb.DMatrix(np.asfortranarray(X)),
+    "strided": lambda: xgb.DMatrix(WIDE[::2, ::3]),
+    "backwards": lambda: xgb.DMatrix(X[::-1, ::-1]),
+    "broadcast": lambda: xgb.DMatrix(np.broadcast_to(X[:1], (300, 6))),
+    "unaligned": lambda: xgb.DMatrix(np.frombuffer(b"x" + FULL.tobytes(), np.uint8)[1:].view(np.float32).reshape(300, 6)),
+    "big endian": lambda: xgb.DMatrix(FULL.astype(">f4")),
+    "read only": lambda: xgb.DMatrix(np.frombuffer(FULL.tobytes(), np.float32).reshape(300, 6)),
+    "one row": lambda: xgb.DMatrix(X[:1]),
+    "one column": lambda: xgb.DMatrix(X[:, :1]),
+    "no row": lambda: xgb.DMatrix(X[:0]),
+    "no column": lambda: xgb.DMatrix(X[:, :0]),
+    "missing -1": lambda: xgb.DMatrix(np.where(np.isnan(X), np.float32(-1), X), missing=-1.0),
+    "missing 0": lambda: xgb.DMatrix(np.nan_to_num(X), missing=0),
+    "missing inf": lambda: xgb.DMatrix(np.where(np.isnan(X), np.float32(np.inf), X), missing=np.inf),
+    "missing 3 of integers": lambda: xgb.DMatrix(SMALL.astype(np.uint8), missing=3),
+    "missing 300 of bytes": lambda: xgb.DMatrix(SMALL.astype(np.uint8), missing=300),
+    "all missing": lambda: xgb.DMatrix(np.full_like(X, np.nan)),
+    "infinite": lambda: xgb.DMatrix(np.where(np.isnan(X), np.float32(np.inf), X)),
+    "minus infinite": lambda: xgb.DMatrix(np.where(np.isnan(X), np.float32(-np.inf), X), missing=np.inf),
+    "too large": lambda: xgb.DMatrix(np.where(np.isnan(X), 1e300, X)),
+    "objects": lambda: xgb.DMatrix(FULL.astype(object)),
+    "texts": lambda: xgb.DMatrix(np.array([["a", "b"], ["c", "d"]])),
+    "three dimensions": lambda: xgb.DMatrix(np.zeros((2, 3, 4))),
+    "one dimension": lambda: xgb.DMatrix(np.zeros(5)),
+    "complex": lambda: xgb.DMatrix(FULL.astype(np.complex64)),
+    "csr": lambda: xgb.DMatrix(csr(X)),
+    "csr float64": lambda: xgb.DMatrix(csr(X).astype(np.float64)),
+    "csr of 64-bit indices": lambda: xgb.DMatrix(wide_indices(csr(X))),
+    "csr shuffled": lambda: xgb.DMatrix(shuffled(csr(X))),
+    "csr missing 0": lambda: xgb.DMatrix(csr(np.where(RNG_MASK, np.float32(0), X)), missing=0),
+    "csr with nan": lambda: xgb.DMatrix(sp.csr_matrix(X)),
+    "csr without values": lambda: xgb.DMatrix(sp.csr_matrix((300, 6), dtype=np.float32)),
+    "csr without rows": lambda: xgb.DMatrix(sp.csr_matrix((0, 6), dtype=np.float32)),
+    "csr infinite": lambda: xgb.DMatrix(csr(np.where(np.isnan(X), np.float32(np.inf), X))),
+    "csc": lambda: xgb.DMatrix(csr(X).tocsc()),
+    "coo": lambda: xgb.DMatrix(csr(X).tocoo()),
+    "list": lambda: xgb.DMatrix(X.tolist()),
+    "frame": lambda: xgb.DMatrix(pd.DataFrame(X, columns=list("abcdef"))),
+    "frame of integers": lambda: xgb.DMatrix(pd.DataFrame(SMALL, columns=list("abcdef"))),
+    "frame of categories": lambda: xgb.DMatrix(
+        pd.DataFrame(SMALL, columns=list("abcdef")).astype("category"), enable_categorical=True),
+    "threads": lambda: xgb.DMatrix(X, nthread=1),
+    "names": lambda: xgb.DMatrix(X, feature_names=list("uvwxyz"), feature_types=["q", "int", "float", "i", "q", "q"]),
+}
+RNG_MASK = RNG.random(X.shape) < 0.2
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, bool]
+FORMS.update({np.dtype(kind).name: lambda kind=kind: xgb.DMatrix(SMALL.astype(kind)) for kind in INTEGERS})
+
+
+def wide_indices(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    matrix.indptr, matrix.indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    return matrix
+
+
+def numbers(data: xgb.DMatrix) -> Any:
+    values = data.get_data()
+    return (data.num_row(), data.num_col(), data.num_nonmissing(), values.indptr, values.indices, values.data.view(np.uint32),
+            data.feature_names, data.feature_types)
+
+
+def model(data: xgb.DMatrix, rounds: int = 3, **settings: Any) -> bytes:
+    if data.num_row() == len(Y):
+        data.set_label(Y)
+        data.set_weight(WEIGHTS)
+    booster = xgb.train({"max_depth": 4, "nthread": 2, **settings}, data, rounds)
+    return bytes(booster.save_raw("json")), booster.predict(data).tobytes()
+
+
+def contributions(data: xgb.DMatrix) -> Any:
+    data.set_label(Y)
+    booster = xgb.train({"tree_method": "hist", "max_depth": 3}, data, 3)
+    return booster.predict(data, pred_contribs=True).tobytes(), booster.predict(data, pred_leaf=True).tobytes()
+
+
+def sliced(data: xgb.DMatrix) -> Any:
+    data.set_label(Y)
+    data.set_base_margin(WEIGHTS)
+    part = data.slice([5, 3, 299, 3])
+    return numbers(part), part.get_label(), part.get_base_margin(), numbers(part.slice([1])), numbers(data)
+
+
+def slice_after_use(data: xgb.DMatrix) -> Any:
+    model(data, tree_method="hist")
+    return sliced(data)
+
+
+def saved(data: xgb.DMatrix) -> Any:
+    data.set_label(Y)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "data")
+        data.save_binary(file)
+        again = xgb.DMatrix(file)
+        return open(file, "rb").read(), numbers(again), again.get_label()
+
+
+def ranked(data: xgb.DMatrix) -> Any:
+    data.set_group([100, 120, 80])
+    data.set_label(Y)
+    booster = xgb.train({"objective": "rank:pairwise", "tree_method": "hist", "max_depth": 3}, data, 3)
+    return bytes(booster.save_raw("json"))
+
+
+def cross_validated(data: xgb.DMatrix) -> Any:
+    data.set_label(Y)
+    return xgb.cv({"tree_method": "hist", "max_depth": 3}, data, 3, nfold=3, seed=1).to_csv()
+
+
+def result(scenario: Callable[[], Any]) -> Any:
+    try:
+        return scenario()
+    except (xgb.core.XGBoostError, ValueError, TypeError, AssertionError) as error:
+        text = str(error)  # the stack below it has addresses
+        return type(error).__name__, text[: text.find("Stack trace")].split("] ", 1)[-1]
+
+
+def all_scenarios() -> Dict[str, Any]:
+    scenarios = {f"values of {form}": lambda make=make: numbers(make()) for form, make in FORMS.items()}
+    for form in ("float32", "uint8", "csr", "frame"):
+        make = FORMS[form]
+        for method in ("hist", "approx", "exact"):
+            scenarios[f"{method} of {form}"] = lambda make=make, method=method: model(make(), tree_method=method)
+        scenarios[f"gblinear of {form}"] = lambda make=make: model(make(), booster="gblinear", updater="coord_descent")
+        scenarios[f"dart of {form}"] = lambda make=make: model(make(), booster="dart", tree_method="hist")
+        for what in (contributions, sliced, slice_after_use, saved, ranked, cross_validated):
+            scenarios[f"{what.__name__} of {form}"] = lambda make=make, what=what: what(make())
+    scenarios["slice beyond the rows"] = lambda: FORMS["float32"]().num_row()
+    return {name: result(scenario) for name, scenario in scenarios.items()}
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "with":
+        import xgboost_gpu  # noqa: F401
+    with open(sys.argv[2], "wb") as out:
+        pickle.dump(all_scenarios(), out)

@@ -1,0 +1,167 @@
+"""Arrays on a GPU give the models of the same values on the host. Needs CuPy, which is no package of Debian 12, and a GPU."""
+
+import ctypes
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import BACKEND, assert_same_trees, make_data, train
+
+X, Y = make_data(900, 7, missing=0.1)
+WEIGHTS = np.random.default_rng(1).integers(1, 5, size=900).astype(np.float32)
+
+
+def matrix_of(interface: Any, function: str = "XGDMatrixCreateFromCudaArrayInterface") -> None:
+    handle = ctypes.c_void_p()
+    config = json.dumps({"missing": float("nan"), "nthread": 1}).encode()
+    library = xgb.core._LIB
+    xgb.core._check_call(getattr(library, function)(json.dumps(interface).encode(), config, ctypes.byref(handle)))
+
+
+def interface_of(array: np.ndarray, **members: Any) -> dict:
+    return {**array.__array_interface__, "version": 3, **members}
+
+
+@pytest.mark.parametrize("members, text", [
+    ({"typestr": "<c8"}, "values of the type '<c8'; allowed: bool, integers of 1 to 8 bytes"),
+    ({"shape": [900]}, "strides of other dimensions|no CUDA|no memory of a CUDA device"),
+    ({"shape": [2, 3, 4]}, "not one or two dimensions"),
+    ({"shape": [0, 7]}, "no values"),
+    ({"strides": [4]}, "strides of other dimensions"),
+    ({"data": []}, "no address"),
+    ({"data": None}, "no member data"),
+    ({"data": [0, True]}, "the address 0"),
+    ({"mask": {"shape": [5], "typestr": "<t1", "data": [16, True]}}, "The mask .* 900 rows .* 5 values; allowed: one bit"),
+])
+def test_interfaces_that_are_none(members: dict, text: str) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=text):
+        matrix_of(interface_of(X, **members))
+
+
+def test_columns_of_different_lengths() -> None:
+    columns = [interface_of(X[:, 0].copy()), interface_of(X[:10, 0].copy())]
+    with pytest.raises(xgb.core.XGBoostError, match="Column 1 of a table on a GPU has 10 rows; column 0 has 900"):
+        matrix_of(columns, "XGDMatrixCreateFromCudaColumnar")
+    with pytest.raises(xgb.core.XGBoostError, match="has no columns; allowed: 1 or more"):
+        matrix_of([], "XGDMatrixCreateFromCudaColumnar")
+
+
+def test_an_address_of_the_host_is_no_array_on_a_gpu() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="no memory of a CUDA device|no CUDA backend"):
+        matrix_of(interface_of(X))
+
+
+@pytest.fixture(name="cupy")
+def only_with_cupy() -> Any:
+    if BACKEND != "cuda":
+        pytest.skip("these tests are for a device")
+    return pytest.importorskip("cupy", reason="CuPy is not installed")
+
+
+def forms(cp: Any) -> dict:
+    on_device = cp.asarray(X)
+    return {
+        "rows": on_device,
+        "columns": cp.asfortranarray(on_device),
+        "float64": on_device.astype(cp.float64),
+        "strided": cp.repeat(cp.repeat(on_device, 2, axis=0), 3, axis=1)[::2, ::3],
+        "backwards": on_device[::-1, ::-1][::-1, ::-1],
+    }
+
+
+@pytest.mark.parametrize("form", ["rows", "columns", "float64", "strided", "backwards"])
+def test_models_of_arrays_on_a_device(cupy: Any, form: str) -> None:
+    data = xgb.DMatrix(forms(cupy)[form], cupy.asarray(Y), weight=cupy.asarray(WEIGHTS))
+    expected = xgb.DMatrix(X, Y, weight=WEIGHTS)
+    assert (data.num_row(), data.num_col(), data.num_nonmissing()) == (900, 7, expected.num_nonmissing())
+    assert np.array_equal(data.get_label(), Y) and np.array_equal(data.get_weight(), WEIGHTS)
+    booster = train(data, 5)
+    assert_same_trees(booster, train(expected, 5))
+    assert np.array_equal(booster.predict(data), booster.predict(expected))
+    assert_same_trees(train(data, 3, gpu_backend="host"), train(expected, 3, gpu_backend="host"))
+    assert (data.get_data() != expected.get_data()).nnz == 0
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bool"])
+def test_types_and_marks(cupy: Any, kind: str) -> None:
+    values = (np.arange(900 * 5).reshape(900, 5) * 7 % 13).astype(kind)
+    expected = xgb.DMatrix(values, Y, missing=3)
+    assert_same_trees(train(xgb.DMatrix(cupy.asarray(values), Y, missing=3), 3), train(expected, 3))
+
+
+def test_predictions_come_back_to_the_device(cupy: Any) -> None:
+    booster = train(xgb.DMatrix(X, Y), 5)
+    got = booster.inplace_predict(cupy.asarray(X))
+    assert isinstance(got, cupy.ndarray)
+    assert np.array_equal(got.get(), booster.predict(xgb.DMatrix(X)))
+    margins = booster.inplace_predict(cupy.asfortranarray(cupy.asarray(X)), predict_type="margin")
+    assert np.array_equal(margins.get(), booster.predict(xgb.DMatrix(X), output_margin=True))
+
+
+def test_quantile_matrices_and_iterators(cupy: Any) -> None:
+    on_device = cupy.asarray(X)
+    expected = train(xgb.QuantileDMatrix(X, Y), 4)
+    assert_same_trees(train(xgb.QuantileDMatrix(on_device, cupy.asarray(Y)), 4), expected)
+
+    class Parts(xgb.DataIter):
+        def __init__(self, where: Any) -> None:
+            self.where, self.at = where, 0
+            super().__init__()
+
+        def next(self, input_data: Any) -> int:
+            if self.at == 3:
+                return 0
+            part = slice(self.at * 300, self.at * 300 + 300)
+            input_data(data=self.where(X[part]), label=self.where(Y[part]))
+            self.at += 1
+            return 1
+
+        def reset(self) -> None:
+            self.at = 0
+
+    assert_same_trees(train(xgb.QuantileDMatrix(Parts(cupy.asarray)), 4), train(xgb.QuantileDMatrix(Parts(np.asarray)), 4))
+
+
+def test_columns_with_masks(cupy: Any) -> None:
+    """A stand-in for cuDF: one interface for each column, nulls in a bitmap."""
+    columns, kept = [], []
+    for column in X.T:
+        bits = np.packbits(~np.isnan(column), bitorder="little")
+        values, mask = cupy.asarray(np.nan_to_num(column, nan=5.0)), cupy.asarray(bits)
+        kept += [values, mask]
+        interface = dict(values.__cuda_array_interface__)
+        interface["mask"] = {**mask.__cuda_array_interface__, "shape": (len(column),), "typestr": "<t1"}
+        columns.append(interface)
+    handle = ctypes.c_void_p()
+    config = json.dumps({"missing": float("nan"), "nthread": 1}).encode()
+    xgb.core._check_call(
+        xgb.core._LIB.XGDMatrixCreateFromCudaColumnar(json.dumps(columns).encode(), config, ctypes.byref(handle)))
+    data = xgb.DMatrix(X, Y)
+    xgb.core._check_call(xgb.core._LIB.XGDMatrixFree(data.handle))
+    data.handle = handle
+    data.set_label(Y)
+    assert_same_trees(train(data, 4), train(xgb.DMatrix(X, Y), 4))
+
+
+def test_an_array_that_is_freed_or_changed_afterwards(cupy: Any) -> None:
+    on_device = cupy.asarray(X)
+    data = xgb.DMatrix(on_device, Y)
+    on_device[:] = 0
+    del on_device
+    cupy.get_default_memory_pool().free_all_blocks()
+    assert_same_trees(train(data, 4), train(xgb.DMatrix(X, Y), 4))
+
+
+def test_an_array_that_leaves_its_memory(cupy: Any) -> None:
+    values = cupy.asarray(X)
+    interface = dict(values.__cuda_array_interface__)
+    interface["strides"] = (1 << 40, 4)
+    with pytest.raises(xgb.core.XGBoostError, match="leave the memory of device"):
+        matrix_of(interface)
+
+
+def test_infinite_values_on_a_device(cupy: Any) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="Input data contains `inf` or `nan`"):
+        xgb.DMatrix(cupy.asarray(np.where(np.isnan(X), np.inf, X)))

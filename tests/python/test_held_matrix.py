@@ -1,0 +1,134 @@
+"""A DMatrix holds a copy of the user's values, and is a stock DMatrix to everybody who asks."""
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Dict
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import xgboost as xgb
+from support import assert_same_trees, make_data, train
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+SCENARIOS = Path(__file__).with_name("matrix_scenarios.py")
+X, Y = make_data(800, 6, missing=0.1)
+
+
+def run_scenarios(how: str, folder: Path) -> Dict[str, Any]:
+    out = folder / how
+    subprocess.run([sys.executable, str(SCENARIOS), how, str(out)], check=True, capture_output=True, env=ENVIRONMENT)
+    return pickle.loads(out.read_bytes())
+
+
+def is_same(a: Any, b: Any) -> bool:
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(is_same, a, b))
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+
+
+def test_every_form_of_data_is_to_stock_code_what_it_is_without_the_library(tmp_path: Path) -> None:
+    ours, stock = run_scenarios("with", tmp_path), run_scenarios("without", tmp_path)
+    assert list(ours) == list(stock) and len(ours) > 90
+    assert [name for name in ours if not is_same(ours[name], stock[name])] == []
+
+
+@pytest.mark.parametrize("form", ["float32", "float64", "fortran", "bytes", "csr"])
+def test_the_caller_may_change_and_free_his_array(form: str) -> None:
+    values = np.random.default_rng(1).integers(0, 30, size=(800, 6))
+    make = {
+        "float32": lambda: values.astype(np.float32),
+        "float64": lambda: values.astype(np.float64),
+        "fortran": lambda: np.asfortranarray(values.astype(np.float32)),
+        "bytes": lambda: values.astype(np.uint8),
+        "csr": lambda: sp.csr_matrix(values.astype(np.float32)),
+    }[form]
+    array = make()
+    data = xgb.DMatrix(array, Y)
+    (array.data if form == "csr" else array)[:] = 7
+    del array
+    gc.collect()
+    assert_same_trees(train(data, 4), train(xgb.DMatrix(make(), Y), 4))
+    assert np.array_equal(data.get_data().toarray(), sp.csr_matrix(make()).toarray())
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16])
+@pytest.mark.parametrize("missing", [np.nan, 3, 300, 2.5])
+def test_small_integers_and_a_mark(kind: type, missing: float) -> None:
+    values = np.random.default_rng(2).integers(0, 20, size=(800, 6)).astype(kind)
+    as_floats = values.astype(np.float32)
+    expected = xgb.DMatrix(np.where(as_floats == missing, np.float32(np.nan), as_floats), Y)
+    data = xgb.DMatrix(values, Y, missing=missing)
+    assert data.num_nonmissing() == expected.num_nonmissing()
+    assert_same_trees(train(data, 4), train(expected, 4))
+
+
+def pages_made(capfd: pytest.CaptureFixture, work) -> str:
+    capfd.readouterr()
+    with xgb.config_context(verbosity=2):
+        work()
+    said = capfd.readouterr()
+    return "\n".join(line for line in (said.out + said.err).splitlines() if "XGBoost asks for" in line)
+
+
+def test_training_makes_no_page_of_xgboost(capfd: pytest.CaptureFixture) -> None:
+    data = xgb.DMatrix(X, Y)
+    assert pages_made(capfd, lambda: train(data, 4)) == ""
+
+
+def test_a_line_says_who_asked_for_a_page(capfd: pytest.CaptureFixture) -> None:
+    data = xgb.DMatrix(X, Y)
+    text = pages_made(capfd, lambda: xgb.train({"tree_method": "exact"}, data, 1))
+    assert "XGBoost asks for" in text and "800 rows and 6 columns" in text
+    assert pages_made(capfd, lambda: data.get_data()) == "", "the page is made once"
+
+
+def test_models_before_and_after_stock_code_took_the_values() -> None:
+    data = xgb.DMatrix(X, Y)
+    before = train(data, 4)
+    data.get_data()
+    assert_same_trees(train(data, 4), before)
+    assert_same_trees(train(data, 4, max_bin=17), train(xgb.DMatrix(X, Y), 4, max_bin=17))
+
+
+def test_threads_that_ask_at_the_same_time() -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = xgb.train({"tree_method": "hist"}, xgb.DMatrix(X, Y), 3)
+    expected = booster.predict(xgb.DMatrix(X))
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(booster.predict(data))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8 and all(np.array_equal(result, expected) for result in results)
+
+
+def test_slices_of_slices_train_as_their_rows_do() -> None:
+    rows = np.random.default_rng(4).permutation(800)[:500]
+    part = xgb.DMatrix(X, Y).slice(rows.tolist()).slice(list(range(400)))
+    assert_same_trees(train(part, 4), train(xgb.DMatrix(X[rows[:400]], Y[rows[:400]]), 4))
+
+
+@pytest.mark.parametrize("row", [-1, 800])
+def test_a_slice_that_names_no_row(row: int) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=f"A slice of a matrix of 800 rows names row {row}; allowed: 0 to 799"):
+        xgb.DMatrix(X, Y).slice([0, row])
+
+
+def test_host_memory_of_a_dense_matrix_is_little_more_than_the_array() -> None:
+    """Peak of the process: the array, the copy, and a tenth of it."""
+    script = """
+import numpy as np, resource, sys, xgboost as xgb, xgboost_gpu
+x = np.ones((500_000, 100), np.float32)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+data = xgb.DMatrix(x)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / x.nbytes)
+"""
+    ratio = float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=ENVIRONMENT).stdout)
+    assert 0.9 < ratio < 1.1
