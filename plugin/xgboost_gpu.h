@@ -57,8 +57,8 @@ XGBGPU_EXPORT int XGBGPUTableRead(void* stream, char const* config, void** table
  *   values  address of the values, [rows, columns], row by row; 0 if XGBGPUTableToDMatrix took them */
 XGBGPU_EXPORT char const* XGBGPUTableDescribe(void const* table);
 
-/* Makes a DMatrix of a table of features, whose values it takes. `config`: as XGDMatrixCreateFromDense has it. Names and
- * types are the caller's to set. Returns 0 and a DMatrixHandle; or -1, and XGBGetLastError() says why. */
+/* Makes a DMatrix of a table of features, whose values it takes. `config`: as XGDMatrixCreateFromDense has it. Names
+ * and types are the caller's to set. Returns 0 and a DMatrixHandle; or -1, and XGBGetLastError() says why. */
 XGBGPU_EXPORT int XGBGPUTableToDMatrix(void* table, char const* config, void** matrix);
 
 XGBGPU_EXPORT void XGBGPUTableFree(void* table);

@@ -35,8 +35,8 @@ struct RowTable {
 
 /// Reads a stream to its end; it is released then, and its structure says so, also after an error. Integers, floats of
 /// 2, 4 and 8 bytes and truth values are rounded to Value once. A category is the number of its value among the values
-/// of the first batch's dictionary; values that only later dictionaries have are numbered on, in the order in which they
-/// come. Where `one_column` is true, a stream of plain arrays is a table of one column.
+/// of the first batch's dictionary; values that only later dictionaries have are numbered on, in the order in which
+/// they come. Where `one_column` is true, a stream of plain arrays is a table of one column.
 ///
 /// Cost    every buffer is read once, and the array is written once, by all threads
 /// Value   float, double

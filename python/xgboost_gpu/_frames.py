@@ -191,7 +191,7 @@ class Frames:
         if isinstance(data, (ArrowFrame, PandasFrame)):
             return data
         if _is_lazy(data):
-            raise TypeError("The data are a polars.LazyFrame, a query without rows; allowed: what its .collect() returns")
+            raise TypeError("The data are a polars.LazyFrame, a query without rows; allowed: what .collect() returns")
         if stock._is_pandas_df(data) or stock._is_pandas_series(data):
             return self._of_pandas(data)
         if _is_of(data, "pyarrow", "Dataset") and _pyarrow_hands_over():
@@ -301,7 +301,7 @@ def take_frames(library: Library) -> None:
 
     @functools.wraps(stock_iterator)
     def make_iterator(self: Any, **arguments: Any) -> None:
-        """A QuantileDMatrix reads its one batch several times: a table is read once, and may be one that can only be."""
+        """A QuantileDMatrix asks for its one batch several times; a table is read once, and may allow no more."""
         stock_iterator(self, **arguments)
         frame = frames.find(arguments.get("data"))
         if frame is not None:

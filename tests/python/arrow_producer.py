@@ -103,7 +103,8 @@ def texts(words: Sequence[Optional[str]], format: str = "u", offset: int = 0) ->
     memory = np.frombuffer(b"".join(parts) + b"\0", np.uint8)
     ends = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     if format != "vu":
-        return Column(format, [there, ends.astype("i4" if format == "u" else "i8"), memory], len(words) - offset, offset)
+        ends = ends.astype("i4" if format == "u" else "i8")
+        return Column(format, [there, ends, memory], len(words) - offset, offset)
     views = b"".join(
         len(part).to_bytes(4, "little")
         + (
@@ -124,7 +125,7 @@ def categories(codes: np.ndarray, values: Column, there: Optional[np.ndarray] = 
 
 
 class Table:
-    """Batches of columns by name, with ``__arrow_c_stream__``. A test may spoil what it hands over, structure by structure.
+    """Batches of columns by name, with ``__arrow_c_stream__``. A test may spoil each structure that it hands over.
 
     spoil_schema, spoil_array, spoil_stream  called with the finished structure (of the whole table)
     released                                 how often "schema", "array" and "stream" were released
