@@ -11,6 +11,7 @@ import inspect
 import json
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ._device_arrays import DeviceArray, is_device_array
 from ._library import Library
 
 #: Feature types of columns that stock takes from a pyarrow table. It takes no names from one that has only these.
@@ -185,15 +186,17 @@ class Frames:
         self._library = library
 
     def find(self, data: Any) -> Any:
-        """An ArrowFrame or a PandasFrame; None for what is stock's to convert or to refuse."""
+        """An ArrowFrame, a PandasFrame or a DeviceArray; None for what is stock's to convert or to refuse."""
         from xgboost import data as stock
 
-        if isinstance(data, (ArrowFrame, PandasFrame)):
+        if isinstance(data, (ArrowFrame, PandasFrame, DeviceArray)):
             return data
         if _is_lazy(data):
             raise TypeError("The data are a polars.LazyFrame, a query without rows; allowed: what .collect() returns")
         if stock._is_pandas_df(data) or stock._is_pandas_series(data):
             return self._of_pandas(data)
+        if is_device_array(data) and not self._is_known(data):
+            return DeviceArray(data)
         if _is_of(data, "pyarrow", "Dataset") and _pyarrow_hands_over():
             frame = ArrowFrame(self._library, lambda: data.scanner().to_reader().__arrow_c_stream__())
         elif not hasattr(data, "__arrow_c_stream__") or self._is_known(data):
@@ -208,7 +211,8 @@ class Frames:
         """As `find`, for labels, weights and the like: stock takes all that numpy makes an array of."""
         from xgboost import data as stock
 
-        if hasattr(data, "__array__") and not _is_lazy(data) and not stock._is_pandas_df(data):
+        has_array = hasattr(data, "__array__") and not is_device_array(data)
+        if has_array and not _is_lazy(data) and not stock._is_pandas_df(data):
             if not (stock._is_pandas_series(data) and self._is_on_arrow(data.dtype)):
                 return None
         return self.find(data)

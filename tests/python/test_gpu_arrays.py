@@ -154,6 +154,29 @@ def test_an_array_that_is_freed_or_changed_afterwards(cupy: Any) -> None:
     assert_same_trees(train(data, 4), train(xgb.DMatrix(X, Y), 4))
 
 
+@pytest.mark.parametrize("package", ["torch", "jax.numpy"])
+def test_arrays_of_other_packages(cupy: Any, package: str) -> None:
+    module = pytest.importorskip(package, reason=f"{package} is not installed")
+    make = (lambda x: module.tensor(x, device="cuda")) if package == "torch" else module.asarray
+    data = xgb.DMatrix(make(X), label=make(Y), weight=make(WEIGHTS))
+    expected = train(xgb.DMatrix(X, Y, weight=WEIGHTS), 4)
+    assert_same_trees(train(data, 4), expected)
+    assert np.array_equal(expected.inplace_predict(make(X)), expected.predict(xgb.DMatrix(X)))
+    assert xgb.QuantileDMatrix(make(X), make(Y)).num_nonmissing() == data.num_nonmissing()
+
+
+class StandIn:
+    """What has only the interface, of memory of the host: the library must refuse the address, by whatever way it comes."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.shape, self.__cuda_array_interface__ = array.shape, interface_of(array)
+
+
+def test_an_array_of_an_unknown_package_reaches_the_library() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="no memory of a CUDA device|no CUDA backend"):
+        xgb.DMatrix(StandIn(X))
+
+
 def test_an_array_that_leaves_its_memory(cupy: Any) -> None:
     values = cupy.asarray(X)
     interface = dict(values.__cuda_array_interface__)
