@@ -99,8 +99,8 @@ void Gather(benchmark::State& state) {
   Setup& d = Data();
   for (auto _ : state) {
     DeviceArena arena{"The benchmark"};
-    PieceStream pieces;
-    benchmark::DoNotOptimize(cuda::GatherColumns(*d.source, d.all(), &arena, &pieces, d.threads).keys.data());
+    cuda::RowUpload upload{*d.source, d.threads};
+    benchmark::DoNotOptimize(cuda::GatherColumns(d.all(), &arena, &upload).keys.data());
   }
   ReportBytes(state, 4.0 * d.source->values());
 }
