@@ -50,7 +50,7 @@ class Search {
     if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
     return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
   }
-  /// Calls search(); once more with a smaller budget if memory, of which it wants `bytes`, is short.
+  /// Calls search(), which wants `bytes` of memory; again, with half of the budget, as long as memory is short.
   template <typename F>
   void WithinMemory(double bytes, F&& search);
   /// sort(keys, columns) of at most at_once columns.
@@ -143,7 +143,7 @@ void Search::SearchColumns(FeatureIndex at_once, std::size_t sort_bytes, Sort co
   FeatureIndex const features = source_.features();
   RowUpload upload{source_, threads_};
   std::size_t const taken = std::min(budget_, arena_->bytes() + sort_bytes + upload.device_bytes(features));
-  FeatureIndex const in_flight = ColumnsThatFit((budget_ - taken) / sizeof(std::uint32_t));
+  FeatureIndex const in_flight = std::max(at_once, ColumnsThatFit((budget_ - taken) / sizeof(std::uint32_t)));
   for (std::uint64_t first = 0; first < features; first += in_flight) {
     auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(features, first + in_flight));
     ColumnRange const range{static_cast<FeatureIndex>(first), last, features};

