@@ -1,7 +1,8 @@
 /// How long a dataset takes to get onto a device, and where the time goes: what host threads pack, what is copied, what
 /// kernels do. Everything is measured alone and together; the dataset is whole when all are.
 ///
-///   build/cuda/bin/bench_device_data --rows=10500000 --features=28 --threads=16 --type=float --entries=1 [Google Benchmark's options]
+///   build/cuda/bin/bench_device_data --rows=10500000 --features=28 --threads=16 --type=float --entries=1
+///     [Google Benchmark's options]
 
 #include <benchmark/benchmark.h>
 

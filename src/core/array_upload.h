@@ -25,17 +25,19 @@ struct ArrayPiece {
 
 /// Reads an array from its first row to its last, as often as needed, on the current device.
 ///
-/// An array of the host goes through *rings*, one for each thread: a few pinned buffers in turn, and a stream. One thread
-/// copies at a seventh of the link's speed, and eight at three quarters of it, so there are up to eight rings, and only
-/// as many as there are pieces. Rings stay from one pass to the next, because pinning memory takes milliseconds. An array
-/// of the current device is read where it is. One of another device is copied piece by piece by the devices.
+/// An array of the host goes through *rings*, one for each thread: a few pinned buffers in turn, and a stream. One
+/// thread copies at a seventh of the link's speed, and eight at three quarters of it, so there are up to eight rings,
+/// and only as many as there are pieces. Rings stay from one pass to the next, because pinning memory takes
+/// milliseconds. An array of the current device is read where it is. One of another device is copied piece by piece by
+/// the devices. What wrote an array on a device must be done.
 class ArrayUpload {
  public:
   /// threads: of the host
   ArrayUpload(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads);
 
-  /// use(piece, ring, stream) enqueues on `stream` what is done with a piece. It is called by several threads at a time,
-  /// each with a ring of its own, and pieces come in any order. A piece is there until the next call with the same ring.
+  /// use(piece, ring, stream) enqueues on `stream` what is done with a piece. It is called by several threads at a
+  /// time, each with a ring of its own, and pieces come in any order. A piece is there until the next call with the same
+  /// ring.
   using Use = std::function<void(ArrayPiece const& piece, std::size_t ring, cudaStream_t stream)>;
 
   /// Rings of a pass over so many columns.

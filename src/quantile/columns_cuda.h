@@ -62,8 +62,8 @@ class RowUpload {
   std::optional<PieceStream> pieces_;
 };
 
-/// Turns rows into columns of keys: keys[c · stride + r], c < columns, r < rows.n. missing[c], unless null, grows by the
-/// number of missing values.
+/// Turns rows into columns of keys: keys[c · stride + r], c < columns, r < rows.n. missing[c], unless null, grows by
+/// the number of missing values.
 void TransposeToKeys(ArrayPiece const& rows, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
                      unsigned long long* missing, cudaStream_t stream);
 

@@ -1,4 +1,5 @@
-/// Sorts columns of keys, or (column, key) pairs, on the device and brings back what cuts are made of. CUDA builds only.
+/// Sorts columns of keys, or (column, key) pairs, on the device and brings back what cuts are made of. CUDA builds
+/// only.
 #ifndef XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
 #define XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
 
