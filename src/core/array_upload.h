@@ -36,7 +36,7 @@ class ArrayUpload {
   ArrayUpload(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads);
 
   /// use(piece, ring, stream) enqueues on `stream` what is done with a piece. It is called by several threads at a
-  /// time, each with a ring of its own, and pieces come in any order. A piece is there until the next call with the same
+  /// time, each with a ring of its own, and pieces come in any order. A piece is there until the next call with its
   /// ring.
   using Use = std::function<void(ArrayPiece const& piece, std::size_t ring, cudaStream_t stream)>;
 

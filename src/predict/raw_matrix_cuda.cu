@@ -13,8 +13,8 @@ constexpr char const* kWhat = "copying raw values to the device";
 constexpr char const* kPart = "raw values";
 constexpr unsigned kStripes = 8;  // warps of a block, each with a row of the square at a time
 
-/// A value equal to `mark` is missing. Block (x, y): tile x of those that the rows touch, squares y, y + gridDim.y, … of
-/// 32 features each.
+/// A value equal to `mark` is missing. Block (x, y): tile x of those that the rows touch, squares y, y + gridDim.y, …
+/// of 32 features each.
 template <typename T>
 __global__ void __launch_bounds__(kTileRows* kStripes)
     TileRowsKernel(T const* rows, float mark, std::uint64_t n, FeatureIndex features, std::uint64_t first_row,
