@@ -1,7 +1,6 @@
 #include "core/array_source.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "core/parallel.h"
@@ -24,10 +23,7 @@ void ArraySource::ForEachBatch(std::function<void(RowBatch const&)> const& visit
         auto const* from = values + (first + begin) * columns;
         Entry* to = entries.data() + begin * columns;
         for (std::size_t i = begin; i < end; ++i) {
-          for (FeatureIndex f = 0; f < features_; ++f) {
-            auto const value = static_cast<float>(*from++);
-            *to++ = {f, value == values_.missing ? std::numeric_limits<float>::quiet_NaN() : value};
-          }
+          for (FeatureIndex f = 0; f < features_; ++f) *to++ = {f, ValueOrNaN(*from++, values_.missing)};
         }
       });
     });

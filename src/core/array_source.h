@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 
+#include "core/hd.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"
 
@@ -39,6 +41,14 @@ constexpr std::size_t ValueBytes(ValueType type) {
     default:
       return sizeof(float);
   }
+}
+
+/// The value as a float; NaN if it is the one that means "missing".
+template <typename T>
+XGBGPU_HD float ValueOrNaN(T value, float missing) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  auto const number = static_cast<float>(value);
+  return number == missing ? kNaN : number;
 }
 
 /// Rows of an array on the host. A batch stores every value of its rows; those that are missing are NaN.

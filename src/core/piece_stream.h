@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "core/device.h"
 
@@ -18,10 +19,10 @@ constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
 /// Has a few pinned buffers, which are used in turn, and a stream of the current device.
 class PieceStream {
  public:
-  /// Every buffer has `bytes` bytes.
-  explicit PieceStream(std::size_t bytes = kPieceBytes);
+  /// Every buffer has `bytes` bytes. Each is made when it is first opened: short data need one only.
+  explicit PieceStream(std::size_t bytes = kPieceBytes) : own_{std::in_place}, stream_{*own_}, bytes_{bytes} {}
   /// Copies on a stream of the caller's, which outlives this.
-  PieceStream(std::size_t bytes, cudaStream_t stream);
+  PieceStream(std::size_t bytes, cudaStream_t stream) : stream_{stream}, bytes_{bytes} {}
   ~PieceStream();
   PieceStream(PieceStream const&) = delete;
   PieceStream& operator=(PieceStream const&) = delete;
@@ -34,7 +35,7 @@ class PieceStream {
   /// Call it after the last copy out of the open buffer was enqueued.
   void Close();
 
-  std::size_t bytes() const { return slots_[0].buffer.bytes(); }
+  std::size_t bytes() const { return bytes_; }
   cudaStream_t stream() const { return stream_; }
   void Wait(char const* what) const { CheckCuda(cudaStreamSynchronize(stream_), what); }
 
@@ -47,6 +48,7 @@ class PieceStream {
 
   std::optional<Stream> own_;
   cudaStream_t stream_;
+  std::size_t bytes_;
   std::array<Slot, 3> slots_;
   std::size_t open_{0};
 };

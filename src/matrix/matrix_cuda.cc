@@ -78,15 +78,14 @@ void Builder::BinDense(KeyColumns const& columns) {
 void Builder::BinDense() {
   AllocateRecords();
   FeatureIndex const features = result_->view.features;
-  PieceStream pieces{std::max<std::size_t>(kPieceBytes, features * sizeof(float))};
-  std::uint64_t const most = pieces.bytes() / sizeof(float) / features;
-  DeviceBuffer<std::uint32_t> keys{arena_, "columns in flight", most * features};
-  UploadRows(source_, {0, features, features}, arena_, &pieces, threads_,
-             [&](float const* piece, std::uint64_t first_row, std::uint64_t n) {
-               TransposeToKeys(piece, n, features, keys.data(), most, nullptr, pieces.stream());
-               BinColumns(result_->view, cut_values_.data(), keys.data(), most, first_row, n, result_->records.data(),
-                          pieces.stream());
-             });
+  RowUpload upload{source_, threads_};
+  std::uint64_t const most = upload.most_rows(features);
+  DeviceBuffer<std::uint32_t> keys{arena_, "columns in flight", upload.rings(features) * most * features};
+  upload.Run({0, features, features}, arena_, [&](ArrayPiece const& rows, std::size_t ring, cudaStream_t stream) {
+    std::uint32_t* const own = keys.data() + ring * most * features;
+    TransposeToKeys(rows, features, own, most, nullptr, stream);
+    BinColumns(result_->view, cut_values_.data(), own, most, rows.first_row, rows.n, result_->records.data(), stream);
+  });
 }
 
 /// Rows [begin, begin + n) of a batch without NaNs, the entries of each ascending, one row after the other.
@@ -178,7 +177,7 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts,
 
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options) {
-  std::size_t const budget = MemoryBudget(options, source);
+  std::size_t const budget = MemoryBudget(options);
   DeviceArena arena{"Quantising the matrix on the GPU"};
   Quantiles quantiles = FindQuantiles(source, wanted, options, &arena);
   host::CheckShape(source);

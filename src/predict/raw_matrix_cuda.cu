@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/array_source.h"
 #include "core/grid.h"
 #include "core/piece_stream.h"
 #include "predict/raw_matrix_cuda.h"
@@ -12,16 +13,20 @@ constexpr char const* kWhat = "copying raw values to the device";
 constexpr char const* kPart = "raw values";
 constexpr unsigned kStripes = 8;  // warps of a block, each with a row of the square at a time
 
-/// Block (x, y): tile x of those that the rows touch, squares y, y + gridDim.y, … of 32 features each.
+/// A value equal to `mark` is missing. Block (x, y): tile x of those that the rows touch, squares y, y + gridDim.y, …
+/// of 32 features each.
+template <typename T>
 __global__ void __launch_bounds__(kTileRows* kStripes)
-    TileRowsKernel(float const* rows, std::uint64_t n, FeatureIndex features, std::uint64_t first_row, float* tiles) {
+    TileRowsKernel(T const* rows, float mark, std::uint64_t n, FeatureIndex features, std::uint64_t first_row,
+                   float* tiles) {
   __shared__ float square[kTileRows][kTileRows + 1];
   std::uint64_t const tile = first_row / kTileRows + blockIdx.x;
   auto const has = [&](std::uint32_t r) { return tile * kTileRows + r - first_row < n; };  // wraps below first_row
   for (std::uint64_t f = std::uint64_t{blockIdx.y} * kTileRows; f < features; f += gridDim.y * kTileRows) {
     for (std::uint32_t r = threadIdx.y; r < kTileRows; r += kStripes) {
       if (has(r) && f + threadIdx.x < features) {
-        square[r][threadIdx.x] = rows[(tile * kTileRows + r - first_row) * features + f + threadIdx.x];
+        square[r][threadIdx.x] =
+            ValueOrNaN(rows[(tile * kTileRows + r - first_row) * features + f + threadIdx.x], mark);
       }
     }
     __syncthreads();
@@ -36,14 +41,16 @@ __global__ void __launch_bounds__(kTileRows* kStripes)
 
 }  // namespace
 
-void TileRows(float const* rows, std::uint64_t n, FeatureIndex features, std::uint64_t first_row, float* tiles,
-              cudaStream_t stream) {
-  if (n == 0 || features == 0) return;
+void TileRows(ArrayPiece const& rows, FeatureIndex features, float* tiles, cudaStream_t stream) {
+  if (rows.n == 0 || features == 0) return;
   constexpr std::uint32_t kMostSquares = 1024;
-  std::uint64_t const touched = (first_row + n - 1) / kTileRows - first_row / kTileRows + 1;
+  std::uint64_t const touched = (rows.first_row + rows.n - 1) / kTileRows - rows.first_row / kTileRows + 1;
   dim3 const grid{static_cast<unsigned>(touched),
                   static_cast<unsigned>(std::min((features - 1) / kTileRows + 1, kMostSquares))};
-  TileRowsKernel<<<grid, dim3{kTileRows, kStripes}, 0, stream>>>(rows, n, features, first_row, tiles);
+  VisitValues(rows.values, [&](auto const* values) {
+    TileRowsKernel<<<grid, dim3{kTileRows, kStripes}, 0, stream>>>(values, rows.values.missing, rows.n, features,
+                                                                   rows.first_row, tiles);
+  });
   CheckLaunch("laying raw values out");
 }
 
@@ -60,6 +67,10 @@ std::size_t RawMatrix::Bytes(std::uint64_t rows, FeatureIndex features, std::uin
 }
 
 RawMatrix::RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads) {
+  if (auto const values = source.dense()) {
+    FillArray(source, *values, arena, stream, threads);
+    return;
+  }
   std::uint64_t values = 0, longest = 0;
   source.ForEachBatch([&](RowBatch const& batch) {
     for (std::uint64_t r = 0; r < batch.rows(); ++r) {
@@ -71,8 +82,7 @@ RawMatrix::RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t s
   view_.features = source.features();
   view_.dense = RowsAreDense(view_.rows, view_.features, values);
   if (view_.dense) {
-    tiles_ = {arena, kPart, TiledValues(view_.rows, view_.features)};
-    view_.tiles = tiles_.data();
+    MakeTiles(arena, stream);
     FillDense(source, arena, stream, threads);
   } else {
     row_ptr_ = {arena, kPart, view_.rows + 1};
@@ -83,6 +93,26 @@ RawMatrix::RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t s
   }
 }
 
+void RawMatrix::MakeTiles(DeviceArena* arena, cudaStream_t stream) {
+  tiles_ = {arena, kPart, TiledValues(view_.rows, view_.features)};
+  view_.tiles = tiles_.data();
+  ClearLastTile(view_.rows, view_.features, tiles_.data(), stream);
+}
+
+void RawMatrix::FillArray(RowSource const& source, DenseValues const& values, DeviceArena* arena, cudaStream_t stream,
+                          int threads) {
+  FeatureIndex const features = source.features();
+  view_.rows = source.rows();
+  view_.features = features;
+  view_.dense = true;
+  MakeTiles(arena, stream);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);  // pieces come on other streams
+  ArrayUpload{values, view_.rows, features, threads}.Run(
+      0, features, arena, [&](ArrayPiece const& piece, std::size_t, cudaStream_t piece_stream) {
+        TileRows(piece, features, tiles_.data(), piece_stream);
+      });
+}
+
 void RawMatrix::FillDense(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads) {
   FeatureIndex const features = view_.features;
   std::size_t const row_bytes = std::max<std::size_t>(1, features) * sizeof(float);
@@ -90,13 +120,12 @@ void RawMatrix::FillDense(RowSource const& source, DeviceArena* arena, cudaStrea
       std::clamp<std::uint64_t>(view_.rows, 1, std::max(std::size_t{1}, kPieceBytes / row_bytes));
   DeviceBuffer<float> const device{arena, "raw values on their way", most * features};
   PieceStream pieces{most * row_bytes, stream};
-  ClearLastTile(view_.rows, features, tiles_.data(), stream);
   ForEachRun(source, most, UINT64_MAX, [&](RowRun const& run) {
     auto* const piece = pieces.Open<float>();
     PackDenseRows(run, features, piece, threads);
     CopyToDevice(device.data(), piece, run.n * features, stream, kWhat);
     pieces.Close();
-    TileRows(device.data(), run.n, features, run.first_row(), tiles_.data(), stream);
+    TileRows({{device.data()}, features, run.first_row(), run.n}, features, tiles_.data(), stream);
   });
   pieces.Wait(kWhat);
 }

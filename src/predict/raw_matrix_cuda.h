@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/array_upload.h"
 #include "core/device.h"
 #include "predict/raw_rows.h"
 #include "xgbgpu/rows.h"
@@ -34,9 +35,8 @@ constexpr std::size_t TiledValues(std::uint64_t rows, FeatureIndex features) {
   return (rows + kTileRows - 1) / kTileRows * kTileRows * features;
 }
 
-/// Copies rows [n, features], row-major, to rows first_row … of tiles. Both are in device memory.
-void TileRows(float const* rows, std::uint64_t n, FeatureIndex features, std::uint64_t first_row, float* tiles,
-              cudaStream_t stream);
+/// Copies rows.n rows of all features, without gaps, to rows rows.first_row … of tiles. Both are in device memory.
+void TileRows(ArrayPiece const& rows, FeatureIndex features, float* tiles, cudaStream_t stream);
 /// Clears the last tile, if it ends beyond the last row, so that nothing in it is undefined.
 void ClearLastTile(std::uint64_t rows, FeatureIndex features, float* tiles, cudaStream_t stream);
 
@@ -44,7 +44,8 @@ void ClearLastTile(std::uint64_t rows, FeatureIndex features, float* tiles, cuda
 class RawMatrix {
  public:
   /// Reads the source (and once before, no values, to count them) through pinned pieces: host threads pack one while
-  /// the one before is copied, on `stream`, where everything has arrived at the end.
+  /// the one before is copied, on `stream`, where everything has arrived at the end. An array comes as it is
+  /// (core/array_upload.h). Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond source.features()), OutOfDeviceMemory
   RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads);
@@ -59,6 +60,9 @@ class RawMatrix {
   static std::size_t Bytes(std::uint64_t rows, FeatureIndex features, std::uint64_t values);
 
  private:
+  void MakeTiles(DeviceArena* arena, cudaStream_t stream);
+  void FillArray(RowSource const& source, DenseValues const& values, DeviceArena* arena, cudaStream_t stream,
+                 int threads);
   void FillDense(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads);
   void FillSparse(RowSource const& source, std::uint64_t values, std::uint64_t longest, cudaStream_t stream,
                   int threads);

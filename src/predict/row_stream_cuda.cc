@@ -1,7 +1,9 @@
 #include "predict/row_stream_cuda.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "core/array_source.h"
 #include "core/parallel.h"
 
 namespace xgbgpu::cuda {
@@ -17,12 +19,16 @@ constexpr std::size_t kPlaces = 3;
 /// kernels of the others.
 class RowStream::Place {
  public:
-  Place() = default;
+  Place() { CheckCuda(cudaGetDevice(&device_), "asking for the current device"); }
   ~Place() { cudaStreamSynchronize(stream_); }  // an error on the way here may leave work that needs the memory
   Place(Place const&) = delete;
   Place& operator=(Place const&) = delete;
 
-  void Start(RowJob const& job, RowRun const& run);
+  /// view = load() enqueues how the block's rows come.
+  template <typename Load>
+  void Start(RowJob const& job, std::uint64_t first_row, std::uint64_t rows, Load&& load);
+  RawView LoadEntries(RowJob const& job, RowRun const& run);
+  RawView LoadArray(RowJob const& job, DenseValues const& values, std::uint64_t first_row, std::uint64_t rows);
   /// Gives up the block that was started, if there is one.
   void Abandon();
   /// Waits for the block that was started, if there is one, and has the job take its results.
@@ -35,6 +41,8 @@ class RowStream::Place {
     if (values_.size() < bytes) values_ = PinnedBuffer<std::uint8_t>{bytes};
     return reinterpret_cast<T*>(values_.data());
   }
+  /// Rows in device memory as tiles.
+  RawView Tile(ArrayPiece const& rows, FeatureIndex features);
   RawView LoadDense(RowJob const& job, RowRun const& run);
   RawView LoadSparse(RowJob const& job, RowRun const& run);
   void Upload(std::size_t bytes);
@@ -46,6 +54,7 @@ class RowStream::Place {
   DeviceBuffer<float> tiles_;
   DeviceBuffer<double> scratch_;
   DeviceBuffer<float> device_results_;
+  int device_{0};
   std::uint64_t first_row_{0};
   std::uint64_t rows_{0};  ///< of the block on its way
   Stream stream_;
@@ -61,14 +70,40 @@ void RowStream::Place::Upload(std::size_t bytes) {
   CopyToDevice(device_values_.data(), values_.data(), bytes, stream_, kWhat);
 }
 
+RawView RowStream::Place::Tile(ArrayPiece const& rows, FeatureIndex features) {
+  Reserve(&tiles_, &arena_, "raw values", TiledValues(rows.n, features));
+  ClearLastTile(rows.n, features, tiles_.data(), stream_);
+  TileRows(rows, features, tiles_.data(), stream_);
+  return {rows.n, features, true, tiles_.data(), nullptr, nullptr};
+}
+
 RawView RowStream::Place::LoadDense(RowJob const& job, RowRun const& run) {
   std::size_t const bytes = run.n * job.features() * sizeof(float);
   PackDenseRows(run, job.features(), Pinned<float>(bytes), job.threads());
   Upload(bytes);
-  Reserve(&tiles_, &arena_, "raw values", TiledValues(run.n, job.features()));
-  ClearLastTile(run.n, job.features(), tiles_.data(), stream_);
-  TileRows(reinterpret_cast<float const*>(device_values_.data()), run.n, job.features(), 0, tiles_.data(), stream_);
-  return {run.n, job.features(), true, tiles_.data(), nullptr, nullptr};
+  return Tile({{device_values_.data()}, job.features(), 0, run.n}, job.features());
+}
+
+RawView RowStream::Place::LoadArray(RowJob const& job, DenseValues const& values, std::uint64_t first_row,
+                                    std::uint64_t rows) {
+  constexpr std::size_t kGrain = 1 << 18;  // bytes per task
+  std::size_t const row_bytes = job.features() * ValueBytes(values.type), bytes = rows * row_bytes;
+  auto const* const from = static_cast<std::uint8_t const*>(values.data) + first_row * row_bytes;
+  ArrayPiece piece{values, job.features(), 0, rows};
+  if (values.device == kHostMemory) {
+    auto* const pinned = Pinned<std::uint8_t>(bytes);
+    ParallelChunks(job.threads(), bytes, kGrain,
+                   [&](std::size_t begin, std::size_t end) { std::memcpy(pinned + begin, from + begin, end - begin); });
+    Upload(bytes);
+    piece.values.data = device_values_.data();
+  } else if (values.device != device_) {
+    Reserve(&device_values_, &arena_, "raw values on their way", bytes);
+    CheckCuda(cudaMemcpyPeerAsync(device_values_.data(), device_, from, values.device, bytes, stream_), kWhat);
+    piece.values.data = device_values_.data();
+  } else {
+    piece.values.data = from;
+  }
+  return Tile(piece, job.features());
 }
 
 RawView RowStream::Place::LoadSparse(RowJob const& job, RowRun const& run) {
@@ -87,15 +122,20 @@ RawView RowStream::Place::LoadSparse(RowJob const& job, RowRun const& run) {
           reinterpret_cast<Entry const*>(device + offsets)};
 }
 
-void RowStream::Place::Start(RowJob const& job, RowRun const& run) {
-  first_row_ = run.first_row();
-  rows_ = run.n;
-  std::size_t const count = run.n * job.results();
+RawView RowStream::Place::LoadEntries(RowJob const& job, RowRun const& run) {
+  bool const dense = job.NeedsDense() || RowsAreDense(run.n, job.features(), run.values());
+  return dense ? LoadDense(job, run) : LoadSparse(job, run);
+}
+
+template <typename Load>
+void RowStream::Place::Start(RowJob const& job, std::uint64_t first_row, std::uint64_t rows, Load&& load) {
+  first_row_ = first_row;
+  rows_ = rows;
+  std::size_t const count = rows * job.results();
   if (results_.size() < count) results_ = PinnedBuffer<float>{count};
   Reserve(&device_results_, &arena_, "predictions", count);
-  Reserve(&scratch_, &arena_, "sums", job.Scratch(run.n));
-  bool const dense = job.NeedsDense() || RowsAreDense(run.n, job.features(), run.values());
-  RawView const view = dense ? LoadDense(job, run) : LoadSparse(job, run);
+  Reserve(&scratch_, &arena_, "sums", job.Scratch(rows));
+  RawView const view = load();
   if (job.Fill(first_row_, rows_, results_.data())) {
     CopyToDevice(device_results_.data(), results_.data(), count, stream_, kWhat);
   }
@@ -126,14 +166,27 @@ void RowStream::Run(RowSource const& source, RowJob const& job, Event const* aft
   std::uint64_t const most_rows = std::max<std::uint64_t>(1, job.block_bytes() / (row_floats * sizeof(float)));
   std::uint64_t const most_values = job.NeedsDense() ? UINT64_MAX : job.block_bytes() / sizeof(float);
   std::size_t turn = 0;
-  ForEachRun(source, most_rows, most_values, [&](RowRun const& run) {
+  auto const next_place = [&]() -> Place& {
     std::size_t const next = turn++ % kPlaces;
     if (next == places_.size()) places_.push_back(std::make_unique<Place>());
     Place& place = *places_[next];
     place.Finish(job);
     if (after != nullptr) after->HoldUp(place.stream());
-    place.Start(job, run);
-  });
+    return place;
+  };
+  auto const values = source.dense();
+  if (values && source.features() == job.features()) {
+    for (std::uint64_t row = 0; row < source.rows(); row += most_rows) {
+      std::uint64_t const n = std::min(most_rows, source.rows() - row);
+      Place& place = next_place();
+      place.Start(job, row, n, [&] { return place.LoadArray(job, *values, row, n); });
+    }
+  } else {
+    ForEachRun(source, most_rows, most_values, [&](RowRun const& run) {
+      Place& place = next_place();
+      place.Start(job, run.first_row(), run.n, [&] { return place.LoadEntries(job, run); });
+    });
+  }
   for (std::size_t i = 0; i < kPlaces; ++i) {
     std::size_t const next = (turn + i) % kPlaces;
     if (next < places_.size()) places_[next]->Finish(job);

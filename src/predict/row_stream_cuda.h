@@ -66,7 +66,8 @@ class RowStream {
   ~RowStream();
 
   /// Does the job for all rows of the source: while one block is worked on, the next is on its way and the one after is
-  /// packed by host threads. Device memory: three blocks. Kernels run after `after`, if that is not null. Waits.
+  /// packed by host threads. Rows of an array come in its type, and stay where they are if that is this device. Device
+  /// memory: three blocks. Kernels run after `after`, if that is not null. Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
   ///         results of some rows and not of others.

@@ -6,56 +6,78 @@
 
 namespace xgbgpu::cuda {
 
-std::size_t MemoryBudget(BuildOptions const& options, RowSource const& source) {
+std::size_t MemoryBudget(BuildOptions const& options) {
   if (options.memory_bytes != 0) return options.memory_bytes;
-  QuantilePolicy const policy;
   std::size_t free = 0, total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  double const values = static_cast<double>(source.rows()) * source.features();
-  double const wanted = std::max(policy.least_bytes, policy.bytes_per_value * values);
-  return static_cast<std::size_t>(std::min(policy.memory_share * static_cast<double>(free), wanted));
+  return static_cast<std::size_t>(QuantilePolicy{}.memory_share * static_cast<double>(free));
 }
 
-void UploadRows(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces, int threads,
-                UseRows const& use) {
+RowUpload::RowUpload(RowSource const& source, int threads) : source_{source}, threads_{threads} {
+  if (auto const values = source.dense()) {
+    array_.emplace(*values, source.rows(), source.features(), threads);
+  } else {
+    pieces_.emplace(std::max<std::size_t>(kPieceBytes, source.features() * sizeof(float)));
+  }
+}
+
+std::uint64_t RowUpload::most_rows(FeatureIndex columns) const {
+  return array_ ? array_->most_rows(columns) : pieces_->bytes() / sizeof(float) / columns;
+}
+
+std::size_t RowUpload::device_bytes(FeatureIndex columns) const {
+  return array_ ? array_->device_bytes(columns) : pieces_->bytes();
+}
+
+void RowUpload::Run(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use) {
+  if (array_) {
+    array_->Run(range.first, range.last, arena, use);
+  } else {
+    RunEntries(range, arena, use);
+  }
+}
+
+void RowUpload::RunEntries(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use) {
   std::size_t const columns = range.size();
-  std::uint64_t const most = pieces->bytes() / sizeof(float) / columns;
+  std::uint64_t const most = most_rows(range.size());
   DeviceBuffer<float> device{arena, "rows on their way", most * columns};
-  std::uint64_t first_row = 0, n = 0;
+  ArrayPiece rows{{device.data()}, columns, 0, 0};
   auto const flush = [&](float const* piece) {
-    CopyToDevice(device.data(), piece, n * columns, pieces->stream(), "copying rows to the device");
-    pieces->Close();
-    use(device.data(), first_row, n);
-    first_row += n;
-    n = 0;
+    CopyToDevice(device.data(), piece, rows.n * columns, pieces_->stream(), "copying rows to the device");
+    pieces_->Close();
+    use(rows, 0, pieces_->stream());
+    rows.first_row += rows.n;
+    rows.n = 0;
   };
-  float* piece = nullptr;  // is open while n is not 0
-  source.ForEachBatch([&](RowBatch const& batch) {
+  float* piece = nullptr;  // is open while rows.n is not 0
+  source_.ForEachBatch([&](RowBatch const& batch) {
     for (std::uint64_t row = 0; row < batch.rows();) {
-      if (n == 0) piece = pieces->Open<float>();
-      std::uint64_t const take = std::min(most - n, batch.rows() - row);
-      PackRows(batch, row, take, range, piece + n * columns, threads);
+      if (rows.n == 0) piece = pieces_->Open<float>();
+      std::uint64_t const take = std::min(most - rows.n, batch.rows() - row);
+      PackRows(batch, row, take, range, piece + rows.n * columns, threads_);
       row += take;
-      n += take;
-      if (n == most) flush(piece);
+      rows.n += take;
+      if (rows.n == most) flush(piece);
     }
   });
-  if (n != 0) flush(piece);
-  pieces->Wait("copying rows to the device");
+  if (rows.n != 0) flush(piece);
+  pieces_->Wait("copying rows to the device");
 }
 
-KeyColumns GatherColumns(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces,
-                         int threads) {
-  std::uint64_t const rows = source.rows();
+KeyColumns GatherColumns(ColumnRange const& range, DeviceArena* arena, RowUpload* upload) {
+  constexpr char const* kWhat = "counting values";
+  std::uint64_t const rows = upload->source().rows();
   KeyColumns result{range, rows, {arena, "columns in flight", range.size() * rows}, {}};
   DeviceBuffer<unsigned long long> missing{arena, "counts of columns", range.size()};
-  FillBytes(missing.data(), 0, missing.size(), pieces->stream(), "clearing counts");
-  UploadRows(source, range, arena, pieces, threads, [&](float const* piece, std::uint64_t first_row, std::uint64_t n) {
-    TransposeToKeys(piece, n, range.size(), result.keys.data() + first_row, rows, missing.data(), pieces->stream());
+  Stream const stream;
+  FillBytes(missing.data(), 0, missing.size(), stream, kWhat);
+  stream.Wait(kWhat);
+  upload->Run(range, arena, [&](ArrayPiece const& piece, std::size_t, cudaStream_t piece_stream) {
+    TransposeToKeys(piece, range.size(), result.keys.data() + piece.first_row, rows, missing.data(), piece_stream);
   });
   std::vector<unsigned long long> counts(range.size());
-  CopyToHost(counts.data(), missing.data(), counts.size(), pieces->stream(), "copying counts");
-  pieces->Wait("counting values");
+  CopyToHost(counts.data(), missing.data(), counts.size(), stream, kWhat);
+  stream.Wait(kWhat);
   for (unsigned long long const count : counts) result.present.push_back(rows - count);
   return result;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/array_source.h"
 #include "core/float_bits.h"
 #include "core/grid.h"
 #include "quantile/columns_cuda.h"
@@ -12,8 +13,11 @@ namespace {
 constexpr int kTile = 32;  // rows, and columns, that a block transposes at a time
 constexpr int kTileLines = 8;
 
-__global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
-                                std::uint64_t stride, unsigned long long* missing) {
+/// rows: the values of `n` rows, each `row_stride` values behind the one before. A value equal to `mark` is missing.
+template <typename T>
+__global__ void TransposeKernel(T const* rows, std::uint64_t row_stride, float mark, std::uint64_t n,
+                                FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
+                                unsigned long long* missing) {
   __shared__ std::uint32_t tile[kTile][kTile + 1];
   std::uint64_t const column_tiles = (columns + std::uint64_t{kTile} - 1) / kTile;
   std::uint64_t const tiles = (n + kTile - 1) / kTile * column_tiles;
@@ -22,7 +26,7 @@ __global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex
     for (int j = threadIdx.y; j < kTile; j += kTileLines) {
       std::uint64_t const row = first_row + j, column = first_column + threadIdx.x;
       if (row >= n || column >= columns) continue;
-      float const value = rows[row * columns + column];
+      float const value = ValueOrNaN(rows[row * row_stride + column], mark);
       tile[j][threadIdx.x] = isnan(value) ? kNoKey : AscendingKey(value);
     }
     __syncthreads();
@@ -42,11 +46,14 @@ __global__ void TransposeKernel(float const* rows, std::uint64_t n, FeatureIndex
 
 }  // namespace
 
-void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
-                     std::uint64_t stride, unsigned long long* missing, cudaStream_t stream) {
-  std::uint64_t const tiles = (n + kTile - 1) / kTile * ((columns + std::uint64_t{kTile} - 1) / kTile);
+void TransposeToKeys(ArrayPiece const& rows, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
+                     unsigned long long* missing, cudaStream_t stream) {
+  std::uint64_t const tiles = (rows.n + kTile - 1) / kTile * ((columns + std::uint64_t{kTile} - 1) / kTile);
   unsigned const blocks = Blocks(tiles, 1, CurrentDeviceLimits(), 8);
-  TransposeKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(rows, n, columns, keys, stride, missing);
+  VisitValues(rows.values, [&](auto const* values) {
+    TransposeKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(values, rows.stride, rows.values.missing, rows.n,
+                                                                    columns, keys, stride, missing);
+  });
   CheckLaunch("turning rows to columns");
 }
 

@@ -3,9 +3,10 @@
 #define XGBGPU_QUANTILE_COLUMNS_CUDA_H_
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <vector>
 
+#include "core/array_upload.h"
 #include "core/device.h"
 #include "core/piece_stream.h"
 #include "quantile/pack.h"
@@ -22,8 +23,8 @@ struct BuildOptions {
   std::size_t memory_bytes{0};
 };
 
-/// Returns memory_bytes, or what quantile_policy.h gives to data of this size on the current device.
-std::size_t MemoryBudget(BuildOptions const& options, RowSource const& source);
+/// Returns memory_bytes, or what quantile_policy.h gives on the current device.
+std::size_t MemoryBudget(BuildOptions const& options);
 
 /// Columns of sort keys (quantile_ops.h); kNoKey where a value is missing.
 struct KeyColumns {
@@ -33,21 +34,41 @@ struct KeyColumns {
   std::vector<std::uint64_t> present;  ///< [range.size()] values that are not missing
 };
 
-/// A piece holds one row at least. Calls use(piece, first_row, n) for piece after piece, with device memory that holds
-/// rows first_row … first_row + n - 1 of the columns, [n, range.size()], NaN where a value is missing. What `use`
-/// enqueues on the stream runs before the next piece arrives.
-using UseRows = std::function<void(float const* piece, std::uint64_t first_row, std::uint64_t n)>;
-void UploadRows(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces, int threads,
-                UseRows const& use);
+/// The rows of a source on their way to the current device, pass after pass: those of an array as they are
+/// (core/array_upload.h), others as floats that host threads pack from entries, NaN where a value is missing.
+class RowUpload {
+ public:
+  /// The source outlives it. threads: of the host
+  RowUpload(RowSource const& source, int threads);
 
-/// Turns row-major floats into columns of keys: keys[c · stride + r]. missing[c], unless null, grows by the number of
-/// NaNs.
-void TransposeToKeys(float const* rows, std::uint64_t n, FeatureIndex columns, std::uint32_t* keys,
-                     std::uint64_t stride, unsigned long long* missing, cudaStream_t stream);
+  RowSource const& source() const { return source_; }
+  /// Pieces that are worked on at a time, in a pass over so many columns. The ring of a piece is below it.
+  std::size_t rings(FeatureIndex columns) const { return array_ ? array_->rings(columns) : 1; }
+  /// Rows that a piece of so many columns has at most; one at least.
+  std::uint64_t most_rows(FeatureIndex columns) const;
+  /// Device memory that a pass over so many columns takes.
+  std::size_t device_bytes(FeatureIndex columns) const;
 
-/// Reads the source once, and waits. Memory: 4 bytes a row and column, and a piece.
-KeyColumns GatherColumns(RowSource const& source, ColumnRange const& range, DeviceArena* arena, PieceStream* pieces,
-                         int threads);
+  /// One pass: ArrayUpload::Run. It waits.
+  /// Throws  InvalidArgument (PackRows), OutOfDeviceMemory, DeviceError
+  void Run(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use);
+
+ private:
+  void RunEntries(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use);
+
+  RowSource const& source_;
+  int threads_;
+  std::optional<ArrayUpload> array_;
+  std::optional<PieceStream> pieces_;
+};
+
+/// Turns rows into columns of keys: keys[c · stride + r], c < columns, r < rows.n. missing[c], unless null, grows by
+/// the number of missing values.
+void TransposeToKeys(ArrayPiece const& rows, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
+                     unsigned long long* missing, cudaStream_t stream);
+
+/// Reads the source once, and waits. Memory: 4 bytes a row and column, and upload->device_bytes().
+KeyColumns GatherColumns(ColumnRange const& range, DeviceArena* arena, RowUpload* upload);
 
 }  // namespace xgbgpu::cuda
 

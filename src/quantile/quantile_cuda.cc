@@ -1,6 +1,7 @@
 #include "quantile/quantile_cuda.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/parallel.h"
@@ -25,7 +26,8 @@ class Search {
       : source_{source},
         wanted_{wanted},
         threads_{options.threads},
-        budget_{MemoryBudget(options, source)},
+        budget_{MemoryBudget(options)},
+        fixed_budget_{options.memory_bytes != 0},
         arena_{arena},
         features_(source.features()) {
     result_.present.resize(source.features());
@@ -48,14 +50,24 @@ class Search {
     if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
     return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
   }
-  void SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& weights, FeatureIndex at_once,
-                   PairSorter* sorter);
+  /// Calls search(), which wants `bytes` of memory; again, with half of the budget, as long as memory is short.
+  template <typename F>
+  void WithinMemory(double bytes, F&& search);
+  /// sort(keys, columns) of at most at_once columns.
+  using Sort = std::function<SortedColumns(std::uint32_t const* keys, FeatureIndex columns)>;
+  void SearchGroup(KeyColumns const& columns, FeatureIndex at_once, Sort const& sort);
+  void SearchColumns(FeatureIndex at_once, std::size_t sort_bytes, Sort const& sort);
+  /// Columns of which so many values fit, one at least.
+  FeatureIndex ColumnsThatFit(std::uint64_t values) const;
+  void SearchColumnsOfKeys();
+  void SearchColumnsOfPairs();
   /// Columns whose pairs are sorted at once.
   struct PairGroup {
     ColumnRange range;
     std::uint64_t pairs;
   };
   std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const;
+  void SearchPairs(std::uint64_t entries, std::uint64_t most);
   std::uint64_t UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const;
   /// Makes the cuts of the columns from `first` on, whose present[] must be known.
   void Take(FeatureIndex first, SortedColumns* sorted);
@@ -65,6 +77,7 @@ class Search {
   CutsWanted const& wanted_;
   int threads_;
   std::size_t budget_;
+  bool fixed_budget_;  ///< the caller's
   DeviceArena* arena_;
   double scale_{1.0};
   std::vector<FeatureCuts> features_;
@@ -100,39 +113,76 @@ void Search::Take(FeatureIndex first, SortedColumns* sorted) {
   });
 }
 
-void Search::SearchGroup(KeyColumns const& columns, DeviceBuffer<float> const& weights, FeatureIndex at_once,
-                         PairSorter* sorter) {
-  Stream const stream;
+template <typename F>
+void Search::WithinMemory(double bytes, F&& search) {
+  for (;;) {
+    try {
+      search();
+      return;
+    } catch (OutOfDeviceMemory const&) {
+      std::size_t const less = static_cast<std::size_t>(std::min(static_cast<double>(budget_), bytes) / 2);
+      if (fixed_budget_ || less < QuantilePolicy{}.least_bytes) throw;
+      budget_ = less;
+    }
+  }
+}
+
+void Search::SearchGroup(KeyColumns const& columns, FeatureIndex at_once, Sort const& sort) {
   std::copy(columns.present.begin(), columns.present.end(), result_.present.begin() + columns.range.first);
   for (FeatureIndex c = 0; c < columns.range.size(); c += at_once) {
-    FeatureIndex const n = std::min(at_once, columns.range.size() - c);
-    MakePairs(columns.keys.data() + c * columns.rows, columns.rows, n, weights.data(), sorter->keys(),
-              sorter->weights(), stream);
-    SortedColumns sorted = sorter->Run(columns.rows * n, n, scale_, rule(), stream);
+    SortedColumns sorted = sort(columns.keys.data() + c * columns.rows, std::min(at_once, columns.range.size() - c));
     Take(columns.range.first + c, &sorted);
   }
 }
 
-void Search::SearchColumns() {
-  std::uint64_t const rows = source_.rows();
+FeatureIndex Search::ColumnsThatFit(std::uint64_t values) const {
+  return static_cast<FeatureIndex>(std::clamp<std::uint64_t>(values / source_.rows(), 1, source_.features()));
+}
+
+void Search::SearchColumns(FeatureIndex at_once, std::size_t sort_bytes, Sort const& sort) {
   FeatureIndex const features = source_.features();
-  DeviceBuffer<float> const weights = Upload(arena_, "weights", wanted_.weights.data(), wanted_.weights.size());
-  auto const fitting = [&](std::uint64_t columns) {
-    return static_cast<FeatureIndex>(std::clamp<std::uint64_t>(columns, 1, features));
-  };
-  std::uint64_t const pairs_fitting = budget_ / 2 / PairSorter::BytesPerPair(weighted());
-  FeatureIndex const at_once = fitting(std::min(QuantilePolicy{}.pairs_at_once, pairs_fitting) / rows);
-  PairSorter sorter{arena_, at_once * rows, weighted()};
-  std::size_t const taken = std::min(budget_, arena_->bytes() + at_once * rows / 4 + kPieceBytes);
-  FeatureIndex const in_flight = fitting((budget_ - taken) / (rows * sizeof(std::uint32_t)));
-  PieceStream pieces{std::max<std::size_t>(kPieceBytes, in_flight * sizeof(float))};
+  RowUpload upload{source_, threads_};
+  std::size_t const taken = std::min(budget_, arena_->bytes() + sort_bytes + upload.device_bytes(features));
+  FeatureIndex const in_flight = std::max(at_once, ColumnsThatFit((budget_ - taken) / sizeof(std::uint32_t)));
   for (std::uint64_t first = 0; first < features; first += in_flight) {
     auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(features, first + in_flight));
     ColumnRange const range{static_cast<FeatureIndex>(first), last, features};
-    KeyColumns columns = GatherColumns(source_, range, arena_, &pieces, threads_);
-    SearchGroup(columns, weights, at_once, &sorter);
+    KeyColumns columns = GatherColumns(range, arena_, &upload);
+    SearchGroup(columns, at_once, sort);
     if (range.size() == features) result_.columns = std::move(columns);
   }
+}
+
+void Search::SearchColumnsOfKeys() {
+  FeatureIndex const at_once =
+      ColumnsThatFit(std::min<std::uint64_t>(QuantilePolicy{}.keys_at_once, budget_ / 2 / KeySorter::BytesPerKey()));
+  KeySorter sorter{arena_, source_.rows(), at_once};
+  SearchColumns(at_once, 0, [&](std::uint32_t const* keys, FeatureIndex n) { return sorter.Run(keys, n, rule()); });
+}
+
+void Search::SearchColumnsOfPairs() {
+  std::uint64_t const rows = source_.rows();
+  DeviceBuffer<float> const weights = Upload(arena_, "weights", wanted_.weights.data(), wanted_.weights.size());
+  FeatureIndex const at_once = ColumnsThatFit(
+      std::min<std::uint64_t>(QuantilePolicy{}.pairs_at_once, budget_ / 2 / PairSorter::BytesPerPair(weighted())));
+  PairSorter sorter{arena_, at_once * rows, weighted()};
+  std::size_t const scratch = at_once * rows / 4;  // CUB's
+  Stream const stream;
+  SearchColumns(at_once, scratch, [&](std::uint32_t const* keys, FeatureIndex n) {
+    MakePairs(keys, rows, n, weights.data(), sorter.keys(), sorter.weights(), stream);
+    return sorter.Run(rows * n, n, scale_, rule(), stream);
+  });
+}
+
+void Search::SearchColumns() {
+  constexpr double kBytes = sizeof(std::uint32_t);  // for each value, and more for the sort
+  WithinMemory(2 * kBytes * static_cast<double>(source_.rows()) * source_.features(), [&] {
+    if (weighted() || source_.rows() < QuantilePolicy{}.key_sort_from) {
+      SearchColumnsOfPairs();
+    } else {
+      SearchColumnsOfKeys();
+    }
+  });
 }
 
 std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const {
@@ -181,7 +231,11 @@ std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, 
 
 void Search::SearchPairs(std::uint64_t entries) {
   std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // 2: for CUB's scratch
-  std::uint64_t const most = std::max<std::uint64_t>(1, budget_ / pair_bytes);
+  WithinMemory(static_cast<double>(pair_bytes) * static_cast<double>(entries),
+               [&] { SearchPairs(entries, std::max<std::uint64_t>(1, budget_ / pair_bytes)); });
+}
+
+void Search::SearchPairs(std::uint64_t entries, std::uint64_t most) {
   auto const groups = GroupsOfPairs(entries, most);
   PieceStream pieces;
   std::uint64_t largest = 0;
@@ -201,6 +255,7 @@ void Search::SearchPairs(std::uint64_t entries) {
 }  // namespace
 
 std::uint64_t CountEntries(RowSource const& source) {
+  if (source.dense()) return source.rows() * source.features();
   std::uint64_t entries = 0;
   source.ForEachBatch([&](RowBatch const& batch) {
     if (batch.rows() != 0) entries += batch.offsets.back() - batch.offsets.front();

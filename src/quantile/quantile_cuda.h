@@ -31,7 +31,7 @@ struct Quantiles {
 Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
                         DeviceArena* arena);
 
-/// Returns the number of stored entries, NaNs among them. No entry is read.
+/// Returns the number of stored entries, NaNs among them; of an array, that of all places. No entry is read.
 std::uint64_t CountEntries(RowSource const& source);
 
 }  // namespace xgbgpu::cuda

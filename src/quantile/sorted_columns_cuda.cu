@@ -5,6 +5,7 @@
 #include "core/grid.h"
 #include "core/search.h"
 #include "quantile/quantile_ops.h"
+#include "quantile/quantile_policy.h"
 #include "quantile/sorted_columns_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -13,7 +14,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr std::uint64_t kChunk = 4096;  // pairs that a block looks at in one step
+constexpr std::uint64_t kChunk = 4096;  // values that a block looks at in one step
+constexpr FeatureIndex kStreams = 8;    // of columns that are sorted side by side
 
 __host__ __device__ inline std::uint32_t KeyOfPair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
 __host__ __device__ inline std::uint32_t ColumnOfPair(std::uint64_t pair) {
@@ -45,23 +47,49 @@ __global__ void ToIntegersKernel(float const* weights, double scale, std::uint64
 
 __global__ void CarryKernel(std::uint64_t* at) { at[0] += at[-1]; }
 
-/// Returns the first place of [begin, end) whose pair is not below `pair`, or `end`.
-__device__ std::uint64_t LowerBound(std::uint64_t const* pairs, std::uint64_t begin, std::uint64_t end,
-                                    std::uint64_t pair) {
-  return FirstWhere(begin, end, [&](std::uint64_t i) { return pairs[i] >= pair; });
-}
+/// What the kernels below see of columns that lie one after the other, each sorted: pairs …
+struct SortedPairs {
+  std::uint64_t const* pairs;
+  std::uint64_t n;
+  std::uint64_t const* sums;  ///< weight up to and including each pair, over all columns, modulo 2^64; or nullptr
 
-__global__ void FindColumnsKernel(std::uint64_t const* pairs, std::uint64_t n, FeatureIndex columns,
-                                  ColumnSummary* summaries) {
+  __device__ std::uint32_t Key(std::uint64_t i) const { return KeyOfPair(pairs[i]); }
+  __device__ std::uint64_t Column(std::uint64_t i) const { return ColumnOfPair(pairs[i]); }
+  __device__ std::uint64_t Begin(std::uint64_t column) const {
+    return FirstWhere(std::uint64_t{0}, n, [&](std::uint64_t i) { return Column(i) >= column; });
+  }
+  /// Integer weight of [begin, p), p > begin. Sums wrap around; their difference inside a column is below 2^62.
+  __device__ std::int64_t Weight(std::uint64_t begin, std::uint64_t p) const {
+    if (sums == nullptr) return static_cast<std::int64_t>(p - begin);
+    return static_cast<std::int64_t>(sums[p - 1] - (begin == 0 ? 0 : sums[begin - 1]));
+  }
+};
+
+/// … or keys, as many in each column, each of weight 1.
+struct SortedKeys {
+  std::uint32_t const* keys;
+  std::uint64_t n;
+  std::uint64_t rows;
+
+  __device__ std::uint32_t Key(std::uint64_t i) const { return keys[i]; }
+  __device__ std::uint64_t Column(std::uint64_t i) const { return i / rows; }
+  __device__ std::uint64_t Begin(std::uint64_t column) const { return column * rows; }
+  __device__ std::int64_t Weight(std::uint64_t begin, std::uint64_t p) const {
+    return static_cast<std::int64_t>(p - begin);
+  }
+};
+
+template <typename Sorted>
+__global__ void FindColumnsKernel(Sorted sorted, FeatureIndex columns, ColumnSummary* summaries) {
   for (std::uint64_t c = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; c < columns;
        c += std::uint64_t{gridDim.x} * blockDim.x) {
     ColumnSummary s{};
-    s.begin = LowerBound(pairs, 0, n, c << 32);
-    s.end = LowerBound(pairs, s.begin, n, (c << 32) | kNoKey);
-    s.stop = LowerBound(pairs, s.end, n, (c + 1) << 32);
+    s.begin = sorted.Begin(c);
+    s.stop = sorted.Begin(c + 1);
+    s.end = FirstWhere(s.begin, s.stop, [&](std::uint64_t i) { return sorted.Key(i) == kNoKey; });
     if (s.begin != s.end) {
-      s.first = KeyOfPair(pairs[s.begin]);
-      s.last = KeyOfPair(pairs[s.end - 1]);
+      s.first = sorted.Key(s.begin);
+      s.last = sorted.Key(s.end - 1);
     }
     summaries[c] = s;
   }
@@ -69,72 +97,73 @@ __global__ void FindColumnsKernel(std::uint64_t const* pairs, std::uint64_t n, F
 
 /// Counts the distinct keys of each column and lists as many as there is room for. Chunks inside a column that is known
 /// to have more than `enough` are skipped.
-__global__ void ListDistinctKernel(std::uint64_t const* pairs, std::uint64_t n, std::uint64_t const* list_start,
-                                   std::uint64_t enough, ColumnSummary* summaries, std::uint32_t* lists) {
+template <typename Sorted>
+__global__ void ListDistinctKernel(Sorted sorted, std::uint64_t const* list_start, std::uint64_t enough,
+                                   ColumnSummary* summaries, std::uint32_t* lists) {
   unsigned const lane = threadIdx.x % 32;
-  for (std::uint64_t begin = blockIdx.x * kChunk; begin < n; begin += gridDim.x * kChunk) {
-    std::uint64_t const end = min(begin + kChunk, n);
-    std::uint32_t const column = ColumnOfPair(pairs[begin]);
-    bool skip = lane == 0 && column == ColumnOfPair(pairs[end - 1]) && __ldcg(&summaries[column].distinct) > enough;
+  for (std::uint64_t begin = blockIdx.x * kChunk; begin < sorted.n; begin += gridDim.x * kChunk) {
+    std::uint64_t const end = min(begin + kChunk, sorted.n);
+    std::uint64_t const first_column = sorted.Column(begin);
+    bool const one_column = first_column == sorted.Column(end - 1);
+    bool skip = lane == 0 && one_column && __ldcg(&summaries[first_column].distinct) > enough;
     skip = __shfl_sync(kAllLanes, skip, 0);  // other warps may see another count, but this one agrees with itself
     if (skip) continue;
     for (std::uint64_t base = begin; base < end; base += kThreads) {
       std::uint64_t const i = base + threadIdx.x;
-      std::uint64_t const pair = i < end ? pairs[i] : kNoKey;
-      bool const last_of_run = KeyOfPair(pair) != kNoKey && (i + 1 == n || pairs[i + 1] != pair);
+      std::uint32_t const key = i < end ? sorted.Key(i) : kNoKey;
+      auto const column = static_cast<std::uint32_t>(one_column || i >= end ? first_column : sorted.Column(i));
+      bool const next_is_here = one_column && i + 1 < end;
+      bool const last_of_run = key != kNoKey && (i + 1 == sorted.n || sorted.Key(i + 1) != key ||
+                                                 (!next_is_here && sorted.Column(i + 1) != column));
       unsigned const lanes = __ballot_sync(kAllLanes, last_of_run);
       if (!last_of_run) continue;
-      unsigned const peers = __match_any_sync(lanes, ColumnOfPair(pair));
+      unsigned const peers = __match_any_sync(lanes, column);
       int const leader = __ffs(static_cast<int>(peers)) - 1;
       unsigned long long slot = 0;
       if (static_cast<int>(lane) == leader) {
-        slot = atomicAdd(&summaries[ColumnOfPair(pair)].distinct, static_cast<unsigned long long>(__popc(peers)));
+        slot = atomicAdd(&summaries[column].distinct, static_cast<unsigned long long>(__popc(peers)));
       }
       slot = __shfl_sync(peers, slot, leader) + __popc(peers & ((1U << lane) - 1));
-      std::uint64_t const to = list_start[ColumnOfPair(pair)] + slot;
-      if (to < list_start[ColumnOfPair(pair) + 1]) lists[to] = KeyOfPair(pair);
+      std::uint64_t const to = list_start[column] + slot;
+      if (to < list_start[column + 1]) lists[to] = key;
     }
   }
 }
 
-/// One sorted column as runs of equal keys. Steps that double find the end of a run: 2 reads where all values differ.
+/// One sorted column as runs of equal keys. Runs are found by steps that double: 2 reads where all values differ.
+template <typename Sorted>
 struct Runs {
-  std::uint64_t const* pairs;
-  std::uint64_t const* sums;
+  Sorted sorted;
   std::uint64_t begin, end;
 
   /// Returns the first place after the run that p is in.
   __device__ std::uint64_t End(std::uint64_t p) const {
-    std::uint64_t const pair = pairs[p];
-    std::uint64_t low = p, step = 1;  // pairs[low] is in the run
-    while (low + step < end && pairs[low + step] == pair) {
+    std::uint32_t const key = sorted.Key(p);
+    std::uint64_t low = p, step = 1;  // low is in the run
+    while (low + step < end && sorted.Key(low + step) == key) {
       low += step;
       step *= 2;
     }
-    return LowerBound(pairs, low + 1, min(low + step, end), pair + 1);
+    return FirstWhere(low + 1, min(low + step, end), [&](std::uint64_t i) { return sorted.Key(i) > key; });
   }
   __device__ std::uint64_t Begin(std::uint64_t p) const {
-    std::uint64_t const pair = pairs[p];
-    std::uint64_t high = p, step = 1;  // pairs[high] is in the run
-    while (high >= begin + step && pairs[high - step] == pair) {
+    std::uint32_t const key = sorted.Key(p);
+    std::uint64_t high = p, step = 1;  // high is in the run
+    while (high >= begin + step && sorted.Key(high - step) == key) {
       high -= step;
       step *= 2;
     }
-    return LowerBound(pairs, high >= begin + step ? high - step + 1 : begin, high, pair);
+    return FirstWhere(high >= begin + step ? high - step + 1 : begin, high,
+                      [&](std::uint64_t i) { return sorted.Key(i) >= key; });
   }
-  /// Returns the integer weight of [begin, p), p > begin. Sums wrap around; their difference inside a column is below
-  /// 2^62.
-  __device__ std::int64_t Weight(std::uint64_t p) const {
-    if (sums == nullptr) return static_cast<std::int64_t>(p - begin);
-    return static_cast<std::int64_t>(sums[p - 1] - (begin == 0 ? 0 : sums[begin - 1]));
-  }
+  __device__ std::int64_t Weight(std::uint64_t p) const { return sorted.Weight(begin, p); }
 };
 
-/// Returns the key that ForEachQuantile takes for rank k, or kNoKey if only the last run is left. Bisection finds the
-/// first run after the column's first one with rank k below the middle of the weight up to it and up to the next run:
-/// the key is that of one of these two.
-__device__ std::uint32_t KeyOfRank(Runs const& runs, QuantileRanks const& ranks, int k, std::uint64_t second_run,
-                                   std::uint64_t last_run) {
+/// What ForEachQuantile takes for rank k, found by bisection: the first run, after the column's first one, with
+/// rank k below the middle of its weight and the next run's. kNoKey if only the last run is left.
+template <typename Sorted>
+__device__ std::uint32_t KeyOfRank(Runs<Sorted> const& runs, QuantileRanks const& ranks, int k,
+                                   std::uint64_t second_run, std::uint64_t last_run) {
   std::uint64_t low = second_run, high = last_run;  // begins of runs
   while (low < high) {
     std::uint64_t const middle = low + (high - low) / 2;
@@ -148,16 +177,16 @@ __device__ std::uint32_t KeyOfRank(Runs const& runs, QuantileRanks const& ranks,
   if (low == last_run) return kNoKey;
   std::uint64_t const next = runs.End(low);
   std::int64_t const weight = runs.Weight(next);
-  return KeyOfPair(runs.pairs[ranks.IsBelow(k, weight, weight) ? low : next]);
+  return runs.sorted.Key(ranks.IsBelow(k, weight, weight) ? low : next);
 }
 
-__global__ void RanksKernel(std::uint64_t const* pairs, std::uint64_t const* sums, FeatureIndex columns,
-                            ColumnSummary const* summaries, std::uint64_t const* list_start, CutRule rule,
-                            std::uint32_t* lists) {
+template <typename Sorted>
+__global__ void RanksKernel(Sorted sorted, FeatureIndex columns, ColumnSummary const* summaries,
+                            std::uint64_t const* list_start, CutRule rule, std::uint32_t* lists) {
   for (std::uint64_t c = blockIdx.x; c < columns; c += gridDim.x) {
     ColumnSummary const s = summaries[c];
     if (s.distinct <= rule.most_distinct) continue;
-    Runs const runs{pairs, sums, s.begin, s.end};
+    Runs<Sorted> const runs{sorted, s.begin, s.end};
     std::uint64_t const second_run = runs.End(s.begin), last_run = runs.Begin(s.end - 1);
     std::int64_t const first = runs.Weight(second_run);
     QuantileRanks const ranks{first, runs.Weight(last_run) - first, rule.parts};
@@ -167,6 +196,46 @@ __global__ void RanksKernel(std::uint64_t const* pairs, std::uint64_t const* sum
     // Lists have room for at least one key more than there are ranks.
     if (blockIdx.y == 0 && threadIdx.x == 0) lists[list_start[c] + rule.parts - 1] = kNoKey;
   }
+}
+
+/// What is looked for in sorted columns. Waits.
+template <typename Sorted>
+SortedColumns Summarise(Sorted const& sorted, FeatureIndex columns, CutRule const& rule, DeviceArena* arena,
+                        cudaStream_t stream) {
+  constexpr char const* kWhat = "finding quantiles";
+  SortedColumns result{std::vector<ColumnSummary>(columns), std::vector<std::uint64_t>(columns + std::size_t{1}), {}};
+  DeviceLimits const limits = CurrentDeviceLimits();
+  DeviceBuffer<ColumnSummary> summaries{arena, "columns", columns};
+  FindColumnsKernel<<<Blocks(columns, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted, columns,
+                                                                                           summaries.data());
+  CheckLaunch(kWhat);
+  CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::uint64_t const values = result.columns[c].end - result.columns[c].begin;
+    result.list_start[c + 1] = result.list_start[c] + std::min(values, rule.most_distinct);
+  }
+  result.lists.resize(result.list_start.back());
+  if (result.lists.empty()) return result;
+
+  DeviceBuffer<std::uint64_t> list_start{arena, "columns", result.list_start.size()};
+  DeviceBuffer<std::uint32_t> lists{arena, "cuts", result.lists.size()};
+  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use less of it than there is
+  CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
+  std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
+  ListDistinctKernel<<<Blocks(sorted.n, kChunk, limits, kResident), kThreads, 0, stream>>>(
+      sorted, list_start.data(), enough, summaries.data(), lists.data());
+  CheckLaunch(kWhat);
+  if (rule.parts != 0) {
+    unsigned const rank_blocks = static_cast<unsigned>(std::min(64, (rule.parts + kThreads - 1) / kThreads));
+    RanksKernel<<<dim3(Blocks(columns, 1, limits, kResident), rank_blocks), kThreads, 0, stream>>>(
+        sorted, columns, summaries.data(), list_start.data(), rule, lists.data());
+    CheckLaunch(kWhat);
+  }
+  CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
+  CopyToHost(result.lists.data(), lists.data(), lists.size(), stream, kWhat);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  return result;
 }
 
 }  // namespace
@@ -226,42 +295,34 @@ PairSorter::Sorted PairSorter::Sort(std::uint64_t n, FeatureIndex columns, doubl
 
 SortedColumns PairSorter::Run(std::uint64_t n, FeatureIndex columns, double scale, CutRule const& rule,
                               cudaStream_t stream) {
-  constexpr char const* kWhat = "finding quantiles";
-  SortedColumns result{std::vector<ColumnSummary>(columns), std::vector<std::uint64_t>(columns + std::size_t{1}), {}};
-  if (n == 0) return result;
+  if (n == 0) return {std::vector<ColumnSummary>(columns), std::vector<std::uint64_t>(columns + std::size_t{1}), {}};
   Sorted const sorted = Sort(n, columns, scale, stream);
-  DeviceLimits const limits = CurrentDeviceLimits();
-  DeviceBuffer<ColumnSummary> summaries{arena_, "columns", columns};
-  FindColumnsKernel<<<Blocks(columns, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted.keys, n, columns,
-                                                                                           summaries.data());
-  CheckLaunch(kWhat);
-  CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
-  CheckCuda(cudaStreamSynchronize(stream), kWhat);
-  for (std::size_t c = 0; c < columns; ++c) {
-    std::uint64_t const values = result.columns[c].end - result.columns[c].begin;
-    result.list_start[c + 1] = result.list_start[c] + std::min(values, rule.most_distinct);
-  }
-  result.lists.resize(result.list_start.back());
-  if (result.lists.empty()) return result;
+  return Summarise(SortedPairs{sorted.keys, n, sorted.sums}, columns, rule, arena_, stream);
+}
 
-  DeviceBuffer<std::uint64_t> list_start{arena_, "columns", result.list_start.size()};
-  DeviceBuffer<std::uint32_t> lists{arena_, "cuts", result.lists.size()};
-  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // a column may fill only a part of its list
-  CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
-  std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
-  ListDistinctKernel<<<Blocks(n, kChunk, limits, kResident), kThreads, 0, stream>>>(
-      sorted.keys, n, list_start.data(), enough, summaries.data(), lists.data());
-  CheckLaunch(kWhat);
-  if (rule.parts != 0) {
-    unsigned const rank_blocks = static_cast<unsigned>(std::min(64, (rule.parts + kThreads - 1) / kThreads));
-    RanksKernel<<<dim3(Blocks(columns, 1, limits, kResident), rank_blocks), kThreads, 0, stream>>>(
-        sorted.keys, sorted.sums, columns, summaries.data(), list_start.data(), rule, lists.data());
-    CheckLaunch(kWhat);
+KeySorter::KeySorter(DeviceArena* arena, std::uint64_t rows, FeatureIndex at_once)
+    : arena_{arena}, rows_{rows}, sorted_{arena, "keys to sort", rows * at_once} {
+  std::uint32_t const* const any = nullptr;
+  CheckCuda(cub::DeviceRadixSort::SortKeys(nullptr, scratch_bytes_, any, sorted_.data(), rows), "sorting values");
+  constexpr std::size_t kAlignment = 256;
+  scratch_bytes_ = (scratch_bytes_ + kAlignment - 1) / kAlignment * kAlignment;
+  auto const streams =
+      std::clamp<std::uint64_t>(QuantilePolicy{}.keys_that_fill / rows, 1, std::min(kStreams, at_once));
+  scratch_ = {arena, "scratch of sorting", scratch_bytes_ * streams};
+  streams_ = std::vector<Stream>(streams);
+}
+
+SortedColumns KeySorter::Run(std::uint32_t const* keys, FeatureIndex columns, CutRule const& rule) {
+  constexpr char const* kWhat = "sorting values";
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::size_t const s = c % streams_.size();
+    std::size_t bytes = scratch_bytes_;
+    CheckCuda(cub::DeviceRadixSort::SortKeys(scratch_.data() + s * scratch_bytes_, bytes, keys + c * rows_,
+                                             sorted_.data() + c * rows_, rows_, 0, 32, streams_[s]),
+              kWhat);
   }
-  CopyToHost(result.columns.data(), summaries.data(), columns, stream, kWhat);
-  CopyToHost(result.lists.data(), lists.data(), lists.size(), stream, kWhat);
-  CheckCuda(cudaStreamSynchronize(stream), kWhat);
-  return result;
+  for (Stream const& stream : streams_) stream.Wait(kWhat);
+  return Summarise(SortedKeys{sorted_.data(), columns * rows_, rows_}, columns, rule, arena_, streams_[0]);
 }
 
 }  // namespace xgbgpu::cuda

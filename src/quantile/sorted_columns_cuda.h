@@ -1,4 +1,5 @@
-/// Sorts (column, key) pairs on the device and brings back what cuts are made of. CUDA builds only.
+/// Sorts columns of keys, or (column, key) pairs, on the device and brings back what cuts are made of. CUDA builds
+/// only.
 #ifndef XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
 #define XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
 
@@ -17,7 +18,7 @@ struct CutRule {
   int parts;                    ///< … those at the ranks 1 … parts - 1 (QuantileRanks), or, if 0, only their number
 };
 
-/// A column's place in the sorted pairs, and what its values are.
+/// A column's place in what was sorted, and what its values are.
 struct ColumnSummary {
   std::uint64_t begin;
   std::uint64_t end;            ///< of the keys that count; kNoKey from here …
@@ -69,6 +70,27 @@ class PairSorter {
   DeviceBuffer<float> weights_[2];
   DeviceBuffer<std::uint64_t> sums_;
   DeviceBuffer<std::uint8_t> scratch_;
+};
+
+/// Sorts long columns without weights one by one: half the bytes of pairs, and fewer digits. Several columns are sorted
+/// side by side where one does not fill the device. Device memory for up to `at_once` columns, used as often as needed.
+class KeySorter {
+ public:
+  /// Bytes per key at most, and a little more.
+  static std::size_t BytesPerKey() { return 8; }
+
+  KeySorter(DeviceArena* arena, std::uint64_t rows, FeatureIndex at_once);
+
+  /// Sorts columns of keys, [columns, rows], which stay as they are. Keys that are kNoKey do not count. Waits.
+  SortedColumns Run(std::uint32_t const* keys, FeatureIndex columns, CutRule const& rule);
+
+ private:
+  DeviceArena* arena_;
+  std::uint64_t rows_;
+  DeviceBuffer<std::uint32_t> sorted_;
+  std::size_t scratch_bytes_{0};  ///< of one stream
+  DeviceBuffer<std::uint8_t> scratch_;
+  std::vector<Stream> streams_;
 };
 
 /// `columns` columns of keys, [columns, rows], as pairs; with weights ([rows], on the device) the key of rows whose

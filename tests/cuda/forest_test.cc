@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "array_case.h"
 #include "predict/forest_cuda.h"
 #include "predict/forest_policy.h"
 #include "support/given_trees.h"
@@ -378,6 +379,49 @@ TEST(CudaRawMatrixTest, TakesTheMemoryItSays) {
     EXPECT_EQ(arena.bytes(), matrix.bytes());
   }
 }
+
+class CudaArrayForestTest : public ::testing::TestWithParam<ArrayCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+TEST_P(CudaArrayForestTest, RowsOfArraysEqualThoseOfEntries) {
+  ArrayCase const& c = GetParam();
+  CaseArray array{c};
+  reference::Values values{c.rows, c.features};  // thresholds are among them
+  array.on_host().ForEachBatch([&](RowBatch const& batch) {
+    for (std::size_t i = 0; i < batch.entries.size(); ++i) {
+      values.at[batch.first_row * c.features + i] = batch.entries[i].value;
+    }
+  });
+  Forest forest;
+  Random random{88};
+  for (std::uint32_t i = 0; i < 6; ++i) RandomTree({64, c.features, i % 2}, values, &random).AddTo(&forest);
+  auto expected = RandomMargins(c.rows * 2, 89);
+  auto const start = expected;
+  host::PredictMargins(array.on_host(), forest, 0, 6, RowMajor(expected.data(), c.rows, 2), 2);
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  cuda::DeviceForest device{&arena};
+  device.Append(forest, 0, 6, stream);
+  std::vector<int> places{kHostMemory, 0};
+  if (CudaDeviceCount() > 1) places.push_back(1);
+  for (int const place : places) {
+    DeviceArraySource const copy = array.on_device(std::max(place, 0));
+    RowSource const& source = place == kHostMemory ? static_cast<RowSource const&>(array.on_host()) : copy;
+    auto streamed = start;
+    cuda::PredictMarginsStreamed(source, &device, 0, 6, RowMajor(streamed.data(), c.rows, 2), 0, 2);
+    EXPECT_TRUE(Bits(streamed) == Bits(expected)) << place;
+    auto const margins = Upload(&arena, "margins", start.data(), start.size());
+    cuda::RawMatrix const matrix{source, &arena, stream, 3};
+    EXPECT_TRUE(matrix.dense());
+    cuda::PredictMargins(matrix, device, 0, 6, RowMajor(margins.data(), c.rows, 2), CurrentDeviceLimits(), stream);
+    stream.Wait("predicting");
+    EXPECT_TRUE(Bits(ToHost(margins)) == Bits(expected)) << place;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Arrays, CudaArrayForestTest, ::testing::ValuesIn(ArrayCases()), ArrayCaseName{});
 
 // There are more pieces than the three that are on their way at a time, and the batch is larger than all three.
 TEST(CudaForestStreamTest, PiecesFollowEachOther) {

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "array_case.h"
 #include "data_case.h"
 #include "matrix/matrix_cuda.h"
 #include "quantile/quantile.h"
@@ -73,6 +74,38 @@ TEST_P(CudaMatrixTest, EqualsTheHosts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Data, CudaMatrixTest, ::testing::ValuesIn(DataCases()), DataCaseName{});
+
+class CudaArrayMatrixTest : public ::testing::TestWithParam<ArrayCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  /// Matrices of `source` on device 0 are what the host makes of `expected`.
+  static void ExpectTheHosts(RowSource const& source, DeviceMatrix const& expected, int max_bin, int threads) {
+    std::uint64_t const column = source.rows() * sizeof(float);
+    for (std::size_t const bytes : {std::size_t{0}, column * source.features() * 2, column}) {
+      if (bytes == column && (source.features() > 1000 || max_bin != 16)) continue;  // a pass for every column
+      cuda::BuildOptions const options{0, threads, bytes};
+      ASSERT_EQ(Difference(*cuda::BuildMatrix(source, {max_bin, {}}, options), expected), "")
+          << "cuts and bins, max_bin " << max_bin << ", device " << source.dense()->device << ", " << bytes << " bytes";
+    }
+    ASSERT_EQ(Difference(*cuda::QuantiseMatrix(source, expected.cuts, 0, threads), expected), "")
+        << "bins, max_bin " << max_bin << ", device " << source.dense()->device;
+  }
+};
+
+TEST_P(CudaArrayMatrixTest, EqualsTheHosts) {
+  CaseArray array{GetParam()};
+  for (int const max_bin : {16, 256, 1000}) {
+    if (max_bin != 16 && GetParam().features > 1000) continue;  // so many columns take their time on the host
+    Cuts const cuts = host::ComputeCuts(array.on_host(), {}, max_bin, 2);
+    auto const expected = cuda::UploadMatrix(*host::QuantiseMatrix(array.on_host(), cuts, 2), 0, 2);
+    ExpectTheHosts(array.on_host(), *expected, max_bin, max_bin == 16 ? 1 : 3);
+    ExpectTheHosts(array.on_device(0), *expected, max_bin, 2);
+    if (CudaDeviceCount() > 1) ExpectTheHosts(array.on_device(1), *expected, max_bin, 2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Arrays, CudaArrayMatrixTest, ::testing::ValuesIn(ArrayCases()), ArrayCaseName{});
 
 TEST(CudaLongRowTest, RowsMayBeLongerThanAPiece) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "array_case.h"
 #include "data_case.h"
 #include "quantile/columns.h"
 #include "quantile/quantile_cuda.h"
@@ -70,6 +71,59 @@ TEST_P(CudaQuantileTest, BinEdgesEqualTheHosts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Data, CudaQuantileTest, ::testing::ValuesIn(DataCases()), DataCaseName{});
+
+class CudaArrayQuantileTest : public ::testing::TestWithParam<ArrayCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+TEST_P(CudaArrayQuantileTest, EqualTheHosts) {
+  ArrayCase const& c = GetParam();
+  CaseArray array{c};
+  std::vector<DeviceArraySource> copies{array.on_device(0)};
+  auto const present = host::CountColumns(array.on_host(), 2);
+  auto const weights = RandomWeights(c.rows, 72);
+  for (int const max_bin : {2, 256, 3000}) {
+    if (max_bin != 256 && c.features > 1000) continue;  // so many columns take their time on the host
+    for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+      Cuts const expected = host::ComputeCuts(array.on_host(), w, max_bin, 2);
+      for (RowSource const* source :
+           {static_cast<RowSource const*>(&array.on_host()), static_cast<RowSource const*>(&copies[0])}) {
+        // Memory for all columns, for some, and for one; a pass for each of very many columns would take too long.
+        for (std::size_t const bytes : {std::size_t{0}, c.rows * 40 * sizeof(float), std::size_t{1}}) {
+          if ((bytes != 0 && c.features > 1000) || (bytes == 1 && max_bin != 256)) continue;
+          SCOPED_TRACE(::testing::Message() << "max_bin " << max_bin << (w.empty() ? "" : ", weights") << ", device "
+                                            << source->dense()->device << ", " << bytes << " bytes");
+          DeviceArena arena{"This test"};
+          auto const found = cuda::FindQuantiles(*source, {max_bin, w}, {0, 3, bytes}, &arena);
+          ASSERT_EQ(Difference(found.cuts, expected), "");
+          ASSERT_EQ(found.present, present);
+          if (bytes == 0 || (bytes == 1 && c.features > 1)) {
+            ASSERT_EQ(found.columns.has_value(), bytes == 0);  // in one pass, or in several
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Arrays, CudaArrayQuantileTest, ::testing::ValuesIn(ArrayCases()), ArrayCaseName{});
+
+// Columns that are sorted alone are longer than those of most tests; the second attempt has half of the memory.
+TEST(CudaArrayMemoryTest, GoesOnInLessMemory) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  ArrayCase const large{"Large", ValueType::kUInt8, 2000003, 40};
+  CaseArray const array{large};
+  Cuts const expected = host::ComputeCuts(array.on_host(), {}, 16, 2);
+  for (int const failing : {0, 2, 4}) {  // what sorting takes, the columns, pieces
+    DeviceArena arena{"This test"};
+    FailDeviceAllocation(failing);
+    auto const found = cuda::FindQuantiles(array.on_host(), {16, {}}, {0, 2}, &arena);
+    FailDeviceAllocation(-1);
+    EXPECT_EQ(Difference(found.cuts, expected), "") << failing;
+    EXPECT_FALSE(found.columns) << failing;
+  }
+}
 
 class CudaQuantileRuleTest : public ::testing::Test {
  protected:

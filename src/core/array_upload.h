@@ -1,0 +1,76 @@
+/// Arrays on their way to kernels: in their own type, piece after piece, through pinned memory that many threads fill.
+#ifndef XGBGPU_CORE_ARRAY_UPLOAD_H_
+#define XGBGPU_CORE_ARRAY_UPLOAD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/device.h"
+#include "core/piece_stream.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Some rows of an array, or of some of its columns, where kernels of the current device can read them.
+struct ArrayPiece {
+  DenseValues values;    ///< data: the first wanted column of row first_row
+  std::uint64_t stride;  ///< values from one row to the next
+  std::uint64_t first_row;
+  std::uint64_t n;  ///< rows
+};
+
+/// Reads an array from its first row to its last, as often as needed, on the current device.
+///
+/// An array of the host goes through *rings*, one for each thread: a few pinned buffers in turn, and a stream. One
+/// thread copies at a seventh of the link's speed, and eight at three quarters of it, so there are up to eight rings,
+/// and only as many as there are pieces. Rings stay from one pass to the next, because pinning memory takes
+/// milliseconds. An array of the current device is read where it is. One of another device is copied piece by piece by
+/// the devices. What wrote an array on a device must be done.
+class ArrayUpload {
+ public:
+  /// threads: of the host
+  ArrayUpload(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads);
+
+  /// use(piece, ring, stream) enqueues on `stream` what is done with a piece. It is called by several threads at a
+  /// time, each with a ring of its own, and pieces come in any order. A piece is there until the next call with its
+  /// ring.
+  using Use = std::function<void(ArrayPiece const& piece, std::size_t ring, cudaStream_t stream)>;
+
+  /// Rings of a pass over so many columns.
+  std::size_t rings(FeatureIndex columns) const;
+  /// Rows that a piece of so many columns has at most; one at least.
+  std::uint64_t most_rows(FeatureIndex columns) const;
+  /// Device memory that a pass over so many columns takes.
+  std::size_t device_bytes(FeatureIndex columns) const;
+
+  /// One pass over columns first … last - 1. Waits until all that was enqueued is done.
+  ///
+  /// Cost    every wanted value crosses the link once
+  /// Throws  OutOfDeviceMemory, DeviceError, and what `use` throws
+  void Run(FeatureIndex first, FeatureIndex last, DeviceArena* arena, Use const& use);
+
+ private:
+  bool on_host() const { return values_.device == kHostMemory; }
+  bool here() const { return values_.device == device_; }
+  /// Of the memory between here and where a piece comes from: rows of the host leave the other columns out.
+  std::size_t row_bytes(FeatureIndex columns) const;
+  std::uint64_t pieces(FeatureIndex columns) const;
+  std::size_t buffer_bytes(FeatureIndex columns) const;
+  /// Copies the columns of the piece to `to`, in device memory.
+  ArrayPiece Bring(ArrayPiece const& piece, FeatureIndex columns, std::uint8_t* to, PieceStream* ring) const;
+
+  DenseValues values_;
+  std::uint64_t rows_;
+  FeatureIndex features_;
+  int threads_;
+  int device_{0};  ///< the current one
+  std::vector<std::unique_ptr<PieceStream>> rings_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_ARRAY_UPLOAD_H_
