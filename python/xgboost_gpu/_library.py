@@ -36,6 +36,8 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixSetDenseInfo",
     "XGDMatrixSetGroup",
     "XGQuantileDMatrixCreateFromCallback",
+    "XGDeviceQuantileDMatrixCreateFromCallback",
+    "XGProxyDMatrixSetDataDense",
     "XGProxyDMatrixSetDataCSR",
     "XGCommunicatorInit",
     "RabitInit",
