@@ -92,9 +92,9 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
 
 }  // namespace xgbgpu::plugin
 
-using xgbgpu::plugin::Batches;
 using xgbgpu::plugin::ArrayText;
 using xgbgpu::plugin::AsHeld;
+using xgbgpu::plugin::Batches;
 using xgbgpu::plugin::Hold;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::MakeBinsConfig;

@@ -79,8 +79,8 @@ class HeldBins final : public xgboost::DMatrix {
   HostContext context_;
   BinsConfig const config_;
   int bins_;
-  std::mutex mutex_;  ///< of the rest, and held while the twin is made
-  CutsOf cuts_of_;    ///< empty once the twin is there
+  std::mutex mutex_;                       ///< of the rest, and held while the twin is made
+  CutsOf cuts_of_;                         ///< empty once the twin is there
   std::shared_ptr<xgboost::DMatrix> ref_;  ///< the same
   std::shared_ptr<xgboost::DMatrix> twin_;
 };

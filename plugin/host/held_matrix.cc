@@ -34,8 +34,7 @@ std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
   AtBoundary("making XGBoost's page of a matrix", [&] {
     for (auto const& page : lender_->GetBatches<xgboost::SparsePage>()) {
       // XGBoost hands its only page out for reading. It has no row, and nobody reads it before this function returns.
-      FillPage(*rows_, {0, rows_->rows()}, rows_->present(), Ctx()->Threads(),
-               const_cast<xgboost::SparsePage*>(&page));
+      FillPage(*rows_, {0, rows_->rows()}, rows_->present(), Ctx()->Threads(), const_cast<xgboost::SparsePage*>(&page));
     }
   });
   rows_ = nullptr;
