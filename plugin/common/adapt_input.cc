@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/message.h"
+#include "host/held_bins.h"
 #include "host/matrix_rows.h"
 #include "xgbgpu/error.h"
 
@@ -39,7 +40,7 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     CheckExactData(data);
     return Dataset::BuildSorted(rows, threads, place);
   }
-  if (!IsBinned(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
+  if (!HasBinsOnly(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
   return Dataset::FromBinEdges(rows, threads, place);
 }
 

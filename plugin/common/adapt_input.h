@@ -19,9 +19,9 @@
 
 namespace xgbgpu::plugin {
 
-/// Bins `data`, or sorts its columns if max_bin is kNoBins: a DMatrix by exact quantiles (pages of external memory are
-/// read one by one, twice), a QuantileDMatrix by the bins that it was made with, for which max_bin and weights play no
-/// part. They will lie in `place`. Throws Unsupported for sorted columns of a QuantileDMatrix or of external memory, as
+/// Bins `data`, or sorts its columns if max_bin is kNoBins: a DMatrix, and a QuantileDMatrix that holds values, by exact
+/// quantiles (pages of external memory are read one by one, twice), one that has only bins by these, for which max_bin
+/// and weights play no part. They will lie in `place`. Throws Unsupported for sorted columns of a QuantileDMatrix or of external memory, as
 /// stock `exact` does.
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
 

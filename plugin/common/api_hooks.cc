@@ -1,27 +1,20 @@
 /// C functions of XGBoost that the library exports, too: each notes or checks something, then calls XGBoost's own.
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
-#include <xgboost/data.h>
 #include <xgboost/json.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <exception>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "api_call.h"
-#include "array_rows.h"
-#include "boundary.h"
 #include "core/message.h"
 #include "device_arrays.h"
 #include "driver/host_span.h"
 #include "fail.h"
-#include "host_version.h"
 #include "model_bytes.h"
 #include "newcomers.h"
 #include "next_function.h"
@@ -68,79 +61,6 @@ class EpochScope {
   EpochScope(EpochScope const&) = delete;
   EpochScope& operator=(EpochScope const&) = delete;
 };
-
-/// The batches that a caller hands over one by one, through `proxy`.
-struct Batches {
-  DataIterHandle caller;
-  DataIterResetCallback* reset;
-  XGDMatrixCallbackNext* next;
-  DMatrixHandle proxy;
-  bool have_ref;                             ///< the bins are those of other data
-  char const* config;                        ///< the JSON text that the matrix is made with
-  std::unique_ptr<AscendingRows> ascending;  ///< this batch for XGBoost, if its columns do not ascend
-  std::string problem;                       ///< why XGBoost would end the process at this batch
-};
-
-/// The batches of which this thread is making a matrix, or null.
-thread_local Batches* current_batches = nullptr;
-
-/// Returns the rows with their columns in ascending order, if those of the batch are not; else null. XGBoost looks for
-/// the column of a bin onwards from that of the bin before, so it would read wrong columns from a QuantileDMatrix.
-AscendingRows const* AscendingOf(DMatrixHandle proxy, InPlaceArrays const& arrays) {
-  if (current_batches == nullptr || current_batches->proxy != proxy) return nullptr;
-  current_batches->ascending = nullptr;
-  current_batches->problem.clear();
-  try {
-    current_batches->ascending = MakeAscendingRows(arrays);
-  } catch (InvalidArgument const& error) {
-    current_batches->problem = error.what();
-  } catch (std::exception const&) {  // XGBoost reads the same arrays next, and says what is wrong
-  }
-  return current_batches->ascending.get();
-}
-
-/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
-/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
-void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
-  std::uint64_t const weights = info.weights_.Size();
-  if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
-  Throw<InvalidArgument>("The data have ", info.num_row_, " rows and ", weights,
-                         " weights; allowed: one weight for each row, or none");
-}
-
-/// Refuses a max_bin for which stock code would ask for too much memory: its own message does not name the parameter.
-void CheckMaxBin(char const* config) {
-  if (config == nullptr) return;
-  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
-  auto const& fields = xgboost::get<xgboost::Object const>(json);
-  auto const found = fields.find("max_bin");
-  if (found == fields.cend() || !xgboost::IsA<xgboost::Integer>(found->second)) return;
-  std::int64_t const bins = xgboost::get<xgboost::Integer const>(found->second);
-  if (bins >= 1 && bins <= std::numeric_limits<std::int32_t>::max()) return;
-  Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
-}
-
-/// XGBoost calls this before it reads the first batch.
-extern "C" void ResetBatches(DataIterHandle handle) {
-  auto const& batches = *static_cast<Batches const*>(handle);
-  if (!batches.have_ref) AtBoundary("reading batches", [&] { CheckMaxBin(batches.config); });
-  batches.reset(batches.caller);
-}
-
-/// XGBoost calls this, and its C function reports what is thrown here.
-extern "C" int NextBatch(DataIterHandle handle) {
-  auto& batches = *static_cast<Batches*>(handle);
-  batches.problem.clear();
-  int const more = batches.next(batches.caller);
-  if (more != 0 && batches.proxy != nullptr) {
-    auto const& data = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(batches.proxy);
-    AtBoundary("reading batches", [&] {
-      if (!batches.problem.empty()) throw InvalidArgument{batches.problem};
-      if (!batches.have_ref) CheckWeightsOfBatch(data->Info());
-    });
-  }
-  return more;
-}
 
 /// Refuses bytes at which XGBoost's parsers would end the process.
 void CheckMemory(void const* begin, bst_ulong size) {
@@ -304,18 +224,6 @@ XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, b
   return WithHostArray(group, n, [&](unsigned const* host) { return kNext(data, host, n); });
 }
 
-XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
-                                                      DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
-                                                      char const* config, DMatrixHandle* out) {
-  static auto* const kNext =
-      NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  // The code that looks at batches uses more of XGBoost than another version may have.
-  if (!xgbgpu::plugin::WhyNotRegistered().empty()) return kNext(iter, proxy, ref, reset, next, config, out);
-  xgbgpu::plugin::Batches batches{iter, reset, next, proxy, ref != nullptr, config, nullptr, {}};
-  xgbgpu::plugin::Scope scope{&xgbgpu::plugin::current_batches, &batches};
-  return kNext(&batches, proxy, ref, xgbgpu::plugin::ResetBatches, xgbgpu::plugin::NextBatch, config, out);
-}
-
 XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
   static auto* const kNext = NextFunction<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
   return CheckedLoad([&] { CheckModelFile(file); }, [&] { return kNext(booster, file); });
@@ -334,15 +242,6 @@ XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void con
 XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
   static auto* const kNext = NextFunction<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
   return CheckedLoad([&] { CheckText(config); }, [&] { return kNext(booster, config); });
-}
-
-XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
-                                           char const* values, bst_ulong columns) {
-  static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
-  bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
-  auto const* const rows = complete ? xgbgpu::plugin::AscendingOf(proxy, {values, indptr, indices, columns}) : nullptr;
-  if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
-  return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
 }
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {

@@ -16,6 +16,7 @@
 #include "driver/boosting_round.h"
 #include "driver/host_span.h"
 #include "host/decorated_objective.h"
+#include "host/held_bins.h"
 #include "host/matrix_rows.h"
 #include "host/stand_in.h"
 #include "memory_board.h"
@@ -161,21 +162,21 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   CheckOneWorker(tree_method);
   CheckGrows(config_.Updates(), tree_method);
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
-  int const max_bin = config_.IsExact() ? kNoBins : config_.tree().max_bin;
+  int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);
   int const threads = ctx_->Threads();
   xgboost::MetaInfo const& info = data->Info();
   auto const categorical = CategoricalFeatures(info);
   DatasetRequest const request{DataKey{data},
                                KnownEpoch(),
                                max_bin,
-                               IsBinned(*data),
+                               HasBinsOnly(*data),
                                info.weights_.ConstHostVector(),
                                WeightGroups(info),
                                categorical,
                                place,
                                [&] { return MakeDataset(data.get(), max_bin, threads, place); }};
   Training& training = trainers_.Get(request, threads, [&] {
-    if (max_bin != kNoBins) ReportMaxBin(data.get(), max_bin);
+    if (max_bin != kNoBins) ReportMaxBin(data.get(), config_.tree().max_bin);
   });
   Trace(training.trainer.get());
   return training;
@@ -411,7 +412,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, HostCache* out) {
   if (!evaluates) return false;
   PredictAnew(data, out, false, {0, 0});
   auto const of_bins = binned_values_.Find(key);
-  xgboost::DMatrix* const values = IsBinned(*data) ? of_bins.get() : data;
+  xgboost::DMatrix* const values = ReadsBins(*data) ? of_bins.get() : data;
   if (values == nullptr) return true;  // there are no values to keep on the device
   if (training->Admit(key, DMatrixRows{values}, out->predictions.ConstHostVector(), Rounds())) binned_values_.Drop(key);
   return true;

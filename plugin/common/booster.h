@@ -122,9 +122,13 @@ class Booster {
   /// The device, if there is one and it is worth the way for so many rows and these rounds (last 0: to the end).
   std::optional<WorkPlace> WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                         RoundRange rounds) const;
+  /// True if `data` are a QuantileDMatrix whose values are what its bins say. One that holds its own values gives these
+  /// to our methods; stock's predict from bins, as without this library.
+  bool ReadsBins(xgboost::DMatrix const& data) const;
   /// True if contributions of `data` are for the engine.
   bool Explains(xgboost::DMatrix* data, RoundRange rounds) const;
-  /// `data`, or where that is a QuantileDMatrix and it saves time (a model that goes to a device needs it), its values.
+  /// The values of a QuantileDMatrix, where it holds them or having them saves time (a model that goes to a device needs
+  /// them); else null, and `data` themselves are to be predicted from.
   std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, HostCache const& out, bool for_device);
   /// The training on `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);

@@ -79,7 +79,7 @@ KeptRows* Booster::DartRows(xgboost::DMatrix* data, HostCache const& out) {
   KeptRows* const evaluated = newest->Evaluated(key);
   if (evaluated != nullptr || CurrentApiCall() != ApiCall::kEvaluate) return evaluated;
   auto const of_bins = ToPredictFrom(data, out, false);
-  xgboost::DMatrix* const values = IsBinned(*data) ? of_bins.get() : data;
+  xgboost::DMatrix* const values = ReadsBins(*data) ? of_bins.get() : data;
   std::optional<DMatrixRows> rows;
   if (values != nullptr) rows.emplace(values);
   return newest->AddEvaluated(key, rows ? &*rows : nullptr, data->Info().num_row_, model_->num_output_group);

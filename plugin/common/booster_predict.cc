@@ -12,6 +12,7 @@
 #include "core/host_memory.h"
 #include "core/message.h"
 #include "driver/prediction_policy.h"
+#include "host/held_bins.h"
 #include "host/matrix_rows.h"
 #include "host/value_matrix.h"
 
@@ -61,7 +62,7 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
     std::uint32_t const last = rounds.last == 0 ? Rounds() : rounds.last;
     bool const is_there = !is_dart && IsThere(*out, rounds.first, last);
     if (is_there || Rounds() == 0) {  // stock code has no tree for the rows, and need not make its page of them
-      if (!IsBinned(*data)) values = WithoutRows(data);
+      if (!ReadsBins(*data)) values = WithoutRows(data);
       return false;
     }
     bool const drops_trees = is_dart && training;
@@ -74,7 +75,8 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
                             {has_first ? out->version : rounds.first, rounds.last});
     }
     values = ToPredictFrom(data, *out, device.has_value());
-    return device && PredictOnDevice(model, *device, from(), rounds, out);
+    // A device reads the values that a matrix holds where they lie.
+    return device && PredictOnDevice(model, *device, ReadsBins(*data) ? from() : data, rounds, out);
   });
   if (!done) {
     ByStock(data->Info().num_row_, 1, [&] { stock_->PredictBatch(from(), out, training, rounds.first, rounds.last); });
@@ -89,7 +91,7 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
 bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
                               HostCache* out) {
   xgboost::MetaInfo const& info = data->Info();
-  if (IsBinned(*data)) return false;  // XGBoost did not give its values away
+  if (ReadsBins(*data)) return false;  // XGBoost did not give its values away
   bool const is_dart = kind_ == Kind::kDart;
   if (rounds.last == 0) rounds.last = model.rounds;
   bool const from_start = rounds.first == 0;
@@ -109,9 +111,14 @@ bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::
   return false;
 }
 
+bool Booster::ReadsBins(xgboost::DMatrix const& data) const {
+  return config_.InCharge() ? HasBinsOnly(data) : IsBinned(data);
+}
+
 std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data, HostCache const& out,
                                                          bool for_device) {
   if (!(config_.InCharge() || for_device) || !IsBinned(*data) || Rounds() == 0) return nullptr;
+  if (!ReadsBins(*data)) return ValuesOf(data, AsHeldBins(data)->rows(), ctx_->Threads());
   // Whoever evaluates it, or trains a dart on it, will want it in the next round, too.
   ApiCall const call = CurrentApiCall();
   bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && kind_ == Kind::kDart);

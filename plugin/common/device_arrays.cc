@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "array_view.h"
+#include "core/array_source.h"
 #include "core/message.h"
 #include "xgbgpu/error.h"
 
@@ -137,9 +138,15 @@ class HeldDeviceRows final : public HeldRows {
   std::optional<DenseValues> dense() const override { return rows_->dense(); }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { rows_->ForEachBatch(visit); }
   std::uint64_t present() const override { return rows_->present(); }
+  void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
+                 std::function<void(RowBatch const&)> const& visit) const override {
+    Buffer<float> values{count * features()};
+    rows_->CopyToHost(first, count, values.data());
+    ArraySource{{values.data()}, count, features(), threads}.ForEachBatch(visit);
+  }
   std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const override {
     Buffer<std::uint8_t> values{rows() * features() * sizeof(float)};
-    rows_->CopyToHost(reinterpret_cast<float*>(values.data()));
+    rows_->CopyToHost(0, rows(), reinterpret_cast<float*>(values.data()));
     return HoldRows(std::move(values), rows(), features(), threads)->Slice(numbers, threads);
   }
 
@@ -174,7 +181,7 @@ std::string HostTable::text() const { return ArrayText(values.data(), {rows, col
 HostTable BringToHost(char const* interfaces) {
   auto const rows = CopyDeviceTable(ParseDeviceTable(interfaces), std::numeric_limits<float>::quiet_NaN());
   HostTable table{Buffer<float>{rows->rows() * rows->features()}, rows->rows(), rows->features()};
-  rows->CopyToHost(table.values.data());
+  rows->CopyToHost(0, table.rows, table.values.data());
   return table;
 }
 

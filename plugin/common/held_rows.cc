@@ -82,6 +82,12 @@ class HeldArray final : public HeldRows {
   std::optional<DenseValues> dense() const override { return source_.dense(); }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { source_.ForEachBatch(visit); }
   std::uint64_t present() const override { return present_; }
+  void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
+                 std::function<void(RowBatch const&)> const& visit) const override {
+    DenseValues part = *source_.dense();
+    part.data = bytes_.data() + first * features() * ValueBytes(part.type);
+    ArraySource{part, count, features(), threads}.ForEachBatch(visit);
+  }
   std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const override;
 
  private:
@@ -196,6 +202,11 @@ class HeldEntries final : public HeldRows {
   FeatureIndex features() const override { return features_; }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { visit(All()); }
   std::uint64_t present() const override { return offsets_[rows()]; }
+  void VisitSome(std::uint64_t first, std::uint64_t count, int /*threads*/,
+                 std::function<void(RowBatch const&)> const& visit) const override {
+    RowBatch const all = All();
+    visit({0, all.offsets.subspan(first, count + 1), all.entries});
+  }
   std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const override;
 
   /// The rows as one batch.

@@ -3,6 +3,7 @@
 #define XGBGPU_PLUGIN_HELD_ROWS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "api_call.h"
@@ -12,9 +13,14 @@
 
 namespace xgbgpu::plugin {
 
-/// Rows that own their values. No value is infinite. Immutable.
+/// Rows that own their values. No value is infinite. Immutable. Those that are no array (dense) are visited as one
+/// batch, which is valid as long as they are.
 class HeldRows : public RowSource {
  public:
+  /// Calls `visit` for batches of `count` rows from row `first` on; in a batch's first_row that row is number 0. Values
+  /// that are missing may be stored, as NaN.
+  virtual void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
+                         std::function<void(RowBatch const&)> const& visit) const = 0;
   /// Values that are not missing.
   virtual std::uint64_t present() const = 0;
   /// The rows of these numbers, all of which exist, in their order.

@@ -2,19 +2,24 @@
 /// XGBoost's pages only if stock code asks for them. docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
+#include <xgboost/logging.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "api_call.h"
+#include "array_rows.h"
 #include "array_view.h"
+#include "batches.h"
 #include "driver/host_span.h"
 #include "fail.h"
 #include "held_rows.h"
+#include "host/held_bins.h"
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
@@ -46,15 +51,56 @@ DMatrixHandle Hold(InPlaceArrays const& arrays, char const* config) {
   return Hold(arrays, read.missing, read.nthread);
 }
 
+/// Makes a QuantileDMatrix of ours from the only batch of a caller; returns null where it is for stock code to make it,
+/// or to say what is wrong. Throws dmlc::Error as Batches does.
+DMatrixHandle HoldOneBatch(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref) {
+  if (!MayHoldBins(config, ref)) return nullptr;
+  batches->Reset();
+  if (!batches->Next() || batches->arrays() == nullptr) return nullptr;
+  std::shared_ptr<HeldRows const> rows;
+  try {
+    HostSpan span{"hold values"};
+    int const threads = ThreadsOfMatrix(config.nthread);
+    rows = HoldRows(*batches->arrays(), config.missing, threads);
+    if (rows == nullptr || !FitsHeldBins(*rows, *batches->info(), ref.get(), threads)) return nullptr;
+  } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
+    return nullptr;
+  }
+  if (batches->Next()) return nullptr;  // from here on the values of the first are only ours
+  batches->Reset();                     // as XGBoost leaves the caller's iterator
+  return new std::shared_ptr<xgboost::DMatrix>{
+      std::make_shared<HeldBins>(std::move(rows), std::move(*batches->info()), std::move(config), std::move(ref))};
+}
+
+/// stock() is XGBoost's function, which is given `batches`.
+template <typename F>
+int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixHandle ref, DMatrixHandle* out,
+                    F&& stock) {
+  if (!config || out == nullptr) return stock();
+  std::shared_ptr<xgboost::DMatrix> shared;
+  if (ref != nullptr) shared = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(ref);
+  if (ref != nullptr && shared == nullptr) return stock();
+  DMatrixHandle held = nullptr;
+  auto const hold = [&] { held = HoldOneBatch(batches, std::move(*config), std::move(shared)); };
+  if (!Passes("making a QuantileDMatrix", hold)) return -1;
+  if (held == nullptr) return stock();
+  *out = held;
+  return 0;
+}
+
 }  // namespace
 
 }  // namespace xgbgpu::plugin
 
 using xgbgpu::plugin::ArrayText;
 using xgbgpu::plugin::AsHeld;
+using xgbgpu::plugin::Batches;
 using xgbgpu::plugin::Hold;
 using xgbgpu::plugin::InPlaceArrays;
+using xgbgpu::plugin::MakeBinsConfig;
+using xgbgpu::plugin::MakeFromBatches;
 using xgbgpu::plugin::NextFunction;
+using xgbgpu::plugin::ReadBinsConfig;
 
 extern "C" {
 
@@ -99,6 +145,63 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSR(char const* indptr, char const* indices
   if (held == nullptr) return stock();
   *out = held;
   return 0;
+}
+
+XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
+                                                      DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
+                                                      char const* config, DMatrixHandle* out) {
+  static auto* const kNext =
+      NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+  // What looks at batches uses more of XGBoost than another version may have.
+  bool const complete = proxy != nullptr && reset != nullptr && next != nullptr && config != nullptr;
+  if (!xgbgpu::plugin::WhyNotRegistered().empty() || !complete) {
+    return kNext(iter, proxy, ref, reset, next, config, out);
+  }
+  Batches batches{iter, proxy, ref != nullptr, reset, next, config};
+  return MakeFromBatches(&batches, ReadBinsConfig(config), ref, out, [&] {
+    return kNext(&batches, proxy, ref, Batches::ResetForXGBoost, Batches::NextForXGBoost, config, out);
+  });
+}
+
+XGBGPU_EXPORT int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy,
+                                                            DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
+                                                            float missing, int nthread, int max_bin,
+                                                            DMatrixHandle* out) {
+  static auto* const kNext =
+      NextFunction<decltype(XGDeviceQuantileDMatrixCreateFromCallback)>("XGDeviceQuantileDMatrixCreateFromCallback");
+  bool const complete = proxy != nullptr && reset != nullptr && next != nullptr && out != nullptr;
+  if (!xgbgpu::plugin::WhyNotRegistered().empty() || !complete) {
+    return kNext(iter, proxy, reset, next, missing, nthread, max_bin, out);
+  }
+  auto const config = MakeBinsConfig(missing, nthread, max_bin);
+  Batches batches{iter, proxy, false, reset, next, config.text.c_str()};
+  auto const stock = [&] {
+    return kNext(&batches, proxy, Batches::ResetForXGBoost, Batches::NextForXGBoost, missing, nthread, max_bin, out);
+  };
+  DMatrixHandle held = nullptr;
+  int const status = MakeFromBatches(&batches, config, nullptr, &held, stock);
+  if (held == nullptr) return status;
+  LOG(WARNING) << __func__ << " is deprecated. Use `XGQuantileDMatrixCreateFromCallback` instead.";  // as XGBoost says
+  *out = held;
+  return status;
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataDense(DMatrixHandle proxy, char const* values) {
+  static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataDense)>("XGProxyDMatrixSetDataDense");
+  Batches* const batches = Batches::Of(proxy);
+  if (batches != nullptr && values != nullptr) batches->NoteDense(values);
+  return kNext(proxy, values);
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
+                                           char const* values, bst_ulong columns) {
+  static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
+  bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
+  Batches* const batches = Batches::Of(proxy);
+  auto const* const rows =
+      complete && batches != nullptr ? batches->NoteCsr({values, indptr, indices, columns}) : nullptr;
+  if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
+  return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
 }
 
 XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int silent) {

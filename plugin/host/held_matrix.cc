@@ -3,52 +3,18 @@
 #include <xgboost/json.h>
 #include <xgboost/logging.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "common/boundary.h"
 #include "common/next_function.h"
 #include "core/message.h"
-#include "core/parallel.h"
 #include "host/host.h"
+#include "host/matrix_rows.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-/// Writes the rows into a page that has none.
-void FillPage(HeldRows const& rows, int threads, xgboost::SparsePage* page) {
-  auto& offsets = page->offset.HostVector();
-  auto& entries = page->data.HostVector();
-  offsets.assign(rows.rows() + 1, 0);
-  entries.resize(rows.present());
-  std::uint64_t next = 0;
-  rows.ForEachBatch([&](RowBatch const& batch) {
-    constexpr std::size_t kGrain = 1 << 10;  // rows
-    auto* const sizes = offsets.data() + batch.first_row + 1;
-    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        auto const row = batch.row(i);
-        sizes[i] = static_cast<std::size_t>(
-            std::count_if(row.begin(), row.end(), [](Entry const& e) { return !std::isnan(e.value); }));
-      }
-    });
-    for (std::size_t i = 0; i < batch.rows(); ++i) next = sizes[i] += next;
-    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        xgboost::Entry* to = entries.data() + sizes[static_cast<std::ptrdiff_t>(i) - 1];
-        for (Entry const& e : batch.row(i)) {
-          if (!std::isnan(e.value)) *to++ = {e.feature, e.value};
-        }
-      }
-    });
-  });
-  if (!page->IsIndicesSorted(threads)) page->SortIndices(threads);  // as stock code does with a matrix that it makes
-}
 
 void CheckNumbers(Span<std::int32_t const> numbers, std::uint64_t rows) {
   for (std::int32_t const number : numbers) {
@@ -80,7 +46,7 @@ std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
   AtBoundary("making XGBoost's page of a matrix", [&] {
     for (auto const& page : lender_->GetBatches<xgboost::SparsePage>()) {
       // XGBoost hands its only page out for reading. It has no row, and nobody reads it before this function returns.
-      FillPage(*rows_, Ctx()->Threads(), const_cast<xgboost::SparsePage*>(&page));
+      FillPage(*rows_, {0, rows_->rows()}, rows_->present(), Ctx()->Threads(), const_cast<xgboost::SparsePage*>(&page));
     }
   });
   rows_ = nullptr;

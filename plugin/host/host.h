@@ -73,13 +73,6 @@ inline bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgb
 /// True unless `data` are pages of external memory.
 inline bool IsInMemory(xgboost::DMatrix const& data) { return data.SingleColBlock(); }
 
-/// Makes XGBoost say what it says to `hist` if `data` was binned with another max_bin, which then plays no part.
-inline void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {
-  if (!IsBinned(*data)) return;
-  constexpr double kDefaultSparseThreshold = 0.2;
-  data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
-}
-
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_HOST_HOST_H_

@@ -1,11 +1,14 @@
 #include "host/matrix_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "core/parallel.h"
+#include "host/held_bins.h"
 #include "host/held_matrix.h"
 #include "host/host.h"
 
@@ -55,8 +58,42 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
   return categorical;
 }
 
+void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
+              xgboost::SparsePage* page) {
+  auto& offsets = page->offset.HostVector();
+  auto& entries = page->data.HostVector();
+  std::uint64_t const count = range.second - range.first;
+  offsets.assign(count + 1, 0);
+  entries.clear();
+  entries.reserve(present);
+  std::uint64_t next = 0;
+  rows.VisitSome(range.first, count, threads, [&](RowBatch const& batch) {
+    constexpr std::size_t kGrain = 1 << 10;  // rows
+    auto* const sizes = offsets.data() + batch.first_row + 1;
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        auto const row = batch.row(i);
+        sizes[i] = static_cast<std::size_t>(
+            std::count_if(row.begin(), row.end(), [](Entry const& e) { return !std::isnan(e.value); }));
+      }
+    });
+    for (std::size_t i = 0; i < batch.rows(); ++i) next = sizes[i] += next;
+    entries.resize(next);
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        xgboost::Entry* to = entries.data() + sizes[static_cast<std::ptrdiff_t>(i) - 1];
+        for (Entry const& e : batch.row(i)) {
+          if (!std::isnan(e.value)) *to++ = {e.feature, e.value};
+        }
+      }
+    });
+  });
+  if (!page->IsIndicesSorted(threads)) page->SortIndices(threads);  // as stock code does with a matrix that it makes
+}
+
 DMatrixRows::DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {
   if (HeldMatrix const* const held = AsHeld(data)) held_ = held->rows();
+  if (HeldBins const* const held = AsHeldBins(data)) held_ = held->rows();
   // In a process group a matrix may have columns that only the rows of others have.
   has_all_columns_ = held_ != nullptr && held_->features() == features();
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/held_rows.h"
@@ -18,6 +19,11 @@ namespace xgbgpu::plugin {
 
 /// [columns] 1 for a categorical column, else 0; empty if no column is categorical.
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
+
+/// Makes `page` that of the rows `range` (the first, and the one after the last), without the values that are missing.
+/// present: as many values will be there, or about so many.
+void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
+              xgboost::SparsePage* page);
 
 /// The values that a matrix of ours holds, or the pages of another DMatrix, one after the other; of a QuantileDMatrix the
 /// lower ends of bins. To be read by one thread

@@ -45,6 +45,8 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixSetDenseInfo",
     "XGDMatrixSetGroup",
     "XGQuantileDMatrixCreateFromCallback",
+    "XGDeviceQuantileDMatrixCreateFromCallback",
+    "XGProxyDMatrixSetDataDense",
     "XGProxyDMatrixSetDataCSR",
     "XGCommunicatorInit",
     "RabitInit",

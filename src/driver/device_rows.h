@@ -51,9 +51,10 @@ int DeviceOf(void const* address);
 /// Rows in the memory of a device. `dense` says where. ForEachBatch brings them to the host, 16 MiB at a time.
 class DeviceRows : public RowSource {
  public:
-  virtual std::uint64_t present() const = 0;     ///< values that are not missing
-  virtual bool has_infinite() const = 0;         ///< is one of them infinite? Then `dense` says nothing.
-  virtual void CopyToHost(float* to) const = 0;  ///< to: [rows, features], NaN where a value is missing
+  virtual std::uint64_t present() const = 0;  ///< values that are not missing
+  virtual bool has_infinite() const = 0;      ///< is one of them infinite? Then `dense` says nothing.
+  /// Copies rows [first, first + n) to `to` [n, features], NaN where a value is missing.
+  virtual void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const = 0;
 };
 
 /// Copies the table to rows of float32 on the device of its first column. Values equal to `missing`, and NaNs, are

@@ -192,7 +192,7 @@ class CopiedRows final : public DeviceRows {
     Buffer<float> block{most * features_};
     for (std::uint64_t first = 0; first < rows_; first += most) {
       std::uint64_t const n = std::min(most, rows_ - first);
-      CopyRows(first, n, block.data());
+      CopyToHost(first, n, block.data());
       ArraySource const source{{block.data()}, n, features_, 1};
       source.ForEachBatch([&](RowBatch batch) {
         batch.first_row += first;
@@ -200,15 +200,13 @@ class CopiedRows final : public DeviceRows {
       });
     }
   }
-  void CopyToHost(float* to) const override { CopyRows(0, rows_, to); }
-
- private:
-  void CopyRows(std::uint64_t first, std::uint64_t n, float* to) const {
+  void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const override {
     DeviceScope const scope{device_};
     CheckCuda(cudaMemcpy(to, values_.data() + first * features_, n * features_ * sizeof(float), cudaMemcpyDeviceToHost),
               "copying rows to the host");
   }
 
+ private:
   std::uint64_t rows_;
   FeatureIndex features_;
   int device_;

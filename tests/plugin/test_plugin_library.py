@@ -83,6 +83,8 @@ def test_only_the_c_interface_is_visible():
         "XGDMatrixSetInfoFromInterface",
         "XGDMatrixSetUIntInfo",
         "XGQuantileDMatrixCreateFromCallback",
+        "XGDeviceQuantileDMatrixCreateFromCallback",
+        "XGProxyDMatrixSetDataDense",
         "XGProxyDMatrixSetDataCSR",
         "XGCommunicatorInit",
         "RabitInit",

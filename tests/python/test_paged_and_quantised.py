@@ -181,9 +181,9 @@ def test_a_paged_booster_is_copied_and_continued(tmp_path) -> None:
 
 @pytest.mark.parametrize("bins", [256, 16])
 def test_quantile_matrix_gives_stocks_trees(bins: int) -> None:
-    # The bins are stock's own here, and sums of gradients are exact or nearly so on both sides: the first tree has the
+    # The bins of batches are stock's own, and sums of gradients are exact or nearly so on both sides: the first tree has the
     # same splits. Later rounds follow rounded predictions; see test_equals_stock.py for what that allows.
-    matrix = xgb.QuantileDMatrix(X, Y, max_bin=bins)
+    matrix = xgb.QuantileDMatrix(Batches(X, Y, [400]), max_bin=bins)
     ours, stock = train(matrix, 1, max_bin=bins, max_depth=4), train_stock(matrix, 1, max_bin=bins, max_depth=4)
     assert_same_splits(ours, stock)
 
@@ -210,8 +210,6 @@ def test_quantile_matrix_with_weights_and_classes() -> None:
     quantile = xgb.QuantileDMatrix(X, classes, weight=WEIGHTS)
     booster = train(quantile, 3, **settings)
     assert_same_trees(booster, train(xgb.DMatrix(X, classes, weight=WEIGHTS), 3, **settings))
-    # Values of a QuantileDMatrix are lower ends of bins, and thresholds are ends of bins, so rows fall to the same
-    # leaves.
     assert np.array_equal(booster.predict(quantile), booster.predict(xgb.DMatrix(X)))
 
 
@@ -242,16 +240,18 @@ def test_sparse_rows_in_any_order() -> None:
     ordered = shuffled.sorted_indices()
     assert not shuffled.has_sorted_indices
     whole = train(xgb.QuantileDMatrix(ordered, y), 4, max_depth=4)
-    for matrix in (
-        xgb.QuantileDMatrix(shuffled, y),
-        xgb.QuantileDMatrix(shuffled, y, ref=xgb.QuantileDMatrix(ordered, y)),
-        xgb.QuantileDMatrix(Batches(shuffled, y, [150, 151, 300])),
-        xgb.QuantileDMatrix(shuffled.astype(np.float64), y),
+    parts = [150, 151, 300]
+    in_parts = train(xgb.QuantileDMatrix(Batches(ordered, y, parts)), 4, max_depth=4)
+    for matrix, expected in (
+        (xgb.QuantileDMatrix(shuffled, y), whole),
+        (xgb.QuantileDMatrix(shuffled, y, ref=xgb.QuantileDMatrix(ordered, y)), whole),
+        (xgb.QuantileDMatrix(Batches(shuffled, y, parts)), in_parts),
+        (xgb.QuantileDMatrix(shuffled.astype(np.float64), y), whole),
     ):
         booster = train(matrix, 4, max_depth=4)
-        assert_equal_if_ours(booster, whole, ordered)
+        assert_equal_if_ours(booster, expected, ordered)
         if OURS:  # without us XGBoost reads wrong columns here
-            assert np.array_equal(booster.predict(matrix), whole.predict(xgb.DMatrix(ordered)))
+            assert np.array_equal(booster.predict(matrix), expected.predict(xgb.DMatrix(ordered)))
     estimator = xgb.XGBRegressor(n_estimators=4, **params(max_depth=4)).fit(shuffled, y)
     assert_equal_if_ours(estimator.get_booster(), whole, ordered)
 

@@ -1,11 +1,13 @@
-"""Predictions from, and evaluation sets that are, a QuantileDMatrix: what stock XGBoost makes of its bins, bit for bit.
+"""Predictions from, and evaluation sets that are, a QuantileDMatrix: bit for bit what stock XGBoost makes of the values,
+if the matrix is of one array, and of its bins, if it came in batches.
 
-A stock booster with the same model (`fresh`) predicts from the bins itself, value by value; it is what all is compared
-with. Metrics of stock are of the same predictions: what rounding leaves between them and ours is said where they meet.
+A stock booster with the same model (`fresh`) predicts from a DMatrix of the values, or from the bins itself, value by
+value; it is what all is compared with. Metrics of stock are of the same predictions: what rounding leaves between them
+and ours is said where they meet.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 import pytest
@@ -54,18 +56,44 @@ def sparse(rows: int) -> sp.csr_matrix:
     return values.tocsr()
 
 
-MATRICES: Dict[str, Callable[[], xgb.DMatrix]] = {
-    "with ref": lambda: xgb.QuantileDMatrix(X, ref=reference()),
-    "own cuts": lambda: xgb.QuantileDMatrix(X, max_bin=16),
-    "complete": lambda: xgb.QuantileDMatrix(COMPLETE, ref=reference()),
-    "complete, own cuts": lambda: xgb.QuantileDMatrix(COMPLETE, max_bin=7),
-    "batches": lambda: xgb.QuantileDMatrix(Batches(X, None, [600, 601]), ref=reference()),
+Make = Callable[[], xgb.DMatrix]
+Pair = Tuple[Make, Make]  # what is predicted from, and what stock predicts the same from
+
+
+def of_array(x: Any, ref: Optional[Make] = None, **how: Any) -> Pair:
+    """Its values are at hand."""
+    info = {name: how[name] for name in how if name == "base_margin"}
+    return (
+        lambda: xgb.QuantileDMatrix(x, ref=ref() if ref else None, **how),
+        lambda: xgb.DMatrix(x, **info),
+    )
+
+
+def of_batches(x: Any, ref: Optional[Make] = None, **how: Any) -> Pair:
+    """It is a matrix of stock's, with nothing but bins."""
+    ends = [x.shape[0] // 3, x.shape[0] // 3 + 1]
+
+    def make() -> xgb.DMatrix:
+        return xgb.QuantileDMatrix(Batches(x, None, ends), ref=ref() if ref else None, **how)
+
+    return make, make
+
+
+OF_ALL: Dict[str, Tuple[Any, Dict[str, Any]]] = {
+    "with ref": (X, dict(ref=reference)),
+    "own cuts": (X, dict(max_bin=16)),
+    "complete": (COMPLETE, dict(ref=reference)),
+    "complete, own cuts": (COMPLETE, dict(max_bin=7)),
     # Stock looks through a whole column for each value of a sparse one: few rows.
-    "sparse": lambda: xgb.QuantileDMatrix(sparse(2000), max_bin=32),
-    "one row": lambda: xgb.QuantileDMatrix(X[:1], ref=reference()),
-    "nothing but missing": lambda: xgb.QuantileDMatrix(np.full((1100, 5), np.nan), ref=reference()),
+    "sparse": (sparse(2000), dict(max_bin=32)),
+    "nothing but missing": (np.full((1100, 5), np.nan), dict(ref=reference)),
     # More bins than a byte has numbers for.
-    "many bins": lambda: xgb.QuantileDMatrix(X, max_bin=1000),
+    "many bins": (X, dict(max_bin=1000)),
+}
+MATRICES: Dict[str, Pair] = {
+    **{name: of_array(x, **how) for name, (x, how) in OF_ALL.items()},
+    "one row": of_array(X[:1], ref=reference),
+    **{f"{name}, batches": of_batches(x, **how) for name, (x, how) in OF_ALL.items()},
 }
 
 
@@ -75,9 +103,10 @@ def assert_same_bits(ours: np.ndarray, stock: np.ndarray) -> None:
     assert np.array_equal(ours.view(np.uint32), stock.view(np.uint32))
 
 
-def assert_as_stock(booster: xgb.Booster, matrix: Callable[[], xgb.DMatrix], **how: Any) -> None:
+def assert_as_stock(booster: xgb.Booster, matrices: Pair, **how: Any) -> None:
     """Each with a matrix of its own: margins that one has cached must not serve the other."""
-    assert_same_bits(booster.predict(matrix(), **how), fresh(booster).predict(matrix(), **how))
+    ours, stock = matrices
+    assert_same_bits(booster.predict(ours(), **how), fresh(booster).predict(stock(), **how))
 
 
 @pytest.mark.parametrize("matrix", MATRICES)
@@ -95,7 +124,7 @@ def test_margins_of_some_rounds(case: str) -> None:
 def test_margins_on_those_of_the_user() -> None:
     for case, outputs in (("regression", 1), ("classes", 3)):
         margin = np.sin(np.arange(ROWS * outputs, dtype=np.float32)).reshape(ROWS, outputs)
-        assert_as_stock(model(case), lambda: xgb.QuantileDMatrix(X, base_margin=margin), output_margin=True)
+        assert_as_stock(model(case), of_array(X, base_margin=margin), output_margin=True)
 
 
 def test_base_margins_that_change() -> None:
@@ -106,15 +135,15 @@ def test_base_margins_that_change() -> None:
     margin = np.sin(np.arange(len(V), dtype=np.float32))
     matrix.set_base_margin(margin)
     for rounds in ((2, 5), (1, ROUNDS)):  # not from the first: what XGBoost has cached does not count
-        expected = fresh(booster).predict(xgb.QuantileDMatrix(V, base_margin=margin), iteration_range=rounds)
+        expected = fresh(booster).predict(xgb.DMatrix(V, base_margin=margin), iteration_range=rounds)
         assert_same_bits(booster.predict(matrix, iteration_range=rounds), expected)
 
 
 def test_a_model_from_elsewhere_and_other_cuts() -> None:
     trained = xgb.train(stock_params(max_depth=5), xgb.DMatrix(X_TRAIN, Y), ROUNDS)
     booster = fresh(trained, **params())
-    for matrix in MATRICES.values():
-        assert_same_bits(booster.predict(matrix()), trained.predict(matrix()))
+    for ours, stock in MATRICES.values():
+        assert_same_bits(booster.predict(ours()), trained.predict(stock()))
 
 
 def test_a_model_without_trees() -> None:
@@ -124,10 +153,10 @@ def test_a_model_without_trees() -> None:
 
 def test_a_matrix_may_be_asked_again() -> None:
     for case in ("regression", "dart"):
-        data = MATRICES["with ref"]()
+        data = MATRICES["with ref"][0]()
         seen = [model(case).predict(data, iteration_range=(0, end)) for end in (ROUNDS, ROUNDS - 5, ROUNDS)]
         assert_same_bits(seen[0], seen[2])
-        assert_same_bits(seen[1], fresh(model(case)).predict(MATRICES["with ref"](), iteration_range=(0, ROUNDS - 5)))
+        assert_same_bits(seen[1], fresh(model(case)).predict(MATRICES["with ref"][1](), iteration_range=(0, ROUNDS - 5)))
 
 
 def shuffled_columns(values: sp.csr_matrix) -> sp.csr_matrix:
@@ -136,19 +165,20 @@ def shuffled_columns(values: sp.csr_matrix) -> sp.csr_matrix:
     return sp.csr_matrix((values.data[order], values.indices[order], values.indptr), shape=values.shape)
 
 
-def test_rows_whose_columns_are_in_no_order() -> None:
+@pytest.mark.parametrize("kind", [of_array, of_batches])
+def test_rows_whose_columns_are_in_no_order(kind: Callable[..., Pair]) -> None:
     """XGBoost does not give away which columns their bins are of: stock code predicts."""
     rows = sparse(1500)
     booster = model("regression").copy()
-    assert_as_stock(booster, lambda: xgb.QuantileDMatrix(shuffled_columns(rows)))
-    assert_same_bits(
-        booster.predict(xgb.QuantileDMatrix(shuffled_columns(rows))), booster.predict(xgb.QuantileDMatrix(rows))
-    )
-    train, other = reference(), xgb.QuantileDMatrix(shuffled_columns(rows), np.ones(1500))
+    shuffled, ordered = kind(shuffled_columns(rows)), kind(rows)
+    assert_as_stock(booster, shuffled)
+    assert_same_bits(booster.predict(shuffled[0]()), booster.predict(ordered[0]()))
+    train, other = reference(), shuffled[0]()
+    other.set_label(np.ones(1500))
     for number in range(2):
         booster.update(train, ROUNDS + number)
         booster.eval(other)
-        assert_same_bits(booster.predict(other), fresh(booster).predict(xgb.QuantileDMatrix(shuffled_columns(rows))))
+        assert_same_bits(booster.predict(other), fresh(booster).predict(shuffled[1]()))
 
 
 @only_ours
@@ -172,7 +202,7 @@ def test_more_bins_than_the_matrix_was_made_for() -> None:
     ids=str,
 )
 def test_what_stock_does_not_have_for_bins(how: Dict[str, bool]) -> None:
-    matrix = MATRICES["with ref"]()
+    matrix = MATRICES["with ref"][0]()
     for booster in (model("regression"), fresh(model("regression"))):
         with pytest.raises(xgb.core.XGBoostError, match="Not implemented"):
             booster.predict(matrix, **how)
@@ -209,14 +239,19 @@ def assert_metrics(seen: Dict[str, List[float]], stock: np.ndarray, margins: np.
     np.testing.assert_allclose(ours, stock, rtol=2.0**-22, atol=2.0**-22 * np.exp(np.abs(margins).max()))
 
 
-@pytest.mark.parametrize("with_ref", [True, False], ids=["ref", "own cuts"])
+@pytest.mark.parametrize("kind", ["ref", "own cuts", "ref, batches", "own cuts, batches"])
 @pytest.mark.parametrize("case", EVALUATED)
-def test_evaluation_sets(case: str, with_ref: bool) -> None:
+def test_evaluation_sets(case: str, kind: str) -> None:
     label, vlabel, settings = EVALUATED[case]
     train = xgb.QuantileDMatrix(X_TRAIN, label)
 
+    def evaluated() -> xgb.DMatrix:
+        data: Any = dict(data=Batches(V, vlabel, [400])) if "batches" in kind else dict(data=V, label=vlabel)
+        return xgb.QuantileDMatrix(ref=train if "ref" in kind else None, **data)
+
     def other() -> xgb.DMatrix:
-        return xgb.QuantileDMatrix(V, vlabel, ref=train if with_ref else None)
+        """What stock predicts the same from."""
+        return evaluated() if "batches" in kind else xgb.DMatrix(V, vlabel)
 
     history: Dict[str, Any] = {}
     seen: List[np.ndarray] = []
@@ -226,7 +261,7 @@ def test_evaluation_sets(case: str, with_ref: bool) -> None:
             seen.append(model.predict(valid, output_margin=True).copy())
             return False
 
-    valid = other()
+    valid = evaluated()
     booster = xgb.train(
         {**params(max_depth=4), **settings},
         train,
@@ -303,9 +338,9 @@ def test_dart_trains_on_bins() -> None:
 
 def test_threads_share_a_booster() -> None:
     booster = model("regression")
-    expected = fresh(booster).predict(MATRICES["with ref"]())
-    shared = MATRICES["with ref"]()
+    expected = fresh(booster).predict(MATRICES["with ref"][1]())
+    shared = MATRICES["with ref"][0]()
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda i: booster.predict(shared if i % 2 else MATRICES["with ref"]()), range(12)))
+        found = list(pool.map(lambda i: booster.predict(shared if i % 2 else MATRICES["with ref"][0]()), range(12)))
     for one in found:
         assert_same_bits(one, expected)
