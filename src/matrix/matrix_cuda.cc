@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -23,18 +24,24 @@ class Builder {
   /// `present` [features] are the numbers of values of the columns.
   void ChooseLayout(std::vector<std::uint64_t> const& present);
   bool dense() const { return result_->view.dense; }
+  std::uint64_t stored() const { return result_->stored; }
   std::size_t record_bytes() const { return result_->view.tiles * result_->view.rows * result_->view.record_bytes(); }
 
   void BinDense(KeyColumns const& columns);
   void BinDense();
   /// False if memory is short: dense data that would have been faster in tiles are to be binned as such.
   bool BinSparse(host::RowSizes const& sizes);
+  /// The same, of columns that are on the device.
+  bool BinSparse(KeyColumns const& columns);
 
   std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }
 
  private:
   void AllocateRecords();
   void BinRows(host::RowSizes const& sizes);
+  void BinRows(KeyColumns const& columns);
+  template <typename Rows>
+  bool BinSparseIfItFits(Rows const& rows);
   void BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::uint32_t* cells, PieceStream* pieces);
 
   RowSource const& source_;
@@ -147,9 +154,27 @@ void Builder::BinRows(host::RowSizes const& sizes) {
   KeepSparseRows(result_.get(), std::move(cells), std::move(row_ptr));
 }
 
-bool Builder::BinSparse(host::RowSizes const& sizes) {
+void Builder::BinRows(KeyColumns const& columns) {
+  constexpr char const* kWhat = "finding bins";
+  std::uint64_t const rows = result_->view.rows;
+  Stream const stream;
+  DeviceBuffer<std::uint64_t> row_ptr{&result_->arena, "rows", rows + 1};
+  std::vector<std::uint64_t> sizes(rows + 1);
+  CountRows(columns.keys.data(), rows, columns.range.size(), row_ptr.data(), stream);
+  CopyToHost(sizes.data(), row_ptr.data(), rows, stream, kWhat);
+  stream.Wait(kWhat);
+  std::exclusive_scan(sizes.begin(), sizes.end(), sizes.begin(), std::uint64_t{0});
+  CopyToDevice(row_ptr.data(), sizes.data(), rows + 1, stream, kWhat);
+  DeviceBuffer<std::uint32_t> cells{&result_->arena, "bins", sizes[rows]};
+  BinSparseColumns(result_->view, cut_values_.data(), columns.keys.data(), row_ptr.data(), cells.data(), stream);
+  stream.Wait(kWhat);
+  KeepSparseRows(result_.get(), std::move(cells), std::move(row_ptr));
+}
+
+template <typename Rows>
+bool Builder::BinSparseIfItFits(Rows const& rows) {
   try {
-    BinRows(sizes);
+    BinRows(rows);
     return true;
   } catch (OutOfDeviceMemory const&) {
     if (!result_->mostly_stored()) throw;
@@ -157,6 +182,9 @@ bool Builder::BinSparse(host::RowSizes const& sizes) {
   ChooseDeviceLayout(result_.get(), result_->view.rows, result_->stored, missing_, false);
   return false;
 }
+
+bool Builder::BinSparse(host::RowSizes const& sizes) { return BinSparseIfItFits(sizes); }
+bool Builder::BinSparse(KeyColumns const& columns) { return BinSparseIfItFits(columns); }
 
 }  // namespace
 
@@ -185,6 +213,13 @@ std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted co
   builder.ChooseLayout(quantiles.present);
   if (builder.dense() && quantiles.columns && builder.record_bytes() + arena.bytes() <= budget) {
     builder.BinDense(*quantiles.columns);
+    return builder.Finish();
+  }
+  // Rows of columns that are here need no second look at the data: CSR takes 4 bytes a value, and once more in tiles.
+  double const sparse_bytes = 8.0 * static_cast<double>(builder.stored()) + 16.0 * static_cast<double>(source.rows());
+  if (!builder.dense() && quantiles.columns &&
+      sparse_bytes + static_cast<double>(arena.bytes()) <= static_cast<double>(budget)) {
+    if (!builder.BinSparse(*quantiles.columns)) builder.BinDense(*quantiles.columns);
     return builder.Finish();
   }
   quantiles.columns.reset();

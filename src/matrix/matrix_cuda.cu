@@ -50,7 +50,47 @@ __global__ void BinEntriesKernel(DeviceMatrixView m, float const* cut_values, En
   }
 }
 
+// In the two kernels below a thread has one row, and neighbours have neighbouring rows: keys are read in whole lines.
+
+__global__ void CountRowsKernel(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex features,
+                                std::uint64_t* counts) {
+  for (std::uint64_t row = blockIdx.x * std::uint64_t{kThreads} + threadIdx.x; row < rows;
+       row += std::uint64_t{gridDim.x} * kThreads) {
+    std::uint32_t count = 0;
+    for (FeatureIndex f = 0; f < features; ++f) count += keys[f * rows + row] != kNoKey ? 1 : 0;
+    counts[row] = count;
+  }
+}
+
+__global__ void BinSparseColumnsKernel(DeviceMatrixView m, float const* cut_values, std::uint32_t const* keys,
+                                       std::uint64_t const* row_ptr, std::uint32_t* cells) {
+  for (std::uint64_t row = blockIdx.x * std::uint64_t{kThreads} + threadIdx.x; row < m.rows;
+       row += std::uint64_t{gridDim.x} * kThreads) {
+    std::uint32_t* to = cells + row_ptr[row];
+    for (FeatureIndex f = 0; f < m.features; ++f) {
+      std::uint32_t const key = keys[f * m.rows + row];
+      if (key == kNoKey) continue;
+      std::uint32_t const first = m.cut_ptr[f];
+      *to++ = first + LocalBin(cut_values + first, m.cut_ptr[f + 1] - first, ValueOfKey(key));
+    }
+  }
+}
+
 }  // namespace
+
+void CountRows(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex features, std::uint64_t* counts,
+               cudaStream_t stream) {
+  CountRowsKernel<<<Blocks(rows, kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(keys, rows,
+                                                                                                     features, counts);
+  CheckLaunch("counting values of rows");
+}
+
+void BinSparseColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys,
+                      std::uint64_t const* row_ptr, std::uint32_t* cells, cudaStream_t stream) {
+  BinSparseColumnsKernel<<<Blocks(matrix.rows, kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
+      matrix, cut_values, keys, row_ptr, cells);
+  CheckLaunch("finding bins");
+}
 
 void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys,
                 std::uint64_t stride, std::uint64_t first_row, std::uint64_t n, std::uint8_t* records,

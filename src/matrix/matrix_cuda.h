@@ -29,6 +29,14 @@ void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::ui
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
                 std::uint32_t* cells, cudaStream_t stream);
 
+/// Counts the values of each row of columns of keys, keys[f · rows + r]: counts[r].
+void CountRows(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex features, std::uint64_t* counts,
+               cudaStream_t stream);
+
+/// Writes the cells of every row, ascending, to cells[row_ptr[r] …], from columns of keys.
+void BinSparseColumns(DeviceMatrixView const& matrix, float const* cut_values, std::uint32_t const* keys,
+                      std::uint64_t const* row_ptr, std::uint32_t* cells, cudaStream_t stream);
+
 /// Gives a sparse matrix its rows as CSR, in the matrix's own memory. If its layout is in tiles, the cells are dealt to
 /// these and the CSR is freed; but if memory is short for that, the layout becomes CSR.
 /// Throws  OutOfDeviceMemory, also for tiles of data that were mostly stored: records take less than CSR

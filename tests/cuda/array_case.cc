@@ -53,9 +53,10 @@ std::vector<ArrayCase> const& ArrayCases() {
       {"OneRow", ValueType::kUInt8, 1, 1000, 3.0f},
       {"OneColumn", ValueType::kInt16, 5001, 1},
       {"Wide", ValueType::kUInt8, 333, 1000, 8.0f},
-      {"MostlyMissing", ValueType::kInt8, 2001, 40, 0.0f, 0.8, 4},       // sparse on the device
-      {"SortedByColumn", ValueType::kFloat32, 300007, 3, -5.0f, 0.05},   // longer than the policy's key_sort_from
-      {"SortedByColumnFew", ValueType::kInt8, 262147, 9, 2.0f, 0.1, 7},  // columns end inside chunks
+      {"MostlyMissing", ValueType::kInt8, 2001, 40, 0.0f, 0.8, 4},          // sparse on the device
+      {"MostlyMissingWide", ValueType::kFloat32, 20011, 300, -5.0f, 0.45},  // sparse in tiles
+      {"SortedByColumn", ValueType::kFloat32, 300007, 3, -5.0f, 0.05},      // longer than the policy's key_sort_from
+      {"SortedByColumnFew", ValueType::kInt8, 262147, 9, 2.0f, 0.1, 7},     // columns end inside chunks
       {"SeveralPieces", ValueType::kFloat32, 600011, 7},
       {"SeveralPiecesNarrow", ValueType::kUInt16, 600011, 9, 17.0f},
       {"RowsLongerThanPieces", ValueType::kFloat32, 3, 300007, 5.0f, 0.1, 6},

@@ -75,10 +75,10 @@ def test_quantile_matrix(regression, pieces, bins):
         assert raw_error < label.var()
 
 
-def test_quantile_matrix_has_stocks_thresholds(regression):
-    """What splits a QuantileDMatrix are the cuts that it was made with, which are those of stock `hist`."""
+def test_quantile_matrix_of_batches_has_stocks_thresholds(regression):
+    """What splits it are the cuts that it was made with, which are those of stock `hist`."""
     values, label = regression
-    quantile = xgb.QuantileDMatrix(values, label, max_bin=16)
+    quantile = xgb.QuantileDMatrix(Batches(values, label, 2), max_bin=16)
     model = booster({**HOST, "max_bin": 16}, quantile, 6)
     cuts = {(j, v) for j, column in enumerate(quantile.get_data().T) for v in column.data.tolist()}
     used = {

@@ -6,7 +6,19 @@ import pytest
 import scipy.sparse as sp
 import xgboost as xgb
 from sklearn.datasets import dump_svmlight_file
-from support import assert_same_trees, binary_labels, fresh, make_data, only_ours, params, sampled, train, train_stock, trees_of
+from support import (
+    OURS,
+    assert_same_trees,
+    binary_labels,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    sampled,
+    train,
+    train_stock,
+    trees_of,
+)
 
 X, Y = make_data(700, 5, missing=0.15)
 FULL, _ = make_data(700, 5)
@@ -256,7 +268,8 @@ def test_dmatrices_that_die_and_are_born_at_the_same_address(matrix) -> None:
         other = matrix(x, y)
         alone.update(other, number)
         assert_same_trees(live, alone)
-        assert np.array_equal(in_cache, fresh(live).predict(other))
+        # Stock predicts a QuantileDMatrix from its bins, whose ends are no thresholds of trees of other matrices.
+        assert np.array_equal(in_cache, fresh(live).predict(xgb.DMatrix(x) if OURS else other))
         del other, alone
     assert len(set(addresses)) < len(addresses)  # else the test has not tested what it is for
 

@@ -125,9 +125,9 @@ def test_weights_that_are_set_later_move_the_cuts() -> None:
 
 def test_estimators_are_refit_identically() -> None:
     label = binary_labels(Y).astype(int)
-    whole = train(xgb.DMatrix(X, label), 6, objective="binary:logistic")
     for values in (X, pd.DataFrame(X), sp.csr_matrix(np.nan_to_num(X))):
-        expected = whole if not sp.issparse(values) else train(xgb.DMatrix(values, label), 6, objective="binary:logistic")
+        expected = train(xgb.DMatrix(values, label), 6, objective="binary:logistic")
+        expected.feature_names = None
         estimator = xgb.XGBClassifier(**params(), n_estimators=6)
         for _ in range(2):
             found = estimator.fit(values, label).get_booster()
@@ -136,10 +136,12 @@ def test_estimators_are_refit_identically() -> None:
     history = xgb.XGBClassifier(**params(), n_estimators=6, eval_metric="logloss")
     history.fit(X, label, eval_set=[(X, label)], verbose=False)
     probabilities = np.clip(history.predict_proba(X)[np.arange(len(label)), label].astype(np.float64), 1e-16, 1)
-    assert history.evals_result()["validation_0"]["logloss"][-1] == pytest.approx(-np.log(probabilities).mean(), rel=1e-6)
+    loss = history.evals_result()["validation_0"]["logloss"][-1]
+    assert loss == pytest.approx(-np.log(probabilities).mean(), rel=1e-6)
 
 
-# What stock code does with the matrix, with the library and without it. One thread: stock's sums depend on their number.
+# What stock code does with the matrix, with the library and without it. One thread: stock's sums depend on how many there
+# are.
 STOCK_USE = """
 import hashlib, json, warnings
 import numpy as np, scipy.sparse as sp, pandas as pd, xgboost as xgb
@@ -167,21 +169,25 @@ def stock_use():
     whole = x.copy()
     x[rng.random(x.shape) < 0.1] = np.nan
     s = sp.random(1500, 20, density=0.2, format="csr", random_state=1, dtype=np.float32)
+    rounded = sp.csr_matrix((np.round(s.data, 1), s.indices, s.indptr), shape=s.shape)
     frame = pd.DataFrame({"a": x[:, 0], "b": pd.Categorical(np.arange(1500) % 9)})
     weight = np.abs(np.sin(np.arange(1500.0)))
     groups = [500] * 3
     cases = {
         "missing": lambda: xgb.QuantileDMatrix(x, y), "dense": lambda: xgb.QuantileDMatrix(whole, y, max_bin=32),
-        "float64": lambda: xgb.QuantileDMatrix(whole.astype("d"), y), "bytes": lambda: xgb.QuantileDMatrix((whole * 20).astype("i1"), y),
+        "float64": lambda: xgb.QuantileDMatrix(whole.astype("d"), y),
+        "bytes": lambda: xgb.QuantileDMatrix((whole * 20).astype("i1"), y),
         "mark": lambda: xgb.QuantileDMatrix((whole * 20).astype("i2"), y, missing=3),
-        "sparse": lambda: xgb.QuantileDMatrix(s, y), "sparse, mark": lambda: xgb.QuantileDMatrix(sp.csr_matrix((np.round(s.data, 1), s.indices, s.indptr), shape=s.shape), y, missing=0.5),
+        "sparse": lambda: xgb.QuantileDMatrix(s, y),
+        "sparse, mark": lambda: xgb.QuantileDMatrix(rounded, y, missing=0.5),
         "nothing stored": lambda: xgb.QuantileDMatrix(sp.csr_matrix((1500, 3), dtype="f"), y),
         "categories": lambda: xgb.QuantileDMatrix(frame, y, enable_categorical=True),
         "weights": lambda: xgb.QuantileDMatrix(whole, y, weight=weight),
         "groups": lambda: xgb.QuantileDMatrix(whole, np.digitize(y, [0, 1]), group=groups, weight=[1, 2, 3]),
         "ref": lambda: xgb.QuantileDMatrix(x[:700], y[:700], ref=xgb.QuantileDMatrix(x[700:], y[700:], max_bin=40)),
         "ref of a DMatrix": lambda: xgb.QuantileDMatrix(x[:700], y[:700], ref=xgb.DMatrix(x[700:], y[700:])),
-        "one batch": lambda: xgb.QuantileDMatrix(Parts(x, y, 1)), "batches": lambda: xgb.QuantileDMatrix(Parts(x, y, 3)),
+        "one batch": lambda: xgb.QuantileDMatrix(Parts(x, y, 1)),
+        "batches": lambda: xgb.QuantileDMatrix(Parts(x, y, 3)),
     }
     result = {}
     for name, make in cases.items():
@@ -195,11 +201,14 @@ def stock_use():
             settings["objective"] = "rank:pairwise"
         b = xgb.train(settings, data, 3)
         values = data.get_data()
-        seen.append(digest(b.save_raw("json"), b.predict(data), b.predict(make()), values.data, values.indices, values.indptr))
+        seen.append(digest(b.save_raw("json"), b.predict(data), b.predict(make())))
+        seen.append(digest(values.data, values.indices, values.indptr))
         if name in ("missing", "dense", "sparse"):  # thresholds of another matrix
-            other = xgb.train({"tree_method": "exact", "nthread": 1}, xgb.DMatrix(s if name == "sparse" else whole, y), 3)
+            all_values = xgb.DMatrix(s if name == "sparse" else whole, y)
+            other = xgb.train({"tree_method": "exact", "nthread": 1}, all_values, 3)
             seen.append(digest(other.predict(data), other.predict(make())))
-            seen.append(digest(xgb.train({"booster": "dart", "rate_drop": 0.5, "tree_method": "hist", "nthread": 1}, data, 3).save_raw("json")))
+            settings.update(booster="dart", rate_drop=0.5)
+            seen.append(digest(xgb.train(settings, data, 3).save_raw("json")))
         result[name] = seen
     return result
 
@@ -224,7 +233,8 @@ def errors():
     attempt("columns of ref", lambda: xgb.QuantileDMatrix(x[:, :1], ref=data))
     attempt("weights of groups", lambda: xgb.QuantileDMatrix(x, x[:, 0], group=[10, 5], weight=[1, 2]))
     attempt("categories", lambda: xgb.QuantileDMatrix(-x, x[:, 0], feature_types=["c", "q"], enable_categorical=True))
-    attempt("twice", lambda: xgb.QuantileDMatrix(sp.csr_matrix((np.ones(6, "f"), [0, 0, 0, 0, 0, 0], [0, 3, 6]), shape=(2, 1)), [0, 1]))
+    twice = sp.csr_matrix((np.ones(6, "f"), [0, 0, 0, 0, 0, 0], [0, 3, 6]), shape=(2, 1))
+    attempt("twice", lambda: xgb.QuantileDMatrix(twice, [0, 1]))
     class Broken(Parts):
         def next(self, input_data):
             if self.at == 1:
@@ -382,7 +392,7 @@ if __name__ == "__main__":
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
     tracker.start(2)
     queue = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=work, args=(i, tracker.worker_envs(), queue)) for i in range(2)]
+    workers = [multiprocessing.Process(target=work, args=(i, tracker.worker_envs(), queue), daemon=True) for i in range(2)]
     for worker in workers:
         worker.start()
     found = sorted((queue.get(timeout=60) for _ in workers), key=lambda one: one[0])

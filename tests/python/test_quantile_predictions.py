@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, Batches, binary_labels, fresh, make_data, only_ours, params, stock_params
+from support import BACKEND, OURS, Batches, binary_labels, fresh, make_data, only_ours, params, stock_params
 
 ROUNDS = 70
 # Rows times rounds are more than the work from which any process uses a device, about 2^24, and there are more than
@@ -61,12 +61,13 @@ Pair = Tuple[Make, Make]  # what is predicted from, and what stock predicts the 
 
 
 def of_array(x: Any, ref: Optional[Make] = None, **how: Any) -> Pair:
-    """Its values are at hand."""
+    """Its values are at hand, for our methods."""
     info = {name: how[name] for name in how if name == "base_margin"}
-    return (
-        lambda: xgb.QuantileDMatrix(x, ref=ref() if ref else None, **how),
-        lambda: xgb.DMatrix(x, **info),
-    )
+
+    def make() -> xgb.DMatrix:
+        return xgb.QuantileDMatrix(x, ref=ref() if ref else None, **how)
+
+    return make, (lambda: xgb.DMatrix(x, **info)) if OURS else make
 
 
 def of_batches(x: Any, ref: Optional[Make] = None, **how: Any) -> Pair:
@@ -135,7 +136,7 @@ def test_base_margins_that_change() -> None:
     margin = np.sin(np.arange(len(V), dtype=np.float32))
     matrix.set_base_margin(margin)
     for rounds in ((2, 5), (1, ROUNDS)):  # not from the first: what XGBoost has cached does not count
-        expected = fresh(booster).predict(xgb.DMatrix(V, base_margin=margin), iteration_range=rounds)
+        expected = fresh(booster).predict(of_array(V, base_margin=margin)[1](), iteration_range=rounds)
         assert_same_bits(booster.predict(matrix, iteration_range=rounds), expected)
 
 
@@ -251,7 +252,7 @@ def test_evaluation_sets(case: str, kind: str) -> None:
 
     def other() -> xgb.DMatrix:
         """What stock predicts the same from."""
-        return evaluated() if "batches" in kind else xgb.DMatrix(V, vlabel)
+        return xgb.DMatrix(V, vlabel) if OURS and "batches" not in kind else evaluated()
 
     history: Dict[str, Any] = {}
     seen: List[np.ndarray] = []
