@@ -259,7 +259,7 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
   for (Layout const layout : {Layout{500, 6, 0.0, 32, false, 0},
                               {500, 6, 0.8, 32, false, 0},
                               {500, 30, 0.8, 32, true, 4},
-                              {4000, 6, 0.0, 4000, true, 7}}) {
+                              {4000, 6, 0.0, 4000, true, 6}}) {
     SCOPED_TRACE(::testing::Message() << layout.columns << " columns, " << layout.missing << " missing, "
                                       << layout.max_bin << " bins");
     MemorySource const source{RandomValues({layout.rows, layout.columns, layout.missing}, 86)};
