@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "array_rows.h"
 #include "array_view.h"
 #include "core/array_source.h"
 #include "core/message.h"
@@ -265,47 +264,75 @@ std::unique_ptr<HeldRows> WithoutMissing(HeldEntries const& all, int threads) {
   return std::make_unique<HeldEntries>(std::move(offsets), std::move(kept), all.features());
 }
 
-/// `most`: no more values are stored than so many.
-std::unique_ptr<HeldRows> HoldEntries(RowSource const& source, std::uint64_t most, int threads) {
-  Buffer<std::uint64_t> offsets{source.rows() + 1};
-  Buffer<Entry> entries{most};
-  std::atomic<bool> is_infinite{false}, has_missing{false};
-  std::uint64_t next = 0;
-  offsets[0] = 0;
-  source.ForEachBatch([&](RowBatch const& batch) {
-    constexpr std::size_t kGrain = 1 << 14;  // entries
-    for (std::size_t i = 1; i <= batch.rows(); ++i) offsets[batch.first_row + i] = next + batch.offsets[i];
-    ParallelChunks(threads, batch.entries.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      bool infinite = false, missing = false;
-      for (std::size_t i = begin; i < end; ++i) {
-        Entry const e = batch.entries[i];
-        missing |= std::isnan(e.value);
-        infinite |= std::isinf(e.value);
-        entries[next + i] = e;
-      }
-      if (infinite) is_infinite = true;
-      if (missing) has_missing = true;
-    });
-    next += batch.entries.size();
+template <typename T>
+T Read(ArrayView const& array, std::size_t i) {
+  return array.Read<T>(static_cast<std::int64_t>(i) * array.strides[0]);
+}
+
+/// Where rows begin and end, counted from the first; nothing if they are not in order, or end beyond `stored` values.
+Buffer<std::uint64_t> ReadOffsets(ArrayView const& indptr, std::uint64_t stored, std::uint64_t* first) {
+  auto const n = static_cast<std::size_t>(indptr.shape[0]);
+  Buffer<std::uint64_t> offsets{n};
+  bool in_order = true;
+  WithType(indptr.type, [&](auto type) {
+    using Offset = decltype(type);
+    *first = static_cast<std::uint64_t>(Read<Offset>(indptr, 0));
+    std::uint64_t before = *first;
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const offset = static_cast<std::uint64_t>(Read<Offset>(indptr, i));
+      in_order = in_order && before <= offset && offset <= stored;
+      offsets[i] = offset - *first;
+      before = offset;
+    }
   });
-  if (is_infinite) return nullptr;
-  auto held = std::make_unique<HeldEntries>(std::move(offsets), std::move(entries), source.features());
+  return in_order ? std::move(offsets) : Buffer<std::uint64_t>{};
+}
+
+/// Null if the arrays are no CSR matrix, or a value is infinite.
+std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing, int threads) {
+  auto const values = ParseArray(arrays.values, 1), indptr = ParseArray(arrays.indptr, 1),
+             indices = ParseArray(arrays.indices, 1);
+  if (!values || !indptr || !indices) return nullptr;
+  if (!HasKnownType(*values) || !HasKnownType(*indptr) || !HasKnownType(*indices)) return nullptr;
+  if (indptr->shape[0] < 2 || indices->shape[0] != values->shape[0] || indptr->data == nullptr) return nullptr;
+  bool const has_values = values->shape[0] != 0;
+  if (has_values && (values->data == nullptr || indices->data == nullptr)) return nullptr;
+  if (arrays.columns == 0 || arrays.columns > std::numeric_limits<std::int32_t>::max()) return nullptr;
+  std::uint64_t first = 0;
+  auto offsets = ReadOffsets(*indptr, static_cast<std::uint64_t>(values->shape[0]), &first);
+  if (offsets.size() == 0) return nullptr;
+  std::size_t const stored = offsets[offsets.size() - 1];
+  Buffer<Entry> entries{stored};
+  std::atomic<bool> is_wrong{false}, has_missing{false};
+  WithType(values->type, [&](auto value_type) {
+    WithType(indices->type, [&](auto index_type) {
+      constexpr std::size_t kGrain = 1 << 16;
+      ParallelChunks(threads, stored, kGrain, [&](std::size_t begin, std::size_t end) {
+        bool wrong = false, absent = false;
+        for (std::size_t i = begin; i < end; ++i) {
+          auto const column = static_cast<std::uint64_t>(Read<decltype(index_type)>(*indices, first + i));
+          auto const value = static_cast<float>(Read<decltype(value_type)>(*values, first + i));
+          bool const is_missing = std::isnan(value) || value == missing;
+          absent |= is_missing;
+          wrong |= column >= arrays.columns || (!is_missing && std::isinf(value));
+          entries[i] = {static_cast<FeatureIndex>(column),
+                        is_missing ? std::numeric_limits<float>::quiet_NaN() : value};
+        }
+        if (wrong) is_wrong = true;
+        if (absent) has_missing = true;
+      });
+    });
+  });
+  if (is_wrong) return nullptr;
+  auto held =
+      std::make_unique<HeldEntries>(std::move(offsets), std::move(entries), static_cast<FeatureIndex>(arrays.columns));
   return has_missing ? WithoutMissing(*held, threads) : std::move(held);
 }
 
 }  // namespace
 
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads) {
-  if (arrays.indptr != nullptr) {
-    try {
-      auto const source = MakeArrayRows(arrays, missing, threads);
-      if (source == nullptr) return nullptr;
-      auto const most = static_cast<std::uint64_t>(ParseArray(arrays.values, 1)->shape[0]);
-      return HoldEntries(*source, most, threads);
-    } catch (InvalidArgument const&) {  // no CSR matrix
-      return nullptr;
-    }
-  }
+  if (arrays.indptr != nullptr) return HoldEntries(arrays, missing, threads);
   auto const array = ParseArray(arrays.values, 2);
   if (!array || array->data == nullptr || array->shape[0] == 0 || array->shape[1] == 0) return nullptr;
   if (array->shape[1] > std::numeric_limits<std::int32_t>::max()) return nullptr;

@@ -30,11 +30,12 @@ class HeldRows : public RowSource {
 /// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; CSR ones as
 /// entries. Values equal to `missing`, and NaNs, are missing.
 ///
-/// Null for what is left to stock code: arrays that MakeArrayRows does not take, without rows or columns, at a null
-/// address, with infinite values, or which are no CSR matrix. Stock code has the words for what is wrong with them.
+/// Null for what is left to stock code: arrays of other types than numbers of 1 to 8 bytes, little-endian (floats: of 4
+/// or 8), without rows or columns, at a null address, with infinite values, or which are no CSR matrix. Stock code has
+/// the words for what is wrong with them.
 ///
 /// Memory  4 bytes a value, or 1 or 2; CSR: 8 bytes a stored value, and 8 a row
-/// Cost    a pass over the array (CSR: two), by `threads` threads
+/// Cost    a pass over the array by `threads` threads; CSR whose values may be missing: two
 /// Throws  OutOfHostMemory; dmlc::Error for a text that is no array interface
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
 

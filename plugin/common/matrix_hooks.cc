@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -202,6 +203,23 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
       complete && batches != nullptr ? batches->NoteCsr({values, indptr, indices, columns}) : nullptr;
   if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
   return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned const* indices, float const* values,
+                                           std::size_t indptr_size, std::size_t stored, std::size_t columns,
+                                           DMatrixHandle* out) {
+  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSREx)>("XGDMatrixCreateFromCSREx");
+  auto const stock = [&] { return kNext(indptr, indices, values, indptr_size, stored, columns, out); };
+  constexpr int kThreads = 1;                          // as in XGBoost
+  if (out == nullptr || columns == 0) return stock();  // 0: XGBoost counts the columns
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  std::string const value_text = ArrayText(values, {stored}), index_text = ArrayText(indices, {stored});
+  std::string const offset_text = ArrayText(reinterpret_cast<std::uint64_t const*>(indptr), {indptr_size});
+  DMatrixHandle const held = Hold({value_text.c_str(), offset_text.c_str(), index_text.c_str(), columns},
+                                  std::numeric_limits<float>::quiet_NaN(), kThreads);
+  if (held == nullptr) return stock();
+  *out = held;
+  return 0;
 }
 
 XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int silent) {

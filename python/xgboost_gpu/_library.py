@@ -29,6 +29,7 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixCreateFromMat",
     "XGDMatrixCreateFromMat_omp",
     "XGDMatrixCreateFromCSR",
+    "XGDMatrixCreateFromCSREx",
     "XGDMatrixSaveBinary",
     "XGDMatrixCreateFromCudaArrayInterface",
     "XGDMatrixCreateFromCudaColumnar",

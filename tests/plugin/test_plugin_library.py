@@ -64,6 +64,7 @@ def test_only_the_c_interface_is_visible():
         "XGBoosterPredictFromDense",
         "XGBoosterUpdateOneIter",
         "XGDMatrixCreateFromCSR",
+        "XGDMatrixCreateFromCSREx",
         "XGDMatrixCreateFromCudaArrayInterface",
         "XGDMatrixCreateFromCudaColumnar",
         "XGDMatrixCreateFromDense",

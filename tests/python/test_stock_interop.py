@@ -199,7 +199,7 @@ xgb.train({'tree_method': 'gpu_hist'}, xgb.DMatrix(np.eye(9), np.arange(9)), 1)
 @pytest.mark.parametrize("other", ["hist", "exact", "approx"])
 def test_tree_method_switched_on_a_live_booster(other: str) -> None:
     data = xgb.DMatrix(X, Y)
-    live = xgb.Booster(params(max_depth=3, nthread=1), [data])
+    live = xgb.Booster(params(max_depth=3, nthread=1, **other_method()), [data])
     steps = [METHOD, other, METHOD, METHOD, other]
     for number, method in enumerate(steps):
         # A new tree method starts from the parameters of this call, in stock XGBoost as well.
@@ -221,7 +221,7 @@ def test_tree_method_switched_on_a_live_booster(other: str) -> None:
 def test_parameters_hold_when_the_tree_method_is_set_anew() -> None:
     """Stock XGBoost forgets parameters. So do `approx` and what follows it, since the library is not asked there."""
     data = xgb.DMatrix(X, Y)
-    live = xgb.Booster(params(max_depth=2), [data])
+    live = xgb.Booster(params(max_depth=2, **other_method()), [data])
     for number, method in enumerate([METHOD, "hist", METHOD, METHOD]):
         live.set_param({"tree_method": method})
         live.update(data, number)
