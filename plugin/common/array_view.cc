@@ -26,7 +26,9 @@ std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimension
     auto const found = members.find(name);
     return found != members.cend() && !xgboost::IsA<xgboost::Null>(found->second);
   };
-  if (!has("data") || !has("shape") || !has("typestr") || has("mask") || has("stream")) return {};
+  if (!has("data") || !has("shape") || !has("typestr") || !has("version") || has("mask") || has("stream")) return {};
+  constexpr std::int64_t kNewestVersion = 3;
+  if (xgboost::get<xgboost::Integer const>(json["version"]) > kNewestVersion) return {};
   auto const& type = xgboost::get<xgboost::String const>(json["typestr"]);
   auto const shape = Integers(json["shape"]);
   bool const in_order = type.size() == 3 && (type[0] == '<' || type[0] == '|');
@@ -37,11 +39,12 @@ std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimension
   if (data.empty()) return {};
   auto const address = xgboost::get<xgboost::Integer const>(data[0]);
   view.data = reinterpret_cast<char const*>(static_cast<std::uintptr_t>(address));
+  std::int64_t bytes = type[2] - '0';
+  if (HasKnownType(view) && address % bytes != 0) return {};
   if (has("strides")) {
     view.strides = Integers(json["strides"]);
     if (view.strides.size() != dimensions) return {};
   } else {
-    std::int64_t bytes = type[2] - '0';
     for (std::size_t d = dimensions; d-- > 0;) {
       view.strides[d] = bytes;
       if (__builtin_mul_overflow(bytes, shape[d], &bytes)) return {};

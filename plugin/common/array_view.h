@@ -26,8 +26,9 @@ struct ArrayView {
   }
 };
 
-/// Reads an array interface (JSON); nothing if it has another number of dimensions, masks, or bytes in another order.
-/// Throws dmlc::Error where it is no JSON, or lacks what an interface must have.
+/// Reads an array interface (JSON); nothing if it has another number of dimensions, masks, bytes in another order, an
+/// address at which no value of its type may be, or a newer version: these are for stock code to refuse. Throws
+/// dmlc::Error where it is no JSON, or lacks what an interface must have.
 std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions);
 
 /// The array interface of an array without gaps. `type`: "<f4", say.

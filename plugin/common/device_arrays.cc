@@ -78,13 +78,25 @@ Shape ShapeOf(xgboost::Json const& interface, std::int64_t bytes) {
   bool const is_good = !shape.sizes.empty() && shape.sizes.size() <= 2 &&
                        std::all_of(shape.sizes.cbegin(), shape.sizes.cend(), [](std::int64_t n) { return n > 0; });
   if (!is_good) throw InvalidArgument{"An array on a GPU has no values, or not one or two dimensions"};
-  if (xgboost::Json const* const strides = Find(interface, "strides")) {
-    shape.strides = Integers(*strides);
-    if (shape.strides.size() == shape.sizes.size()) return shape;
+  std::int64_t size = bytes;
+  bool overflows = false;
+  std::vector<std::int64_t> without_gaps(shape.sizes.size());
+  for (std::size_t d = shape.sizes.size(); d-- > 0;) {
+    without_gaps[d] = size;
+    overflows |= __builtin_mul_overflow(size, shape.sizes[d], &size);
+  }
+  xgboost::Json const* const strides = Find(interface, "strides");
+  shape.strides = strides == nullptr ? std::move(without_gaps) : Integers(*strides);
+  if (shape.strides.size() != shape.sizes.size()) {
     throw InvalidArgument{"The array interface of an array on a GPU has strides of other dimensions than its shape"};
   }
-  shape.strides.resize(shape.sizes.size());
-  for (std::size_t d = shape.sizes.size(); d-- > 0; bytes *= shape.sizes[d]) shape.strides[d] = bytes;
+  std::int64_t reach = 0, sum = 0;  // how far its values are from its address
+  for (std::size_t d = 0; d < shape.sizes.size(); ++d) {
+    overflows |= shape.strides[d] == std::numeric_limits<std::int64_t>::min();
+    overflows |= __builtin_mul_overflow(std::abs(overflows ? 0 : shape.strides[d]), shape.sizes[d], &reach);
+    overflows |= __builtin_add_overflow(sum, reach, &sum);
+  }
+  if (overflows) throw InvalidArgument{"The shape and strides of an array on a GPU are of 2^63 bytes or more"};
   return shape;
 }
 

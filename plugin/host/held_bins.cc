@@ -167,7 +167,7 @@ std::optional<BinsConfig> ReadBinsConfig(char const* json) {
   constexpr int kDefaultBins = 256;
   try {
     MatrixConfig const common = ReadMatrixConfig(json);
-    BinsConfig config{common.missing, common.nthread, kDefaultBins, json};
+    BinsConfig config{common.missing, LimitThreads(common.nthread), kDefaultBins, json};
     xgboost::Json const read = xgboost::Json::Load(xgboost::StringView{json});
     auto const& members = xgboost::get<xgboost::Object const>(read);
     auto const max_bin = members.find("max_bin");
@@ -185,7 +185,7 @@ BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin) {
   json["missing"] = xgboost::Number{missing};
   json["nthread"] = xgboost::Integer{nthread};
   json["max_bin"] = xgboost::Integer{max_bin};
-  BinsConfig config{missing, nthread, max_bin, {}};
+  BinsConfig config{missing, LimitThreads(nthread), max_bin, {}};
   xgboost::Json::Dump(json, &config.text);
   return config;
 }
@@ -207,8 +207,16 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
     cuts_of_.weights = info_.weights_.ConstHostVector();
     cuts_of_.groups = info_.group_ptr_;
   } else {
-    bins_ = AsHeldBins(ref_.get())->bins();
+    HeldBins* const held = AsHeldBins(ref_.get());
+    bins_ = held->bins();
+    // In a long chain, each with the bins of the one before, all values would stay as long as the last.
+    if (auto first = held->ref()) ref_ = std::move(first);
   }
+}
+
+std::shared_ptr<xgboost::DMatrix> HeldBins::ref() {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  return ref_;
 }
 
 xgboost::DMatrix* HeldBins::Twin(char const* who) {
@@ -227,6 +235,7 @@ xgboost::DMatrix* HeldBins::Twin(char const* who) {
       info->feature_types.HostVector() = cuts_of_.types;
       xgboost::Json json = xgboost::Json::Load(xgboost::StringView{config_.text});
       json["missing"] = xgboost::Number{feed.missing()};
+      if (config_.nthread > 0) json["nthread"] = xgboost::Integer{config_.nthread};
       std::string text;
       xgboost::Json::Dump(json, &text);
       DMatrixHandle made = nullptr;

@@ -54,6 +54,8 @@ class HeldBins final : public xgboost::DMatrix {
   xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> numbers) override;
 
  private:
+  /// Whose cuts a twin will have; null if there is none, or the twin is there.
+  std::shared_ptr<xgboost::DMatrix> ref();
   /// The stock matrix. Throws dmlc::Error.
   xgboost::DMatrix* Twin(char const* who);
 

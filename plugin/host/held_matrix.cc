@@ -1,12 +1,16 @@
 #include "host/held_matrix.h"
 
+#include <omp.h>
 #include <xgboost/json.h>
 #include <xgboost/logging.h>
 
+#include <algorithm>
+#include <exception>
 #include <limits>
 #include <utility>
 
 #include "common/boundary.h"
+#include "common/fail.h"
 #include "common/next_function.h"
 #include "core/message.h"
 #include "host/host.h"
@@ -88,8 +92,13 @@ HeldMatrix* AsHeld(xgboost::DMatrix* data) { return dynamic_cast<HeldMatrix*>(da
 
 int ThreadsOfMatrix(int nthread) {
   HostContext context;
-  context.nthread = nthread;
+  context.nthread = LimitThreads(nthread);
   return context.Threads();
+}
+
+int LimitThreads(int nthread) {
+  constexpr int kMostThreads = 1024;
+  return std::min(nthread, std::max(kMostThreads, omp_get_num_procs()));
 }
 
 MatrixConfig ReadMatrixConfig(char const* json) {
@@ -114,12 +123,19 @@ DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread) 
   static auto* const kMake = NextFunction<decltype(XGDMatrixCreateFromMat_omp)>("XGDMatrixCreateFromMat_omp");
   float const nothing = 0;
   DMatrixHandle handle = nullptr;
-  if (kMake(&nothing, 0, rows->features(), std::numeric_limits<float>::quiet_NaN(), &handle, nthread) != 0) {
+  if (kMake(&nothing, 0, rows->features(), std::numeric_limits<float>::quiet_NaN(), &handle, LimitThreads(nthread)) !=
+      0) {
     return nullptr;
   }
   // A handle is a pointer to the matrix's owner.
   auto* const owner = static_cast<std::shared_ptr<xgboost::DMatrix>*>(handle);
-  *owner = std::make_shared<HeldMatrix>(*owner, std::move(rows));
+  try {
+    *owner = std::make_shared<HeldMatrix>(*owner, std::move(rows));
+  } catch (std::exception const& error) {  // no memory
+    XGDMatrixFree(handle);
+    Fail(error.what());
+    return nullptr;
+  }
   return handle;
 }
 

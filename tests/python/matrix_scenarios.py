@@ -3,6 +3,8 @@
     python3 matrix_scenarios.py with|without FILE      writes {scenario: result} as a pickle
 """
 
+import ctypes
+import json
 import os
 import pickle
 import sys
@@ -36,6 +38,31 @@ def shuffled(matrix: sp.csr_matrix) -> sp.csr_matrix:
         result.data[begin:end] = matrix.data[begin:end][::-1]
     result.has_sorted_indices = False
     return result
+
+
+class Subclass(np.ndarray):
+    """As packages make them that add units or names to arrays."""
+
+
+def of_interface(**members: Any) -> xgb.DMatrix:
+    """A DMatrix of an array interface that has other members than numpy's; None: without the member."""
+    interface = {"data": [FULL.ctypes.data, True], "shape": [300, 6], "strides": None, "typestr": "<f4", "version": 3}
+    interface.update(members)
+    text = json.dumps({name: value for name, value in interface.items() if value is not None or name == "strides"})
+    handle = ctypes.c_void_p()
+    make = xgb.core._LIB.XGDMatrixCreateFromDense
+    xgb.core._check_call(make(text.encode(), b'{"missing": NaN, "nthread": 2}', ctypes.byref(handle)))
+    data = xgb.DMatrix(X[:1])
+    xgb.core._check_call(xgb.core._LIB.XGDMatrixFree(data.handle))
+    data.handle = handle
+    return data
+
+
+def in_a_file(values: np.ndarray) -> np.memmap:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(values.tobytes())
+        file.flush()
+        return np.memmap(file.name, values.dtype, "r", shape=values.shape)
 
 
 WIDE = np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)
@@ -85,6 +112,32 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "frame of integers": lambda: xgb.DMatrix(pd.DataFrame(SMALL, columns=list("abcdef"))),
     "frame of categories": lambda: xgb.DMatrix(
         pd.DataFrame(SMALL, columns=list("abcdef")).astype("category"), enable_categorical=True),
+    "numpy's matrix": lambda: xgb.DMatrix(np.matrix(X)),
+    "masked": lambda: xgb.DMatrix(np.ma.masked_array(FULL, mask=np.isnan(X))),
+    "subclass": lambda: xgb.DMatrix(X.view(Subclass)),
+    "file": lambda: xgb.DMatrix(in_a_file(X)),
+    "structures": lambda: xgb.DMatrix(np.zeros((3, 2), [("a", "f4"), ("b", "i4")])),
+    "fields": lambda: xgb.DMatrix(np.rec.fromarrays(list(X.T))),
+    "field of structures": lambda: xgb.DMatrix(
+        np.array([(1, row) for row in FULL], [("a", "i4"), ("values", "f4", (6,))])["values"]),
+    "field of packed structures": lambda: xgb.DMatrix(
+        np.array([(1, row) for row in FULL], [("a", "i1"), ("values", "f4", (6,))])["values"]),
+    "tuples": lambda: xgb.DMatrix(tuple(map(tuple, FULL.tolist()))),
+    "dates": lambda: xgb.DMatrix(SMALL.astype("datetime64[s]")),
+    "interface": lambda: of_interface(),
+    "interface without a version": lambda: of_interface(version=None),
+    "interface of version 2": lambda: of_interface(version=2),
+    "interface of version 4": lambda: of_interface(version=4),
+    "interface of version '3'": lambda: of_interface(version="3"),
+    "interface between addresses": lambda: of_interface(data=[FULL.ctypes.data + 1, True], shape=[299, 6]),
+    "interface of another array's end": lambda: of_interface(data=[FULL.ctypes.data + 4, True], shape=[299, 6]),
+    "interface of 2^64 values": lambda: of_interface(shape=[2**62, 4], strides=[0, 0]),
+    "interface of 2^64 bytes": lambda: of_interface(shape=[2**60, 4], strides=[0, 0]),
+    "interface of few strides": lambda: of_interface(strides=[4]),
+    "interface of a type of one letter": lambda: of_interface(typestr="f"),
+    "interface of objects": lambda: of_interface(typestr="|O"),
+    "interface at 0": lambda: of_interface(data=[0, True]),
+    "interface of a text": lambda: of_interface(data="here"),
     "threads": lambda: xgb.DMatrix(X, nthread=1),
     "names": lambda: xgb.DMatrix(X, feature_names=list("uvwxyz"), feature_types=["q", "int", "float", "i", "q", "q"]),
 }

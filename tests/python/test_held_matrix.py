@@ -132,3 +132,42 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / x.n
 """
     ratio = float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=ENVIRONMENT).stdout)
     assert 0.9 < ratio < 1.1
+
+
+@pytest.mark.parametrize("nthread", [100_000, 2**31 - 1])
+def test_more_threads_than_the_system_starts(nthread: int) -> None:
+    """Nothing ends the process, waits, or takes memory for each thread that was asked for."""
+    script = f"""
+import numpy as np, resource, xgboost as xgb, xgboost_gpu
+x = np.ones((100_000, 5), np.float32)
+for make in (xgb.DMatrix, xgb.QuantileDMatrix):
+    for rows in (x[:10], x):
+        data = make(rows, rows[:, 0], nthread={nthread})
+        assert data.num_nonmissing() == rows.size
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60, env=ENVIRONMENT)
+
+
+def test_time_of_a_label_does_not_go_into_looking_for_a_driver() -> None:
+    """Best of some, in one process: without the function in front it takes as long as this does."""
+    script = """
+import ctypes, json, time, numpy as np, xgboost as xgb
+stock = xgb.core._LIB.XGDMatrixSetInfoFromInterface
+import xgboost_gpu
+ours = xgb.core._LIB.XGDMatrixSetInfoFromInterface
+y = np.arange(10, dtype=np.float32)
+data = xgb.DMatrix(np.ones((10, 5)))
+interface = json.dumps(y.__array_interface__).encode()
+def best(call):
+    times = []
+    for _ in range(200):
+        begin = time.perf_counter()
+        for _ in range(10):
+            assert call(data.handle, b"label", interface) == 0
+        times.append((time.perf_counter() - begin) / 10)
+    return min(times)
+print(best(ours) - best(stock))
+"""
+    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    assert float(run.stdout) < 2e-5

@@ -408,3 +408,22 @@ def test_bins_made_late_do_not_communicate() -> None:
     folder = os.path.dirname(os.path.dirname(xgboost_gpu.__file__))
     done = run_python(GROUP.format(folder=folder))
     assert json.loads(done.stdout.splitlines()[-1]) == [[250, 3], True]
+
+
+def test_a_long_chain_of_shared_bins_keeps_the_first_and_the_last_matrix() -> None:
+    script = """
+import numpy as np, sys, xgboost as xgb
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+rows = np.random.default_rng(1).normal(size=(20_000, 50)).astype(np.float32)
+data = xgb.QuantileDMatrix(rows)
+for _ in range(5):
+    data = xgb.QuantileDMatrix(rows, ref=data)
+before = resident()
+for _ in range(50):
+    data = xgb.QuantileDMatrix(rows, ref=data)
+print((resident() - before) / rows.nbytes)
+data.set_label(rows[:, 0])
+xgb.train({"tree_method": "hist"}, data, 1)
+"""
+    assert float(run_python(script, library=LIBRARY).stdout.split()[0]) < 5
