@@ -1,6 +1,8 @@
 """A DMatrix holds a copy of the user's values, and is a stock DMatrix to everybody who asks."""
 
+import ctypes
 import gc
+import json
 import os
 import pickle
 import subprocess
@@ -171,3 +173,43 @@ print(best(ours) - best(stock))
 """
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=ENVIRONMENT)
     assert float(run.stdout) < 2e-5
+
+
+def made_by_the_c_function(array: np.ndarray, config: Any = None, **members: Any) -> None:
+    """Makes a matrix past the checks of the Python package, and frees it."""
+    interface = {**array.__array_interface__, **members}
+    config = {"missing": float("nan"), "nthread": 1} if config is None else config
+    handle = ctypes.c_void_p()
+    library = xgb.core._LIB
+    xgb.core._check_call(
+        library.XGDMatrixCreateFromDense(json.dumps(interface).encode(), json.dumps(config).encode(), ctypes.byref(handle)))
+    xgb.core._check_call(library.XGDMatrixFree(handle))
+
+
+@pytest.mark.parametrize("members", [
+    {"shape": [2**62, 6]},
+    {"shape": [2**40, 2**24], "strides": [0, 0]},
+    {"shape": [-1, 6]},
+    {"strides": [4]},
+    {"typestr": "f"},
+    {"typestr": "|O"},
+    {"typestr": 4},
+    {"data": None},
+    {"data": [0, True]},
+    {"version": 4},
+])
+def test_interfaces_that_are_none_are_errors(members: dict) -> None:
+    with pytest.raises(xgb.core.XGBoostError):
+        made_by_the_c_function(X, **members)
+
+
+@pytest.mark.parametrize("config", [{}, {"missing": "x"}, {"missing": 1.5, "nthread": "two"}, []])
+def test_configurations_that_are_none_are_errors(config: Any) -> None:
+    with pytest.raises(xgb.core.XGBoostError):
+        made_by_the_c_function(X, config)
+
+
+@pytest.mark.parametrize("threads", [-1, 0, 3, 100_000])
+def test_any_number_of_threads(threads: int) -> None:
+    made_by_the_c_function(X, {"missing": float("nan"), "nthread": threads})
+    assert_same_trees(train(xgb.DMatrix(X, Y, nthread=threads), 2), train(xgb.DMatrix(X, Y), 2))
