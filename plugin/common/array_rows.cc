@@ -66,25 +66,25 @@ class DenseRows final : public RowSource {
 /// Rows of arrays in CSR form.
 class CsrRows final : public RowSource {
  public:
-  CsrRows(ArrayView const& indptr, ArrayView indices, ArrayView values, FeatureIndex columns, float missing,
-          int threads)
-      : offsets_{ReadOffsets(indptr)},
+  CsrRows(ArrayView indptr, ArrayView indices, ArrayView values, FeatureIndex columns, float missing, int threads)
+      : indptr_{std::move(indptr)},
         indices_{std::move(indices)},
         values_{std::move(values)},
         columns_{columns},
         missing_{missing},
         threads_{threads} {}
 
-  std::uint64_t rows() const override { return offsets_.size() - 1; }
+  std::uint64_t rows() const override { return static_cast<std::uint64_t>(indptr_.shape[0] - 1); }
   FeatureIndex features() const override { return columns_; }
   /// Do columns ascend in every row? Values are not looked at. Throws what ForEachBatch throws, for rows
   /// up to the first that does not ascend.
   bool Ascend() const {
     bool ascend = true;
+    auto const given = ReadOffsets();
     WithType(indices_.type, [&](auto type) {
-      std::uint64_t begin = Offset(0);
+      std::uint64_t begin = given[0];
       for (std::uint64_t row = 0; row < rows() && ascend; ++row) {
-        std::uint64_t const end = EndOf(row, begin);
+        std::uint64_t const end = EndOf(given, row, begin);
         std::uint64_t before = 0;
         for (std::uint64_t i = begin; i < end; ++i) {
           auto const column = static_cast<std::uint64_t>(indices_.Read<decltype(type)>(At(indices_, i)));
@@ -98,13 +98,14 @@ class CsrRows final : public RowSource {
     return ascend;
   }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    auto const given = ReadOffsets();
     std::vector<std::uint64_t> offsets;
     std::vector<Entry> entries;
     for (std::uint64_t first = 0; first < rows();) {
-      std::uint64_t const begin = Offset(first);
+      std::uint64_t const begin = given[first];
       offsets.assign(1, 0);
       while (first + offsets.size() - 1 < rows() && offsets.back() < kBatchValues) {
-        offsets.push_back(EndOf(first + offsets.size() - 1, begin + offsets.back()) - begin);
+        offsets.push_back(EndOf(given, first + offsets.size() - 1, begin + offsets.back()) - begin);
       }
       entries.resize(offsets.back());
       WithType(values_.type, [&](auto type) { Fill<decltype(type)>(begin, &entries); });
@@ -114,24 +115,24 @@ class CsrRows final : public RowSource {
   }
 
  private:
-  std::uint64_t Offset(std::uint64_t row) const { return offsets_[row]; }
   static std::int64_t At(ArrayView const& array, std::uint64_t i) {
     return static_cast<std::int64_t>(i) * array.strides[0];
   }
 
-  static std::vector<std::uint64_t> ReadOffsets(ArrayView const& indptr) {
-    std::vector<std::uint64_t> offsets(static_cast<std::size_t>(indptr.shape[0]));
-    WithType(indptr.type, [&](auto type) {
+  /// [rows + 1] as they were given: EndOf checks them.
+  std::vector<std::uint64_t> ReadOffsets() const {
+    std::vector<std::uint64_t> offsets(static_cast<std::size_t>(indptr_.shape[0]));
+    WithType(indptr_.type, [&](auto type) {
       for (std::size_t i = 0; i < offsets.size(); ++i) {
-        offsets[i] = static_cast<std::uint64_t>(indptr.Read<decltype(type)>(At(indptr, i)));
+        offsets[i] = static_cast<std::uint64_t>(indptr_.Read<decltype(type)>(At(indptr_, i)));
       }
     });
     return offsets;
   }
 
   /// Where the row ends that begins at value `begin`.
-  std::uint64_t EndOf(std::uint64_t row, std::uint64_t begin) const {
-    std::uint64_t const end = Offset(row + 1);
+  std::uint64_t EndOf(std::vector<std::uint64_t> const& given, std::uint64_t row, std::uint64_t begin) const {
+    std::uint64_t const end = given[row + 1];
     if (end < begin || end > static_cast<std::uint64_t>(values_.shape[0])) {
       Throw<InvalidArgument>("Row ", row, " of a CSR matrix ends at value ", static_cast<std::int64_t>(end),
                              " (indptr); allowed: ends that never decrease, at most ", values_.shape[0]);
@@ -158,7 +159,7 @@ class CsrRows final : public RowSource {
     });
   }
 
-  std::vector<std::uint64_t> offsets_;  ///< [rows + 1] as they were given: EndOf checks them
+  ArrayView indptr_;
   ArrayView indices_;
   ArrayView values_;
   FeatureIndex columns_;
@@ -179,7 +180,7 @@ std::unique_ptr<CsrRows> MakeCsrRows(InPlaceArrays const& arrays, float missing,
   if (!HasKnownType(*values) || !HasKnownType(*indptr) || !HasKnownType(*indices)) return nullptr;
   if (indptr->shape[0] < 2 || indices->shape[0] != values->shape[0]) return nullptr;
   if (arrays.columns == 0 || arrays.columns > static_cast<std::uint64_t>(kMostColumns)) return nullptr;
-  return std::make_unique<CsrRows>(*indptr, std::move(*indices), std::move(*values),
+  return std::make_unique<CsrRows>(std::move(*indptr), std::move(*indices), std::move(*values),
                                    static_cast<FeatureIndex>(arrays.columns), missing, threads);
 }
 
