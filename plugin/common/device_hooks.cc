@@ -11,6 +11,7 @@
 #include "driver/device_rows.h"
 #include "fail.h"
 #include "host/held_matrix.h"
+#include "host_version.h"
 #include "next_function.h"
 #include "xgboost_gpu.h"
 
@@ -18,10 +19,21 @@ namespace xgbgpu::plugin {
 
 namespace {
 
+/// Reads an array on a GPU by read(). Returns false if that throws, or if the library is in another XGBoost than it was
+/// built for; XGBGetLastError then has the text.
+template <typename Read>
+bool ReadsArray(Read&& read) {
+  if (std::string const& why = WhyNotRegistered(); !why.empty()) {
+    Fail("An array on a GPU cannot be read: " + why);
+    return false;
+  }
+  return Passes("reading an array on a GPU", read);
+}
+
 int MakeMatrix(char const* arrays, char const* config, DMatrixHandle* out) {
   MatrixConfig read{};
   std::unique_ptr<HeldRows> rows;
-  bool const passes = Passes("reading an array on a GPU", [&] {
+  bool const passes = ReadsArray([&] {
     if (arrays == nullptr || config == nullptr || out == nullptr) throw InvalidArgument{"A pointer is null"};
     read = ReadMatrixConfig(config);
     rows = HoldDeviceRows(arrays, read.missing);
@@ -56,7 +68,7 @@ class BatchesOnHost {
 
 int SetBatch(DMatrixHandle proxy, char const* arrays) {
   std::string text;
-  bool const passes = Passes("reading an array on a GPU", [&] {
+  bool const passes = ReadsArray([&] {
     if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
     text = BatchesOnHost::Instance().Keep(proxy, BringToHost(arrays)).text();
   });
@@ -69,7 +81,7 @@ int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatr
   thread_local std::unique_ptr<DeviceFloats> results;
   HostTable values;
   int device = kHostMemory;
-  bool const passes = Passes("reading an array on a GPU", [&] {
+  bool const passes = ReadsArray([&] {
     if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
     device = DeviceOf(ParseDeviceTable(arrays).columns.front().data);
     values = BringToHost(arrays);

@@ -30,27 +30,37 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Makes a matrix of ours; returns null where it is for stock code to make it, or to say what is wrong.
-DMatrixHandle Hold(InPlaceArrays const& arrays, float missing, int nthread) {
-  if (!WhyNotRegistered().empty()) return nullptr;
+/// Makes a matrix of ours, or calls stock() where it is for XGBoost to make it, or to say what is wrong.
+template <typename Stock>
+int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandle* out, Stock&& stock) {
+  if (!WhyNotRegistered().empty() || out == nullptr) return stock();
   std::unique_ptr<HeldRows> rows;
   try {
     HostSpan span{"hold values"};
     rows = HoldRows(arrays, missing, ThreadsOfMatrix(nthread));
   } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
   }
-  return rows == nullptr ? nullptr : MakeHeldMatrix(std::move(rows), nthread);
+  if (rows == nullptr) return stock();
+  DMatrixHandle const held = MakeHeldMatrix(std::move(rows), nthread);
+  if (held == nullptr) return stock();
+  *out = held;
+  return 0;
 }
 
-DMatrixHandle Hold(InPlaceArrays const& arrays, char const* config) {
+/// Does the same for a caller who passes missing and nthread as JSON.
+template <typename Stock>
+int HoldOr(InPlaceArrays const& arrays, char const* config, DMatrixHandle* out, Stock&& stock) {
   MatrixConfig read{};
   try {
     read = ReadMatrixConfig(config);
   } catch (std::exception const&) {
-    return nullptr;
+    return stock();
   }
-  return Hold(arrays, read.missing, read.nthread);
+  return HoldOr(arrays, read.missing, read.nthread, out, stock);
 }
+
+/// XGBoost's functions without a number of threads make a matrix with one.
+constexpr int kThreadsOfOldFunctions = 1;
 
 /// Makes a QuantileDMatrix of ours from the only batch of a caller; returns null where it is for stock code to make it,
 /// or to say what is wrong. Throws dmlc::Error as Batches does.
@@ -96,8 +106,9 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
 using xgbgpu::plugin::ArrayText;
 using xgbgpu::plugin::AsHeld;
 using xgbgpu::plugin::Batches;
-using xgbgpu::plugin::Hold;
+using xgbgpu::plugin::HoldOr;
 using xgbgpu::plugin::InPlaceArrays;
+using xgbgpu::plugin::kThreadsOfOldFunctions;
 using xgbgpu::plugin::MakeBinsConfig;
 using xgbgpu::plugin::MakeFromBatches;
 using xgbgpu::plugin::NextFunction;
@@ -107,45 +118,46 @@ extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixCreateFromDense(char const* values, char const* config, DMatrixHandle* out) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromDense)>("XGDMatrixCreateFromDense");
-  if (values == nullptr || config == nullptr || out == nullptr) return kNext(values, config, out);
-  DMatrixHandle const held = Hold(InPlaceArrays{values}, config);
-  if (held == nullptr) return kNext(values, config, out);
-  *out = held;
-  return 0;
+  auto const stock = [&] { return kNext(values, config, out); };
+  if (values == nullptr || config == nullptr) return stock();
+  return HoldOr(InPlaceArrays{values}, config, out, stock);
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromMat_omp(float const* data, bst_ulong rows, bst_ulong columns, float missing,
                                              DMatrixHandle* out, int nthread) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromMat_omp)>("XGDMatrixCreateFromMat_omp");
-  if (out == nullptr) return kNext(data, rows, columns, missing, out, nthread);
   std::string const values = ArrayText(data, {rows, columns});
-  DMatrixHandle const held = Hold(InPlaceArrays{values.c_str()}, missing, nthread);
-  if (held == nullptr) return kNext(data, rows, columns, missing, out, nthread);
-  *out = held;
-  return 0;
+  return HoldOr(InPlaceArrays{values.c_str()}, missing, nthread, out,
+                [&] { return kNext(data, rows, columns, missing, out, nthread); });
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromMat(float const* data, bst_ulong rows, bst_ulong columns, float missing,
                                          DMatrixHandle* out) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromMat)>("XGDMatrixCreateFromMat");
-  constexpr int kThreads = 1;  // as in XGBoost
-  if (out == nullptr) return kNext(data, rows, columns, missing, out);
   std::string const values = ArrayText(data, {rows, columns});
-  DMatrixHandle const held = Hold(InPlaceArrays{values.c_str()}, missing, kThreads);
-  if (held == nullptr) return kNext(data, rows, columns, missing, out);
-  *out = held;
-  return 0;
+  return HoldOr(InPlaceArrays{values.c_str()}, missing, kThreadsOfOldFunctions, out,
+                [&] { return kNext(data, rows, columns, missing, out); });
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCSR(char const* indptr, char const* indices, char const* values, bst_ulong columns,
                                          char const* config, DMatrixHandle* out) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSR)>("XGDMatrixCreateFromCSR");
   auto const stock = [&] { return kNext(indptr, indices, values, columns, config, out); };
-  if (!indptr || !indices || !values || !config || !out) return stock();
-  DMatrixHandle const held = Hold(InPlaceArrays{values, indptr, indices, columns}, config);
-  if (held == nullptr) return stock();
-  *out = held;
-  return 0;
+  if (indptr == nullptr || indices == nullptr || values == nullptr || config == nullptr) return stock();
+  return HoldOr({values, indptr, indices, columns}, config, out, stock);
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned const* indices, float const* values,
+                                           std::size_t indptr_size, std::size_t stored, std::size_t columns,
+                                           DMatrixHandle* out) {
+  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSREx)>("XGDMatrixCreateFromCSREx");
+  auto const stock = [&] { return kNext(indptr, indices, values, indptr_size, stored, columns, out); };
+  if (columns == 0) return stock();  // XGBoost counts the columns
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  std::string const value_text = ArrayText(values, {stored}), index_text = ArrayText(indices, {stored});
+  std::string const offset_text = ArrayText(reinterpret_cast<std::uint64_t const*>(indptr), {indptr_size});
+  return HoldOr({value_text.c_str(), offset_text.c_str(), index_text.c_str(), columns},
+                std::numeric_limits<float>::quiet_NaN(), kThreadsOfOldFunctions, out, stock);
 }
 
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
@@ -203,23 +215,6 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
       complete && batches != nullptr ? batches->NoteCsr({values, indptr, indices, columns}) : nullptr;
   if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
   return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
-}
-
-XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned const* indices, float const* values,
-                                           std::size_t indptr_size, std::size_t stored, std::size_t columns,
-                                           DMatrixHandle* out) {
-  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSREx)>("XGDMatrixCreateFromCSREx");
-  auto const stock = [&] { return kNext(indptr, indices, values, indptr_size, stored, columns, out); };
-  constexpr int kThreads = 1;                          // as in XGBoost
-  if (out == nullptr || columns == 0) return stock();  // 0: XGBoost counts the columns
-  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
-  std::string const value_text = ArrayText(values, {stored}), index_text = ArrayText(indices, {stored});
-  std::string const offset_text = ArrayText(reinterpret_cast<std::uint64_t const*>(indptr), {indptr_size});
-  DMatrixHandle const held = Hold({value_text.c_str(), offset_text.c_str(), index_text.c_str(), columns},
-                                  std::numeric_limits<float>::quiet_NaN(), kThreads);
-  if (held == nullptr) return stock();
-  *out = held;
-  return 0;
 }
 
 XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int silent) {

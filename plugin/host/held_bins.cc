@@ -220,10 +220,13 @@ std::shared_ptr<xgboost::DMatrix> HeldBins::ref() {
 }
 
 xgboost::DMatrix* HeldBins::Twin(char const* who) {
+  // The line is logged before the lock is taken: whoever reads the log may ask for the bins, too.
+  if (!is_announced_.exchange(true)) {
+    LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a QuantileDMatrix of " << rows_->rows() << " rows and "
+              << rows_->features() << " columns: its bins are made now";
+  }
   std::lock_guard<std::mutex> const lock{mutex_};
   if (twin_ != nullptr) return twin_.get();
-  LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a QuantileDMatrix of " << rows_->rows() << " rows and "
-            << rows_->features() << " columns: its bins are made now";
   AtBoundary("making XGBoost's bins of a matrix", [&] {
     OutsideProcessGroup([&] {
       static auto* const kMake =

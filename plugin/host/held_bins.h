@@ -6,6 +6,7 @@
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -83,8 +84,9 @@ class HeldBins final : public xgboost::DMatrix {
   int bins_;
   std::mutex mutex_;                       ///< of the rest, and held while the twin is made
   CutsOf cuts_of_;                         ///< empty once the twin is there
-  std::shared_ptr<xgboost::DMatrix> ref_;  ///< the same
+  std::shared_ptr<xgboost::DMatrix> ref_;  ///< null once the twin is there
   std::shared_ptr<xgboost::DMatrix> twin_;
+  std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the bins?
 };
 
 /// `data` if it is a QuantileDMatrix of ours, or null.

@@ -42,11 +42,16 @@ std::shared_ptr<HeldRows const> HeldMatrix::rows() const {
 }
 
 std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
+  auto const held = rows();
+  if (held == nullptr) return lender_;
+  // The line is logged before the lock is taken: whoever reads the log may ask for the page, too.
+  if (!is_announced_.exchange(true)) {
+    LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a matrix of " << held->rows() << " rows and "
+              << held->features() << " columns: its page of " << sizeof(xgboost::Entry) * held->present()
+              << " bytes is made now";
+  }
   std::lock_guard<std::mutex> const lock{mutex_};
   if (rows_ == nullptr) return lender_;
-  LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a matrix of " << rows_->rows() << " rows and "
-            << rows_->features() << " columns: its page of " << sizeof(xgboost::Entry) * rows_->present()
-            << " bytes is made now";
   AtBoundary("making XGBoost's page of a matrix", [&] {
     for (auto const& page : lender_->GetBatches<xgboost::SparsePage>()) {
       // XGBoost hands its only page out for reading. It has no row, and nobody reads it before this function returns.

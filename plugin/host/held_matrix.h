@@ -6,6 +6,7 @@
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -45,6 +46,7 @@ class HeldMatrix final : public xgboost::DMatrix {
   std::shared_ptr<xgboost::DMatrix> const lender_;
   mutable std::mutex mutex_;  ///< of rows_, and held while the lender is filled
   std::shared_ptr<HeldRows const> rows_;
+  std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the page?
 };
 
 /// `data` if it is a matrix of ours, or null.

@@ -172,11 +172,6 @@ class CopiedRows final : public DeviceRows {
     present_ = counts.present;
     has_infinite_ = counts.infinite != 0;
   }
-  ~CopiedRows() override {
-    DeviceScope const scope{device_};
-    values_ = {};
-  }
-
   std::uint64_t rows() const override { return rows_; }
   FeatureIndex features() const override { return features_; }
   std::uint64_t present() const override { return present_; }
@@ -218,18 +213,13 @@ class CopiedRows final : public DeviceRows {
 
 class CopiedFloats final : public DeviceFloats {
  public:
-  CopiedFloats(float const* from, std::size_t n, int device) : device_{device} {
-    DeviceScope const scope{device_};
+  CopiedFloats(float const* from, std::size_t n, int device) {
+    DeviceScope const scope{device};
     values_ = Upload(&arena_, "predictions", from, n);
-  }
-  ~CopiedFloats() override {
-    DeviceScope const scope{device_};
-    values_ = {};
   }
   float const* data() const override { return values_.data(); }
 
  private:
-  int device_;
   DeviceArena arena_{"Bringing predictions to the GPU", "fewer rows"};
   DeviceBuffer<float> values_;
 };

@@ -213,3 +213,22 @@ def test_configurations_that_are_none_are_errors(config: Any) -> None:
 def test_any_number_of_threads(threads: int) -> None:
     made_by_the_c_function(X, {"missing": float("nan"), "nthread": threads})
     assert_same_trees(train(xgb.DMatrix(X, Y, nthread=threads), 2), train(xgb.DMatrix(X, Y), 2))
+
+
+@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
+def test_who_reads_the_log_may_use_the_matrix(kind: str) -> None:
+    """A line says that XGBoost's page is made. A logger that asks the matrix for its page must not wait for itself."""
+    script = f"""
+import ctypes, numpy as np, xgboost as xgb, xgboost_gpu
+data = xgb.{kind}(np.ones((20, 3), np.float32))
+calls = []
+@ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+def log(line):
+    calls.append(line)
+    data.get_data()
+xgb.core._LIB.XGBRegisterLogCallback(log)
+xgb.set_config(verbosity=2)
+data.get_data()
+assert any(b"XGBoost asks for" in line for line in calls)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, env=ENVIRONMENT, timeout=60)
