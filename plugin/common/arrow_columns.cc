@@ -29,7 +29,7 @@ constexpr int64_t kTileRows = 256;
 constexpr int64_t kTileColumns = 16;
 constexpr int64_t kTaskRows = 16 * kTileRows;
 
-/// What a producer handed over, and must be told once that it is not needed any more.
+/// Owns what a producer handed over, and tells the producer once that it is not needed any more.
 template <typename T>
 class Owned {
  public:
@@ -78,7 +78,7 @@ bool StartsWith(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
 }
 
-/// What a user knows a type by.
+/// Returns the name by which a user knows a type.
 char const* NameOfFormat(std::string_view format) {
   constexpr std::array<std::pair<std::string_view, char const*>, 33> kNames{{
       {"u", "string"},  {"U", "string"},     {"vu", "string"},          {"z", "binary"},    {"Z", "binary"},
@@ -258,7 +258,8 @@ class CategoryNumbers {
  public:
   using Numbers = std::vector<std::int32_t>;  ///< by the number in a dictionary; -1: that value is null
 
-  /// What the numbers of this dictionary become. Cost: a look-up for each of its values, unless it is the one before.
+  /// Returns what the numbers of this dictionary become. It costs a look-up for each of its values, unless the dictionary
+  /// is that of the call before.
   std::shared_ptr<Numbers const> Of(DictionaryValues values) {
     if (last_ && last_->IsSameAs(values)) return numbers_;
     bool const is_first = !last_;
@@ -403,7 +404,7 @@ void Convert(Part const& part, int64_t first, int64_t n, std::string const& name
   }
 }
 
-/// What the schema says of a column.
+/// Holds what the schema says of a column.
 struct Column {
   std::string name;
   Kind kind;
@@ -513,7 +514,7 @@ Batch MakeBatch(std::vector<Column>* columns, arrow::Array const& array, bool is
   return batch;
 }
 
-/// What a producer says of its own failure.
+/// Returns what a producer says of its own failure.
 [[noreturn]] void ThrowProducersError(arrow::Stream* stream, char const* doing, int code) {
   char const* const text = stream->get_last_error == nullptr ? nullptr : stream->get_last_error(stream);
   Throw<InvalidArgument>("The producer of the table failed while ", doing, ": ",

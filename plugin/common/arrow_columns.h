@@ -11,14 +11,14 @@
 
 namespace xgbgpu::plugin {
 
-/// What becomes of columns that are encoded by a dictionary.
+/// Says what becomes of columns that are encoded by a dictionary.
 enum class Categories : std::uint8_t {
   kAllowed,     ///< the values' numbers in the dictionary
   kNotEnabled,  ///< an error that names enable_categorical
   kNever,       ///< an error: labels and weights are numbers
 };
 
-/// What was in the columns, in the words of XGBoost's feature types.
+/// Says what was in the columns, in the words of XGBoost's feature types.
 enum class ColumnType : std::uint8_t { kInteger, kReal, kTruth, kCategory };
 char const* NameOf(ColumnType type);  ///< "int", "float", "i" or "c"
 

@@ -18,8 +18,8 @@ namespace {
 /// The batches of which this thread is making a matrix, or null.
 thread_local Batches* current_batches = nullptr;
 
-/// For quantiles stock code looks for the weight of every row and ends the process where there is none. (Weights of
-/// groups it checks; too many weights, too, when it trains; those of data with the bins of others as well.)
+/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
+/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
@@ -27,7 +27,7 @@ void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
                          " weights; allowed: one weight for each row, or none");
 }
 
-/// Stock code asks for as many bytes as follow from it, and what it says then does not name it.
+/// Refuses a max_bin for which stock code would ask for too much memory: its own message does not name the parameter.
 void CheckMaxBin(char const* config) {
   if (config == nullptr) return;
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
@@ -93,7 +93,7 @@ AscendingRows const* Batches::NoteCsr(InPlaceArrays const& arrays) {
     ascending_ = MakeAscendingRows(arrays);
   } catch (InvalidArgument const& error) {
     problem_ = error.what();
-  } catch (std::exception const&) {  // XGBoost looks at the same arrays next, and says what is wrong with them
+  } catch (std::exception const&) {  // XGBoost reads the same arrays next, and says what is wrong with them
   }
   if (ascending_ == nullptr) {
     Note(arrays.values, arrays.indptr, arrays.indices, arrays.columns);

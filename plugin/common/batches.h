@@ -25,14 +25,14 @@ class Batches {
   Batches(Batches const&) = delete;
   Batches& operator=(Batches const&) = delete;
 
-  /// The newest of this thread, if `proxy` is its; else null.
+  /// Returns the newest object of this thread if `proxy` belongs to it, else null.
   static Batches* Of(DMatrixHandle proxy);
 
-  /// Before the first batch. Throws dmlc::Error for a max_bin that cannot be.
+  /// Goes back before the first batch. Throws dmlc::Error for a max_bin that cannot be.
   void Reset();
-  /// False after the last batch. Throws dmlc::Error for columns that do not exist, and weights that are too few.
+  /// Goes to the next batch; returns false after the last one. Throws dmlc::Error for columns that do not exist, and weights that are too few.
   bool Next();
-  /// What XGBoost calls in place of the caller's functions, with this as handle.
+  /// XGBoost calls these two in place of the caller's functions, with this object as handle.
   static void ResetForXGBoost(DataIterHandle batches) { static_cast<Batches*>(batches)->Reset(); }
   static int NextForXGBoost(DataIterHandle batches) { return static_cast<Batches*>(batches)->Next() ? 1 : 0; }
 

@@ -137,7 +137,7 @@ void Append(xgboost::Json const& interface, DeviceTable* table) {
   for (std::int64_t c = 0; c < columns; ++c) {
     table->columns.push_back({data + (is_matrix ? c * shape.strides[1] : 0), shape.strides[0], type.type, valid});
   }
-  // Of several streams the last one counts; who makes a table of columns has waited for all but it.
+  // The stream of the last column counts: whoever makes a table of columns has waited for the streams of the others.
   if (std::uintptr_t const stream = StreamOf(interface)) table->stream = stream;
 }
 

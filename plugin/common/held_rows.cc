@@ -21,7 +21,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// What a pass over values found.
+/// Holds what a pass over values found.
 struct Found {
   std::uint64_t present{0};  ///< values that are not missing
   bool is_infinite{false};   ///< is one of them?
@@ -288,7 +288,7 @@ Buffer<std::uint64_t> ReadOffsets(ArrayView const& indptr, std::uint64_t stored,
   return in_order ? std::move(offsets) : Buffer<std::uint64_t>{};
 }
 
-/// Null if the arrays are no CSR matrix, or a value is infinite.
+/// Returns null if the arrays are no CSR matrix, or if a value is infinite.
 std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing, int threads) {
   auto const values = ParseArray(arrays.values, 1), indptr = ParseArray(arrays.indptr, 1),
              indices = ParseArray(arrays.indices, 1);

@@ -165,7 +165,7 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
                                                       char const* config, DMatrixHandle* out) {
   static auto* const kNext =
       NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
-  // What looks at batches uses more of XGBoost than another version may have.
+  // The code that looks at batches uses more of XGBoost than another version may have.
   bool const complete = proxy != nullptr && reset != nullptr && next != nullptr && config != nullptr;
   if (!xgbgpu::plugin::WhyNotRegistered().empty() || !complete) {
     return kNext(iter, proxy, ref, reset, next, config, out);

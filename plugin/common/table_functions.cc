@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a handle of the C interface points to.
+/// A handle of the C interface points to one of these.
 struct Table {
   std::variant<RowTable<float>, RowTable<double>> rows;
   std::string description;

@@ -209,7 +209,8 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
   } else {
     HeldBins* const held = AsHeldBins(ref_.get());
     bins_ = held->bins();
-    // In a long chain, each with the bins of the one before, all values would stay as long as the last.
+    // Matrices may be made one after the other, each with the bins of the one before. If each kept the one before, none
+    // would be freed before the last.
     if (auto first = held->ref()) ref_ = std::move(first);
   }
 }

@@ -19,7 +19,7 @@
 
 namespace xgbgpu::plugin {
 
-/// What a QuantileDMatrix is made with.
+/// The parameters that a QuantileDMatrix is made with.
 struct BinsConfig {
   float missing;
   int nthread;  ///< 0: XGBoost's default
@@ -29,7 +29,7 @@ struct BinsConfig {
 
 /// Nothing where XGBoost has something to say about the text.
 std::optional<BinsConfig> ReadBinsConfig(char const* json);
-/// The same for a caller that passes numbers.
+/// Makes them for a caller who passes numbers.
 BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 
 /// A QuantileDMatrix of HeldRows, which trees of ours are trained on and evaluated with. It answers stock code as
@@ -43,7 +43,7 @@ class HeldBins final : public xgboost::DMatrix {
            std::shared_ptr<xgboost::DMatrix> ref);
 
   std::shared_ptr<HeldRows const> const& rows() const { return rows_; }
-  /// As the matrix was made with it.
+  /// The parameter with which the matrix was made.
   int max_bin() const { return config_.max_bin; }
   /// The bins a column that trees have: max_bin, or that of the matrix whose bins it shares.
   int bins() const { return bins_; }
@@ -55,7 +55,7 @@ class HeldBins final : public xgboost::DMatrix {
   xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> numbers) override;
 
  private:
-  /// Whose cuts a twin will have; null if there is none, or the twin is there.
+  /// Returns the matrix whose cuts a twin will have; null if there is none, or if the twin is there.
   std::shared_ptr<xgboost::DMatrix> ref();
   /// The stock matrix. Throws dmlc::Error.
   xgboost::DMatrix* Twin(char const* who);
@@ -70,7 +70,7 @@ class HeldBins final : public xgboost::DMatrix {
   bool GHistIndexExists() const override { return true; }
   bool SparsePageExists() const override { return false; }
 
-  /// What stock's cuts depend on beside the values, as it was when the matrix was made.
+  /// Stock's cuts depend on these beside the values, as they were when the matrix was made.
   struct CutsOf {
     std::vector<float> weights;
     std::vector<xgboost::bst_group_t> groups;

@@ -58,7 +58,7 @@ int ThreadsOfMatrix(int nthread);
 /// the process, and XGBoost touches memory for each of them.
 int LimitThreads(int nthread);
 
-/// What of a JSON text of XGBoost's functions that make a matrix is known here. Throws dmlc::Error if a member is
+/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. Throws dmlc::Error if a member is
 /// missing or of another type.
 struct MatrixConfig {
   float missing;
