@@ -1,13 +1,9 @@
 #include "array_view.h"
 
-#include <xgboost/json.h>
-
 #include <algorithm>
 #include <utility>
 
 namespace xgbgpu::plugin {
-
-namespace {
 
 std::vector<std::int64_t> Integers(xgboost::Json const& array) {
   std::vector<std::int64_t> values;
@@ -16,8 +12,6 @@ std::vector<std::int64_t> Integers(xgboost::Json const& array) {
   }
   return values;
 }
-
-}  // namespace
 
 std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions) {
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{interface});

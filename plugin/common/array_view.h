@@ -2,6 +2,8 @@
 #ifndef XGBGPU_PLUGIN_ARRAY_VIEW_H_
 #define XGBGPU_PLUGIN_ARRAY_VIEW_H_
 
+#include <xgboost/json.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +27,9 @@ struct ArrayView {
     return value;
   }
 };
+
+/// The numbers of a JSON array. Throws dmlc::Error where it is none, or a member is no integer.
+std::vector<std::int64_t> Integers(xgboost::Json const& array);
 
 /// Reads an array interface (JSON); nothing if it has another number of dimensions, masks, bytes in another order, an
 /// address at which no value of its type may be, or a newer version: these are for stock code to refuse. Throws

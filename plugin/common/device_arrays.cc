@@ -18,8 +18,6 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-using Members = xgboost::Object::Map;
-
 xgboost::Json const* Find(xgboost::Json const& interface, char const* name) {
   if (!xgboost::IsA<xgboost::Object>(interface)) throw InvalidArgument{"An array on a GPU has no array interface"};
   auto const& members = xgboost::get<xgboost::Object const>(interface);
@@ -31,14 +29,6 @@ xgboost::Json const& Get(xgboost::Json const& interface, char const* name) {
   xgboost::Json const* const found = Find(interface, name);
   if (found == nullptr) Throw<InvalidArgument>("The array interface of an array on a GPU has no member ", name);
   return *found;
-}
-
-std::vector<std::int64_t> Integers(xgboost::Json const& array) {
-  std::vector<std::int64_t> values;
-  for (auto const& value : xgboost::get<xgboost::Array const>(array)) {
-    values.push_back(xgboost::get<xgboost::Integer const>(value));
-  }
-  return values;
 }
 
 char* AddressOf(xgboost::Json const& interface) {
@@ -133,9 +123,13 @@ void Append(xgboost::Json const& interface, DeviceTable* table) {
     throw InvalidArgument{"An array on a GPU has the address 0, or a mask for an array of two dimensions"};
   }
   std::int64_t const columns = is_matrix ? shape.sizes[1] : 1;
-  if (columns > std::numeric_limits<std::int32_t>::max()) throw InvalidArgument{"An array on a GPU has 2^31 columns"};
+  constexpr std::int64_t kMostColumns = 1 << 24;  // each takes 32 bytes on the way
+  if (columns > kMostColumns) {
+    Throw<InvalidArgument>("An array on a GPU has ", columns, " columns; allowed: up to ", kMostColumns);
+  }
   for (std::int64_t c = 0; c < columns; ++c) {
-    table->columns.push_back({data + (is_matrix ? c * shape.strides[1] : 0), shape.strides[0], type.type, valid});
+    std::int64_t const offset = is_matrix ? c * shape.strides[1] : 0;
+    table->columns.push_back({AddressAt(data, offset), shape.strides[0], type.type, valid});
   }
   // The stream of the last column counts: whoever makes a table of columns has waited for the streams of the others.
   if (std::uintptr_t const stream = StreamOf(interface)) table->stream = stream;
@@ -225,8 +219,8 @@ HostArray::HostArray(char const* interface) : given_{interface} {
     (reach < 0 ? below : above) += reach;
   }
   copy_ = Buffer<char>{static_cast<std::size_t>(above - below)};
-  CopyFromDevice(data + below, copy_.size(), StreamOf(array), copy_.data());
-  auto const address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(copy_.data() - below));
+  CopyFromDevice(AddressAt(data, below), copy_.size(), StreamOf(array), copy_.data());
+  auto const address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(AddressAt(copy_.data(), -below)));
   array["data"] = xgboost::Array{{xgboost::Json{xgboost::Integer{address}}, xgboost::Json{xgboost::Boolean{true}}}};
   array["stream"] = xgboost::Null{};
   xgboost::Json::Dump(array, &text_);

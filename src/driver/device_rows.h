@@ -44,6 +44,12 @@ struct DeviceTable {
   std::uintptr_t stream{0};
 };
 
+/// Returns the address so many bytes on. Nobody knows whether an address that a caller gives, and what is around it, is
+/// memory: it is counted as a number, which may wrap around.
+inline void const* AddressAt(void const* address, std::int64_t bytes) {
+  return reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
+}
+
 /// The device in whose memory `address` is, or kHostMemory. Does not start CUDA: a process that has not used it has no
 /// such memory.
 int DeviceOf(void const* address);

@@ -128,7 +128,7 @@ void CheckMemory(std::size_t column, char const* what, void const* first, std::s
         "; allowed: memory of one device, here of device ", device);
   }
   // The last byte must be memory of the device, too. (Whether it is the same array nobody can tell.)
-  if (bytes > 1 && OrdinalOf(static_cast<char const*>(first) + bytes - 1) != device) {
+  if (bytes > 1 && OrdinalOf(AddressAt(first, static_cast<std::int64_t>(bytes) - 1)) != device) {
     Throw<InvalidArgument>("Column ", column, " of an array on a GPU has ", what, " of ", bytes,
                            " bytes, which leave the memory of device ", device, "; check its shape and strides");
   }
@@ -138,7 +138,7 @@ void CheckTable(DeviceTable const& table, int device) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     DeviceColumn const& column = table.columns[c];
     std::int64_t const reach = column.stride * static_cast<std::int64_t>(table.rows - 1);
-    char const* const first = static_cast<char const*>(column.data) + std::min<std::int64_t>(0, reach);
+    void const* const first = AddressAt(column.data, std::min<std::int64_t>(0, reach));
     CheckMemory(c, "values", first, static_cast<std::size_t>(std::abs(reach)) + BytesOf(column.type), device);
     if (column.valid != nullptr) CheckMemory(c, "a mask", column.valid, (table.rows + 7) / 8, device);
   }

@@ -1,5 +1,6 @@
 /// Arrays that in-place predictions and QuantileDMatrices are given. An input that begins like JSON describes arrays:
-/// one line is a dense array, three are CSR. Arrays that an input describes are not read, because nobody can tell
+/// one line is a dense array, three are CSR; the first line is read as arrays on a GPU, too, of which a list is a table.
+/// Arrays that an input describes are not read, because nobody can tell
 /// whether there are as many values as it says. Any other input is the contents of CSR arrays, whose addresses are
 /// ours.
 #include <dmlc/logging.h>
@@ -9,6 +10,7 @@
 #include <limits>
 
 #include "common/array_rows.h"
+#include "common/device_arrays.h"
 #include "fuzz.h"
 #include "xgbgpu/error.h"
 
@@ -37,21 +39,29 @@ void ReadContents(std::uint8_t const* data, std::size_t size) {
   }
 }
 
+/// Calls read(), which may refuse the input.
+template <typename F>
+void MayRefuse(F&& read) {
+  try {
+    read();
+  } catch (xgbgpu::Error const&) {
+  } catch (dmlc::Error const&) {  // an error of XGBoost's parser
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  if (size == 0 || data[0] != '{') {
+  if (size == 0 || (data[0] != '{' && data[0] != '[')) {
     ReadContents(data, size);
     return 0;
   }
   auto const lines = xgbgpu::fuzz::Lines(xgbgpu::fuzz::Text(data, size), 3);
   bool const is_csr = !lines[1].empty();
-  try {
-    xgbgpu::plugin::MakeArrayRows(
-        {lines[0].c_str(), is_csr ? lines[1].c_str() : nullptr, is_csr ? lines[2].c_str() : nullptr, is_csr ? 3U : 0U},
-        0.0f, 1);
-  } catch (xgbgpu::Error const&) {
-  } catch (dmlc::Error const&) {  // an error of XGBoost's parser
-  }
+  InPlaceArrays const arrays{lines[0].c_str(), is_csr ? lines[1].c_str() : nullptr, is_csr ? lines[2].c_str() : nullptr,
+                             is_csr ? 3U : 0U};
+  MayRefuse([&] { xgbgpu::plugin::MakeArrayRows(arrays, 0.0f, 1); });
+  MayRefuse([&] { xgbgpu::plugin::ParseDeviceTable(arrays.values); });
+  MayRefuse([&] { xgbgpu::plugin::HostArray{arrays.values}; });
   return 0;
 }
