@@ -100,7 +100,7 @@ void GatherArray(benchmark::State& state) {
   ReportBytes(state, d.array_bytes());
 }
 
-/// The same with rings and columns that are there already: what making them takes is the difference.
+/// Uploads into rings and columns that are there already. What the benchmark above takes longer is the making of them.
 void GatherArrayAgain(benchmark::State& state) {
   Setup& d = Data();
   DeviceArena arena{"The benchmark"};
@@ -197,7 +197,7 @@ void SortPairs(benchmark::State& state) {
   ReportBytes(state, 4.0 * d.count());
 }
 
-/// The same as keys, as many columns at once as building a matrix takes.
+/// Sorts the columns as keys, as many at once as a build of a matrix sorts.
 void SortKeys(benchmark::State& state) {
   Setup& d = Data();
   DeviceArena arena{"The benchmark"};

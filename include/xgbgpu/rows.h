@@ -49,7 +49,7 @@ class RowSource {
   virtual FeatureIndex features() const = 0;
   /// [features] 1 where values are categories: numbers 0, 1, 2 … without order; empty if no feature is categorical.
   virtual Span<std::uint8_t const> categorical() const { return {}; }
-  /// The same rows as an array, if they lie in memory as one; it is valid as long as the source. Stages read it where
+  /// Returns the rows as an array, if they lie in memory as one. It is valid as long as the source. Stages read it where
   /// that is faster than batches.
   virtual std::optional<DenseValues> dense() const { return std::nullopt; }
   /// Calls `visit` for every batch in row order. A batch is valid during the call only.

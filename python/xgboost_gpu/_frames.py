@@ -319,7 +319,7 @@ def take_frames(library: Library) -> None:
             return stock_predict(self, *arguments, **others)
         values = call.arguments["data"] = frame.array("c" in (self.feature_types or []))
         names = frame.column_names()
-        # As stock does for a frame of pandas: first the number of columns, which it compares, then the names.
+        # Stock compares the number of columns of a frame of pandas before it compares the names. So do we.
         if call.arguments.get("validate_features", True) and names is not None:
             if values.shape[1] == self.num_features():
                 self._validate_features(names)

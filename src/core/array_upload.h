@@ -56,7 +56,7 @@ class ArrayUpload {
  private:
   bool on_host() const { return values_.device == kHostMemory; }
   bool here() const { return values_.device == device_; }
-  /// Of the memory between here and where a piece comes from: rows of the host leave the other columns out.
+  /// Bytes of a row of a piece. Rows that come from the host leave the other columns out.
   std::size_t row_bytes(FeatureIndex columns) const;
   std::uint64_t pieces(FeatureIndex columns) const;
   std::size_t buffer_bytes(FeatureIndex columns) const;

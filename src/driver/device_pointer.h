@@ -1,4 +1,4 @@
-/// What the CUDA driver knows of an address, asked without starting it.
+/// Asks the CUDA driver what it knows of an address, without starting it.
 #ifndef XGBGPU_DRIVER_DEVICE_POINTER_H_
 #define XGBGPU_DRIVER_DEVICE_POINTER_H_
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int kTile = 32;  // rows and columns that a block copies at a time
 constexpr int kTileLines = 8;
 
-/// What the copy counts.
+/// The copy counts these.
 struct Counts {
   unsigned long long present;
   unsigned long long infinite;

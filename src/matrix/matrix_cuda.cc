@@ -31,7 +31,7 @@ class Builder {
   void BinDense();
   /// False if memory is short: dense data that would have been faster in tiles are to be binned as such.
   bool BinSparse(host::RowSizes const& sizes);
-  /// The same, of columns that are on the device.
+  /// Bins columns that are on the device. The result means what it means above.
   bool BinSparse(KeyColumns const& columns);
 
   std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }

@@ -34,7 +34,7 @@ struct ArrayCaseName {
   }
 };
 
-/// The same rows as the memory of a device has them; entries come from the host.
+/// Rows of an array of the host, with a copy of the array in the memory of a device. Entries come from the host.
 class DeviceArraySource final : public RowSource {
  public:
   DeviceArraySource(RowSource const& host, DenseValues const& values) : host_{host}, values_{values} {}
