@@ -28,12 +28,12 @@ struct RowBatch {
   Span<Entry const> row(std::uint64_t i) const { return entries.subspan(offsets[i], offsets[i + 1] - offsets[i]); }
 };
 
-/// What the values of an array are. A float holds each of them exactly.
+/// The type of an array's values. A float holds every value of each type exactly.
 enum class ValueType : std::uint8_t { kFloat32, kInt8, kUInt8, kInt16, kUInt16 };
 
 constexpr int kHostMemory = -1;
 
-/// Rows as an array: all values of a row, then those of the next, without gaps. None is infinite.
+/// Rows as an array: all values of a row, then those of the next, without gaps. No value is infinite.
 struct DenseValues {
   void const* data;  ///< [rows, features] of `type`
   ValueType type{ValueType::kFloat32};
@@ -49,8 +49,8 @@ class RowSource {
   virtual FeatureIndex features() const = 0;
   /// [features] 1 where values are categories: numbers 0, 1, 2 … without order; empty if no feature is categorical.
   virtual Span<std::uint8_t const> categorical() const { return {}; }
-  /// Returns the rows as an array, if they lie in memory as one. It is valid as long as the source. Stages read it where
-  /// that is faster than batches.
+  /// Returns the rows as an array, if they lie in memory as one. It is valid as long as the source. Stages read it
+  /// where that is faster than batches.
   virtual std::optional<DenseValues> dense() const { return std::nullopt; }
   /// Calls `visit` for every batch in row order. A batch is valid during the call only.
   virtual void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const = 0;

@@ -1,4 +1,4 @@
-/// An array of the host as a source of rows.
+/// Makes an array of the host a source of rows.
 #ifndef XGBGPU_CORE_ARRAY_SOURCE_H_
 #define XGBGPU_CORE_ARRAY_SOURCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace xgbgpu {
 
-/// Calls f(pointer to the values), of the C++ type that `type` names.
+/// Calls f(pointer to the values). The pointer has the C++ type that `type` names.
 template <typename F>
 decltype(auto) VisitValues(DenseValues const& values, F&& f) {
   switch (values.type) {
@@ -43,7 +43,7 @@ constexpr std::size_t ValueBytes(ValueType type) {
   }
 }
 
-/// The value as a float; NaN if it is the one that means "missing".
+/// Returns the value as a float, or NaN if it equals `missing`.
 template <typename T>
 XGBGPU_HD float ValueOrNaN(T value, float missing) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -54,14 +54,14 @@ XGBGPU_HD float ValueOrNaN(T value, float missing) {
 /// Rows of an array on the host. A batch stores every value of its rows; those that are missing are NaN.
 class ArraySource final : public RowSource {
  public:
-  /// `values`, on the host, must outlive it. threads: those that fill a batch.
+  /// `values` are on the host and must outlive it. `threads` threads fill a batch.
   ArraySource(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads)
       : values_{values}, rows_{rows}, features_{features}, threads_{threads} {}
 
   std::uint64_t rows() const override { return rows_; }
   FeatureIndex features() const override { return features_; }
   std::optional<DenseValues> dense() const override { return values_; }
-  /// Memory: 16 MiB, or a row.
+  /// Memory: 8 bytes for each value of a batch, which has 2^21 values or one row, and 8 for each of its rows.
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:

@@ -13,16 +13,16 @@ namespace {
 
 constexpr char const* kWhat = "copying an array to the device";
 
-/// Bytes of a piece. Of the host: pinning takes .7 ms a MiB, so that the eight rings of three buffers have 24 MiB, and
-/// larger pieces are hardly faster. Of devices: so that kernels are long beside their launch.
+/// Bytes of a piece. Pinning takes .7 ms a MiB, so pieces from the host are small: eight rings of three buffers take 24
+/// MiB, and larger pieces are hardly faster. Pieces of devices are large, so that kernels are long beside their launch.
 constexpr std::size_t kHostPiece = std::size_t{1} << 20;
 constexpr std::size_t kDevicePiece = std::size_t{32} << 20;
-/// More threads than eight are no faster (docs/log/2026-11-25-arrays-to-the-device.md). Devices copy by themselves: one
-/// piece while the one before is worked on.
+/// More threads than eight are no faster (docs/log/2026-11-25-arrays-to-the-device.md). Devices need no threads to
+/// copy: with two rings they copy one piece while kernels work on the other.
 constexpr std::size_t kHostRings = 8;
 constexpr std::size_t kDeviceRings = 2;
 
-/// The place of value `column` of row `row`.
+/// Returns the address of value `column` of row `row`.
 std::uint8_t const* PlaceOf(DenseValues const& values, std::uint64_t stride, std::uint64_t row, std::uint64_t column) {
   return static_cast<std::uint8_t const*>(values.data) + (row * stride + column) * ValueBytes(values.type);
 }

@@ -1,4 +1,4 @@
-/// Arrays on their way to kernels: in their own type, piece after piece, through pinned memory that many threads fill.
+/// Brings arrays to kernels in their own type, piece after piece, through pinned memory that several threads fill.
 #ifndef XGBGPU_CORE_ARRAY_UPLOAD_H_
 #define XGBGPU_CORE_ARRAY_UPLOAD_H_
 
@@ -25,29 +25,28 @@ struct ArrayPiece {
 
 /// Reads an array from its first row to its last, as often as needed, on the current device.
 ///
-/// An array of the host goes through *rings*, one for each thread: a few pinned buffers in turn, and a stream. One
-/// thread copies at a seventh of the link's speed, and eight at three quarters of it, so there are up to eight rings,
-/// and only as many as there are pieces. Rings stay from one pass to the next, because pinning memory takes
-/// milliseconds. An array of the current device is read where it is. One of another device is copied piece by piece by
-/// the devices. What wrote an array on a device must be done.
+/// An array of the host goes through *rings*. A ring is a few pinned buffers, used in turn, and a stream; one thread
+/// fills it. One thread copies at a seventh of the link's speed and eight at three quarters of it, so there are up to
+/// eight rings, but never more than pieces. Rings stay from one pass to the next, because pinning memory takes
+/// milliseconds. Kernels read an array of the current device where it is. The devices copy an array of another device,
+/// piece by piece. All writes to an array on a device must have finished before.
 class ArrayUpload {
  public:
-  /// threads: of the host
+  /// `threads` is the most threads of the host that work at a time.
   ArrayUpload(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads);
 
-  /// use(piece, ring, stream) enqueues on `stream` what is done with a piece. It is called by several threads at a
-  /// time, each with a ring of its own, and pieces come in any order. A piece is there until the next call with its
-  /// ring.
+  /// use(piece, ring, stream) enqueues on `stream` the work on a piece. Several threads call it at a time, each with a
+  /// ring of its own, and pieces come in any order. The next call with the same ring may get the same memory.
   using Use = std::function<void(ArrayPiece const& piece, std::size_t ring, cudaStream_t stream)>;
 
-  /// Rings of a pass over so many columns.
+  /// Returns the number of rings of a pass over so many columns.
   std::size_t rings(FeatureIndex columns) const;
-  /// Rows that a piece of so many columns has at most; one at least.
+  /// Returns how many rows a piece of so many columns has at most. It is one or more.
   std::uint64_t most_rows(FeatureIndex columns) const;
-  /// Device memory that a pass over so many columns takes.
+  /// Returns the bytes of device memory that a pass over so many columns takes.
   std::size_t device_bytes(FeatureIndex columns) const;
 
-  /// One pass over columns first … last - 1. Waits until all that was enqueued is done.
+  /// Makes one pass over columns first … last - 1. Waits until all that was enqueued is done.
   ///
   /// Cost    every wanted value crosses the link once
   /// Throws  OutOfDeviceMemory, DeviceError, and what `use` throws
@@ -56,7 +55,7 @@ class ArrayUpload {
  private:
   bool on_host() const { return values_.device == kHostMemory; }
   bool here() const { return values_.device == device_; }
-  /// Bytes of a row of a piece. Rows that come from the host leave the other columns out.
+  /// Returns the bytes of a row of a piece. Rows that come from the host leave the other columns out.
   std::size_t row_bytes(FeatureIndex columns) const;
   std::uint64_t pieces(FeatureIndex columns) const;
   std::size_t buffer_bytes(FeatureIndex columns) const;

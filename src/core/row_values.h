@@ -1,5 +1,5 @@
-/// The values of a source as the host's stages read them: row by row from batches or an array, or column by column from
-/// an array, in tiles that fit the cache. They come as floats, and NaN is what is missing.
+/// The host's stages read the values of a source through this: row by row from batches or an array, or column by column
+/// from an array, in tiles that fit the cache. Values come as floats, and missing ones as NaN.
 #ifndef XGBGPU_CORE_ROW_VALUES_H_
 #define XGBGPU_CORE_ROW_VALUES_H_
 
@@ -18,7 +18,7 @@
 
 namespace xgbgpu {
 
-/// The array of a source, if it lies in the memory of the host.
+/// Returns the array of a source, if it lies in the memory of the host.
 inline std::optional<DenseValues> HostArray(RowSource const& source) {
   std::optional<DenseValues> const array = source.dense();
   return array && array->device == kHostMemory ? array : std::nullopt;
@@ -127,7 +127,8 @@ void ForEachRow(RowSource const& source, int threads, std::size_t grain, F&& f) 
   });
 }
 
-/// A few columns of a few rows, column by column. A row's part is a cache line, and all of it stays in the first cache.
+/// A few columns of a few rows, column by column. A row has as many floats here as a cache line, and the tile stays in
+/// the first cache.
 struct ColumnTile {
   static constexpr std::size_t kRows = 64;
   static constexpr FeatureIndex kColumns = 16;
@@ -135,7 +136,7 @@ struct ColumnTile {
   alignas(64) float values[kColumns][kRows];
 };
 
-/// Puts columns [first, first + columns) of `n` rows into a tile. Values of rows beyond them are undefined.
+/// Puts columns [first, first + columns) of `n` rows into a tile. The tile's other values may be any.
 template <typename T>
 void LoadTile(ArrayRows<T> const& rows, std::size_t n, FeatureIndex first, FeatureIndex columns, ColumnTile* tile) {
   for (std::size_t r = 0; r < n; ++r) {
@@ -151,7 +152,7 @@ void LoadTile(ArrayRows<T> const& rows, std::size_t n, FeatureIndex first, Featu
 }
 
 /// Calls f(feature, first row, number of rows, their values) for columns [first, last) of rows [begin, end), tile by
-/// tile; `number` is ColumnTile::kRows at most. Inside a column the rows ascend.
+/// tile, so for ColumnTile::kRows rows at most. Inside a column the rows ascend.
 template <typename T, typename F>
 void ForEachColumnPart(ArrayRows<T> const& rows, std::size_t begin, std::size_t end, FeatureIndex first,
                        FeatureIndex last, F&& f) {

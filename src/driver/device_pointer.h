@@ -10,7 +10,7 @@
 
 namespace xgbgpu {
 
-/// How many libraries this process has loaded so far.
+/// Returns how many libraries this process has loaded so far.
 inline unsigned long long LoadedLibraries() {
   unsigned long long count = 0;
   auto const note = [](dl_phdr_info* info, std::size_t, void* to) {
@@ -23,15 +23,17 @@ inline unsigned long long LoadedLibraries() {
 
 using GetPointerAttribute = int (*)(void* value, int attribute, unsigned long long address);
 
-/// The driver's cuPointerGetAttribute, or null if nobody in the process has loaded the driver: we do not.
+/// Returns the driver's cuPointerGetAttribute, or null if nothing in the process has loaded the driver. This function
+/// does not load it.
 inline GetPointerAttribute FindGetPointerAttribute() {
   static std::atomic<GetPointerAttribute> found{nullptr};
   static std::atomic<unsigned long long> libraries_without{0};
   if (auto const get = found.load()) return get;
-  // The loader looks through folders for a library that is not there. Labels of a small matrix take less time than that.
+  // A search for a library that is not loaded goes through folders, which takes longer than setting the labels of a
+  // small matrix. So it is repeated only after another library has been loaded.
   unsigned long long const libraries = LoadedLibraries();
   if (libraries == libraries_without.load()) return nullptr;
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // stays open: the driver cannot go any more
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // stays open, so the driver stays loaded
   auto const get =
       driver == nullptr ? nullptr : reinterpret_cast<GetPointerAttribute>(dlsym(driver, "cuPointerGetAttribute"));
   if (get == nullptr) libraries_without = libraries;
@@ -39,7 +41,7 @@ inline GetPointerAttribute FindGetPointerAttribute() {
   return get;
 }
 
-/// True if this process has started CUDA, in this library or in another, and `address` is memory of a device.
+/// Tells whether this process has started CUDA, in this library or in another, and `address` is memory of a device.
 inline bool IsDeviceMemory(void const* address) {
   auto const get = FindGetPointerAttribute();
   constexpr int kMemoryType = 2;         // CU_POINTER_ATTRIBUTE_MEMORY_TYPE

@@ -1,4 +1,4 @@
-/// Arrays of the user in the memory of a CUDA device: found, copied into rows of ours, copied to the host.
+/// Finds arrays of the user in the memory of a CUDA device, and copies them into rows of ours or to the host.
 /// docs/adr/0019-the-users-array.md
 #ifndef XGBGPU_DRIVER_DEVICE_ROWS_H_
 #define XGBGPU_DRIVER_DEVICE_ROWS_H_
@@ -50,16 +50,16 @@ inline void const* AddressAt(void const* address, std::int64_t bytes) {
   return reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
 }
 
-/// The device in whose memory `address` is, or kHostMemory. Does not start CUDA: a process that has not used it has no
-/// such memory.
+/// Returns the device in whose memory `address` is, or kHostMemory. It does not start CUDA, because a process that has
+/// not used CUDA has no such memory. A build without CUDA returns 0 for every device.
 int DeviceOf(void const* address);
 
-/// Rows in the memory of a device. `dense` says where. ForEachBatch brings them to the host, 16 MiB at a time.
+/// Rows in the memory of a device. `dense` says where. ForEachBatch brings them to the host, 8 MiB or a row at a time.
 class DeviceRows : public RowSource {
  public:
   virtual std::uint64_t present() const = 0;  ///< values that are not missing
-  virtual bool has_infinite() const = 0;      ///< is one of them infinite? Then `dense` says nothing.
-  /// Copies rows [first, first + n) to `to` [n, features], NaN where a value is missing.
+  virtual bool has_infinite() const = 0;      ///< is one of them infinite? Stages must not read such rows.
+  /// Copies rows [first, first + n) to `to` [n, features]. Missing values are NaN.
   virtual void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const = 0;
 };
 
@@ -67,12 +67,11 @@ class DeviceRows : public RowSource {
 /// missing.
 ///
 /// Memory  4 bytes a value on the device
-/// Throws  InvalidArgument (an address, of values or of a bitmap, that is no memory of that device, or a column that
-///         ends beyond the memory that begins there), OutOfDeviceMemory, DeviceError;
-///         Unsupported in a build without CUDA
+/// Throws  InvalidArgument (the first or last byte of a column's values or bitmap is not in that device's memory),
+///         OutOfDeviceMemory, DeviceError; Unsupported in a build without CUDA
 std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
 
-/// Copies `bytes` bytes from a device to the host, after what `stream` (DeviceTable::stream) has to do.
+/// Waits for `stream` (DeviceTable::stream), then copies `bytes` bytes from a device to the host.
 void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to);
 
 /// Floats on a device, for callers who read them there.

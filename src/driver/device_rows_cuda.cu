@@ -59,8 +59,8 @@ __device__ float ValueAt(DeviceColumn const& column, std::uint64_t row) {
   }
 }
 
-/// Copies tiles of 32 rows and columns. by_columns: neighbouring rows are neighbours in memory, so that threads read
-/// down a column and write along a row.
+/// Copies tiles of 32 rows and columns. by_columns says that neighbouring rows are neighbours in memory: threads read
+/// down a column then, else along a row. They always write along a row.
 __global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, FeatureIndex columns, bool by_columns,
                                 float missing, float* out, Counts* counts) {
   __shared__ float tile[kTile][kTile + 1];
@@ -118,7 +118,7 @@ int OrdinalOf(void const* address) {
   return attributes.device;
 }
 
-/// Throws unless [address, address + bytes) is memory of the device. first: its lowest byte.
+/// Throws unless the first and the last of `bytes` bytes from `first` on are memory of the device.
 void CheckMemory(std::size_t column, char const* what, void const* first, std::size_t bytes, int device) {
   int const found = OrdinalOf(first);
   if (found != device) {
@@ -127,7 +127,7 @@ void CheckMemory(std::size_t column, char const* what, void const* first, std::s
         found == kHostMemory ? std::string{"no memory of a CUDA device"} : "memory of device " + std::to_string(found),
         "; allowed: memory of one device, here of device ", device);
   }
-  // The last byte must be memory of the device, too. (Whether it is the same array nobody can tell.)
+  // The driver does not say whether both bytes belong to the same array.
   if (bytes > 1 && OrdinalOf(AddressAt(first, static_cast<std::int64_t>(bytes) - 1)) != device) {
     Throw<InvalidArgument>("Column ", column, " of an array on a GPU has ", what, " of ", bytes,
                            " bytes, which leave the memory of device ", device, "; check its shape and strides");
@@ -144,7 +144,7 @@ void CheckTable(DeviceTable const& table, int device) {
   }
 }
 
-/// Waits for what has been enqueued on a stream of somebody else's.
+/// Waits for all work on the stream that writes an array.
 void WaitForWriter(std::uintptr_t stream) {
   if (stream == 0) return;
   CheckCuda(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream)), "waiting for the stream of an array");

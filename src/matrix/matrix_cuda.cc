@@ -31,7 +31,7 @@ class Builder {
   void BinDense();
   /// False if memory is short: dense data that would have been faster in tiles are to be binned as such.
   bool BinSparse(host::RowSizes const& sizes);
-  /// Bins columns that are on the device. The result means what it means above.
+  /// Bins columns that are on the device. Returns false as the function above does.
   bool BinSparse(KeyColumns const& columns);
 
   std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }
@@ -95,7 +95,7 @@ void Builder::BinDense() {
   });
 }
 
-/// Rows [begin, begin + n) of a batch without NaNs, the entries of each ascending, one row after the other.
+/// Writes rows [begin, begin + n) of a batch one after the other, without NaNs and each in the order of features.
 void PackSparseRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, std::uint64_t const* row_ptr,
                     std::uint64_t base, Entry* out, int threads) {
   constexpr std::size_t kGrain = 1 << 9;  // rows per task
@@ -114,7 +114,7 @@ void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::ui
   constexpr char const* kWhat = "copying values to the device";
   std::uint64_t const* const row_ptr = sizes.row_ptr.data();
   DeviceBuffer<Entry> device{arena_, "values on their way", most};
-  std::uint64_t base = 0, n = 0;  // entries: before this piece, and in it
+  std::uint64_t base = 0, n = 0;  // entries before this piece, and entries in it
   auto const flush = [&](Entry const* piece) {
     CopyToDevice(device.data(), piece, n, pieces->stream(), kWhat);
     pieces->Close();
@@ -127,7 +127,7 @@ void Builder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::ui
     std::uint64_t const last = batch.first_row + batch.rows();
     for (std::uint64_t row = batch.first_row; row < last;) {
       if (n == 0) piece = pieces->Open<Entry>();
-      // Rows that fit: those that end at most `most` entries after the piece's begin.
+      // Rows fit that end at most `most` entries after the piece's begin.
       std::uint64_t const end = static_cast<std::uint64_t>(
           std::upper_bound(row_ptr + row + 1, row_ptr + last + 1, base + most) - row_ptr - 1);
       PackSparseRows(batch, row - batch.first_row, end - row, row_ptr, base, piece, threads_);
@@ -215,7 +215,8 @@ std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted co
     builder.BinDense(*quantiles.columns);
     return builder.Finish();
   }
-  // Rows of columns that are here need no second look at the data: CSR takes 4 bytes a value, and once more in tiles.
+  // Columns that are on the device become sparse rows without another pass over the data. CSR takes 4 bytes a value, and
+  // tiles may take as much again.
   double const sparse_bytes = 8.0 * static_cast<double>(builder.stored()) + 16.0 * static_cast<double>(source.rows());
   if (!builder.dense() && quantiles.columns &&
       sparse_bytes + static_cast<double>(arena.bytes()) <= static_cast<double>(budget)) {

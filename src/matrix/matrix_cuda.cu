@@ -50,7 +50,7 @@ __global__ void BinEntriesKernel(DeviceMatrixView m, float const* cut_values, En
   }
 }
 
-// In the two kernels below a thread has one row, and neighbours have neighbouring rows: keys are read in whole lines.
+// In the two kernels below a thread takes one row, and its neighbour the next, so that keys are read in whole lines.
 
 __global__ void CountRowsKernel(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex features,
                                 std::uint64_t* counts) {

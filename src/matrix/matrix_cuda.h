@@ -10,9 +10,10 @@
 
 namespace xgbgpu::cuda {
 
-/// Finds cuts as host::ComputeCuts or host::CutsFromBinEdges do, then the bin of every value. Dense data that fit the
-/// device beside their bins are read once; other data once for every group of columns that fits, and once more (in
-/// tiles twice more). No raw data stay on the device. options.device must be current.
+/// Finds cuts as host::ComputeCuts or host::CutsFromBinEdges do, then the bin of every value. Arrays, and entries of
+/// which at least half are stored, are read once if they fit the device beside their bins. Other data are read as often
+/// as finding cuts needs, and then once more for a dense matrix, twice for a sparse one. No raw data stay on the device.
+/// options.device must be current.
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options);
 
@@ -29,7 +30,7 @@ void BinColumns(DeviceMatrixView const& matrix, float const* cut_values, std::ui
 void BinEntries(DeviceMatrixView const& matrix, float const* cut_values, Entry const* entries, std::uint64_t n,
                 std::uint32_t* cells, cudaStream_t stream);
 
-/// Counts the values of each row of columns of keys, keys[f · rows + r]: counts[r].
+/// Writes to counts[r] how many values row r has in columns of keys, keys[f · rows + r].
 void CountRows(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex features, std::uint64_t* counts,
                cudaStream_t stream);
 

@@ -126,7 +126,7 @@ std::size_t PaddedRow(std::size_t bytes) {
 }
 
 /// Calls f(index of the first row in the whole matrix, rows of an array, their number) for all rows, in parallel. Rows
-/// of batches become arrays of a few rows first, which stay in the cache.
+/// of batches are first copied to arrays of a few rows, which stay in the cache.
 template <typename F>
 void ForEachBlock(RowSource const& source, int threads, F&& f) {
   FeatureIndex const features = source.features();

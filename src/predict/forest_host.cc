@@ -29,7 +29,7 @@ void LookUp(ArrayRow<T> const& row, std::vector<float>*, F&& f) {
   f([&row](FeatureIndex feature) { return feature < row.features() ? row[feature] : kMissing; });
 }
 
-/// f(row in the whole matrix, look-up of its values) for every row, in parallel.
+/// Calls f(row in the whole matrix, look-up of its values) for every row, in parallel.
 template <typename F>
 void ForEachLookUp(RowSource const& source, FeatureIndex features, int threads, F&& f) {
   std::vector<std::vector<float>> values(static_cast<std::size_t>(threads), std::vector<float>(features, kMissing));

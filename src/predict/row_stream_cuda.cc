@@ -24,7 +24,7 @@ class RowStream::Place {
   Place(Place const&) = delete;
   Place& operator=(Place const&) = delete;
 
-  /// view = load() enqueues how the block's rows come.
+  /// Starts a block. load() enqueues the copy of its rows, and returns their view.
   template <typename Load>
   void Start(RowJob const& job, std::uint64_t first_row, std::uint64_t rows, Load&& load);
   RawView LoadEntries(RowJob const& job, RowRun const& run);
@@ -41,7 +41,7 @@ class RowStream::Place {
     if (values_.size() < bytes) values_ = PinnedBuffer<std::uint8_t>{bytes};
     return reinterpret_cast<T*>(values_.data());
   }
-  /// Rows in device memory as tiles.
+  /// Lays rows in device memory out as tiles, and returns their view.
   RawView Tile(ArrayPiece const& rows, FeatureIndex features);
   RawView LoadDense(RowJob const& job, RowRun const& run);
   RawView LoadSparse(RowJob const& job, RowRun const& run);

@@ -12,8 +12,8 @@
 
 namespace xgbgpu::host {
 
-/// The columns in flight at one time have so many values. A larger number takes fewer passes over the source, a smaller
-/// one less memory.
+/// The columns in flight at one time have at most so many values, unless one column alone has more. A larger number
+/// takes fewer passes over the source, a smaller one less memory.
 constexpr std::uint64_t kColumnBufferValues = 1 << 24;
 
 /// Integer weights up to and including each distinct value: counts fit 32 bits, sums of weights need 64.

@@ -10,7 +10,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kTile = 32;  // rows, and columns, that a block transposes at a time
+constexpr int kTile = 32;  // a block transposes so many rows and columns at a time
 constexpr int kTileLines = 8;
 
 /// rows: the values of `n` rows, each `row_stride` values behind the one before. A value equal to `mark` is missing.

@@ -1,4 +1,4 @@
-/// Raw data on its way through the device: uploaded as dense rows, kept as columns of sort keys. CUDA builds only.
+/// Uploads raw data to the device as dense rows, and keeps them there as columns of sort keys. CUDA builds only.
 #ifndef XGBGPU_QUANTILE_COLUMNS_CUDA_H_
 #define XGBGPU_QUANTILE_COLUMNS_CUDA_H_
 
@@ -18,8 +18,8 @@ namespace xgbgpu::cuda {
 struct BuildOptions {
   int device;
   int threads;
-  /// Device memory for raw data and scratch; 0: as the policy says. Columns that do not fit are read in turn, in
-  /// several passes over the source. At least one column is always held.
+  /// Device memory for raw data and scratch; 0: as the policy says. If not all columns fit, groups of columns are read
+  /// one after the other, each in a pass over the source. A group has at least one column.
   std::size_t memory_bytes{0};
 };
 
@@ -34,22 +34,22 @@ struct KeyColumns {
   std::vector<std::uint64_t> present;  ///< [range.size()] values that are not missing
 };
 
-/// The rows of a source on their way to the current device, pass after pass: those of an array as they are
-/// (core/array_upload.h), others as floats that host threads pack from entries, NaN where a value is missing.
+/// Brings the rows of a source to the current device, pass after pass. Rows of an array come as they are
+/// (core/array_upload.h). Others come as floats that host threads pack from entries, NaN where a value is missing.
 class RowUpload {
  public:
-  /// The source outlives it. threads: of the host
+  /// The source must outlive it. `threads` is the most threads of the host that work at a time.
   RowUpload(RowSource const& source, int threads);
 
   RowSource const& source() const { return source_; }
-  /// Pieces that are worked on at a time, in a pass over so many columns. The ring of a piece is below it.
+  /// Returns how many pieces are worked on at a time in a pass over so many columns. Rings are numbered from 0.
   std::size_t rings(FeatureIndex columns) const { return array_ ? array_->rings(columns) : 1; }
-  /// Rows that a piece of so many columns has at most; one at least.
+  /// Returns how many rows a piece of so many columns has at most. It is one or more.
   std::uint64_t most_rows(FeatureIndex columns) const;
-  /// Device memory that a pass over so many columns takes.
+  /// Returns the bytes of device memory that a pass over so many columns takes.
   std::size_t device_bytes(FeatureIndex columns) const;
 
-  /// One pass: ArrayUpload::Run. It waits.
+  /// Makes one pass over the columns, and waits. ArrayUpload::Run says how `use` is called.
   /// Throws  InvalidArgument (PackRows), OutOfDeviceMemory, DeviceError
   void Run(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use);
 
@@ -62,8 +62,8 @@ class RowUpload {
   std::optional<PieceStream> pieces_;
 };
 
-/// Turns rows into columns of keys: keys[c · stride + r], c < columns, r < rows.n. missing[c], unless null, grows by
-/// the number of missing values.
+/// Turns rows into columns of keys: keys[c · stride + r], c < columns, r < rows.n. Unless `missing` is null, missing[c]
+/// grows by the number of missing values.
 void TransposeToKeys(ArrayPiece const& rows, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
                      unsigned long long* missing, cudaStream_t stream);
 

@@ -1,4 +1,4 @@
-/// Rows turned into columns on the host, a group of columns at a time.
+/// Turns rows into columns on the host, a group of columns at a time.
 #ifndef XGBGPU_QUANTILE_GATHER_COLUMNS_H_
 #define XGBGPU_QUANTILE_GATHER_COLUMNS_H_
 
@@ -79,8 +79,8 @@ inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> cons
   return groups;
 }
 
-/// GatherGroup from an array of `n` rows; complete: nothing is missing in the group. It writes a tile's part of a column
-/// at once: one value here and one there would be slow.
+/// Gathers a group from an array of `n` rows. complete: nothing is missing in the group. A tile's part of a column is
+/// written at once, because to go from column to column for every value would be slow.
 template <typename T, typename Values, typename Make>
 void GatherGroup(ArrayRows<Values> const& rows, std::uint64_t n, ColumnGroup const& group, bool complete, int threads,
                  Span<T> out, Make&& make) {
@@ -115,7 +115,7 @@ void GatherGroup(ArrayRows<Values> const& rows, std::uint64_t n, ColumnGroup con
 /// Writes make(row, value) for every value of the group, column after column; inside a column the rows ascend.
 template <typename T, typename Make>
 void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads, Span<T> out, Make&& make) {
-  // If nothing is missing, places are known.
+  // If nothing is missing, a value's row tells its place.
   bool const complete = group.start.back() == source.rows() * (group.last - group.first);
   if (auto const array = HostArray(source)) {
     VisitRows(*array, source.features(),

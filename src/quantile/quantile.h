@@ -15,7 +15,7 @@ namespace xgbgpu::host {
 /// distinct values gets one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin, a
 /// categorical one a bin for each category (categories.h).
 ///
-/// In      source   read once, and twice more for every kColumnBufferValues values it holds; as an array if it is one
+/// In      source   read once, and at most twice more for every kColumnBufferValues values; as an array if it is one
 ///         weights  [rows] or empty
 ///         collective  the source and the weights are those of one shard's rows; the cuts are those of all
 /// Cost    radix sort, three passes over each column; memory: 4 bytes (8 with weights) per value in flight, and
@@ -39,9 +39,10 @@ namespace xgbgpu::cuda {
 
 /// Finds the cuts of host::ComputeCuts on a device: columns are uploaded and sorted there, and only cuts come back.
 ///
-/// In      source  read once for every group of columns that fits the free memory; a passage more where it is sparse
-///                 and does not fit at once. Dense columns take 4 bytes a value, and 16 for those being sorted; sparse
-///                 values take 16. With weights: 32 instead of 16
+/// In      source  read once for every group of columns that fits the free memory, and once more if it is sparse and
+///                 does not fit at once. Dense columns take 4 bytes a value, and 16 more while they are sorted, or 8 if
+///                 they are long (QuantilePolicy::key_sort_from). Sparse values take 16. With weights it is always 32
+///                 instead of 16 or 8
 /// Cost    the copy of the data to the device; host threads pack one piece while the one before is copied
 /// Throws  InvalidArgument as host::ComputeCuts; a feature twice in one row is found here already if the data are dense
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int device, int threads);

@@ -19,7 +19,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Collects the cuts of all features while columns come by in groups.
+/// Finds the cuts of all features, one group of columns after the other.
 class Search {
  public:
   Search(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena)
@@ -50,18 +50,18 @@ class Search {
     if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
     return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
   }
-  /// Calls search(), which wants `bytes` of memory; again, with half of the budget, as long as memory is short.
+  /// Calls search(), which wants `bytes` of memory. While memory is short it calls search() again with a budget of half.
   template <typename F>
   void WithinMemory(double bytes, F&& search);
-  /// sort(keys, columns) of at most at_once columns.
+  /// sort(keys, columns) sorts at most at_once columns.
   using Sort = std::function<SortedColumns(std::uint32_t const* keys, FeatureIndex columns)>;
   void SearchGroup(KeyColumns const& columns, FeatureIndex at_once, Sort const& sort);
   void SearchColumns(FeatureIndex at_once, std::size_t sort_bytes, Sort const& sort);
-  /// Columns of which so many values fit, one at least.
+  /// Returns how many columns fit room for so many values. It is one or more.
   FeatureIndex ColumnsThatFit(std::uint64_t values) const;
   void SearchColumnsOfKeys();
   void SearchColumnsOfPairs();
-  /// Columns whose pairs are sorted at once.
+  /// The pairs of these columns are sorted at once.
   struct PairGroup {
     ColumnRange range;
     std::uint64_t pairs;
@@ -77,7 +77,7 @@ class Search {
   CutsWanted const& wanted_;
   int threads_;
   std::size_t budget_;
-  bool fixed_budget_;  ///< the caller's
+  bool fixed_budget_;  ///< the caller chose the budget
   DeviceArena* arena_;
   double scale_{1.0};
   std::vector<FeatureCuts> features_;

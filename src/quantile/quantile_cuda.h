@@ -14,7 +14,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Which cuts are wanted: host::ComputeCuts' with at most max_bin bins, or, where it is 0, host::CutsFromBinEdges'.
+/// Says which cuts are wanted: those of host::ComputeCuts with at most max_bin bins, or, if max_bin is 0, those of
+/// host::CutsFromBinEdges.
 struct CutsWanted {
   int max_bin;
   Span<float const> weights;  ///< [rows] or empty
@@ -31,7 +32,7 @@ struct Quantiles {
 Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
                         DeviceArena* arena);
 
-/// Returns the number of stored entries, NaNs among them; of an array, that of all places. No entry is read.
+/// Returns the number of stored entries, NaNs included; an array stores all its values. No entry is read.
 std::uint64_t CountEntries(RowSource const& source);
 
 }  // namespace xgbgpu::cuda

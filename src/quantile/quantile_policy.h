@@ -8,24 +8,23 @@
 namespace xgbgpu {
 
 struct QuantilePolicy {
-  /// Values of dense columns that one sort of pairs takes, a column at least: enough to fill a device, few enough that
-  /// 16 bytes for each (32 with weights) are little beside the data.
+  /// One sort of pairs takes so many values of dense columns, but at least a column. They are enough to fill a device,
+  /// and so few that 16 bytes for each (32 with weights) are little beside the data.
   std::uint64_t pairs_at_once{1 << 24};
-  /// Columns of so many rows are sorted one by one, without pairs, if there are no weights: shorter ones would be bound
-  /// by launches.
+  /// Columns of at least so many rows are sorted one by one, without pairs, if there are no weights. The launches of
+  /// kernels would bound the sorts of shorter ones.
   std::uint64_t key_sort_from{1 << 18};
-  /// Values of columns that are sorted one by one before the host looks at them: 8 bytes for each.
+  /// Columns of so many values are sorted one by one before the host looks at them. They take 8 bytes a value.
   std::uint64_t keys_at_once{1 << 28};
-  /// Keys whose sort fills a device.
+  /// The sort of so many keys fills a device.
   std::uint64_t keys_that_fill{1 << 25};
-  /// Share of a device's free memory for raw data and scratch at most, while a matrix is built. The rest: what the
-  /// driver takes beside, sizes rounded up. All columns of dense data at once take 4 bytes a value, and what sorting
-  /// takes; with less, the source is read once for each group of columns.
+  /// While a matrix is built, raw data and scratch take at most this share of a device's free memory. The rest is for
+  /// the driver, and for sizes that are rounded up.
   double memory_share{0.85};
-  /// If memory is short all the same, building goes on in half of it, but not in less than this.
+  /// If memory is short all the same, the search begins again in half of it, but not in less than this.
   std::size_t least_bytes{256 << 20};
-  /// A matrix is dense from this share of stored values on, as on the host: a sparse value costs two bytes, in CSR
-  /// four, and an addition that may meet others.
+  /// Data count as dense from this share of stored values on, as on the host. A value of a sparse matrix costs two
+  /// bytes (in CSR four), and an addition that may collide with others.
   double dense_from{0.5};
 };
 

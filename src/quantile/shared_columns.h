@@ -1,4 +1,4 @@
-/// Cuts of columns whose values lie in several shards of the rows.
+/// Finds the cuts of columns whose values lie in several shards of the rows.
 #ifndef XGBGPU_QUANTILE_SHARED_COLUMNS_H_
 #define XGBGPU_QUANTILE_SHARED_COLUMNS_H_
 
@@ -15,10 +15,10 @@ namespace xgbgpu::host {
 
 /// Holds this shard's sorted columns of one group and, with the other shards, finds what all values together tell.
 ///
-/// Columns of few distinct values are gathered. Of others a rank's value is found by bisection on its 32-bit sort key:
-/// the weight up to a key is a sum over shards. All ranks of all columns of the group go through the same steps.
+/// Columns of few distinct values are gathered. In other columns a bisection on 32-bit sort keys finds the value of each
+/// rank, for which the weight up to a key is a sum over shards. All ranks of the group's columns take the same steps.
 ///
-/// Memory  12 bytes for each distinct value of the group in this shard; 24 bytes a rank; the distinct values of gathered
+/// Memory  12 bytes for each distinct value of the group in this shard; 32 bytes a rank; the distinct values of gathered
 ///         columns, at most max_bin + 1 a column, from every shard
 /// Cost    at most 36 meetings of the shards a group
 /// Same    the cuts of ComputeCuts on all rows, bit for bit (quantile_ops.h: ForEachQuantile says why)
@@ -26,11 +26,12 @@ class SharedColumns {
  public:
   SharedColumns(FeatureIndex features, int threads, Collective* collective);
 
-  /// Keeps a column of the next group. From any thread, one call at a time for each column.
+  /// Keeps a column of the next group. Several threads may call it at a time, for different columns.
   void Keep(SortedColumn const& own);
-  /// The cuts of columns [first, last), which have been kept, at quantiles; as all shards find them. Forgets the columns.
+  /// Returns the cuts, at quantiles, of columns [first, last), which have been kept, and forgets the columns. All shards
+  /// find the same cuts.
   std::vector<FeatureCuts> CutsAtQuantiles(FeatureIndex first, FeatureIndex last, int max_bin);
-  /// The same, of columns that hold lower ends of bins (CutsOfEdges).
+  /// Returns the cuts of columns [first, last) that hold lower ends of bins (CutsOfEdges), and forgets the columns.
   std::vector<FeatureCuts> CutsAtEdges(FeatureIndex first, FeatureIndex last);
 
  private:
@@ -50,9 +51,9 @@ class SharedColumns {
   };
 
   std::vector<Facts> FindFacts(FeatureIndex first, FeatureIndex last);
-  /// [columns] the distinct keys of all shards, ascending.
+  /// Returns [columns] the distinct keys of all shards, ascending.
   std::vector<std::vector<std::uint32_t>> GatherKeys(std::vector<FeatureIndex> const& columns);
-  /// [columns] keys of the values at the ranks of `parts` equal parts, ascending, each once.
+  /// Returns [columns] keys of the values at the ranks of `parts` equal parts, ascending, each once.
   std::vector<std::vector<std::uint32_t>> FindQuantiles(std::vector<FeatureIndex> const& columns,
                                                         std::vector<Facts> const& facts, std::vector<int> const& parts);
   void Forget(FeatureIndex first, FeatureIndex last);

@@ -47,7 +47,7 @@ __global__ void ToIntegersKernel(float const* weights, double scale, std::uint64
 
 __global__ void CarryKernel(std::uint64_t* at) { at[0] += at[-1]; }
 
-/// What the kernels below see of columns that lie one after the other, each sorted: pairs …
+/// The kernels below see columns that lie one after the other, each sorted, as pairs (this view) or as keys.
 struct SortedPairs {
   std::uint64_t const* pairs;
   std::uint64_t n;
@@ -58,14 +58,15 @@ struct SortedPairs {
   __device__ std::uint64_t Begin(std::uint64_t column) const {
     return FirstWhere(std::uint64_t{0}, n, [&](std::uint64_t i) { return Column(i) >= column; });
   }
-  /// Integer weight of [begin, p), p > begin. Sums wrap around; their difference inside a column is below 2^62.
+  /// Returns the integer weight of [begin, p), p > begin. Sums wrap around, but their difference inside a column is
+  /// below 2^62.
   __device__ std::int64_t Weight(std::uint64_t begin, std::uint64_t p) const {
     if (sums == nullptr) return static_cast<std::int64_t>(p - begin);
     return static_cast<std::int64_t>(sums[p - 1] - (begin == 0 ? 0 : sums[begin - 1]));
   }
 };
 
-/// … or keys, as many in each column, each of weight 1.
+/// Columns of keys. Every column has as many keys, and each key has weight 1.
 struct SortedKeys {
   std::uint32_t const* keys;
   std::uint64_t n;
@@ -130,7 +131,7 @@ __global__ void ListDistinctKernel(Sorted sorted, std::uint64_t const* list_star
   }
 }
 
-/// One sorted column as runs of equal keys. Runs are found by steps that double: 2 reads where all values differ.
+/// One sorted column as runs of equal keys. Steps that double find the ends of a run: 2 reads where all values differ.
 template <typename Sorted>
 struct Runs {
   Sorted sorted;
@@ -159,8 +160,9 @@ struct Runs {
   __device__ std::int64_t Weight(std::uint64_t p) const { return sorted.Weight(begin, p); }
 };
 
-/// What ForEachQuantile takes for rank k, found by bisection: the first run, after the column's first one, with
-/// rank k below the middle of its weight and the next run's. kNoKey if only the last run is left.
+/// Returns the key that ForEachQuantile takes for rank k. Bisection finds the first run, after the column's first one,
+/// for which rank k is below the middle of its cumulative weight and the next run's. The key is that of this run or of
+/// the next. It is kNoKey if this run is the last.
 template <typename Sorted>
 __device__ std::uint32_t KeyOfRank(Runs<Sorted> const& runs, QuantileRanks const& ranks, int k,
                                    std::uint64_t second_run, std::uint64_t last_run) {
@@ -198,7 +200,7 @@ __global__ void RanksKernel(Sorted sorted, FeatureIndex columns, ColumnSummary c
   }
 }
 
-/// What is looked for in sorted columns. Waits.
+/// Finds what the rule asks for in sorted columns. Waits.
 template <typename Sorted>
 SortedColumns Summarise(Sorted const& sorted, FeatureIndex columns, CutRule const& rule, DeviceArena* arena,
                         cudaStream_t stream) {
@@ -220,7 +222,7 @@ SortedColumns Summarise(Sorted const& sorted, FeatureIndex columns, CutRule cons
 
   DeviceBuffer<std::uint64_t> list_start{arena, "columns", result.list_start.size()};
   DeviceBuffer<std::uint32_t> lists{arena, "cuts", result.lists.size()};
-  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use less of it than there is
+  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use less room than they have
   CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
   std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
   ListDistinctKernel<<<Blocks(sorted.n, kChunk, limits, kResident), kThreads, 0, stream>>>(

@@ -12,17 +12,19 @@
 
 namespace xgbgpu::cuda {
 
-/// What is looked for in a sorted column.
+/// Says what is looked for in sorted columns.
 struct CutRule {
-  std::uint64_t most_distinct;  ///< columns of at most as many distinct values give all of them; others …
-  int parts;                    ///< … those at the ranks 1 … parts - 1 (QuantileRanks), or, if 0, only their number
+  /// A column of at most so many distinct values gives all of them.
+  std::uint64_t most_distinct;
+  /// Any other column gives those at the ranks 1 … parts - 1 (QuantileRanks). If this is 0, it gives their number only.
+  int parts;
 };
 
 /// A column's place in what was sorted, and what its values are.
 struct ColumnSummary {
   std::uint64_t begin;
-  std::uint64_t end;            ///< of the keys that count; kNoKey from here …
-  std::uint64_t stop;           ///< … to here
+  std::uint64_t end;            ///< where the keys that count end
+  std::uint64_t stop;           ///< where the column ends; from `end` to here all keys are kNoKey
   unsigned long long distinct;  ///< exact up to most_distinct; beyond it too if the rule has no parts
   std::uint32_t first;          ///< key of the smallest value, if any
   std::uint32_t last;
@@ -30,22 +32,22 @@ struct ColumnSummary {
   bool empty() const { return begin == end; }
 };
 
-/// Of one sort.
+/// What one sort gives.
 struct SortedColumns {
   std::vector<ColumnSummary> columns;
   std::vector<std::uint64_t> list_start;  ///< [columns + 1]
   std::vector<std::uint32_t> lists;
 
-  /// Distinct keys, in no order; or the keys at the ranks, ascending, some repeated, kNoKey after the last.
+  /// Returns the distinct keys, in no order, or the keys at the ranks: ascending, some repeated, kNoKey after the last.
   Span<std::uint32_t> list(std::size_t column) {
     return {lists.data() + list_start[column], list_start[column + 1] - list_start[column]};
   }
 };
 
-/// Device memory for up to `capacity` pairs, sorted as often as needed.
+/// Sorts pairs. It has device memory for up to `capacity` pairs at a time.
 class PairSorter {
  public:
-  /// Bytes per pair, without what CUB adds (some percent).
+  /// Returns the bytes a pair, without what CUB adds (some percent).
   static std::size_t BytesPerPair(bool weighted) { return weighted ? 32 : 16; }
 
   PairSorter(DeviceArena* arena, std::uint64_t capacity, bool weighted);
@@ -73,10 +75,10 @@ class PairSorter {
 };
 
 /// Sorts long columns without weights one by one: half the bytes of pairs, and fewer digits. Several columns are sorted
-/// side by side where one does not fill the device. Device memory for up to `at_once` columns, used as often as needed.
+/// side by side where one does not fill the device. It has device memory for up to `at_once` columns at a time.
 class KeySorter {
  public:
-  /// Bytes per key at most, and a little more.
+  /// Returns the bytes a key, without a little that CUB adds.
   static std::size_t BytesPerKey() { return 8; }
 
   KeySorter(DeviceArena* arena, std::uint64_t rows, FeatureIndex at_once);
@@ -93,8 +95,8 @@ class KeySorter {
   std::vector<Stream> streams_;
 };
 
-/// `columns` columns of keys, [columns, rows], as pairs; with weights ([rows], on the device) the key of rows whose
-/// weight is 0 becomes kNoKey.
+/// Makes pairs of columns of keys, [columns, rows]. With weights ([rows], on the device) the key of rows whose weight is
+/// 0 becomes kNoKey.
 void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights,
                std::uint64_t* pairs, float* pair_weights, cudaStream_t stream);
 
