@@ -215,8 +215,8 @@ std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted co
     builder.BinDense(*quantiles.columns);
     return builder.Finish();
   }
-  // Columns that are on the device become sparse rows without another pass over the data. CSR takes 4 bytes a value, and
-  // tiles may take as much again.
+  // Columns that are on the device become sparse rows without another pass over the data. CSR takes 4 bytes a value,
+  // and tiles may take as much again.
   double const sparse_bytes = 8.0 * static_cast<double>(builder.stored()) + 16.0 * static_cast<double>(source.rows());
   if (!builder.dense() && quantiles.columns &&
       sparse_bytes + static_cast<double>(arena.bytes()) <= static_cast<double>(budget)) {

@@ -12,8 +12,8 @@ namespace xgbgpu::cuda {
 
 /// Finds cuts as host::ComputeCuts or host::CutsFromBinEdges do, then the bin of every value. Arrays, and entries of
 /// which at least half are stored, are read once if they fit the device beside their bins. Other data are read as often
-/// as finding cuts needs, and then once more for a dense matrix, twice for a sparse one. No raw data stay on the device.
-/// options.device must be current.
+/// as finding cuts needs, and then once more for a dense matrix, twice for a sparse one. No raw data stay on the
+/// device. options.device must be current.
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options);
 

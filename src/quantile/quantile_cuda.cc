@@ -50,7 +50,7 @@ class Search {
     if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
     return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
   }
-  /// Calls search(), which wants `bytes` of memory. While memory is short it calls search() again with a budget of half.
+  /// Calls search(), which wants `bytes` of memory. While memory is short it calls it again with a budget of half.
   template <typename F>
   void WithinMemory(double bytes, F&& search);
   /// sort(keys, columns) sorts at most at_once columns.

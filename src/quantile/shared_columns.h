@@ -15,11 +15,11 @@ namespace xgbgpu::host {
 
 /// Holds this shard's sorted columns of one group and, with the other shards, finds what all values together tell.
 ///
-/// Columns of few distinct values are gathered. In other columns a bisection on 32-bit sort keys finds the value of each
-/// rank, for which the weight up to a key is a sum over shards. All ranks of the group's columns take the same steps.
-///
-/// Memory  12 bytes for each distinct value of the group in this shard; 32 bytes a rank; the distinct values of gathered
-///         columns, at most max_bin + 1 a column, from every shard
+/// Columns of few distinct values are gathered. In other columns a bisection on 32-bit sort keys finds the value of
+/// each rank, for which the weight up to a key is a sum over shards. All ranks of the group's columns take the same
+///steps. 
+/// Memory  12 bytes for each distinct value of the group in this shard; 32 bytes a rank; the distinct values of
+///         gathered columns, at most max_bin + 1 a column, from every shard
 /// Cost    at most 36 meetings of the shards a group
 /// Same    the cuts of ComputeCuts on all rows, bit for bit (quantile_ops.h: ForEachQuantile says why)
 class SharedColumns {
@@ -28,8 +28,8 @@ class SharedColumns {
 
   /// Keeps a column of the next group. Several threads may call it at a time, for different columns.
   void Keep(SortedColumn const& own);
-  /// Returns the cuts, at quantiles, of columns [first, last), which have been kept, and forgets the columns. All shards
-  /// find the same cuts.
+  /// Returns the cuts, at quantiles, of columns [first, last), which have been kept, and forgets the columns. All
+  /// shards find the same cuts.
   std::vector<FeatureCuts> CutsAtQuantiles(FeatureIndex first, FeatureIndex last, int max_bin);
   /// Returns the cuts of columns [first, last) that hold lower ends of bins (CutsOfEdges), and forgets the columns.
   std::vector<FeatureCuts> CutsAtEdges(FeatureIndex first, FeatureIndex last);

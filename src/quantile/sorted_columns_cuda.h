@@ -95,8 +95,8 @@ class KeySorter {
   std::vector<Stream> streams_;
 };
 
-/// Makes pairs of columns of keys, [columns, rows]. With weights ([rows], on the device) the key of rows whose weight is
-/// 0 becomes kNoKey.
+/// Makes pairs of columns of keys, [columns, rows]. With weights ([rows], on the device) the key of rows whose weight
+/// is 0 becomes kNoKey.
 void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights,
                std::uint64_t* pairs, float* pair_weights, cudaStream_t stream);
 
