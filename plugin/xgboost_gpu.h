@@ -35,6 +35,7 @@ XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
  *   device          gpu_id of the device; null on the host
  *   rows, columns   of its training matrix
  *   dataset_bytes   the quantised matrix
+ *   array_bytes     on a device: all copies of arrays that matrices of this process hold there; 0 on the host
  *   training_bytes  what the training holds beside it
  *   peak_bytes      the most that training_bytes has been
  *   parts           training_bytes by what it is for: {"gradients": 9600, …} */

@@ -2,6 +2,8 @@
 #ifndef XGBGPU_PLUGIN_API_CALL_H_
 #define XGBGPU_PLUGIN_API_CALL_H_
 
+#include <xgboost/c_api.h>
+
 #include <cstdint>
 
 #include "driver/data_key.h"
@@ -18,17 +20,25 @@ enum class ApiCall : std::uint8_t {
 
 ApiCall CurrentApiCall();
 
+class ValuesOnDevice;  // device_arrays.h
+
 /// What an in-place prediction was given, in XGBoost's array interface (JSON).
 struct InPlaceArrays {
   char const* values;            ///< dense: of two dimensions; CSR: of one
   char const* indptr{nullptr};   ///< null: dense
   char const* indices{nullptr};  ///< CSR only
   std::uint64_t columns{0};      ///< CSR only
+  /// The values are on a device; `values` describes room for them on the host. Else null.
+  ValuesOnDevice* on_device{nullptr};
 };
 
 /// The arrays of the in-place prediction that runs on this thread; null outside of one, or if the caller reached
 /// XGBoost past our functions.
 InPlaceArrays const* CurrentInPlaceArrays();
+
+/// XGBoost's XGBoosterPredictFromDense for arrays.values, with `arrays` as those of this thread meanwhile.
+int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
+                     bst_ulong const** shape, bst_ulong* dimensions, float const** out);
 
 /// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
 std::uint64_t MetaInfoEpoch();

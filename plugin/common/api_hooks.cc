@@ -119,6 +119,12 @@ int CheckedLoad(Check&& check, Load&& load) {
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
+int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
+                     bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
+  ArraysScope scope{arrays.values == nullptr ? nullptr : &arrays};
+  return kNext(booster, arrays.values, config, info, shape, dimensions, out);
+}
 InPlaceArrays const* CurrentInPlaceArrays() { return current_arrays; }
 std::uint64_t MetaInfoEpoch() { return epoch; }
 
@@ -164,10 +170,7 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
                                             DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                             float const** out) {
-  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
-  InPlaceArrays const arrays{values};
-  ArraysScope scope{values == nullptr ? nullptr : &arrays};
-  return kNext(booster, values, config, info, shape, dimensions, out);
+  return xgbgpu::plugin::PredictFromDense({values}, booster, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* indptr, char const* indices,

@@ -9,6 +9,7 @@
 
 #include "boundary.h"
 #include "core/message.h"
+#include "device_arrays.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -65,6 +66,7 @@ void Batches::Reset() {
 bool Batches::Next() {
   problem_.clear();
   has_arrays_ = false;
+  table_.reset();
   bool const more = next_(caller_) != 0;
   if (more && proxy_ != nullptr) {
     AtBoundary("reading batches", [&] {
@@ -85,6 +87,15 @@ void Batches::Note(std::string values, std::string indptr, std::string indices, 
 }
 
 void Batches::NoteDense(char const* values) { Note(values, {}, {}, 0); }
+
+bool Batches::NoteDevice(char const* interfaces) {
+  if (!may_stay_) return false;
+  table_ = ParseDeviceTable(interfaces);
+  // What comes next, such as the types of the columns, is checked against these.
+  info()->num_row_ = table_->rows;
+  info()->num_col_ = table_->columns.size();
+  return true;
+}
 
 AscendingRows const* Batches::NoteCsr(InPlaceArrays const& arrays) {
   ascending_ = nullptr;

@@ -6,10 +6,12 @@
 #include <xgboost/data.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api_call.h"
 #include "array_rows.h"
+#include "driver/device_rows.h"
 
 namespace xgbgpu::plugin {
 
@@ -33,7 +35,10 @@ class Batches {
   /// Goes to the next batch; returns false after the last one. Throws dmlc::Error for columns that do not exist, and weights that are too few.
   bool Next();
   /// XGBoost calls these two in place of the caller's functions, with this object as handle.
-  static void ResetForXGBoost(DataIterHandle batches) { static_cast<Batches*>(batches)->Reset(); }
+  static void ResetForXGBoost(DataIterHandle batches) {
+    static_cast<Batches*>(batches)->may_stay_ = false;
+    static_cast<Batches*>(batches)->Reset();
+  }
   static int NextForXGBoost(DataIterHandle batches) { return static_cast<Batches*>(batches)->Next() ? 1 : 0; }
 
   /// The caller sets a dense array as values of the batch.
@@ -42,7 +47,13 @@ class Batches {
   /// by looking onwards from that of the bin before, so that a QuantileDMatrix of rows whose columns do not ascend
   /// cannot be read again.
   AscendingRows const* NoteCsr(InPlaceArrays const& arrays);
-  /// The arrays of this batch as XGBoost reads them; null if they were set past our functions.
+  /// The caller sets an array on a GPU. Returns false if XGBoost reads this batch, so that it needs a copy on the host.
+  /// Throws InvalidArgument, as ParseDeviceTable does.
+  bool NoteDevice(char const* interfaces);
+  /// Returns the array on a GPU of this batch, or null.
+  DeviceTable const* table() const { return table_ ? &*table_ : nullptr; }
+
+  /// The arrays of this batch as XGBoost reads them; null if they were set past our functions, or are on a GPU.
   InPlaceArrays const* arrays() const { return has_arrays_ ? &arrays_ : nullptr; }
 
   /// The proxy's labels, weights and all else that is no value.
@@ -58,6 +69,8 @@ class Batches {
   XGDMatrixCallbackNext* next_;
   char const* config_;
   Batches* outer_;  ///< of the matrix that waits while a caller makes another one
+  bool may_stay_{true};  ///< batches on a GPU stay there, because XGBoost does not read them in this pass
+  std::optional<DeviceTable> table_;
   std::unique_ptr<AscendingRows> ascending_;
   std::string problem_;  ///< what is wrong with the batch, at which XGBoost would end the process
   std::string values_, indptr_, indices_;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "api_call.h"
 #include "binned_values.h"
 #include "core/trace.h"
 #include "driver/dart.h"
@@ -116,6 +117,9 @@ class Booster {
   void DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training);
   /// Predicts without rows that are kept: on a device if that is worth the way, else on the host.
   void PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
+  /// Does the work of InplacePredict; false if the host has to do it.
+  bool PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, HostCache* out,
+                     RoundRange rounds) const;
   /// Calls DevicePrediction::PredictMargins for the rounds that XGBoost's cache does not have yet.
   bool PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
                        HostCache* out);
@@ -130,6 +134,9 @@ class Booster {
   /// The values of a QuantileDMatrix, where it holds them or having them saves time (a model that goes to a device needs
   /// them); else null, and `data` themselves are to be predicted from.
   std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, HostCache const& out, bool for_device);
+  /// Returns a DMatrix that makes pages of the values that `data` holds, as they are read, so that XGBoost need not make
+  /// its own to keep; null if `data` holds none, or are likely to be read again.
+  std::shared_ptr<xgboost::DMatrix> InsteadOfPage(xgboost::DMatrix* data) const;
   /// The training on `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
   /// Margins on the host, for an objective that sets leaves from them. Nobody may have asked for them before the round.

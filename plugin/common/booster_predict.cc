@@ -11,8 +11,10 @@
 #include "core/buffer.h"
 #include "core/host_memory.h"
 #include "core/message.h"
+#include "device_arrays.h"
 #include "driver/prediction_policy.h"
 #include "host/held_bins.h"
+#include "host/held_matrix.h"
 #include "host/matrix_rows.h"
 #include "host/value_matrix.h"
 
@@ -117,7 +119,8 @@ bool Booster::ReadsBins(xgboost::DMatrix const& data) const {
 
 std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data, HostCache const& out,
                                                          bool for_device) {
-  if (!(config_.InCharge() || for_device) || !IsBinned(*data) || Rounds() == 0) return nullptr;
+  if (!(config_.InCharge() || for_device) || Rounds() == 0) return nullptr;
+  if (!IsBinned(*data)) return InsteadOfPage(data);
   if (!ReadsBins(*data)) return ValuesOf(data, AsHeldBins(data)->rows(), ctx_->Threads());
   // Whoever evaluates it, or trains a dart on it, will want it in the next round, too.
   ApiCall const call = CurrentApiCall();
@@ -130,6 +133,14 @@ std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
   } catch (std::bad_alloc const&) {
     return nullptr;  // stock's predictor needs no memory for them
   }
+}
+
+std::shared_ptr<xgboost::DMatrix> Booster::InsteadOfPage(xgboost::DMatrix* data) const {
+  HeldMatrix const* const held = AsHeld(data);
+  // XGBoost's dart reads all rows for each tree, and whoever evaluates comes again: a page that stays serves them better.
+  if (held == nullptr || kind_ == Kind::kDart || CurrentApiCall() != ApiCall::kOther) return nullptr;
+  auto rows = held->rows();
+  return rows == nullptr ? nullptr : ValuesOf(data, std::move(rows), ctx_->Threads());
 }
 
 std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
@@ -146,20 +157,29 @@ bool Booster::InplacePredict(xgboost::DMatrix* data, float missing, HostCache* o
   InPlaceArrays const* const arrays = CurrentInPlaceArrays();
   return AtBoundary("predicting", [&] {
     CheckDartRounds(rounds.last);
-    if (arrays == nullptr || data == nullptr) return false;
-    bool const is_dart = kind_ == Kind::kDart;
-    auto& prediction = is_dart ? dart_in_place_ : on_device_;
-    ModelView const model = Model();
-    xgboost::MetaInfo const& info = data->Info();
-    auto const device = WorthADevice(&prediction, model, info.num_row_, rounds);
-    auto const rows = device ? MakeArrayRows(*arrays, missing, device->threads) : nullptr;
-    if (rows == nullptr || rows->rows() != info.num_row_ || rows->features() != model.features) return false;
-    if (is_dart && info.base_margin_.Size() != 0) return false;  // a stock dart adds them once for each tree
-    if (!BaseMarginFits(info, model.outputs)) return false;
-    BaseMargins const base = BaseMarginsOf(info, *model_);
-    if (rounds.last == 0) rounds.last = model.rounds;
-    return prediction.PredictMargins(model, *device, *rows, rounds, &base, &out->predictions.HostVector());
+    if (arrays == nullptr) return false;
+    bool const is_predicted = data != nullptr && PredictArrays(*arrays, *data, missing, out, rounds);
+    if (arrays->on_device != nullptr) arrays->on_device->Settle(is_predicted);
+    return is_predicted;
   });
+}
+
+bool Booster::PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, HostCache* out,
+                            RoundRange rounds) const {
+  bool const is_dart = kind_ == Kind::kDart;
+  auto& prediction = is_dart ? dart_in_place_ : on_device_;
+  ModelView const model = Model();
+  xgboost::MetaInfo const& info = data.Info();
+  auto const device = WorthADevice(&prediction, model, info.num_row_, rounds);
+  if (!device) return false;
+  auto const rows = arrays.on_device != nullptr ? arrays.on_device->Rows(missing)
+                                                : MakeArrayRows(arrays, missing, device->threads);
+  if (rows == nullptr || rows->rows() != info.num_row_ || rows->features() != model.features) return false;
+  if (is_dart && info.base_margin_.Size() != 0) return false;  // a stock dart adds them once for each tree
+  if (!BaseMarginFits(info, model.outputs)) return false;
+  BaseMargins const base = BaseMarginsOf(info, *model_);
+  if (rounds.last == 0) rounds.last = model.rounds;
+  return prediction.PredictMargins(model, *device, *rows, rounds, &base, &out->predictions.HostVector());
 }
 
 bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {

@@ -174,21 +174,49 @@ DeviceTable ParseDeviceTable(char const* interfaces) {
   return table;
 }
 
-std::unique_ptr<HeldRows> HoldDeviceRows(char const* interfaces, float missing) {
-  auto rows = CopyDeviceTable(ParseDeviceTable(interfaces), missing);
-  if (rows->has_infinite()) {
-    throw InvalidArgument{"Input data contains `inf` or `nan`"};
-  }
+std::unique_ptr<HeldRows> HoldDeviceRows(DeviceTable const& table, float missing) {
+  HeldDeviceRowsBuilder builder{DeviceOfTable(table), table.rows, table.columns.size()};
+  builder.Append(table, missing);
+  auto rows = builder.Finish();
+  if (rows == nullptr) throw InvalidArgument{"Input data contains `inf` or `nan`"};
+  return rows;
+}
+
+HeldDeviceRowsBuilder::HeldDeviceRowsBuilder(int device, std::uint64_t rows, std::size_t columns)
+    : builder_{MakeDeviceRowsBuilder(device, rows, static_cast<FeatureIndex>(columns))} {}
+
+std::unique_ptr<HeldRows> HeldDeviceRowsBuilder::Finish() {
+  auto rows = builder_->Finish();
+  if (rows->has_infinite()) return nullptr;
   return std::make_unique<HeldDeviceRows>(std::move(rows));
 }
 
 std::string HostTable::text() const { return ArrayText(values.data(), {rows, columns}); }
 
-HostTable BringToHost(char const* interfaces) {
-  auto const rows = CopyDeviceTable(ParseDeviceTable(interfaces), std::numeric_limits<float>::quiet_NaN());
-  HostTable table{Buffer<float>{rows->rows() * rows->features()}, rows->rows(), rows->features()};
-  rows->CopyToHost(0, table.rows, table.values.data());
-  return table;
+HostTable BringToHost(DeviceTable const& table) {
+  HostTable brought{Buffer<float>{table.rows * table.columns.size()}, table.rows, table.columns.size()};
+  CopyDeviceTableToHost(table, brought.values.data());
+  return brought;
+}
+
+ValuesOnDevice::ValuesOnDevice(DeviceTable table)
+    : table_{std::move(table)},
+      device_{DeviceOfTable(table_)},
+      room_{table_.rows * table_.columns.size()},
+      text_{ArrayText(room_.data(), {table_.rows, table_.columns.size()})} {}
+
+std::unique_ptr<RowSource> ValuesOnDevice::Rows(float missing) const {
+  try {
+    auto rows = CopyDeviceTable(table_, missing);
+    if (!rows->has_infinite()) return rows;
+  } catch (OutOfDeviceMemory const&) {  // the host takes them piece by piece
+  }
+  return nullptr;
+}
+
+void ValuesOnDevice::Settle(bool is_predicted) {
+  if (!is_predicted) CopyDeviceTableToHost(table_, room_.data());
+  is_settled_ = true;
 }
 
 HostArray::HostArray(void const* data, std::size_t n, std::size_t bytes) : data_{data} {

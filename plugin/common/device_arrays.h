@@ -19,8 +19,21 @@ namespace xgbgpu::plugin {
 DeviceTable ParseDeviceTable(char const* interfaces);
 
 /// Copies an array on a device into rows that stay there until stock code asks for them.
-/// Throws InvalidArgument (ParseDeviceTable; an infinite value, in XGBoost's words), OutOfDeviceMemory, DeviceError.
-std::unique_ptr<HeldRows> HoldDeviceRows(char const* interfaces, float missing);
+/// Throws InvalidArgument (an infinite value, in XGBoost's words), and as DeviceRowsBuilder (driver/device_rows.h).
+std::unique_ptr<HeldRows> HoldDeviceRows(DeviceTable const& table, float missing);
+
+/// Makes such rows of arrays that come one after the other.
+class HeldDeviceRowsBuilder {
+ public:
+  /// Makes room on the device. Throws OutOfDeviceMemory, DeviceError.
+  HeldDeviceRowsBuilder(int device, std::uint64_t rows, std::size_t columns);
+  void Append(DeviceTable const& table, float missing) { builder_->Append(table, missing); }
+  /// Returns the rows, once; null if a value is infinite.
+  std::unique_ptr<HeldRows> Finish();
+
+ private:
+  std::unique_ptr<DeviceRowsBuilder> builder_;
+};
 
 /// An array of float32 on the host.
 struct HostTable {
@@ -30,8 +43,34 @@ struct HostTable {
 
   std::string text() const;  ///< its array interface
 };
-/// Copies an array on a device, whatever its type. Throws as ParseDeviceTable, DeviceError.
-HostTable BringToHost(char const* interfaces);
+/// Copies an array on a device, whatever its type, to the host. Throws as DeviceRowsBuilder.
+HostTable BringToHost(DeviceTable const& table);
+
+/// Values on a device that are predicted in place. XGBoost is shown room for them on the host, which is filled only if it
+/// has to predict itself.
+class ValuesOnDevice {
+ public:
+  explicit ValuesOnDevice(DeviceTable table);
+  ValuesOnDevice(ValuesOnDevice const&) = delete;
+  ValuesOnDevice& operator=(ValuesOnDevice const&) = delete;
+
+  int device() const { return device_; }
+  /// Returns the array interface of the room on the host.
+  char const* text() const { return text_.c_str(); }
+  /// Returns the values on their device; null if the device has no room, or a value is infinite. Throws as
+  /// DeviceRowsBuilder.
+  std::unique_ptr<RowSource> Rows(float missing) const;
+  /// Whoever predicts says whether it has done so: if not, the room is filled for XGBoost.
+  void Settle(bool is_predicted);
+  bool is_settled() const { return is_settled_; }
+
+ private:
+  DeviceTable table_;
+  int device_;
+  Buffer<float> room_;
+  std::string text_;
+  bool is_settled_{false};
+};
 
 /// An array that stock code reads, in the host's memory.
 class HostArray {

@@ -1,12 +1,16 @@
 /// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses. docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
+#include <xgboost/logging.h>
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "api_call.h"
+#include "batches.h"
 #include "device_arrays.h"
 #include "driver/device_rows.h"
 #include "fail.h"
@@ -30,13 +34,26 @@ bool ReadsArray(Read&& read) {
   return Passes("reading an array on a GPU", read);
 }
 
+/// Holds the values on their device, or on the host if the device has no room for them.
+std::unique_ptr<HeldRows> HoldWhereThereIsRoom(DeviceTable const& table, MatrixConfig const& config) {
+  try {
+    return HoldDeviceRows(table, config.missing);
+  } catch (OutOfDeviceMemory const& error) {
+    LOG(INFO) << "xgboost-gpu: an array on a GPU is held on the host: " << error.what();
+  }
+  HostTable const brought = BringToHost(table);
+  auto rows = HoldRows(InPlaceArrays{brought.text().c_str()}, config.missing, ThreadsOfMatrix(config.nthread));
+  if (rows == nullptr) throw InvalidArgument{"Input data contains `inf` or `nan`"};
+  return rows;
+}
+
 int MakeMatrix(char const* arrays, char const* config, DMatrixHandle* out) {
   MatrixConfig read{};
   std::unique_ptr<HeldRows> rows;
   bool const passes = ReadsArray([&] {
     if (arrays == nullptr || config == nullptr || out == nullptr) throw InvalidArgument{"A pointer is null"};
     read = ReadMatrixConfig(config);
-    rows = HoldDeviceRows(arrays, read.missing);
+    rows = HoldWhereThereIsRoom(ParseDeviceTable(arrays), read);
   });
   if (!passes) return -1;
   DMatrixHandle const made = MakeHeldMatrix(std::move(rows), read.nthread);
@@ -68,33 +85,42 @@ class BatchesOnHost {
 
 int SetBatch(DMatrixHandle proxy, char const* arrays) {
   std::string text;
+  bool stays = false;
   bool const passes = ReadsArray([&] {
     if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
-    text = BatchesOnHost::Instance().Keep(proxy, BringToHost(arrays)).text();
+    Batches* const batches = Batches::Of(proxy);
+    stays = batches != nullptr && batches->NoteDevice(arrays);
+    if (!stays) text = BatchesOnHost::Instance().Keep(proxy, BringToHost(ParseDeviceTable(arrays))).text();
   });
-  return passes ? XGProxyDMatrixSetDataDense(proxy, text.c_str()) : -1;
+  if (!passes) return -1;
+  return stays ? 0 : XGProxyDMatrixSetDataDense(proxy, text.c_str());
 }
 
 /// Predicts, and brings the results to the device of the values, where they stay until this thread's next prediction.
 int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatrixHandle info, bst_ulong const** shape,
             bst_ulong* dimensions, float const** out) {
   thread_local std::unique_ptr<DeviceFloats> results;
-  HostTable values;
-  int device = kHostMemory;
+  std::optional<ValuesOnDevice> values;
   bool const passes = ReadsArray([&] {
     if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
-    device = DeviceOf(ParseDeviceTable(arrays).columns.front().data);
-    values = BringToHost(arrays);
+    values.emplace(ParseDeviceTable(arrays));
   });
   if (!passes) return -1;
-  std::string const text = values.text();
-  if (XGBoosterPredictFromDense(booster, text.c_str(), config, info, shape, dimensions, out) != 0) return -1;
+  InPlaceArrays in_place{values->text()};
+  in_place.on_device = &*values;
+  auto const predict = [&] { return PredictFromDense(in_place, booster, config, info, shape, dimensions, out); };
+  int status = predict();
+  if (status == 0 && !values->is_settled()) {  // by a booster that does not ask us: it read an empty room
+    if (!ReadsArray([&] { values->Settle(false); })) return -1;
+    status = predict();
+  }
+  if (status != 0) return status;
   return Passes("bringing predictions to a GPU",
                 [&] {
                   std::size_t n = 1;
                   for (bst_ulong d = 0; d < *dimensions; ++d) n *= (*shape)[d];
                   results = nullptr;
-                  results = CopyFloatsToDevice(*out, n, device);
+                  results = CopyFloatsToDevice(*out, n, values->device());
                   *out = results->data();
                 })
              ? 0

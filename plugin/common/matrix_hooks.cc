@@ -20,6 +20,7 @@
 #include "driver/host_span.h"
 #include "fail.h"
 #include "held_rows.h"
+#include "hold_batches.h"
 #include "host/held_bins.h"
 #include "host/held_matrix.h"
 #include "host_version.h"
@@ -62,27 +63,6 @@ int HoldOr(InPlaceArrays const& arrays, char const* config, DMatrixHandle* out, 
 /// XGBoost's functions without a number of threads make a matrix with one.
 constexpr int kThreadsOfOldFunctions = 1;
 
-/// Makes a QuantileDMatrix of ours from the only batch of a caller; returns null where it is for stock code to make it,
-/// or to say what is wrong. Throws dmlc::Error as Batches does.
-DMatrixHandle HoldOneBatch(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref) {
-  if (!MayHoldBins(config, ref)) return nullptr;
-  batches->Reset();
-  if (!batches->Next() || batches->arrays() == nullptr) return nullptr;
-  std::shared_ptr<HeldRows const> rows;
-  try {
-    HostSpan span{"hold values"};
-    int const threads = ThreadsOfMatrix(config.nthread);
-    rows = HoldRows(*batches->arrays(), config.missing, threads);
-    if (rows == nullptr || !FitsHeldBins(*rows, *batches->info(), ref.get(), threads)) return nullptr;
-  } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
-    return nullptr;
-  }
-  if (batches->Next()) return nullptr;  // from here on the values of the first are only ours
-  batches->Reset();                     // as XGBoost leaves the caller's iterator
-  return new std::shared_ptr<xgboost::DMatrix>{
-      std::make_shared<HeldBins>(std::move(rows), std::move(*batches->info()), std::move(config), std::move(ref))};
-}
-
 /// stock() is XGBoost's function, which is given `batches`.
 template <typename F>
 int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixHandle ref, DMatrixHandle* out,
@@ -92,7 +72,7 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   if (ref != nullptr) shared = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(ref);
   if (ref != nullptr && shared == nullptr) return stock();
   DMatrixHandle held = nullptr;
-  auto const hold = [&] { held = HoldOneBatch(batches, std::move(*config), std::move(shared)); };
+  auto const hold = [&] { held = HoldBatches(batches, std::move(*config), std::move(shared)); };
   if (!Passes("making a QuantileDMatrix", hold)) return -1;
   if (held == nullptr) return stock();
   *out = held;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "driver/device_rows.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -23,6 +24,7 @@ nlohmann::ordered_json Describe(TrainingFacts const& facts) {
           {"rows", facts.rows},
           {"columns", facts.columns},
           {"dataset_bytes", facts.dataset_bytes},
+          {"array_bytes", cuda ? DeviceRowsBytes(facts.device) : 0},
           {"training_bytes", facts.memory.bytes},
           {"peak_bytes", facts.memory.peak_bytes},
           {"parts", parts}};

@@ -37,7 +37,7 @@ class Feed {
   Feed(HeldRows const& rows, int threads) : rows_{rows} {
     Call(XGProxyDMatrixCreate(&proxy_));
     if (auto const dense = rows.dense()) {
-      values_ = ArrayText(dense->data, TypeOf(dense->type), {rows.rows(), rows.features()});
+      values_ = ArrayText(OnHost(*dense, threads), TypeOf(dense->type), {rows.rows(), rows.features()});
       missing_ = dense->missing;
       return;
     }
@@ -69,6 +69,20 @@ class Feed {
   static int Next(DataIterHandle feed) { return static_cast<Feed*>(feed)->SetBatch() ? 1 : 0; }
 
  private:
+  /// Returns where the values are on the host. Those of a device are float32, and are copied.
+  void const* OnHost(DenseValues const& values, int threads) {
+    if (values.device == kHostMemory) return values.data;
+    FeatureIndex const columns = rows_.features();
+    numbers_ = Buffer<float>{rows_.rows() * columns};
+    rows_.ForEachBatch([&](RowBatch const& batch) {
+      float* const to = numbers_.data() + batch.first_row * columns;
+      constexpr std::size_t kGrain = 1 << 16;
+      ParallelChunks(threads, batch.entries.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) to[i] = batch.entries[i].value;
+      });
+    });
+    return numbers_.data();
+  }
   static char const* TypeOf(ValueType type) {
     switch (type) {
       case ValueType::kInt8:

@@ -267,11 +267,8 @@ def take_frames(library: Library) -> None:
     from xgboost import data as stock
 
     frames = Frames(library)
-    stock_data, stock_info, stock_batch = (
-        stock.dispatch_data_backend,
-        stock.dispatch_meta_backend,
-        stock._proxy_transform,
-    )
+    stock_data, stock_info = stock.dispatch_data_backend, stock.dispatch_meta_backend
+    stock_batch, stock_set = stock._proxy_transform, stock.dispatch_proxy_set_data
     stock_iterator, stock_predict = stock.SingleBatchInternalIter.__init__, Booster.inplace_predict
     predict_arguments = inspect.signature(stock_predict)
 
@@ -293,7 +290,10 @@ def take_frames(library: Library) -> None:
     @functools.wraps(stock_info)
     def dispatch_meta_backend(matrix: Any, data: Any, name: str, dtype: Any = None) -> None:
         frame = frames.find_info(data)
-        stock_info(matrix, data if frame is None else frame.info(), name, dtype)
+        if isinstance(frame, DeviceArray):
+            frame.set_info(matrix, name)
+        else:
+            stock_info(matrix, data if frame is None else frame.info(), name, dtype)
 
     @functools.wraps(stock_batch)
     def proxy_transform(data: Any, feature_names: Any, feature_types: Any, enable_categorical: bool) -> Tuple:
@@ -301,7 +301,15 @@ def take_frames(library: Library) -> None:
         if frame is None:
             return stock_batch(data, feature_names, feature_types, enable_categorical)
         names, types = frame.features(feature_names, feature_types, enable_categorical)
-        return frame.array(enable_categorical), None, names, types
+        values = frame if isinstance(frame, DeviceArray) else frame.array(enable_categorical)
+        return values, None, names, types
+
+    @functools.wraps(stock_set)
+    def dispatch_proxy_set_data(proxy: Any, data: Any, *others: Any, **more: Any) -> None:
+        if isinstance(data, DeviceArray):
+            data.set_batch(proxy)
+        else:
+            stock_set(proxy, data, *others, **more)
 
     @functools.wraps(stock_iterator)
     def make_iterator(self: Any, **arguments: Any) -> None:
@@ -326,5 +334,6 @@ def take_frames(library: Library) -> None:
         return stock_predict(*call.args, **call.kwargs)
 
     stock.dispatch_data_backend, stock.dispatch_meta_backend = dispatch_data_backend, dispatch_meta_backend
-    stock._proxy_transform, stock.SingleBatchInternalIter.__init__ = proxy_transform, make_iterator
+    stock._proxy_transform, stock.dispatch_proxy_set_data = proxy_transform, dispatch_proxy_set_data
+    stock.SingleBatchInternalIter.__init__ = make_iterator
     Booster.inplace_predict = inplace_predict

@@ -99,6 +99,7 @@ class TrainingMemory(TypedDict):
     rows: int  #: rows of its training matrix
     columns: int  #: columns of its training matrix
     dataset_bytes: int  #: bytes of the quantised matrix, which two trainings on one matrix share
+    array_bytes: int  #: bytes of the arrays that the matrices of this process hold on that device; 0 on the host
     training_bytes: int  #: bytes that the training holds beside the quantised matrix
     peak_bytes: int  #: the most that training_bytes has been
     parts: Dict[str, int]  #: training_bytes by what they are for

@@ -63,13 +63,36 @@ class DeviceRows : public RowSource {
   virtual void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const = 0;
 };
 
-/// Copies the table to rows of float32 on the device of its first column. Values equal to `missing`, and NaNs, are
-/// missing.
-///
+/// Copies tables, one after the other, to rows of float32 on a device.
+class DeviceRowsBuilder {
+ public:
+  virtual ~DeviceRowsBuilder() = default;
+  /// Copies the rows of `table` behind those of the tables before. Values equal to `missing`, and NaNs, are missing. The
+  /// table may change once this returns.
+  /// Throws InvalidArgument (the first or last byte of a column's values or bitmap is not in the device's memory; more
+  /// rows or other columns than were announced), DeviceError.
+  virtual void Append(DeviceTable const& table, float missing) = 0;
+  /// Returns the rows, once. Throws InvalidArgument if there are fewer than were announced.
+  virtual std::unique_ptr<DeviceRows> Finish() = 0;
+};
+
 /// Memory  4 bytes a value on the device
-/// Throws  InvalidArgument (the first or last byte of a column's values or bitmap is not in that device's memory),
-///         OutOfDeviceMemory, DeviceError; Unsupported in a build without CUDA
+/// Throws  OutOfDeviceMemory, DeviceError; Unsupported in a build without CUDA
+std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64_t rows, FeatureIndex features);
+
+/// Returns how much memory of the device all DeviceRows of this process hold, in bytes.
+std::size_t DeviceRowsBytes(int device);
+
+/// Returns the device of the table's first column. Throws InvalidArgument if it is in no device's memory.
+int DeviceOfTable(DeviceTable const& table);
+
+/// Copies a table to rows on its own device. Memory and errors are those of a DeviceRowsBuilder.
 std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
+
+/// Copies a table to the host, some rows at a time: to [rows, columns] NaN where a value is missing.
+/// Memory  up to 64 MiB on the device, or eight rows
+/// Throws  as a DeviceRowsBuilder
+void CopyDeviceTableToHost(DeviceTable const& table, float* to);
 
 /// Waits for `stream` (DeviceTable::stream), then copies `bytes` bytes from a device to the host.
 void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to);

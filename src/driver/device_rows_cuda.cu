@@ -1,7 +1,11 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "core/array_source.h"
 #include "core/buffer.h"
@@ -150,28 +154,46 @@ void WaitForWriter(std::uintptr_t stream) {
   CheckCuda(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream)), "waiting for the stream of an array");
 }
 
+/// Bytes of all rows that are held, for each device.
+std::atomic<std::size_t>& BytesHeld(int device) {
+  constexpr int kMostDevices = 1024;
+  static std::array<std::atomic<std::size_t>, kMostDevices> held{};
+  return held[static_cast<std::size_t>(std::min(device, kMostDevices - 1))];
+}
+
 class CopiedRows final : public DeviceRows {
  public:
-  CopiedRows(DeviceTable const& table, float missing, int device)
-      : rows_{table.rows}, features_{static_cast<FeatureIndex>(table.columns.size())}, device_{device} {
+  CopiedRows(int device, std::uint64_t rows, FeatureIndex features)
+      : rows_{rows}, features_{features}, device_{device} {
     DeviceScope const scope{device_};
     values_ = {&arena_, "values", rows_ * features_};
+    BytesHeld(device_) += values_.bytes();
+  }
+  ~CopiedRows() override { BytesHeld(device_) -= values_.bytes(); }
+
+  /// Copies a table behind the `filled` rows that are there.
+  void Append(DeviceTable const& table, float missing, std::uint64_t filled) {
+    CheckTable(table, device_);
+    DeviceScope const scope{device_};
+    WaitForWriter(table.stream);
     auto const columns = Upload(&arena_, "columns", table.columns.data(), table.columns.size());
     Counts counts{0, 0};
     auto const device_counts = Upload(&arena_, "counts", &counts, 1);
     Stream const stream;
     DeviceColumn const& first = table.columns.front();
     bool const by_columns = std::abs(first.stride) == static_cast<std::int64_t>(BytesOf(first.type)) && features_ > 1;
-    std::uint64_t const tiles = (rows_ + kTile - 1) / kTile * ((features_ + std::uint64_t{kTile} - 1) / kTile);
+    std::uint64_t const tiles = (table.rows + kTile - 1) / kTile * ((features_ + std::uint64_t{kTile} - 1) / kTile);
     unsigned const blocks = cuda::Blocks(tiles, 1, CurrentDeviceLimits(), 8);
-    CopyTableKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(columns.data(), rows_, features_, by_columns,
-                                                                    missing, values_.data(), device_counts.data());
+    CopyTableKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(columns.data(), table.rows, features_, by_columns,
+                                                                    missing, values_.data() + filled * features_,
+                                                                    device_counts.data());
     CheckCuda(cudaGetLastError(), "copying an array on the device");
     xgbgpu::CopyToHost(&counts, device_counts.data(), 1, stream, "copying an array on the device");
     stream.Wait("copying an array on the device");
-    present_ = counts.present;
-    has_infinite_ = counts.infinite != 0;
+    present_ += counts.present;
+    has_infinite_ = has_infinite_ || counts.infinite != 0;
   }
+
   std::uint64_t rows() const override { return rows_; }
   FeatureIndex features() const override { return features_; }
   std::uint64_t present() const override { return present_; }
@@ -211,6 +233,33 @@ class CopiedRows final : public DeviceRows {
   DeviceBuffer<float> values_;
 };
 
+class RowsBuilder final : public DeviceRowsBuilder {
+ public:
+  RowsBuilder(int device, std::uint64_t rows, FeatureIndex features)
+      : rows_{std::make_unique<CopiedRows>(device, rows, features)} {}
+
+  void Append(DeviceTable const& table, float missing) override {
+    bool const fits = table.columns.size() == rows_->features() && table.rows <= rows_->rows() - filled_;
+    if (!fits) {
+      Throw<InvalidArgument>("A table on a GPU has ", table.rows, " rows and ", table.columns.size(),
+                             " columns; allowed here: up to ", rows_->rows() - filled_, " rows, and ",
+                             rows_->features(), " columns");
+    }
+    rows_->Append(table, missing, filled_);
+    filled_ += table.rows;
+  }
+  std::unique_ptr<DeviceRows> Finish() override {
+    if (filled_ != rows_->rows()) {
+      Throw<InvalidArgument>("Tables on a GPU have ", filled_, " rows together; ", rows_->rows(), " were announced");
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  std::unique_ptr<CopiedRows> rows_;
+  std::uint64_t filled_{0};
+};
+
 class CopiedFloats final : public DeviceFloats {
  public:
   CopiedFloats(float const* from, std::size_t n, int device) {
@@ -228,12 +277,39 @@ class CopiedFloats final : public DeviceFloats {
 
 int DeviceOf(void const* address) { return OrdinalOf(address); }
 
-std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing) {
+std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64_t rows, FeatureIndex features) {
+  return std::make_unique<RowsBuilder>(device, rows, features);
+}
+
+std::size_t DeviceRowsBytes(int device) { return device < 0 ? 0 : BytesHeld(device).load(); }
+
+int DeviceOfTable(DeviceTable const& table) {
   int const device = OrdinalOf(table.columns.front().data);
-  CheckTable(table, std::max(device, 0));
-  DeviceScope const scope{device};
-  WaitForWriter(table.stream);
-  return std::make_unique<CopiedRows>(table, missing, device);
+  if (device == kHostMemory) CheckTable(table, 0);  // throws
+  return device;
+}
+
+std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing) {
+  RowsBuilder builder{DeviceOfTable(table), table.rows, static_cast<FeatureIndex>(table.columns.size())};
+  builder.Append(table, missing);
+  return builder.Finish();
+}
+
+void CopyDeviceTableToHost(DeviceTable const& table, float* to) {
+  constexpr std::uint64_t kValues = 1 << 24, kRowsOfAByte = 8;  // bits of a mask begin with a byte
+  std::uint64_t const columns = table.columns.size();
+  std::uint64_t const most = std::max<std::uint64_t>(1, kValues / columns / kRowsOfAByte) * kRowsOfAByte;
+  CheckTable(table, DeviceOfTable(table));
+  for (std::uint64_t first = 0; first < table.rows; first += most) {
+    DeviceTable part = table;
+    part.rows = std::min(most, table.rows - first);
+    for (DeviceColumn& column : part.columns) {
+      column.data = AddressAt(column.data, column.stride * static_cast<std::int64_t>(first));
+      if (column.valid != nullptr) column.valid += first / kRowsOfAByte;
+    }
+    auto const rows = CopyDeviceTable(part, std::numeric_limits<float>::quiet_NaN());
+    rows->CopyToHost(0, part.rows, to + first * columns);
+  }
 }
 
 void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to) {

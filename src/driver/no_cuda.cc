@@ -64,7 +64,11 @@ namespace {
 }  // namespace
 
 int DeviceOf(void const* address) { return IsDeviceMemory(address) ? 0 : kHostMemory; }
+std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int, std::uint64_t, FeatureIndex) { ThrowNoArrays(); }
+std::size_t DeviceRowsBytes(int) { return 0; }
+int DeviceOfTable(DeviceTable const&) { ThrowNoArrays(); }
 std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const&, float) { ThrowNoArrays(); }
+void CopyDeviceTableToHost(DeviceTable const&, float*) { ThrowNoArrays(); }
 void CopyFromDevice(void const*, std::size_t, std::uintptr_t, void*) { ThrowNoArrays(); }
 std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const*, std::size_t, int) { ThrowNoArrays(); }
 

@@ -2,12 +2,16 @@
 
 import ctypes
 import json
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 import xgboost as xgb
+import xgboost_gpu
 from support import BACKEND, assert_same_trees, make_data, train
+from xgboost_gpu._device_arrays import interface_of_capsule, is_device_array
 
 X, Y = make_data(900, 7, missing=0.1)
 WEIGHTS = np.random.default_rng(1).integers(1, 5, size=900).astype(np.float32)
@@ -100,28 +104,147 @@ def test_predictions_come_back_to_the_device(cupy: Any) -> None:
     assert np.array_equal(margins.get(), booster.predict(xgb.DMatrix(X), output_margin=True))
 
 
-def test_quantile_matrices_and_iterators(cupy: Any) -> None:
+class Parts(xgb.DataIter):
+    """Three batches of 300 rows, as `where` makes them."""
+
+    def __init__(self, where: Any, fails_at: int = -1) -> None:
+        self.where, self.fails_at, self.at = where, fails_at, 0
+        super().__init__()
+
+    def next(self, input_data: Any) -> int:
+        if self.at == self.fails_at:
+            raise ValueError("a batch is damaged")
+        if self.at == 3:
+            return 0
+        part = slice(self.at * 300, self.at * 300 + 300)
+        input_data(data=self.where(X[part]), label=self.where(Y[part]), weight=self.where(WEIGHTS[part]))
+        self.at += 1
+        return 1
+
+    def reset(self) -> None:
+        self.at = 0
+
+
+def test_a_quantile_matrix_of_an_array_on_a_device(cupy: Any) -> None:
     on_device = cupy.asarray(X)
     expected = train(xgb.QuantileDMatrix(X, Y), 4)
-    assert_same_trees(train(xgb.QuantileDMatrix(on_device, cupy.asarray(Y)), 4), expected)
+    data = xgb.QuantileDMatrix(on_device, cupy.asarray(Y))
+    assert_same_trees(train(data, 4), expected)
+    assert np.array_equal(expected.predict(data), expected.predict(xgb.DMatrix(X)))
+    with_ref = xgb.QuantileDMatrix(on_device[:100], cupy.asarray(Y[:100]), ref=data)
+    assert np.array_equal(expected.predict(with_ref), expected.predict(xgb.DMatrix(X[:100])))
 
-    class Parts(xgb.DataIter):
-        def __init__(self, where: Any) -> None:
-            self.where, self.at = where, 0
-            super().__init__()
 
-        def next(self, input_data: Any) -> int:
-            if self.at == 3:
-                return 0
-            part = slice(self.at * 300, self.at * 300 + 300)
-            input_data(data=self.where(X[part]), label=self.where(Y[part]))
-            self.at += 1
-            return 1
+def test_a_quantile_matrix_of_batches_on_a_device_has_exact_cuts(cupy: Any) -> None:
+    expected = xgb.DMatrix(X, Y, weight=WEIGHTS)
+    data = xgb.QuantileDMatrix(Parts(cupy.asarray))
+    assert (data.num_row(), data.num_col(), data.num_nonmissing()) == (900, 7, expected.num_nonmissing())
+    assert np.array_equal(data.get_label(), Y) and np.array_equal(data.get_weight(), WEIGHTS)
+    assert_same_trees(train(data, 4), train(expected, 4))
+    assert_same_trees(train(data, 4, gpu_backend="host"), train(expected, 4, gpu_backend="host"))
 
-        def reset(self) -> None:
-            self.at = 0
 
-    assert_same_trees(train(xgb.QuantileDMatrix(Parts(cupy.asarray)), 4), train(xgb.QuantileDMatrix(Parts(np.asarray)), 4))
+def test_stock_methods_bin_batches_on_a_device(cupy: Any) -> None:
+    expected = train(xgb.QuantileDMatrix(X, Y, weight=WEIGHTS), 4, tree_method="hist", gpu_backend=None)
+    data = xgb.QuantileDMatrix(Parts(cupy.asarray))
+    assert_same_trees(train(data, 4, tree_method="hist", gpu_backend=None), expected)
+
+
+def test_batches_of_both_kinds_are_for_stock(cupy: Any) -> None:
+    places = [cupy.asarray] * 3 + [np.asarray] * 6  # data, label and weight of each batch
+    mixed = Parts(lambda part: places[mixed.at * 3](part))
+    assert_same_trees(train(xgb.QuantileDMatrix(mixed), 4), train(xgb.QuantileDMatrix(Parts(np.asarray)), 4))
+
+
+@pytest.mark.parametrize("fails_at", [0, 1, 2, 3])
+def test_an_iterator_on_a_device_that_fails(cupy: Any, fails_at: int) -> None:
+    with pytest.raises(ValueError, match="a batch is damaged"):
+        xgb.QuantileDMatrix(Parts(cupy.asarray, fails_at))
+
+
+def test_external_memory_of_batches_on_a_device(cupy: Any, tmp_path: Any) -> None:
+    def paged(where: Any) -> xgb.DMatrix:
+        batches = Parts(where)
+        batches.cache_prefix = str(tmp_path / where.__module__)
+        return xgb.DMatrix(batches)
+
+    assert_same_trees(train(paged(cupy.asarray), 4), train(paged(np.asarray), 4))
+
+
+def test_memory_of_arrays_is_told(cupy: Any) -> None:
+    booster, x = None, cupy.asarray(np.tile(X, (10, 1)))
+    before = xgboost_gpu.memory_report()
+    base = before[0]["array_bytes"] if before else 0
+    data = xgb.DMatrix(x, np.tile(Y, 10))
+    booster = train(data, 1)
+    assert [told["array_bytes"] - base for told in xgboost_gpu.memory_report()][-1] == x.nbytes
+    del booster, data
+
+
+FULL_DEVICE = """
+import cupy, numpy as np, sys, xgboost as xgb, xgboost_gpu
+x = cupy.arange(8_000_000, dtype=cupy.float32).reshape(-1, 20) % 977
+y = (x[:, 0] > 400).astype(cupy.float32)
+small = xgb.DMatrix(x[:1000], y[:1000])
+xgb.train({"tree_method": "gpu_hist", "gpu_backend": "cuda"}, small, 1)  # contexts and kernels are there
+free = cupy.cuda.runtime.memGetInfo()[0]
+taken = cupy.cuda.runtime.malloc(free - (24 << 20))
+with xgb.config_context(verbosity=2):
+    data = (xgb.DMatrix if sys.argv[1] == "DMatrix" else xgb.QuantileDMatrix)(x, y)
+cupy.cuda.runtime.free(taken)
+booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "cuda"}, data, 3)
+expected = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "cuda"}, xgb.DMatrix(x.get(), y.get()), 3)
+assert booster.save_raw("json") == expected.save_raw("json")
+print("same model")
+"""
+
+
+@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
+def test_a_device_without_room_for_the_copy(cupy: Any, kind: str) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL_DEVICE, kind], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "same model" in done.stdout, done.stdout + done.stderr
+
+
+class OnlyByDlpack:
+    """What hands itself over by DLPack alone."""
+
+    def __init__(self, array: Any) -> None:
+        self._array, self.shape = array, array.shape
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        return self._array.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int32", "uint8"])
+def test_arrays_by_dlpack(cupy: Any, kind: str) -> None:
+    x = np.nan_to_num(X * 10).astype(kind)
+    expected = train(xgb.DMatrix(x, Y, weight=WEIGHTS), 4)
+    rows = OnlyByDlpack(cupy.asfortranarray(cupy.asarray(x)))
+    data = xgb.DMatrix(rows, OnlyByDlpack(cupy.asarray(Y)), weight=OnlyByDlpack(cupy.asarray(WEIGHTS)))
+    assert_same_trees(train(data, 4), expected)
+    quantile = xgb.QuantileDMatrix(rows, OnlyByDlpack(cupy.asarray(Y)), weight=OnlyByDlpack(cupy.asarray(WEIGHTS)))
+    assert_same_trees(train(quantile, 4), expected)
+    assert np.array_equal(expected.inplace_predict(rows).get(), expected.predict(xgb.DMatrix(x)))
+
+
+@pytest.mark.parametrize("settings", [{}, {"booster": "dart"}, {"booster": "gblinear"}, {"tree_method": "hist"}])
+@pytest.mark.parametrize("rows", [5, 200_000])
+def test_predictions_in_place_of_few_and_many_rows(cupy: Any, settings: dict, rows: int) -> None:
+    """Few are predicted on the host, many on the device; other boosters never ask for the values where they are."""
+    x = np.nan_to_num(np.tile(X, (rows // 900 + 1, 1))[:rows], nan=-1.0)
+    booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": BACKEND, **settings}, xgb.DMatrix(x[:900], np.resize(Y, x[:900].shape[0])), 30)
+    expected = booster.inplace_predict(x, missing=-1.0)
+    for _ in range(3):  # the device has the model once it has turned enough rows away
+        assert np.array_equal(booster.inplace_predict(cupy.asarray(x), missing=-1.0).get(), expected)
+
+
+def test_infinite_values_are_predicted_in_place(cupy: Any) -> None:
+    booster = train(xgb.DMatrix(X, Y), 30)
+    x = np.tile(np.where(np.isnan(X), np.inf, X), (300, 1))
+    assert np.array_equal(booster.inplace_predict(cupy.asarray(x)).get(), booster.inplace_predict(x))
 
 
 def test_columns_with_masks(cupy: Any) -> None:
@@ -161,8 +284,10 @@ def test_arrays_of_other_packages(cupy: Any, package: str) -> None:
     data = xgb.DMatrix(make(X), label=make(Y), weight=make(WEIGHTS))
     expected = train(xgb.DMatrix(X, Y, weight=WEIGHTS), 4)
     assert_same_trees(train(data, 4), expected)
-    assert np.array_equal(expected.inplace_predict(make(X)), expected.predict(xgb.DMatrix(X)))
-    assert xgb.QuantileDMatrix(make(X), make(Y)).num_nonmissing() == data.num_nonmissing()
+    assert np.array_equal(expected.inplace_predict(make(X)).get(), expected.predict(xgb.DMatrix(X)))
+    quantile = xgb.QuantileDMatrix(make(X), make(Y), weight=make(WEIGHTS))
+    assert quantile.num_nonmissing() == data.num_nonmissing()
+    assert_same_trees(train(quantile, 4), expected)
 
 
 class StandIn:
@@ -188,3 +313,24 @@ def test_an_array_that_leaves_its_memory(cupy: Any) -> None:
 def test_infinite_values_on_a_device(cupy: Any) -> None:
     with pytest.raises(xgb.core.XGBoostError, match="Input data contains `inf` or `nan`"):
         xgb.DMatrix(cupy.asarray(np.where(np.isnan(X), np.inf, X)))
+
+
+@pytest.mark.parametrize("array", [X, X[::2, ::-1], X.astype(np.float64).T, np.arange(12, dtype=np.int16), X[:0]])
+def test_what_a_capsule_describes(array: np.ndarray) -> None:
+    capsule = array.__dlpack__()
+    told = interface_of_capsule(capsule)
+    expected = array.__array_interface__
+    assert told["shape"] == expected["shape"] and told["typestr"] == expected["typestr"]
+    if array.size != 0:
+        assert told["data"][0] == expected["data"][0]
+        assert told["strides"] in (None, array.strides)
+        assert told["strides"] is not None or array.flags.c_contiguous
+
+
+def test_types_that_dlpack_knows_and_we_do_not() -> None:
+    with pytest.raises(TypeError, match=r"DLPack's type \(5, 64, 1\); allowed: integers, floats and bool"):
+        interface_of_capsule(np.ones((2, 2), np.complex64).__dlpack__())
+
+
+def test_arrays_of_the_host_are_no_arrays_on_a_device() -> None:
+    assert not is_device_array(X)

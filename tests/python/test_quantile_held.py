@@ -7,6 +7,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
@@ -327,11 +328,36 @@ class Counting(Batches):
         super().reset()
 
 
-def test_an_iterator_of_one_batch_is_read_once() -> None:
+def test_an_iterator_of_one_batch_is_asked_for_it_twice() -> None:
     batches = Counting(X, Y, [])
     quantile = xgb.QuantileDMatrix(batches)
-    assert batches.asked == 2 and batches.at == 0
+    assert batches.asked == 3 and batches.at == 0
     assert raw(train(quantile)) == raw(train(xgb.DMatrix(X, Y)))
+
+
+class FailsAfterABatch(Batches):
+    def next(self, input_data: Callable) -> int:
+        if self.at == 1:
+            raise ValueError("the second file is damaged")
+        return super().next(input_data)
+
+
+def test_an_iterator_that_fails_after_a_batch_leaves_no_matrix_behind() -> None:
+    x = np.ones((200_000, 20), np.float32)  # 16 MB
+
+    def resident() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    def fail() -> None:
+        with pytest.raises(ValueError, match="the second file is damaged"):
+            xgb.QuantileDMatrix(FailsAfterABatch(x, None, [100_000]))
+
+    fail()
+    before = resident()
+    for _ in range(10):
+        fail()
+    assert resident() - before < x.nbytes  # ten matrices of the first batch would be 80 MB
 
 
 def test_several_batches_have_the_bins_of_stock() -> None:

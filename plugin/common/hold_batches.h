@@ -1,0 +1,25 @@
+/// Makes a QuantileDMatrix of ours from the batches of a caller.
+#ifndef XGBGPU_PLUGIN_HOLD_BATCHES_H_
+#define XGBGPU_PLUGIN_HOLD_BATCHES_H_
+
+#include <xgboost/c_api.h>
+#include <xgboost/data.h>
+
+#include <memory>
+
+#include "batches.h"
+#include "host/held_bins.h"
+
+namespace xgbgpu::plugin {
+
+/// Goes through the batches twice: to count them, and to copy them. Returns a HeldBins of one batch on the host, or of
+/// all batches on a GPU, where their values stay; null where XGBoost makes the matrix or says what is wrong: of several
+/// batches on the host, without room on the device, or if MayHoldBins or FitsHeldBins say so.
+///
+/// ref      whose bins the matrix shares; or null
+/// Throws   dmlc::Error as Batches does; InvalidArgument as DeviceRowsBuilder does
+DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_HOLD_BATCHES_H_
