@@ -336,9 +336,13 @@ std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, i
   auto const array = ParseArray(arrays.values, 2);
   if (!array || array->data == nullptr || array->shape[0] == 0 || array->shape[1] == 0) return nullptr;
   if (array->shape[1] > std::numeric_limits<std::int32_t>::max()) return nullptr;
-  std::int64_t bytes = 0;  // of a copy; with strides of 0 a shape may be of any size
-  if (__builtin_mul_overflow(array->shape[0], array->shape[1], &bytes)) return nullptr;
-  if (__builtin_mul_overflow(bytes, std::int64_t{sizeof(float)}, &bytes)) return nullptr;
+  std::int64_t bytes = 0;  // of XGBoost's page; with strides of 0 a shape may be of any size
+  bool const is_too_large = __builtin_mul_overflow(array->shape[0], array->shape[1], &bytes) ||
+                            __builtin_mul_overflow(bytes, std::int64_t{sizeof(Entry)}, &bytes);
+  if (is_too_large) {  // XGBoost asks for the memory, which some systems promise
+    Throw<InvalidArgument>("An array has ", array->shape[0], " rows and ", array->shape[1],
+                           " columns, whose values take 2^63 bytes or more; allowed: what fits in memory");
+  }
   std::unique_ptr<HeldRows> held;
   WithType(array->type, [&](auto type) { held = HoldArray<decltype(type)>(*array, missing, threads); });
   return held;

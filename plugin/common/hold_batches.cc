@@ -53,6 +53,8 @@ Taken TakeFromHost(Batches* batches, BinsConfig const& config) {
   try {
     HostSpan span{"hold values"};
     taken.rows = HoldRows(*batches->arrays(), config.missing, ThreadsOfMatrix(config.nthread));
+  } catch (InvalidArgument const&) {
+    throw;
   } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
   }
   if (taken.rows != nullptr) taken.info = std::move(*batches->info());

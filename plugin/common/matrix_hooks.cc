@@ -25,6 +25,7 @@
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
+#include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -39,6 +40,9 @@ int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandl
   try {
     HostSpan span{"hold values"};
     rows = HoldRows(arrays, missing, ThreadsOfMatrix(nthread));
+  } catch (InvalidArgument const& error) {
+    Fail(error.what());
+    return -1;
   } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
   }
   if (rows == nullptr) return stock();

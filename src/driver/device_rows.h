@@ -90,7 +90,7 @@ int DeviceOfTable(DeviceTable const& table);
 std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
 
 /// Copies a table to the host, some rows at a time: to [rows, columns] NaN where a value is missing.
-/// Memory  up to 64 MiB on the device, or eight rows
+/// Memory  up to 8 MiB on the device, or eight rows
 /// Throws  as a DeviceRowsBuilder
 void CopyDeviceTableToHost(DeviceTable const& table, float* to);
 

@@ -296,7 +296,7 @@ std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float miss
 }
 
 void CopyDeviceTableToHost(DeviceTable const& table, float* to) {
-  constexpr std::uint64_t kValues = 1 << 24, kRowsOfAByte = 8;  // bits of a mask begin with a byte
+  constexpr std::uint64_t kValues = 1 << 21, kRowsOfAByte = 8;  // bits of a mask begin with a byte
   std::uint64_t const columns = table.columns.size();
   std::uint64_t const most = std::max<std::uint64_t>(1, kValues / columns / kRowsOfAByte) * kRowsOfAByte;
   CheckTable(table, DeviceOfTable(table));

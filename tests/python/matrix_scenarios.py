@@ -131,8 +131,6 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "interface of version '3'": lambda: of_interface(version="3"),
     "interface between addresses": lambda: of_interface(data=[FULL.ctypes.data + 1, True], shape=[299, 6]),
     "interface of another array's end": lambda: of_interface(data=[FULL.ctypes.data + 4, True], shape=[299, 6]),
-    "interface of 2^64 values": lambda: of_interface(shape=[2**62, 4], strides=[0, 0]),
-    "interface of 2^64 bytes": lambda: of_interface(shape=[2**60, 4], strides=[0, 0]),
     "interface of few strides": lambda: of_interface(strides=[4]),
     "interface of a type of one letter": lambda: of_interface(typestr="f"),
     "interface of objects": lambda: of_interface(typestr="|O"),

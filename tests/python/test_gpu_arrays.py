@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 import xgboost as xgb
 import xgboost_gpu
-from support import BACKEND, assert_same_trees, make_data, train
+from support import BACKEND, assert_same_trees, make_data, params, train
 from xgboost_gpu._device_arrays import interface_of_capsule, is_device_array
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 X, Y = make_data(900, 7, missing=0.1)
 WEIGHTS = np.random.default_rng(1).integers(1, 5, size=900).astype(np.float32)
 
@@ -145,9 +147,9 @@ def test_a_quantile_matrix_of_batches_on_a_device_has_exact_cuts(cupy: Any) -> N
 
 
 def test_stock_methods_bin_batches_on_a_device(cupy: Any) -> None:
-    expected = train(xgb.QuantileDMatrix(X, Y, weight=WEIGHTS), 4, tree_method="hist", gpu_backend=None)
+    expected = xgb.train({"tree_method": "hist"}, xgb.QuantileDMatrix(X, Y, weight=WEIGHTS), 4)
     data = xgb.QuantileDMatrix(Parts(cupy.asarray))
-    assert_same_trees(train(data, 4, tree_method="hist", gpu_backend=None), expected)
+    assert_same_trees(xgb.train({"tree_method": "hist"}, data, 4), expected)
 
 
 def test_batches_of_both_kinds_are_for_stock(cupy: Any) -> None:
@@ -172,13 +174,14 @@ def test_external_memory_of_batches_on_a_device(cupy: Any, tmp_path: Any) -> Non
 
 
 def test_memory_of_arrays_is_told(cupy: Any) -> None:
-    booster, x = None, cupy.asarray(np.tile(X, (10, 1)))
-    before = xgboost_gpu.memory_report()
-    base = before[0]["array_bytes"] if before else 0
-    data = xgb.DMatrix(x, np.tile(Y, 10))
-    booster = train(data, 1)
-    assert [told["array_bytes"] - base for told in xgboost_gpu.memory_report()][-1] == x.nbytes
-    del booster, data
+    def bytes_of_arrays(booster: xgb.Booster, data: xgb.DMatrix) -> int:
+        booster.update(data, 0)
+        return xgboost_gpu.memory_report()[-1]["array_bytes"]
+
+    expected = xgb.DMatrix(X, Y)
+    before = bytes_of_arrays(xgb.Booster(params(), [expected]), expected)
+    data = xgb.DMatrix(cupy.asarray(X), Y)
+    assert bytes_of_arrays(xgb.Booster(params(), [data]), data) == before + X.nbytes
 
 
 FULL_DEVICE = """
@@ -201,7 +204,7 @@ print("same model")
 
 @pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
 def test_a_device_without_room_for_the_copy(cupy: Any, kind: str) -> None:
-    done = subprocess.run([sys.executable, "-c", FULL_DEVICE, kind], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", FULL_DEVICE, kind], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 0 and "same model" in done.stdout, done.stdout + done.stderr
 
 
@@ -230,12 +233,12 @@ def test_arrays_by_dlpack(cupy: Any, kind: str) -> None:
     assert np.array_equal(expected.inplace_predict(rows).get(), expected.predict(xgb.DMatrix(x)))
 
 
-@pytest.mark.parametrize("settings", [{}, {"booster": "dart"}, {"booster": "gblinear"}, {"tree_method": "hist"}])
+@pytest.mark.parametrize("settings", [params(), params(booster="dart"), {"booster": "gblinear"}, {"tree_method": "hist"}])
 @pytest.mark.parametrize("rows", [5, 200_000])
 def test_predictions_in_place_of_few_and_many_rows(cupy: Any, settings: dict, rows: int) -> None:
     """Few are predicted on the host, many on the device; other boosters never ask for the values where they are."""
     x = np.nan_to_num(np.tile(X, (rows // 900 + 1, 1))[:rows], nan=-1.0)
-    booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": BACKEND, **settings}, xgb.DMatrix(x[:900], np.resize(Y, x[:900].shape[0])), 30)
+    booster = xgb.train(settings, xgb.DMatrix(X, Y), 30)
     expected = booster.inplace_predict(x, missing=-1.0)
     for _ in range(3):  # the device has the model once it has turned enough rows away
         assert np.array_equal(booster.inplace_predict(cupy.asarray(x), missing=-1.0).get(), expected)

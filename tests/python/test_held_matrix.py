@@ -203,6 +203,13 @@ def test_interfaces_that_are_none_are_errors(members: dict) -> None:
         made_by_the_c_function(X, **members)
 
 
+@pytest.mark.parametrize("rows, columns", [(2**40, 2**24), (2**62, 4), (2**58, 4)])
+def test_a_shape_that_no_memory_has_is_refused_before_memory_is_asked_for(rows: int, columns: int) -> None:
+    """XGBoost asks for it, and systems that promise all that they are asked for end the process later."""
+    with pytest.raises(xgb.core.XGBoostError, match=f"An array has {rows} rows and {columns} columns, .* 2.63 bytes"):
+        made_by_the_c_function(X, shape=[rows, columns], strides=[0, 0])
+
+
 @pytest.mark.parametrize("config", [{}, {"missing": "x"}, {"missing": 1.5, "nthread": "two"}, []])
 def test_configurations_that_are_none_are_errors(config: Any) -> None:
     with pytest.raises(xgb.core.XGBoostError):
