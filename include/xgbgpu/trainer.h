@@ -56,6 +56,12 @@ class Dataset {
   /// (XGBoost's QuantileDMatrix read through its public interface).
   static std::shared_ptr<Dataset const> FromBinEdges(RowSource const& source, int threads, Place place = {});
 
+  /// With the cuts of other data, as a QuantileDMatrix that is made with `ref` has them. They are fitted to the rows:
+  /// quantile/fit_cuts.h. The rows are read twice more than by Build.
+  /// Throws  as Build; InvalidArgument (other columns than those of the cuts)
+  static std::shared_ptr<Dataset const> BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,
+                                                      Place place = {});
+
   /// Every column sorted, for exact trees (tree_method gpu_exact): there are no bins, every value is a threshold's
   /// neighbour. The columns lie on the host; a trainer on a device copies them there.
   ///

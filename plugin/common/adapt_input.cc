@@ -40,6 +40,11 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     CheckExactData(data);
     return Dataset::BuildSorted(rows, threads, place);
   }
+  HeldBins const* const held = AsHeldBins(data);
+  if (held != nullptr && held->ref() != nullptr) {
+    auto const get = [](DatasetRequest const& request) { return DatasetCache::Instance().Get(request); };
+    return Dataset::BuildWithCuts(rows, WithRequest(held->ref(), max_bin, threads, place, get)->cuts(), threads, place);
+  }
   if (!HasBinsOnly(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
   return Dataset::FromBinEdges(rows, threads, place);
 }

@@ -9,9 +9,12 @@
 #include <memory>
 #include <vector>
 
+#include "api_call.h"
 #include "driver/base_margins.h"
 #include "driver/dataset_cache.h"
+#include "host/held_bins.h"
 #include "host/host.h"
+#include "host/matrix_rows.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
 #include "xgbgpu/span.h"
@@ -19,11 +22,13 @@
 
 namespace xgbgpu::plugin {
 
-/// Bins `data`, or sorts its columns if max_bin is kNoBins: a DMatrix, and a QuantileDMatrix that holds values, by exact
-/// quantiles (pages of external memory are read one by one, twice), one that has only bins by these, for which max_bin
-/// and weights play no part. They will lie in `place`. Throws Unsupported for sorted columns of a QuantileDMatrix or of external memory, as
-/// stock `exact` does.
-std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
+/// Calls use(request) with what is asked of the quantised data of `data`: bins, or sorted columns if max_bin is kNoBins.
+/// A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles (pages of external memory are read
+/// one by one, twice) or by the cuts of the matrix whose bins it shares; one that has only bins by these, for which
+/// max_bin and weights play no part. They will lie in `place`. Making them throws Unsupported for sorted columns of a
+/// QuantileDMatrix or of external memory, as stock `exact` does.
+template <typename F>
+decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place, F&& use);
 
 /// Where each group of rows that shares one weight begins, and the end of the last; empty if weights are the rows' own.
 Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info);
@@ -53,6 +58,25 @@ bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
 
 /// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
+
+/// Makes what WithRequest asks for.
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
+
+template <typename F>
+decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place,
+                           F&& use) {
+  xgboost::MetaInfo const& info = data->Info();
+  auto const categorical = CategoricalFeatures(info);
+  return use(DatasetRequest{DataKey{data},
+                            KnownEpoch(),
+                            max_bin,
+                            HasBinsOnly(*data),
+                            info.weights_.ConstHostVector(),
+                            WeightGroups(info),
+                            categorical,
+                            place,
+                            [&] { return MakeDataset(data.get(), max_bin, threads, place); }});
+}
 
 }  // namespace xgbgpu::plugin
 

@@ -164,19 +164,10 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
   Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
   int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);
   int const threads = ctx_->Threads();
-  xgboost::MetaInfo const& info = data->Info();
-  auto const categorical = CategoricalFeatures(info);
-  DatasetRequest const request{DataKey{data},
-                               KnownEpoch(),
-                               max_bin,
-                               HasBinsOnly(*data),
-                               info.weights_.ConstHostVector(),
-                               WeightGroups(info),
-                               categorical,
-                               place,
-                               [&] { return MakeDataset(data.get(), max_bin, threads, place); }};
-  Training& training = trainers_.Get(request, threads, [&] {
-    if (max_bin != kNoBins) ReportMaxBin(data.get(), config_.tree().max_bin);
+  Training& training = WithRequest(data, max_bin, threads, place, [&](DatasetRequest const& request) -> Training& {
+    return trainers_.Get(request, threads, [&] {
+      if (max_bin != kNoBins) ReportMaxBin(data.get(), config_.tree().max_bin);
+    });
   });
   Trace(training.trainer.get());
   return training;

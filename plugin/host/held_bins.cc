@@ -221,17 +221,12 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
     cuts_of_.weights = info_.weights_.ConstHostVector();
     cuts_of_.groups = info_.group_ptr_;
   } else {
-    HeldBins* const held = AsHeldBins(ref_.get());
+    HeldBins const* const held = AsHeldBins(ref_.get());
     bins_ = held->bins();
     // Matrices may be made one after the other, each with the bins of the one before. If each kept the one before, none
     // would be freed before the last.
     if (auto first = held->ref()) ref_ = std::move(first);
   }
-}
-
-std::shared_ptr<xgboost::DMatrix> HeldBins::ref() {
-  std::lock_guard<std::mutex> const lock{mutex_};
-  return ref_;
 }
 
 xgboost::DMatrix* HeldBins::Twin(char const* who) {
@@ -257,7 +252,8 @@ xgboost::DMatrix* HeldBins::Twin(char const* who) {
       std::string text;
       xgboost::Json::Dump(json, &text);
       DMatrixHandle made = nullptr;
-      Call(kMake(&feed, feed.proxy(), ref_ == nullptr ? nullptr : &ref_, Feed::Reset, Feed::Next, text.c_str(), &made));
+      auto ref = ref_;
+      Call(kMake(&feed, feed.proxy(), ref == nullptr ? nullptr : &ref, Feed::Reset, Feed::Next, text.c_str(), &made));
       twin_ = *static_cast<std::shared_ptr<xgboost::DMatrix>*>(made);
       XGDMatrixFree(made);
     });
@@ -265,7 +261,6 @@ xgboost::DMatrix* HeldBins::Twin(char const* who) {
   twin_->Info().weights_.HostVector() = {};
   twin_->Info().group_ptr_ = {};
   cuts_of_ = {};
-  ref_ = nullptr;
   return twin_.get();
 }
 

@@ -37,14 +37,16 @@ BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 /// the first page is asked for. The values stay: our methods go on with them.
 class HeldBins final : public xgboost::DMatrix {
  public:
-  /// `info`: labels, weights and all else that is no value, with the number of rows and columns. ref: whose cuts a twin
-  /// has; or null.
+  /// `info`: labels, weights and all else that is no value, with the number of rows and columns. ref: whose bins it
+  /// shares; or null.
   HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
 
   std::shared_ptr<HeldRows const> const& rows() const { return rows_; }
   /// The parameter with which the matrix was made.
   int max_bin() const { return config_.max_bin; }
+  /// The QuantileDMatrix of ours whose bins this one shares, which shares none itself; or null.
+  std::shared_ptr<xgboost::DMatrix> const& ref() const { return ref_; }
   /// The bins a column that trees have: max_bin, or that of the matrix whose bins it shares.
   int bins() const { return bins_; }
 
@@ -55,8 +57,6 @@ class HeldBins final : public xgboost::DMatrix {
   xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> numbers) override;
 
  private:
-  /// Returns the matrix whose cuts a twin will have; null if there is none, or if the twin is there.
-  std::shared_ptr<xgboost::DMatrix> ref();
   /// The stock matrix. Throws dmlc::Error.
   xgboost::DMatrix* Twin(char const* who);
 
@@ -82,9 +82,9 @@ class HeldBins final : public xgboost::DMatrix {
   HostContext context_;
   BinsConfig const config_;
   int bins_;
+  std::shared_ptr<xgboost::DMatrix> ref_;
   std::mutex mutex_;                       ///< of the rest, and held while the twin is made
   CutsOf cuts_of_;                         ///< empty once the twin is there
-  std::shared_ptr<xgboost::DMatrix> ref_;  ///< null once the twin is there
   std::shared_ptr<xgboost::DMatrix> twin_;
   std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the bins?
 };

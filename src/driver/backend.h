@@ -109,6 +109,9 @@ DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads);
 
+/// Bins the rows by these cuts. Throws as above.
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads);
+
 /// Makes a builder of exact trees on a device, to which it copies the columns.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);
 

@@ -132,6 +132,12 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, S
   });
 }
 
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads) {
+  CheckDevice(device);
+  auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
+  return NamingSizes(sizes, [&] { return cuda::QuantiseMatrix(source, std::move(cuts), device, threads); });
+}
+
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {
   CheckDevice(device);
   auto const sizes = [&] { return WorkSizes{device, matrix.rows, matrix.features(), 0}; };

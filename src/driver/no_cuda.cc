@@ -41,6 +41,7 @@ DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int) {
   ThrowNoCuda();
 }
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Cuts, int, int) { ThrowNoCuda(); }
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }

@@ -8,6 +8,7 @@
 #include "driver/hist_host.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/quantile.h"
 #include "rounds/resident_rows.h"
 #include "xgbgpu/error.h"
@@ -85,6 +86,23 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
   }
   Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place)); });
   return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place), nullptr}};
+}
+
+std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,
+                                                      Place place) {
+  CheckThreads(threads);
+  if (IsSharded(place)) {
+    Throw<Unsupported>("The rows share the bins of other data (ref) and are in ", place.shards->shards(),
+                       " shards; allowed with shards: data with bins of their own");
+  }
+  place.backend = Resolve(place.backend, place);
+  Cuts fitting = WithMemoryFor(kCuts, [&] { return FitCuts(cuts, source, threads); });
+  if (place.backend == BackendKind::kCuda) {
+    auto matrix = BuildDeviceMatrix(source, std::move(fitting), place.device, threads);
+    return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
+  }
+  auto matrix = Quantise(source, std::move(fitting), threads, place);
+  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), nullptr}};
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {

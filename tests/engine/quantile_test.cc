@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/float_bits.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/radix_sort.h"
 #include "reference/matrix.h"
@@ -256,6 +257,49 @@ TEST(BinEdgesTest, MoreBinsThanASymbolHoldsAreAnError) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { host::CutsFromBinEdges(MemorySource{values}, 2); },
                                          {"feature 1", "65536", "65535"}),
             "");
+}
+
+TEST(FitCutsTest, CutsOfTheSameRowsStayAsTheyAre) {
+  auto const values = RandomValues({500, 4}, 45);
+  Cuts const cuts = EngineCuts(values, {}, 16);
+  EXPECT_EQ(FitCuts(cuts, MemorySource{values, 100}, 3), cuts);
+}
+
+TEST(FitCutsTest, SmallerValuesLowerTheMinimumAndLargerOnesChangeNothing) {
+  Values values{3, 2}, other{2, 2};
+  values.at = {1.0f, 5.0f, 2.0f, 6.0f, 3.0f, 7.0f};
+  other.at = {-8.0f, 100.0f, reference::kMissing, 6.0f};
+  Cuts const cuts = EngineCuts(values, {}, 16), fitted = FitCuts(cuts, MemorySource{other}, 2);
+  EXPECT_EQ(fitted.values, cuts.values);
+  EXPECT_EQ(fitted.ptr, cuts.ptr);
+  EXPECT_LT(fitted.min_values[0], -8.0f);
+  EXPECT_EQ(fitted.min_values[1], cuts.min_values[1]);
+}
+
+TEST(FitCutsTest, NewCategoriesGetBins) {
+  Values values{3, 2}, other{2, 2};
+  values.at = {1, 5, 2, 6, 0, 7};
+  other.at = {4, 1, 0, 1};
+  MemorySource source{values}, other_source{other};
+  source.SetCategorical({1, 1});
+  other_source.SetCategorical({1, 1});
+  Cuts const cuts = host::ComputeCuts(source, {}, 16, 2), fitted = FitCuts(cuts, other_source, 2);
+  EXPECT_EQ(cuts.ptr, (std::vector<BinIndex>{0, 3, 11}));
+  EXPECT_EQ(fitted.ptr, (std::vector<BinIndex>{0, 5, 13}));
+  EXPECT_EQ(fitted.values[4], 5.0f);
+}
+
+TEST(FitCutsTest, OtherColumnsAndInfiniteValuesAreErrors) {
+  auto const values = RandomValues({50, 4}, 46);
+  Cuts const cuts = EngineCuts(values, {}, 16);
+  MemorySource const narrow{RandomValues({50, 3}, 47)};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { FitCuts(cuts, narrow, 2); }, {"3 columns", "(ref) have 4"}), "");
+  MemorySource categorical{values};
+  categorical.SetCategorical({0, 0, 0, 1});
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { FitCuts(cuts, categorical, 2); }, {"feature_types"}), "");
+  Values infinite{2, 4};
+  infinite(1, 2) = kInfinity;
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { FitCuts(cuts, MemorySource{infinite}, 2); }, {"ow 1", "inf"}), "");
 }
 
 TEST(AscendingKeyTest, OrdersLikeFloatsAndComesBack) {

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import resource
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 import numpy as np
 import pandas as pd
@@ -358,6 +358,42 @@ def test_an_iterator_that_fails_after_a_batch_leaves_no_matrix_behind() -> None:
     for _ in range(10):
         fail()
     assert resident() - before < x.nbytes  # ten matrices of the first batch would be 80 MB
+
+
+def thresholds(booster: xgb.Booster) -> Set[Tuple[int, float]]:
+    return {(int(t.feature[n]), float(t.threshold[n])) for t in trees_of(booster) for n in t.splits}
+
+
+def test_a_matrix_with_ref_is_trained_with_the_cuts_of_ref() -> None:
+    """The first has halves only, so that its cuts are halves."""
+    first = xgb.QuantileDMatrix(np.round(X * 2) / 2, Y)
+    shared = xgb.QuantileDMatrix(X, Y, ref=first)
+
+    def between_values(booster: xgb.Booster) -> Set[Tuple[int, float]]:
+        return {(f, v) for f, v in thresholds(booster) if np.nanmin(X[:, f]) < v < np.nanmax(np.round(X[:, f] * 2) / 2)}
+
+    used = between_values(train(shared))
+    assert len(used) > 5 and all(v * 2 == int(v * 2) for _, v in used)
+    assert not all(v * 2 == int(v * 2) for _, v in between_values(train(xgb.QuantileDMatrix(X, Y))))
+    # A third with the bins of the second has those of the first, also when stock code has made bins of its own.
+    xgb.train({"tree_method": "hist"}, shared, 1)
+    assert raw(train(xgb.QuantileDMatrix(X, Y, ref=shared))) == raw(train(shared))
+
+
+def test_the_same_rows_with_ref_give_the_same_model() -> None:
+    for x, y in ((X, Y), (SPARSE, SPARSE_Y), (FRAME, Y), (integers("u1"), Y[:2000])):
+        first = xgb.QuantileDMatrix(x, y, enable_categorical=True)
+        assert raw(train(xgb.QuantileDMatrix(x, y, ref=first, enable_categorical=True))) == raw(train(first))
+
+
+def test_values_and_categories_that_ref_has_not_seen() -> None:
+    """They are on the right side of every split: rows predict as they were trained."""
+    few = FRAME["b"].cat.codes < 3
+    first = xgb.QuantileDMatrix(FRAME[few & (FRAME["a"] > 0)], Y[few & (FRAME["a"] > 0)], enable_categorical=True)
+    shared = xgb.QuantileDMatrix(FRAME, Y, ref=first, enable_categorical=True)
+    booster = train(shared)
+    again = fresh(booster).predict(xgb.DMatrix(FRAME, enable_categorical=True))
+    assert np.array_equal(booster.predict(shared), again)
 
 
 def test_several_batches_have_the_bins_of_stock() -> None:

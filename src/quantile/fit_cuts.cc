@@ -1,0 +1,70 @@
+#include "quantile/fit_cuts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "collective/collective.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "quantile/categories.h"
+#include "quantile/feature_cuts.h"
+#include "quantile/quantile_ops.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// Returns [features] the smallest value of each, or infinity if it has none.
+std::vector<float> SmallestValues(RowSource const& source, int threads) {
+  constexpr std::size_t kGrain = 1 << 12;  // rows
+  FeatureIndex const features = source.features();
+  std::vector<float> smallest(features, std::numeric_limits<float>::infinity());
+  std::mutex mutex;
+  source.ForEachBatch([&](RowBatch const& batch) {
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      std::vector<float> own(features, std::numeric_limits<float>::infinity());
+      for (std::size_t i = begin; i < end; ++i) {
+        for (Entry const& e : batch.row(i)) {
+          if (std::isnan(e.value)) continue;
+          if (e.feature >= features || std::isinf(e.value)) ThrowBadValue(batch.first_row + i, e, features);
+          own[e.feature] = std::min(own[e.feature], e.value);
+        }
+      }
+      std::lock_guard<std::mutex> const lock{mutex};
+      std::transform(own.cbegin(), own.cend(), smallest.cbegin(), smallest.begin(),
+                     [](float a, float b) { return std::min(a, b); });
+    });
+  });
+  return smallest;
+}
+
+}  // namespace
+
+Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
+  auto const categorical = source.categorical();
+  bool const alike = cuts.features() == source.features() &&
+                     std::equal(categorical.begin(), categorical.end(), cuts.categorical.begin(), cuts.categorical.end());
+  if (!alike) {
+    Throw<InvalidArgument>("The data have ", source.features(), " columns, and those whose bins they share (ref) have ",
+                           cuts.features(), "; allowed: as many, of which the same are categorical (feature_types)");
+  }
+  auto const smallest = SmallestValues(source, threads);
+  Cuts own = cuts;
+  SetCategoryCuts(source, threads, NoOtherShards(), &own);
+  std::vector<FeatureCuts> fitting(cuts.features());
+  for (FeatureIndex f = 0; f < cuts.features(); ++f) {
+    Cuts const& from = cuts.IsCategorical(f) && own.bins(f) > cuts.bins(f) ? own : cuts;
+    fitting[f].values.assign(from.values.begin() + from.ptr[f], from.values.begin() + from.ptr[f + 1]);
+    fitting[f].min_value =
+        smallest[f] > cuts.min_values[f] ? cuts.min_values[f] : BelowAll(smallest[f]);
+  }
+  Cuts joined = JoinCuts(fitting);
+  joined.categorical = cuts.categorical;
+  return joined;
+}
+
+}  // namespace xgbgpu
