@@ -91,7 +91,7 @@ class Dataset {
   Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
 
   Place place_;
-  std::unique_ptr<QuantisedMatrix const> matrix_;      // exactly one of these three is not null
+  std::unique_ptr<QuantisedMatrix const> matrix_;  // exactly one of these three is not null
   std::shared_ptr<DeviceMatrix const> device_matrix_;
   std::shared_ptr<SortedMatrix const> sorted_;
   std::uint64_t rows_;

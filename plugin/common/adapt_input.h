@@ -22,13 +22,14 @@
 
 namespace xgbgpu::plugin {
 
-/// Calls use(request) with what is asked of the quantised data of `data`: bins, or sorted columns if max_bin is kNoBins.
-/// A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles (pages of external memory are read
-/// one by one, twice) or by the cuts of the matrix whose bins it shares; one that has only bins by these, for which
-/// max_bin and weights play no part. They will lie in `place`. Making them throws Unsupported for sorted columns of a
-/// QuantileDMatrix or of external memory, as stock `exact` does.
+/// Calls use(request) with what is asked of the quantised data of `data`: bins, or sorted columns if max_bin is
+/// kNoBins. A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles (pages of external memory
+/// are read one by one, twice) or by the cuts of the matrix whose bins it shares; one that has only bins by these, for
+/// which max_bin and weights play no part. They will lie in `place`. Making them throws Unsupported for sorted columns
+/// of a QuantileDMatrix or of external memory, as stock `exact` does.
 template <typename F>
-decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place, F&& use);
+decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place,
+                           F&& use);
 
 /// Where each group of rows that shares one weight begins, and the end of the last; empty if weights are the rows' own.
 Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info);
@@ -67,14 +68,8 @@ decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int ma
                            F&& use) {
   xgboost::MetaInfo const& info = data->Info();
   auto const categorical = CategoricalFeatures(info);
-  return use(DatasetRequest{DataKey{data},
-                            KnownEpoch(),
-                            max_bin,
-                            HasBinsOnly(*data),
-                            info.weights_.ConstHostVector(),
-                            WeightGroups(info),
-                            categorical,
-                            place,
+  return use(DatasetRequest{DataKey{data}, KnownEpoch(), max_bin, HasBinsOnly(*data), info.weights_.ConstHostVector(),
+                            WeightGroups(info), categorical, place,
                             [&] { return MakeDataset(data.get(), max_bin, threads, place); }});
 }
 

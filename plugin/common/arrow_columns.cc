@@ -258,8 +258,8 @@ class CategoryNumbers {
  public:
   using Numbers = std::vector<std::int32_t>;  ///< by the number in a dictionary; -1: that value is null
 
-  /// Returns what the numbers of this dictionary become. It costs a look-up for each of its values, unless the dictionary
-  /// is that of the call before.
+  /// Returns what the numbers of this dictionary become. It costs a look-up for each of its values, unless the
+  /// dictionary is that of the call before.
   std::shared_ptr<Numbers const> Of(DictionaryValues values) {
     if (last_ && last_->IsSameAs(values)) return numbers_;
     bool const is_first = !last_;

@@ -32,7 +32,8 @@ class Batches {
 
   /// Goes back before the first batch. Throws dmlc::Error for a max_bin that cannot be.
   void Reset();
-  /// Goes to the next batch; returns false after the last one. Throws dmlc::Error for columns that do not exist, and weights that are too few.
+  /// Goes to the next batch; returns false after the last one. Throws dmlc::Error for columns that do not exist, and
+  /// weights that are too few.
   bool Next();
   /// XGBoost calls these two in place of the caller's functions, with this object as handle.
   static void ResetForXGBoost(DataIterHandle batches) {
@@ -68,7 +69,7 @@ class Batches {
   DataIterResetCallback* reset_;
   XGDMatrixCallbackNext* next_;
   char const* config_;
-  Batches* outer_;  ///< of the matrix that waits while a caller makes another one
+  Batches* outer_;       ///< of the matrix that waits while a caller makes another one
   bool may_stay_{true};  ///< batches on a GPU stay there, because XGBoost does not read them in this pass
   std::optional<DeviceTable> table_;
   std::unique_ptr<AscendingRows> ascending_;

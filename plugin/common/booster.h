@@ -131,11 +131,11 @@ class Booster {
   bool ReadsBins(xgboost::DMatrix const& data) const;
   /// True if contributions of `data` are for the engine.
   bool Explains(xgboost::DMatrix* data, RoundRange rounds) const;
-  /// The values of a QuantileDMatrix, where it holds them or having them saves time (a model that goes to a device needs
-  /// them); else null, and `data` themselves are to be predicted from.
+  /// The values of a QuantileDMatrix, where it holds them or having them saves time (a model that goes to a device
+  /// needs them); else null, and `data` themselves are to be predicted from.
   std::shared_ptr<xgboost::DMatrix> ToPredictFrom(xgboost::DMatrix* data, HostCache const& out, bool for_device);
-  /// Returns a DMatrix that makes pages of the values that `data` holds, as they are read, so that XGBoost need not make
-  /// its own to keep; null if `data` holds none, or are likely to be read again.
+  /// Returns a DMatrix that makes pages of the values that `data` holds, as they are read, so that XGBoost need not
+  /// make its own to keep; null if `data` holds none, or are likely to be read again.
   std::shared_ptr<xgboost::DMatrix> InsteadOfPage(xgboost::DMatrix* data) const;
   /// The training on `data`, once everything about the round has been checked.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);

@@ -137,7 +137,8 @@ std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
 
 std::shared_ptr<xgboost::DMatrix> Booster::InsteadOfPage(xgboost::DMatrix* data) const {
   HeldMatrix const* const held = AsHeld(data);
-  // XGBoost's dart reads all rows for each tree, and whoever evaluates comes again: a page that stays serves them better.
+  // XGBoost's dart reads all rows for each tree, and whoever evaluates comes again: a page that stays serves them
+  // better.
   if (held == nullptr || kind_ == Kind::kDart || CurrentApiCall() != ApiCall::kOther) return nullptr;
   auto rows = held->rows();
   return rows == nullptr ? nullptr : ValuesOf(data, std::move(rows), ctx_->Threads());
@@ -172,8 +173,8 @@ bool Booster::PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const&
   xgboost::MetaInfo const& info = data.Info();
   auto const device = WorthADevice(&prediction, model, info.num_row_, rounds);
   if (!device) return false;
-  auto const rows = arrays.on_device != nullptr ? arrays.on_device->Rows(missing)
-                                                : MakeArrayRows(arrays, missing, device->threads);
+  auto const rows =
+      arrays.on_device != nullptr ? arrays.on_device->Rows(missing) : MakeArrayRows(arrays, missing, device->threads);
   if (rows == nullptr || rows->rows() != info.num_row_ || rows->features() != model.features) return false;
   if (is_dart && info.base_margin_.Size() != 0) return false;  // a stock dart adds them once for each tree
   if (!BaseMarginFits(info, model.outputs)) return false;

@@ -46,8 +46,8 @@ struct HostTable {
 /// Copies an array on a device, whatever its type, to the host. Throws as DeviceRowsBuilder.
 HostTable BringToHost(DeviceTable const& table);
 
-/// Values on a device that are predicted in place. XGBoost is shown room for them on the host, which is filled only if it
-/// has to predict itself.
+/// Values on a device that are predicted in place. XGBoost is shown room for them on the host, which is filled only if
+/// it has to predict itself.
 class ValuesOnDevice {
  public:
   explicit ValuesOnDevice(DeviceTable table);

@@ -1,4 +1,5 @@
-/// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses. docs/adr/0019-the-users-array.md
+/// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses.
+/// docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>
 

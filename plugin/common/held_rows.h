@@ -36,7 +36,8 @@ class HeldRows : public RowSource {
 ///
 /// Memory  4 bytes a value, or 1 or 2; CSR: 8 bytes a stored value, and 8 a row
 /// Cost    a pass over the array by `threads` threads; CSR whose values may be missing: two
-/// Throws  OutOfHostMemory; dmlc::Error for a text that is no array interface; InvalidArgument for a shape that no memory
+/// Throws  OutOfHostMemory; dmlc::Error for a text that is no array interface; InvalidArgument for a shape that no
+/// memory
 ///         can have
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
 

@@ -88,14 +88,13 @@ DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<x
   auto const found = LookAt(batches);
   if (!found) return nullptr;
   batches->Reset();
-  Taken taken = found->device == kHostMemory ? TakeFromHost(batches, config)
-                                             : TakeFromDevice(batches, config, *found);
+  Taken taken = found->device == kHostMemory ? TakeFromHost(batches, config) : TakeFromDevice(batches, config, *found);
   bool const fits =
       taken.rows != nullptr && FitsHeldBins(*taken.rows, taken.info, ref.get(), ThreadsOfMatrix(config.nthread));
   if (!fits) return nullptr;
   batches->Reset();  // as XGBoost leaves the caller's iterator
-  return new std::shared_ptr<xgboost::DMatrix>{std::make_shared<HeldBins>(
-      std::move(taken.rows), std::move(taken.info), std::move(config), std::move(ref))};
+  return new std::shared_ptr<xgboost::DMatrix>{
+      std::make_shared<HeldBins>(std::move(taken.rows), std::move(taken.info), std::move(config), std::move(ref))};
 }
 
 }  // namespace xgbgpu::plugin

@@ -1,5 +1,5 @@
-/// XGBoost's C functions that make or save a matrix, with ours in front: they hold a copy of the user's values, and make
-/// XGBoost's pages only if stock code asks for them. docs/adr/0019-the-users-array.md
+/// XGBoost's C functions that make or save a matrix, with ours in front: they hold a copy of the user's values, and
+/// make XGBoost's pages only if stock code asks for them. docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 #include <xgboost/logging.h>

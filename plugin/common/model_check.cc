@@ -424,7 +424,8 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
   std::vector<std::size_t> ids(trees.size());
   std::mutex mutex;
   ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
-    // A step reads memory that is far from all that was read before. Those of several trees need not wait for each other.
+    // A step reads memory that is far from all that was read before. Those of several trees need not wait for each
+    // other.
     constexpr std::size_t kAtOnce = 8;
     std::vector<SavedTree> saved;
     Scratch scratch;

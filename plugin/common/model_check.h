@@ -27,8 +27,8 @@ class LoadedModel {
   /// is looked at: pruned trees have such nodes. Cost  a visit to every node
   ///
   /// Throws  InvalidArgument with tree, node, value and what is allowed: arrays of other sizes, children that do not
-  ///         exist, are not neighbours or are reached twice, parents that do not exist, categories that cannot be, trees
-  ///         of no class. What it does not name XGBoost's reader refuses.
+  ///         exist, are not neighbours or are reached twice, parents that do not exist, categories that cannot be,
+  ///         trees of no class. What it does not name XGBoost's reader refuses.
   void CheckTrees(xgboost::Json const& booster, int threads);
   /// A gblinear. Throws InvalidArgument.
   void CheckWeights(xgboost::Json const& booster);

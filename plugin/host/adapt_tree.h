@@ -10,8 +10,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay the same. For a leaf
-/// XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
+/// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay the same. For a
+/// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
 void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
 
 /// What each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.

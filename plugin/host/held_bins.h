@@ -1,5 +1,5 @@
-/// The QuantileDMatrix that stock users get from one array: a copy of their values, and XGBoost's bins only if stock code
-/// asks for them. docs/adr/0019-the-users-array.md
+/// The QuantileDMatrix that stock users get from one array: a copy of their values, and XGBoost's bins only if stock
+/// code asks for them. docs/adr/0019-the-users-array.md
 #ifndef XGBGPU_PLUGIN_HOST_HELD_BINS_H_
 #define XGBGPU_PLUGIN_HOST_HELD_BINS_H_
 
@@ -33,8 +33,8 @@ std::optional<BinsConfig> ReadBinsConfig(char const* json);
 BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 
 /// A QuantileDMatrix of HeldRows, which trees of ours are trained on and evaluated with. It answers stock code as
-/// XGBoost's does, whose bins are those of a stock QuantileDMatrix (the *twin*), made of the same values and weights when
-/// the first page is asked for. The values stay: our methods go on with them.
+/// XGBoost's does, whose bins are those of a stock QuantileDMatrix (the *twin*), made of the same values and weights
+/// when the first page is asked for. The values stay: our methods go on with them.
 class HeldBins final : public xgboost::DMatrix {
  public:
   /// `info`: labels, weights and all else that is no value, with the number of rows and columns. ref: whose bins it
@@ -83,8 +83,8 @@ class HeldBins final : public xgboost::DMatrix {
   BinsConfig const config_;
   int bins_;
   std::shared_ptr<xgboost::DMatrix> ref_;
-  std::mutex mutex_;                       ///< of the rest, and held while the twin is made
-  CutsOf cuts_of_;                         ///< empty once the twin is there
+  std::mutex mutex_;  ///< of the rest, and held while the twin is made
+  CutsOf cuts_of_;    ///< empty once the twin is there
   std::shared_ptr<xgboost::DMatrix> twin_;
   std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the bins?
 };
@@ -96,8 +96,8 @@ HeldBins const* AsHeldBins(xgboost::DMatrix const* data);
 /// True if all that is to be had of `data` are bins, which were chosen when it was made.
 inline bool HasBinsOnly(xgboost::DMatrix const& data) { return IsBinned(data) && AsHeldBins(&data) == nullptr; }
 
-/// Is there something in the way of a HeldBins? In a process group, where XGBoost's construction communicates, with bins
-/// of a matrix that is not ours, and for a number of bins that our methods do not have, XGBoost makes the matrix.
+/// Is there something in the way of a HeldBins? In a process group, where XGBoost's construction communicates, with
+/// bins of a matrix that is not ours, and for a number of bins that our methods do not have, XGBoost makes the matrix.
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref);
 /// False if XGBoost would refuse to make a QuantileDMatrix of them, or is left to see to it.
 bool FitsHeldBins(HeldRows const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads);

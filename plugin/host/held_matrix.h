@@ -54,12 +54,12 @@ HeldMatrix* AsHeld(xgboost::DMatrix* data);
 
 /// The threads that XGBoost gives to a matrix that is made with this `nthread`.
 int ThreadsOfMatrix(int nthread);
-/// `nthread` where it is sensible, or so many as are. The system refuses to start too many threads, at which OpenMP ends
-/// the process, and XGBoost touches memory for each of them.
+/// `nthread` where it is sensible, or so many as are. The system refuses to start too many threads, at which OpenMP
+/// ends the process, and XGBoost touches memory for each of them.
 int LimitThreads(int nthread);
 
-/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. Throws dmlc::Error if a member is
-/// missing or of another type.
+/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. Throws dmlc::Error if a
+/// member is missing or of another type.
 struct MatrixConfig {
   float missing;
   int nthread;

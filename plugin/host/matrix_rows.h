@@ -25,8 +25,8 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
               xgboost::SparsePage* page);
 
-/// The values that a matrix of ours holds, or the pages of another DMatrix, one after the other; of a QuantileDMatrix the
-/// lower ends of bins. To be read by one thread
+/// The values that a matrix of ours holds, or the pages of another DMatrix, one after the other; of a QuantileDMatrix
+/// the lower ends of bins. To be read by one thread
 /// at a time.
 class DMatrixRows final : public RowSource {
  public:

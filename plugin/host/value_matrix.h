@@ -23,14 +23,14 @@ namespace xgbgpu::plugin {
 /// Cost  8 bytes of memory for each value and row; one thread of the host, some nanoseconds a value
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads);
 
-/// `data`, which must outlive it, as a DMatrix of the values `rows`, which are its own. Only rows can be read from it, in
-/// pages that are made as they are asked for.
+/// `data`, which must outlive it, as a DMatrix of the values `rows`, which are its own. Only rows can be read from it,
+/// in pages that are made as they are asked for.
 ///
 /// Cost  16 MiB, or a row; a pass over the values by `threads` threads whenever they are read
 std::shared_ptr<xgboost::DMatrix> ValuesOf(xgboost::DMatrix* data, std::shared_ptr<HeldRows const> rows, int threads);
 
-/// All of `data`, which must outlive it, but its rows: for predictors that have no tree to walk through, and need labels
-/// and margins alone.
+/// All of `data`, which must outlive it, but its rows: for predictors that have no tree to walk through, and need
+/// labels and margins alone.
 std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data);
 
 }  // namespace xgbgpu::plugin

@@ -8,8 +8,8 @@
 
 namespace xgbgpu {
 
-/// Calls work(collective) once for each of `shards` shards, at the same time, each in a thread of its own, and waits for
-/// all. A collective lives as long as its call.
+/// Calls work(collective) once for each of `shards` shards, at the same time, each in a thread of its own, and waits
+/// for all. A collective lives as long as its call.
 ///
 /// Cost    two meetings of all threads for each call of a collective; each thread adds up its share of the elements, in
 ///         place

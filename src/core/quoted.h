@@ -1,4 +1,5 @@
-/// Texts of users in messages: no byte of them is a command to a terminal, and a text of megabytes stays out of the log.
+/// Texts of users in messages: no byte of them is a command to a terminal, and a text of megabytes stays out of the
+/// log.
 #ifndef XGBGPU_CORE_QUOTED_H_
 #define XGBGPU_CORE_QUOTED_H_
 

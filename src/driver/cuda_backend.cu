@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/backend.h"
 #include "core/device.h"
 #include "core/message.h"
 #include "core/work_sizes.h"
+#include "driver/backend.h"
 #include "matrix/matrix_cuda.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"

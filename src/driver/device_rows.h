@@ -67,8 +67,8 @@ class DeviceRows : public RowSource {
 class DeviceRowsBuilder {
  public:
   virtual ~DeviceRowsBuilder() = default;
-  /// Copies the rows of `table` behind those of the tables before. Values equal to `missing`, and NaNs, are missing. The
-  /// table may change once this returns.
+  /// Copies the rows of `table` behind those of the tables before. Values equal to `missing`, and NaNs, are missing.
+  /// The table may change once this returns.
   /// Throws InvalidArgument (the first or last byte of a column's values or bitmap is not in the device's memory; more
   /// rows or other columns than were announced), DeviceError.
   virtual void Append(DeviceTable const& table, float missing) = 0;

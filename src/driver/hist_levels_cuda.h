@@ -11,8 +11,8 @@
 
 namespace xgbgpu::cuda {
 
-/// An unattended tree, whose nodes the device chooses: enqueues the levels from `first` on, up to the splits of the last
-/// one before `end`. Rows in lists are then divided by these splits, too.
+/// An unattended tree, whose nodes the device chooses: enqueues the levels from `first` on, up to the splits of the
+/// last one before `end`. Rows in lists are then divided by these splits, too.
 void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end);
 
 /// An attended tree, whose `families` the host has chosen, or the root: enqueues one batch of nodes. `batch` is its

@@ -46,8 +46,9 @@ std::vector<float> SmallestValues(RowSource const& source, int threads) {
 
 Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
   auto const categorical = source.categorical();
-  bool const alike = cuts.features() == source.features() &&
-                     std::equal(categorical.begin(), categorical.end(), cuts.categorical.begin(), cuts.categorical.end());
+  bool const alike =
+      cuts.features() == source.features() &&
+      std::equal(categorical.begin(), categorical.end(), cuts.categorical.begin(), cuts.categorical.end());
   if (!alike) {
     Throw<InvalidArgument>("The data have ", source.features(), " columns, and those whose bins they share (ref) have ",
                            cuts.features(), "; allowed: as many, of which the same are categorical (feature_types)");
@@ -59,8 +60,7 @@ Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
   for (FeatureIndex f = 0; f < cuts.features(); ++f) {
     Cuts const& from = cuts.IsCategorical(f) && own.bins(f) > cuts.bins(f) ? own : cuts;
     fitting[f].values.assign(from.values.begin() + from.ptr[f], from.values.begin() + from.ptr[f + 1]);
-    fitting[f].min_value =
-        smallest[f] > cuts.min_values[f] ? cuts.min_values[f] : BelowAll(smallest[f]);
+    fitting[f].min_value = smallest[f] > cuts.min_values[f] ? cuts.min_values[f] : BelowAll(smallest[f]);
   }
   Cuts joined = JoinCuts(fitting);
   joined.categorical = cuts.categorical;

@@ -51,10 +51,10 @@ struct QuantileRanks {
 /// in ascending order, each at most once. cumulative[i] is the integer weight of values 0 … i, as std::int64_t.
 ///
 /// The value of rank k is the first, i = 1 at least, whose cumulative weight c[i] is above R = begin + k·range/parts:
-/// IsBelow(k, c[i], c[i]). There is one before the last value, as R < begin + range = c[distinct-2], and it is not 0, as
-/// R >= begin = c[0]. XGBoost walks to the first i with c[i] + c[i+1] > 2R, which is that one or the one before it, and
-/// then decides between i and i+1, with the same result. As a rank's value is found from cumulative weights alone, other
-/// ways to it are open (shared_columns.h).
+/// IsBelow(k, c[i], c[i]). There is one before the last value, as R < begin + range = c[distinct-2], and it is not 0,
+/// as R >= begin = c[0]. XGBoost walks to the first i with c[i] + c[i+1] > 2R, which is that one or the one before it,
+/// and then decides between i and i+1, with the same result. As a rank's value is found from cumulative weights alone,
+/// other ways to it are open (shared_columns.h).
 ///
 /// Cost  2·log2(distinct / parts) comparisons for each rank: steps double from the value of the rank before
 /// From  XGBoost's weighted quantile summary (Chen & Guestrin, KDD 2016, appendix A.3: prune), on exact ranks

@@ -21,8 +21,8 @@ class LeafColumns {
   virtual std::uint64_t rows() const = 0;
   virtual std::uint32_t outputs() const = 0;  ///< margins of a row: classes, or targets
 
-  /// Begins with the margins of a model without trees, [rows × outputs], row-major; forgets the columns that there were.
-  /// Waits.
+  /// Begins with the margins of a model without trees, [rows × outputs], row-major; forgets the columns that there
+  /// were. Waits.
   virtual void BeginColumns(Span<float const> base) = 0;
   /// Frees all memory. There are no columns then until BeginColumns.
   virtual void EndColumns() = 0;

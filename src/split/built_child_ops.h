@@ -7,10 +7,10 @@
 
 namespace xgbgpu {
 
-/// Is the left child of a split the one whose rows are summed? That is the child with the smaller sum of hessians, which
-/// nearly always has fewer rows too; the other's histogram is the parent's less this one. Sums of hessians are known
-/// with the split, and are the same wherever the rows lie; numbers of rows are neither. The answer decides what is
-/// summed, never a bit of the tree.
+/// Is the left child of a split the one whose rows are summed? That is the child with the smaller sum of hessians,
+/// which nearly always has fewer rows too; the other's histogram is the parent's less this one. Sums of hessians are
+/// known with the split, and are the same wherever the rows lie; numbers of rows are neither. The answer decides what
+/// is summed, never a bit of the tree.
 XGBGPU_HD bool LeftIsBuilt(GradientSum left, GradientSum right) { return left.hess <= right.hess; }
 
 }  // namespace xgbgpu
