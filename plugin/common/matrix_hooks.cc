@@ -17,6 +17,8 @@
 #include "array_rows.h"
 #include "array_view.h"
 #include "batches.h"
+#include "core/message.h"
+#include "datatable_columns.h"
 #include "driver/host_span.h"
 #include "fail.h"
 #include "held_rows.h"
@@ -24,20 +26,25 @@
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
+#include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
-/// Makes a matrix of ours, or calls stock() where it is for XGBoost to make it, or to say what is wrong.
-template <typename Stock>
-int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandle* out, Stock&& stock) {
+/// Makes a matrix of ours of what hold() copies, or calls stock() where it is for XGBoost to make it, or to say what is
+/// wrong.
+template <typename Hold, typename Stock>
+int HoldOr(Hold&& hold, int nthread, DMatrixHandle* out, Stock&& stock) {
   if (!WhyNotRegistered().empty() || out == nullptr) return stock();
   std::unique_ptr<HeldRows> rows;
   try {
     HostSpan span{"hold values"};
-    rows = HoldRows(arrays, missing, ThreadsOfMatrix(nthread));
+    rows = hold();
+  } catch (xgbgpu::InvalidArgument const& error) {  // stock code would read what is not of the arrays
+    Fail(error.what());
+    return -1;
   } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
   }
   if (rows == nullptr) return stock();
@@ -45,6 +52,13 @@ int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandl
   if (held == nullptr) return stock();
   *out = held;
   return 0;
+}
+
+/// Does the same for array interfaces.
+template <typename Stock>
+int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandle* out, Stock&& stock) {
+  auto const hold = [&] { return HoldRows(arrays, missing, ThreadsOfMatrix(nthread)); };
+  return HoldOr(hold, nthread, out, std::forward<Stock>(stock));
 }
 
 /// Does the same for a caller who passes missing and nthread as JSON.
@@ -106,13 +120,17 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
 using xgbgpu::plugin::ArrayText;
 using xgbgpu::plugin::AsHeld;
 using xgbgpu::plugin::Batches;
+using xgbgpu::plugin::CscArrays;
+using xgbgpu::plugin::DatatableColumns;
 using xgbgpu::plugin::HoldOr;
+using xgbgpu::plugin::HoldRows;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kThreadsOfOldFunctions;
 using xgbgpu::plugin::MakeBinsConfig;
 using xgbgpu::plugin::MakeFromBatches;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::ReadBinsConfig;
+using xgbgpu::plugin::ThreadsOfMatrix;
 
 extern "C" {
 
@@ -158,6 +176,29 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned c
   std::string const offset_text = ArrayText(reinterpret_cast<std::uint64_t const*>(indptr), {indptr_size});
   return HoldOr({value_text.c_str(), offset_text.c_str(), index_text.c_str(), columns},
                 std::numeric_limits<float>::quiet_NaN(), kThreadsOfOldFunctions, out, stock);
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCSCEx(std::size_t const* col_ptr, unsigned const* indices, float const* values,
+                                           std::size_t col_ptr_size, std::size_t stored, std::size_t rows,
+                                           DMatrixHandle* out) {
+  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSCEx)>("XGDMatrixCreateFromCSCEx");
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  auto const hold = [&] {
+    if (col_ptr_size == 0) {
+      xgbgpu::Throw<xgbgpu::InvalidArgument>("nindptr is 0; allowed: the number of columns and one");
+    }
+    auto const* const offsets = reinterpret_cast<std::uint64_t const*>(col_ptr);
+    return HoldRows(CscArrays{offsets, indices, values, col_ptr_size - 1, stored, rows});
+  };
+  return HoldOr(hold, kThreadsOfOldFunctions, out,
+                [&] { return kNext(col_ptr, indices, values, col_ptr_size, stored, rows, out); });
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulong rows, bst_ulong columns,
+                                        DMatrixHandle* out, int nthread) {
+  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromDT)>("XGDMatrixCreateFromDT");
+  auto const hold = [&] { return HoldRows(DatatableColumns{data, types, rows, columns}, ThreadsOfMatrix(nthread)); };
+  return HoldOr(hold, nthread, out, [&] { return kNext(data, types, rows, columns, out, nthread); });
 }
 
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,

@@ -30,6 +30,8 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixCreateFromMat_omp",
     "XGDMatrixCreateFromCSR",
     "XGDMatrixCreateFromCSREx",
+    "XGDMatrixCreateFromCSCEx",
+    "XGDMatrixCreateFromDT",
     "XGDMatrixSaveBinary",
     "XGDMatrixCreateFromCudaArrayInterface",
     "XGDMatrixCreateFromCudaColumnar",

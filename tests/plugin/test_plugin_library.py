@@ -65,6 +65,8 @@ def test_only_the_c_interface_is_visible():
         "XGBoosterUpdateOneIter",
         "XGDMatrixCreateFromCSR",
         "XGDMatrixCreateFromCSREx",
+        "XGDMatrixCreateFromCSCEx",
+        "XGDMatrixCreateFromDT",
         "XGDMatrixCreateFromCudaArrayInterface",
         "XGDMatrixCreateFromCudaColumnar",
         "XGDMatrixCreateFromDense",

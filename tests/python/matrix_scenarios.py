@@ -52,10 +52,55 @@ def of_interface(**members: Any) -> xgb.DMatrix:
     handle = ctypes.c_void_p()
     make = xgb.core._LIB.XGDMatrixCreateFromDense
     xgb.core._check_call(make(text.encode(), b'{"missing": NaN, "nthread": 2}', ctypes.byref(handle)))
-    data = xgb.DMatrix(X[:1])
+    return put_into(xgb.DMatrix(X[:1]), handle)
+
+
+def put_into(data: xgb.DMatrix, handle: ctypes.c_void_p) -> xgb.DMatrix:
+    """The same object of Python, with a matrix that a C function made."""
     xgb.core._check_call(xgb.core._LIB.XGDMatrixFree(data.handle))
     data.handle = handle
     return data
+
+
+def address(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def of_csc(indptr: Any, rows: Any, values: Any, count: int, stored: Any = None) -> xgb.DMatrix:
+    """A DMatrix of the C function for CSC matrices. Arrays may be None; `count`: rows, or 0."""
+    arrays = [indptr, rows, values]
+    made = [None if array is None else np.asarray(array, kind) for array, kind in zip(arrays, (np.uint64, np.uint32, np.float32))]
+    handle = ctypes.c_void_p()
+    xgb.core._check_call(xgb.core._LIB.XGDMatrixCreateFromCSCEx(
+        *[None if array is None else address(array) for array in made], ctypes.c_size_t(0 if indptr is None else len(indptr)),
+        ctypes.c_size_t(len(values or []) if stored is None else stored), ctypes.c_size_t(count), ctypes.byref(handle)))
+    return put_into(xgb.DMatrix(X[:1]), handle)
+
+
+def of_table(*columns: Any, types: Any = None, threads: int = 2, rows: Any = None) -> xgb.DMatrix:
+    """A DMatrix of the columns of a frame of `datatable`. A column or a type may be None."""
+    names = {"bool": "bool8"}
+    if types is None:
+        types = [names.get(column.dtype.name, column.dtype.name) for column in columns]
+    values = (ctypes.c_void_p * len(columns))(*[None if column is None else column.ctypes.data for column in columns])
+    texts = (ctypes.c_char_p * len(columns))(*[None if kind is None else kind.encode() for kind in types])
+    handle = ctypes.c_void_p()
+    xgb.core._check_call(xgb.core._LIB.XGDMatrixCreateFromDT(
+        values, texts, ctypes.c_uint64(len(columns[0]) if rows is None else rows), ctypes.c_uint64(len(columns)),
+        ctypes.byref(handle), ctypes.c_int(threads)))
+    return put_into(xgb.DMatrix(X[:1]), handle)
+
+
+def mixed_columns() -> list:
+    """A column of every type of `datatable`, with what means "missing" in it."""
+    floats = [X[:, 0].copy(), X[:, 1].astype(np.float64), SMALL[:, 0] > 9]
+    for at, kind in enumerate((np.int8, np.int16, np.int32, np.int64)):
+        column = SMALL[:, 1 + at].astype(kind)
+        column[::7] = np.iinfo(kind).min
+        column[1::7] = np.iinfo(kind).max
+        floats.append(column)
+    floats[0][3], floats[1][4], floats[1][5] = np.inf, -np.inf, np.nan
+    return floats
 
 
 def in_a_file(values: np.ndarray) -> np.memmap:
@@ -106,6 +151,35 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "csr without rows": lambda: xgb.DMatrix(sp.csr_matrix((0, 6), dtype=np.float32)),
     "csr infinite": lambda: xgb.DMatrix(csr(np.where(np.isnan(X), np.float32(np.inf), X))),
     "csc": lambda: xgb.DMatrix(csr(X).tocsc()),
+    "csc float64": lambda: xgb.DMatrix(csr(X).tocsc().astype(np.float64)),
+    "csc shuffled": lambda: xgb.DMatrix(shuffled(csr(X).tocsc())),
+    "csc with nan": lambda: xgb.DMatrix(sp.csc_matrix(X)),
+    "csc with nan and 0": lambda: xgb.DMatrix(sp.csc_matrix(np.where(RNG_MASK, np.float32(0), X))),
+    "csc of one row": lambda: xgb.DMatrix(csr(X[:1]).tocsc()),
+    "csc of gaps": lambda: xgb.DMatrix(csr(np.where(GAPS, np.float32(np.nan), X)).tocsc()),
+    "csc without values": lambda: xgb.DMatrix(sp.csc_matrix((300, 6), dtype=np.float32)),
+    "csc without rows": lambda: xgb.DMatrix(sp.csc_matrix((0, 6), dtype=np.float32)),
+    "csc without columns": lambda: xgb.DMatrix(sp.csc_matrix((300, 0), dtype=np.float32)),
+    "csc infinite": lambda: xgb.DMatrix(csr(np.where(np.isnan(X), np.float32(np.inf), X)).tocsc()),
+    "csc of any rows": lambda: of_csc([0, 2, 2, 3], [4, 1, 2], [1, 2, 3], 0),
+    "csc from the third value on": lambda: of_csc([2, 3, 5], [9, 9, 1, 0, 4], [1, 2, 3, 4, 5], 5),
+    "csc with values twice": lambda: of_csc([0, 4], [1, 1, 0, 1], [1, 2, 3, 0.5], 3),
+    "csc with nan in a row that is none": lambda: of_csc([0, 2, 3], [0, 9, 1], [1, np.nan, 2], 3),
+    "csc of nothing": lambda: of_csc([0], [], [], 3),
+    "csc of a missing row": lambda: of_csc([0, 2, 3], [0, 2, 0], [1, 2, np.nan], 5),
+    "table of float32": lambda: of_table(*X.T.copy()),
+    "table of float64": lambda: of_table(*X.T.astype(np.float64)),
+    "table of all types": lambda: of_table(*mixed_columns()),
+    "table of all types by one thread": lambda: of_table(*mixed_columns(), threads=1),
+    "table of one row": lambda: of_table(*(column[:1].copy() for column in mixed_columns())),
+    "table of truths beside 0 and 1": lambda: of_table(np.array([0, 1, 2, 128, 255], np.uint8), types=["bool8"]),
+    "table without rows": lambda: of_table(*(column[:0] for column in mixed_columns())),
+    "table of missing values": lambda: of_table(np.full(9, np.nan, np.float32), np.full(9, -128, np.int8)),
+    "table of a missing column": lambda: of_table(X[:, 0].copy(), np.full(300, np.nan), SMALL[:, 0].copy()),
+    "table of values without a float32": lambda: of_table(np.array([1, 1e300, np.inf])),
+    "table of small values": lambda: of_table(np.array([1, 1e-300, -1e-42, 0.0, -0.0])),
+    "table of texts": lambda: of_table(np.zeros(4, np.int32), types=["str32"]),
+    "table of a type without a name": lambda: of_table(np.zeros(4, np.int32), types=[None]),
     "coo": lambda: xgb.DMatrix(csr(X).tocoo()),
     "list": lambda: xgb.DMatrix(X.tolist()),
     "frame": lambda: xgb.DMatrix(pd.DataFrame(X, columns=list("abcdef"))),
@@ -142,6 +216,7 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "names": lambda: xgb.DMatrix(X, feature_names=list("uvwxyz"), feature_types=["q", "int", "float", "i", "q", "q"]),
 }
 RNG_MASK = RNG.random(X.shape) < 0.2
+GAPS = RNG_MASK | (np.arange(300) % 4 == 0)[:, None] | (np.arange(6) == 2)
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, bool]
 FORMS.update({np.dtype(kind).name: lambda kind=kind: xgb.DMatrix(SMALL.astype(kind)) for kind in INTEGERS})
 
@@ -214,7 +289,7 @@ def result(scenario: Callable[[], Any]) -> Any:
 
 def all_scenarios() -> Dict[str, Any]:
     scenarios = {f"values of {form}": lambda make=make: numbers(make()) for form, make in FORMS.items()}
-    for form in ("float32", "uint8", "csr", "frame"):
+    for form in ("float32", "uint8", "csr", "csc", "table of float32", "frame"):
         make = FORMS[form]
         for method in ("hist", "approx", "exact"):
             scenarios[f"{method} of {form}"] = lambda make=make, method=method: model(make(), tree_method=method)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
+from matrix_scenarios import mixed_columns, of_csc, of_table
 from support import assert_same_trees, make_data, train
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -40,7 +41,7 @@ def test_every_form_of_data_is_to_stock_code_what_it_is_without_the_library(tmp_
     assert [name for name in ours if not is_same(ours[name], stock[name])] == []
 
 
-@pytest.mark.parametrize("form", ["float32", "float64", "fortran", "bytes", "csr"])
+@pytest.mark.parametrize("form", ["float32", "float64", "fortran", "bytes", "csr", "csc"])
 def test_the_caller_may_change_and_free_his_array(form: str) -> None:
     values = np.random.default_rng(1).integers(0, 30, size=(800, 6))
     make = {
@@ -49,10 +50,11 @@ def test_the_caller_may_change_and_free_his_array(form: str) -> None:
         "fortran": lambda: np.asfortranarray(values.astype(np.float32)),
         "bytes": lambda: values.astype(np.uint8),
         "csr": lambda: sp.csr_matrix(values.astype(np.float32)),
+        "csc": lambda: sp.csc_matrix(values.astype(np.float32)),
     }[form]
     array = make()
     data = xgb.DMatrix(array, Y)
-    (array.data if form == "csr" else array)[:] = 7
+    (array.data if form in ("csr", "csc") else array)[:] = 7
     del array
     gc.collect()
     assert_same_trees(train(data, 4), train(xgb.DMatrix(make(), Y), 4))
@@ -78,9 +80,68 @@ def pages_made(capfd: pytest.CaptureFixture, work) -> str:
     return "\n".join(line for line in (said.out + said.err).splitlines() if "XGBoost asks for" in line)
 
 
+def assert_is_held(data: xgb.DMatrix, capfd: pytest.CaptureFixture) -> None:
+    """Nobody has asked for a page yet, and stock code, which asks now, has it made. Of a stock matrix no line is said."""
+    assert "XGBoost asks for" in pages_made(capfd, data.get_data)
+
+
 def test_training_makes_no_page_of_xgboost(capfd: pytest.CaptureFixture) -> None:
     data = xgb.DMatrix(X, Y)
     assert pages_made(capfd, lambda: train(data, 4)) == ""
+
+
+@pytest.mark.parametrize("missing", ["nan", "gaps"])
+def test_columns_train_as_the_array_of_their_values_and_no_page_is_made(capfd: pytest.CaptureFixture, missing: str) -> None:
+    rows, columns = np.nonzero(~np.isnan(X))
+    with_gaps = sp.csc_matrix((X[rows, columns], (rows, columns)), shape=X.shape)
+    expected = train(xgb.DMatrix(X, Y), 4)
+
+    data = xgb.DMatrix(sp.csc_matrix(X) if missing == "nan" else with_gaps, Y)
+    assert data.num_nonmissing() == len(rows)
+    assert pages_made(capfd, lambda: assert_same_trees(train(data, 4), expected)) == ""
+    assert_is_held(data, capfd)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_a_table_trains_as_the_array_of_its_values_and_no_page_is_made(capfd: pytest.CaptureFixture, threads: int) -> None:
+    columns = mixed_columns()
+    smallest = [None] * 3 + [np.iinfo(column.dtype).min for column in columns[3:]]
+    values = np.column_stack([
+        np.where(np.isfinite(column) if least is None else column != least, column, np.nan).astype(np.float32)
+        for column, least in zip(columns, smallest)
+    ])
+    assert np.isnan(values).sum(axis=0).min() == 0 and np.isnan(values).sum() > 200
+    y = np.nan_to_num(values[:, 0])
+    expected = train(xgb.DMatrix(values, y), 4)
+
+    data = of_table(*columns, threads=threads)
+    data.set_label(y)
+    assert data.num_nonmissing() == np.count_nonzero(~np.isnan(values))
+    for column in columns:
+        column[:] = 1  # the caller may change his columns
+    assert pages_made(capfd, lambda: assert_same_trees(train(data, 4), expected)) == ""
+    assert_is_held(data, capfd)
+
+
+@pytest.mark.parametrize("arrays, stored, words", [
+    (([0, 2, 3], [0, 5, 1], [1, 2, 3], 5), None, r"Value 1 of a CSC matrix, in column 0, is in row 5 \(indices\); allowed: 0 to 4"),
+    (([0, 2, 1], [0, 4, 1], [1, 2, 3], 5), None,
+     r"Column 1 of a CSC matrix is from value 2 to 1 \(col_ptr\); allowed: numbers that never decrease, up to the number of values, 3"),
+    (([0, 2, 1], [0, 4, 1], [1, 2, 3], 0), None, "Column 1 of a CSC matrix is from value 2 to 1"),
+    (([0, 2, 2**40], [0, 4, 1], [1, 2, 3], 5), None, r"Column 1 of a CSC matrix is from value 2 to 1099511627776"),
+    (([0, 2, 3], [0, 4, 1], [1, 2, 3], 5), 2, "Column 1 of a CSC matrix is from value 2 to 3 .*, 2"),
+    ((None, [0], [1], 5), None, "nindptr is 0; allowed: the number of columns and one"),
+    (([0, 1], None, [1], 5), None, "indices of a CSC matrix is null, and there are 1 values"),
+    (([0, 1], [0], None, 5), 1, "data of a CSC matrix is null, and there are 1 values"),
+])
+def test_csc_arrays_at_which_stock_code_ends_the_process(arrays: tuple, stored: Any, words: str) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        of_csc(*arrays, stored=stored)
+
+
+def test_columns_of_a_table_at_which_stock_code_ends_the_process() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=r"data\[1\] is null, and there are 3 rows; allowed: an array of as many"):
+        of_table(np.zeros(3, np.int8), None, types=["int8", "bool8"])
 
 
 def test_a_line_says_who_asked_for_a_page(capfd: pytest.CaptureFixture) -> None:
