@@ -2,6 +2,7 @@
 /// XGBoost's pages only if stock code asks for them. docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
+#include <xgboost/json.h>
 #include <xgboost/logging.h>
 
 #include <cstddef>
@@ -26,6 +27,7 @@
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
+#include "record_batches.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
@@ -113,6 +115,41 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   return 0;
 }
 
+/// The text with a number of threads that the system starts.
+std::string WithThreads(char const* config, int nthread) {
+  if (LimitThreads(nthread) == nthread) return config;
+  xgboost::Json limited = xgboost::Json::Load(xgboost::StringView{config});
+  limited["nthread"] = xgboost::Integer{LimitThreads(nthread)};
+  std::string text;
+  xgboost::Json::Dump(limited, &text);
+  return text;
+}
+
+/// Makes a matrix of record batches. stock(next, config, out) is XGBoost's function.
+template <typename Stock>
+int MakeFromRecordBatches(XGDMatrixCallbackNext* next, char const* config, DMatrixHandle* out, Stock&& stock) {
+  MatrixConfig read{};
+  try {
+    read = ReadMatrixConfig(config);
+  } catch (std::exception const&) {
+    return stock(next, config, out);
+  }
+  RecordBatches batches{next, read.missing, ThreadsOfMatrix(read.nthread)};
+  DMatrixHandle made = nullptr;
+  std::string const limited = WithThreads(config, read.nthread);
+  int const status = stock(RecordBatches::NextForXGBoost, limited.c_str(), &made);
+  if (status != 0) return status;
+  if (!batches.problem().empty()) {
+    XGDMatrixFree(made);
+    Fail(batches.problem());
+    return -1;
+  }
+  auto rows = batches.TakeRows();
+  if (rows != nullptr && !HoldIn(made, std::move(rows))) return -1;
+  *out = made;
+  return 0;
+}
+
 }  // namespace
 
 }  // namespace xgbgpu::plugin
@@ -128,8 +165,10 @@ using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kThreadsOfOldFunctions;
 using xgbgpu::plugin::MakeBinsConfig;
 using xgbgpu::plugin::MakeFromBatches;
+using xgbgpu::plugin::MakeFromRecordBatches;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::ReadBinsConfig;
+using xgbgpu::plugin::RecordBatches;
 using xgbgpu::plugin::ThreadsOfMatrix;
 
 extern "C" {
@@ -199,6 +238,27 @@ XGBGPU_EXPORT int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulo
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromDT)>("XGDMatrixCreateFromDT");
   auto const hold = [&] { return HoldRows(DatatableColumns{data, types, rows, columns}, ThreadsOfMatrix(nthread)); };
   return HoldOr(hold, nthread, out, [&] { return kNext(data, types, rows, columns, out, nthread); });
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromArrowCallback(XGDMatrixCallbackNext* next, char const* config,
+                                                   DMatrixHandle* out) {
+  static auto* const kNext =
+      NextFunction<decltype(XGDMatrixCreateFromArrowCallback)>("XGDMatrixCreateFromArrowCallback");
+  bool const complete = config != nullptr && out != nullptr;
+  if (!xgbgpu::plugin::WhyNotRegistered().empty() || !complete) return kNext(next, config, out);
+  if (next == nullptr) {  // stock code would call it
+    xgbgpu::plugin::Fail("next is null; allowed: a function that hands record batches over");
+    return -1;
+  }
+  return MakeFromRecordBatches(next, config, out, kNext);
+}
+
+XGBGPU_EXPORT int XGImportArrowRecordBatch(DataIterHandle importer, void* batch, void* schema) {
+  static auto* const kNext = NextFunction<decltype(XGImportArrowRecordBatch)>("XGImportArrowRecordBatch");
+  auto* const batches = RecordBatches::Of(importer);
+  if (batches == nullptr) return kNext(importer, batch, schema);
+  return batches->Import(static_cast<xgbgpu::plugin::arrow::Array*>(batch),
+                         static_cast<xgbgpu::plugin::arrow::Schema*>(schema));
 }
 
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,

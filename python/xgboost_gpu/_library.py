@@ -32,6 +32,8 @@ FUNCTIONS_IN_FRONT = (
     "XGDMatrixCreateFromCSREx",
     "XGDMatrixCreateFromCSCEx",
     "XGDMatrixCreateFromDT",
+    "XGDMatrixCreateFromArrowCallback",
+    "XGImportArrowRecordBatch",
     "XGDMatrixSaveBinary",
     "XGDMatrixCreateFromCudaArrayInterface",
     "XGDMatrixCreateFromCudaColumnar",

@@ -67,6 +67,8 @@ def test_only_the_c_interface_is_visible():
         "XGDMatrixCreateFromCSREx",
         "XGDMatrixCreateFromCSCEx",
         "XGDMatrixCreateFromDT",
+        "XGDMatrixCreateFromArrowCallback",
+        "XGImportArrowRecordBatch",
         "XGDMatrixCreateFromCudaArrayInterface",
         "XGDMatrixCreateFromCudaColumnar",
         "XGDMatrixCreateFromDense",

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 import xgboost as xgb
+from arrow_producer import Column, Table, categories, numbers as column, texts
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(300, 6)).astype(np.float32)
@@ -103,6 +104,212 @@ def mixed_columns() -> list:
     return floats
 
 
+NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+
+class Caller:
+    """Hands the batches of a table over as the Python package does: one by one, until there is none or an error."""
+
+    def __init__(self, *batches: Dict[str, Column], **settings: Any) -> None:
+        """A setting of None is left out."""
+        self.table, self.codes = Table(*batches), []
+        settings = {"missing": float("nan"), "nthread": 2, "nbatch": len(batches), **settings}
+        self.config = json.dumps({name: value for name, value in settings.items() if value is not None})
+
+    def hand_over(self, importer: int, schema: Any, array: Any) -> int:
+        pointers = [None if of is None else ctypes.byref(of) for of in (array, schema)]
+        self.codes.append(xgb.core._LIB.XGImportArrowRecordBatch(ctypes.c_void_p(importer), *pointers))
+        return self.codes[-1]
+
+    def next(self, importer: int) -> int:
+        batch = self.table.next_batch()
+        return 0 if batch is None else int(self.hand_over(importer, *batch) == 0)
+
+    def dmatrix(self) -> xgb.DMatrix:
+        self.table.begin()
+        handle, config = ctypes.c_void_p(), self.config.encode()
+        make = xgb.core._LIB.XGDMatrixCreateFromArrowCallback
+        xgb.core._check_call(make(NEXT(self.next), config, ctypes.byref(handle)))
+        return put_into(xgb.DMatrix(X[:1]), handle)
+
+
+class SchemaOnce(Caller):
+    """Has no schema but for the first batch."""
+
+    def next(self, importer: int) -> int:
+        batch = self.table.next_batch()
+        if batch is None:
+            return 0
+        schema, array = batch
+        if self.codes:
+            schema.release(ctypes.pointer(schema))
+        return int(self.hand_over(importer, None if self.codes else schema, array) == 0)
+
+
+class SchemaAlone(Caller):
+    """Hands over a schema and no batch."""
+
+    def next(self, importer: int) -> int:
+        batch = self.table.next_batch()
+        if batch is None:
+            return 0
+        batch[1].release(ctypes.pointer(batch[1]))
+        return int(self.hand_over(importer, batch[0], None) == 0)
+
+
+class NoSchema(Caller):
+    def next(self, importer: int) -> int:
+        batch = self.table.next_batch()
+        if batch is None:
+            return 0
+        batch[0].release(ctypes.pointer(batch[0]))
+        code = self.hand_over(importer, None, batch[1])
+        batch[1].release(ctypes.pointer(batch[1]))  # XGBoost has not taken it
+        return int(code == 0)
+
+
+class AllAtOnce(Caller):
+    """Imports whatever there is in one call."""
+
+    def next(self, importer: int) -> int:
+        while (batch := self.table.next_batch()) is not None:
+            if self.hand_over(importer, *batch) != 0:
+                batch[1].release(ctypes.pointer(batch[1]))
+        return 0
+
+
+class AnIdleCall(Caller):
+    """Brings nothing in the second call."""
+
+    def next(self, importer: int) -> int:
+        if len(self.codes) == 1:
+            self.codes.append("idle")
+            return 1
+        return super().next(importer)
+
+
+class GivesUp(Caller):
+    """Has an error of its own before the third batch."""
+
+    def next(self, importer: int) -> int:
+        return 0 if len(self.codes) == 2 else super().next(importer)
+
+
+class GoesOn(Caller):
+    """Does not look at what XGBoost says."""
+
+    def next(self, importer: int) -> int:
+        batch = self.table.next_batch()
+        if batch is not None and self.hand_over(importer, *batch) != 0:
+            for structure in batch:
+                if structure.release:
+                    structure.release(ctypes.pointer(structure))
+        return int(batch is not None)
+
+
+def columns(x: np.ndarray, dtype: Any = np.float32) -> Dict[str, Column]:
+    """A batch of columns whose NaN are null."""
+    there = ~np.isnan(x)
+    return {f"f{at}": column(np.where(there, x, 0).astype(dtype)[:, at], there[:, at]) for at in range(x.shape[1])}
+
+
+def in_batches(*rows: int, dtype: Any = np.float32) -> list:
+    ends = np.cumsum([0, *rows])
+    return [columns(X[begin:end], dtype) for begin, end in zip(ends[:-1], ends[1:])]
+
+
+def all_numbers(count: int = 300) -> Dict[str, Column]:
+    """A column of every type that XGBoost takes, with nulls, infinite values and those that are no number."""
+    there = RNG_MASK[:count]
+    batch = {}
+    for at, kind in enumerate(["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]):
+        values = SMALL[:count, at % 6].astype(kind)
+        values[::7], values[1::7] = np.iinfo(kind).min, np.iinfo(kind).max
+        batch[kind] = column(values, there[:, at % 6] if at % 2 else None)
+    for kind in ("float32", "float64"):
+        values = X[:count, 0].astype(kind)
+        values[::9] = np.inf if kind == "float32" else -1e-300
+        batch[kind] = column(values, there[:, 1])
+    return batch
+
+
+def with_array(spoil: Callable, caller: Caller) -> Caller:
+    caller.table.spoil_array = spoil
+    return caller
+
+
+def uncounted(array: Any) -> None:
+    """Bitmaps have nulls, and the numbers of nulls say that there are none."""
+    array.null_count = 0
+    for at in range(array.n_children):
+        array.children[at].contents.null_count = 0
+
+
+def with_null_rows(array: Any) -> None:
+    array.null_count, array.buffers[0] = 2, NULL_ROWS.ctypes.data
+
+
+def unreleasable(array: Any) -> None:
+    """Memory of which somebody else takes care."""
+    array.release = type(array.release)()
+
+
+NULL_ROWS = np.full(100, 0xF3, np.uint8)
+TEXT = texts(["a", "b", "c"] * 100)
+CODED = {"a": column(FULL[:, 0]), "b": categories(SMALL[:, 0].astype(np.int8), texts(["x"] * 20))}
+NAN_ROWS = np.where(np.isnan(X), np.float32(-9), X)
+CALLERS: Dict[str, Callable[[], Caller]] = {
+    "one batch": lambda: Caller(columns(X)),
+    "three batches": lambda: Caller(*in_batches(100, 1, 199)),
+    "an empty batch between": lambda: Caller(*in_batches(100, 0, 200)),
+    "three batches, one by one": lambda: Caller(*in_batches(100, 1, 199), nbatch=1),
+    "three batches, two by two": lambda: Caller(*in_batches(100, 1, 199), nbatch=2),
+    "more batches than there are": lambda: Caller(*in_batches(100, 200), nbatch=100),
+    "no batches wanted": lambda: Caller(*in_batches(100, 200), nbatch=0),
+    "no batch": lambda: Caller(nbatch=3),
+    "no row": lambda: Caller(columns(X[:0])),
+    "no column": lambda: Caller({}),
+    "one row": lambda: Caller(columns(X[:1])),
+    "one thread": lambda: Caller(*in_batches(150, 150), nthread=1),
+    "any threads": lambda: Caller(*in_batches(150, 150), nthread=None),
+    "all numbers": lambda: Caller(all_numbers()),
+    "all numbers, a mark": lambda: Caller(all_numbers(), missing=3),
+    "all numbers, an infinite mark": lambda: Caller(all_numbers(), missing=float("inf")),
+    "a mark": lambda: Caller(columns(NAN_ROWS), missing=-9.0),
+    "doubles": lambda: Caller(*in_batches(100, 200, dtype=np.float64)),
+    "infinite doubles": lambda: Caller({"a": column(np.array([1, np.inf, -np.inf, np.nan]))}),
+    "doubles without a float": lambda: Caller({"a": column(np.array([1, 1e300, np.inf]))}, columns(X[:5, :1], np.float64)),
+    "missing values alone": lambda: Caller({"a": column(np.full(5, np.nan, np.float32))}),
+    "truths": lambda: Caller({"a": column(FULL[:, 0]), "b": column(FULL[:, 0] > 0), "c": column(FULL[:, 1])}),
+    "texts": lambda: Caller({"a": TEXT}),
+    "texts, and the caller goes on": lambda: GoesOn({"a": TEXT}, {"a": column(FULL[:, 0])}),
+    "halves": lambda: Caller({"a": column(FULL[:, 0].astype(np.float16))}),
+    "codes of a dictionary": lambda: Caller(CODED),
+    "a schema once": lambda: SchemaOnce(*in_batches(100, 200)),
+    "a schema alone": lambda: SchemaAlone(columns(X)),
+    "no schema": lambda: NoSchema(columns(X)),
+    "all at once": lambda: AllAtOnce(*in_batches(100, 200)),
+    "one at once": lambda: AllAtOnce(columns(X)),
+    "an idle call": lambda: AnIdleCall(*in_batches(100, 200)),
+    "an end before the end": lambda: GivesUp(*in_batches(100, 50, 150)),
+    "nulls that are not counted": lambda: with_array(uncounted, Caller(columns(X))),
+    "rows that are null": lambda: with_array(with_null_rows, Caller(*in_batches(100, 200))),
+    "batches of others": lambda: with_array(unreleasable, Caller(*in_batches(100, 200))),
+    "more columns later": lambda: Caller(*in_batches(100), {**columns(X), "more": column(FULL[:, 0])}),
+    "no mark": lambda: Caller(columns(X), missing=None),
+    "a mark that is a text": lambda: Caller(columns(X), missing="x"),
+    "no number of batches": lambda: Caller(columns(X), nbatch=None),
+    "a number of threads that is a text": lambda: Caller(columns(X), nthread="two"),
+}
+
+
+def handed_over(make: Callable[[], Caller]) -> Any:
+    """Also what the caller was told, and how often his structures were released."""
+    caller = make()
+    values = result(lambda: numbers(caller.dmatrix()))
+    return values, caller.codes, caller.table.released
+
+
 def in_a_file(values: np.ndarray) -> np.memmap:
     with tempfile.NamedTemporaryFile() as file:
         file.write(values.tobytes())
@@ -167,6 +374,7 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "csc with nan in a row that is none": lambda: of_csc([0, 2, 3], [0, 9, 1], [1, np.nan, 2], 3),
     "csc of nothing": lambda: of_csc([0], [], [], 3),
     "csc of a missing row": lambda: of_csc([0, 2, 3], [0, 2, 0], [1, 2, np.nan], 5),
+    "batches": lambda: Caller(*in_batches(100, 200)).dmatrix(),
     "table of float32": lambda: of_table(*X.T.copy()),
     "table of float64": lambda: of_table(*X.T.astype(np.float64)),
     "table of all types": lambda: of_table(*mixed_columns()),
@@ -289,7 +497,7 @@ def result(scenario: Callable[[], Any]) -> Any:
 
 def all_scenarios() -> Dict[str, Any]:
     scenarios = {f"values of {form}": lambda make=make: numbers(make()) for form, make in FORMS.items()}
-    for form in ("float32", "uint8", "csr", "csc", "table of float32", "frame"):
+    for form in ("float32", "uint8", "csr", "csc", "table of float32", "frame", "batches"):
         make = FORMS[form]
         for method in ("hist", "approx", "exact"):
             scenarios[f"{method} of {form}"] = lambda make=make, method=method: model(make(), tree_method=method)
@@ -297,6 +505,7 @@ def all_scenarios() -> Dict[str, Any]:
         scenarios[f"dart of {form}"] = lambda make=make: model(make(), booster="dart", tree_method="hist")
         for what in (contributions, sliced, slice_after_use, saved, ranked, cross_validated):
             scenarios[f"{what.__name__} of {form}"] = lambda make=make, what=what: what(make())
+    scenarios.update({f"batches: {name}": lambda make=make: handed_over(make) for name, make in CALLERS.items()})
     scenarios["slice beyond the rows"] = lambda: FORMS["float32"]().num_row()
     return {name: result(scenario) for name, scenario in scenarios.items()}
 
