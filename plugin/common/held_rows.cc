@@ -329,7 +329,69 @@ std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing
   return has_missing ? WithoutMissing(*held, threads) : std::move(held);
 }
 
+/// Throws if offsets and addresses are not those of a CSC matrix.
+void CheckColumns(CscArrays const& arrays) {
+  if (arrays.offsets == nullptr) {
+    Throw<InvalidArgument>("col_ptr of a CSC matrix is null; allowed: an array, one longer than there are columns");
+  }
+  for (std::uint64_t column = 0; column < arrays.columns; ++column) {
+    std::uint64_t const begin = arrays.offsets[column], end = arrays.offsets[column + 1];
+    if (begin > end || end > arrays.stored) {
+      Throw<InvalidArgument>("Column ", column, " of a CSC matrix is from value ", begin, " to ", end,
+                             " (col_ptr); allowed: numbers that never decrease, up to the number of values, ",
+                             arrays.stored);
+    }
+  }
+  bool const has_values = arrays.offsets[0] != arrays.offsets[arrays.columns];
+  if (has_values && (arrays.numbers == nullptr || arrays.values == nullptr)) {
+    Throw<InvalidArgument>(arrays.numbers == nullptr ? "indices" : "data", " of a CSC matrix is null, and there are ",
+                           arrays.stored, " values; allowed: an array of as many");
+  }
+}
+
+/// Counts the values of each row that are not missing, in offsets[row + 1]. Throws if a row does not exist.
+Found CountRows(CscArrays const& arrays, Buffer<std::uint64_t>* offsets) {
+  Found found;
+  std::fill_n(offsets->data(), offsets->size(), 0);
+  for (std::uint64_t column = 0; column < arrays.columns; ++column) {
+    for (std::uint64_t i = arrays.offsets[column]; i < arrays.offsets[column + 1]; ++i) {
+      if (std::isnan(arrays.values[i])) continue;
+      std::uint32_t const row = arrays.numbers[i];
+      if (row >= arrays.rows) {
+        Throw<InvalidArgument>("Value ", i, " of a CSC matrix, in column ", column, ", is in row ", row,
+                               " (indices); allowed: 0 to ", arrays.rows - 1);
+      }
+      Count(arrays.values[i], std::numeric_limits<float>::quiet_NaN(), &found);
+      ++(*offsets)[row + 1];
+    }
+  }
+  return found;
+}
+
 }  // namespace
+
+std::unique_ptr<HeldRows> HoldRows(CscArrays const& arrays) {
+  CheckColumns(arrays);
+  bool const has_columns = arrays.columns != 0 && arrays.columns <= std::numeric_limits<std::int32_t>::max();
+  constexpr std::uint64_t kMostRows = std::uint64_t{1} << 56;  // the size of their offsets in bytes is a number
+  if (!has_columns || arrays.rows == 0 || arrays.rows > kMostRows) return nullptr;
+  Buffer<std::uint64_t> offsets{arrays.rows + 1};
+  Found const found = CountRows(arrays, &offsets);
+  if (found.is_infinite) return nullptr;
+  AddUp(&offsets);
+  Buffer<Entry> entries{found.present};
+  for (std::uint64_t column = 0; column < arrays.columns; ++column) {
+    for (std::uint64_t i = arrays.offsets[column]; i < arrays.offsets[column + 1]; ++i) {
+      float const value = arrays.values[i];
+      if (!std::isnan(value)) entries[offsets[arrays.numbers[i]]++] = {static_cast<FeatureIndex>(column), value};
+    }
+  }
+  // Each offset went on to the begin of the next row.
+  std::copy_backward(offsets.data(), offsets.data() + arrays.rows, offsets.data() + arrays.rows + 1);
+  offsets[0] = 0;
+  return std::make_unique<HeldEntries>(std::move(offsets), std::move(entries),
+                                       static_cast<FeatureIndex>(arrays.columns));
+}
 
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads) {
   if (arrays.indptr != nullptr) return HoldEntries(arrays, missing, threads);

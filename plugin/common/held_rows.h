@@ -41,6 +41,26 @@ class HeldRows : public RowSource {
 ///         can have
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
 
+/// The arrays of a CSC matrix, as XGBoost's C function takes them.
+struct CscArrays {
+  std::uint64_t const* offsets;  ///< [columns + 1]: where the values of each column begin; the last: where they end
+  std::uint32_t const* numbers;  ///< [stored]: the row of each value
+  float const* values;           ///< [stored]
+  std::uint64_t columns;
+  std::uint64_t stored;
+  std::uint64_t rows;  ///< 0: nobody has counted them
+};
+
+/// Copies the values of a CSC matrix as entries, those of a row in the order of their columns. NaNs are missing.
+///
+/// Null for what is left to stock code: no rows (which it counts), no columns, infinite values.
+///
+/// Memory  8 bytes a value, and 8 a row
+/// Cost    two passes over the arrays by one thread, as in stock code
+/// Throws  OutOfHostMemory; InvalidArgument where stock code would read or write what is not of the arrays: a null
+///         array, offsets that decrease or end beyond `stored`, a value in a row that does not exist
+std::unique_ptr<HeldRows> HoldRows(CscArrays const& arrays);
+
 /// Takes the bytes of an array of float32, [rows, features], NaN where a value is missing. Null if a value is infinite.
 std::unique_ptr<HeldRows> HoldRows(Buffer<std::uint8_t> floats, std::uint64_t rows, FeatureIndex features, int threads);
 

@@ -2,6 +2,7 @@
 /// make XGBoost's pages only if stock code asks for them. docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
+#include <xgboost/json.h>
 #include <xgboost/logging.h>
 
 #include <cstddef>
@@ -17,6 +18,8 @@
 #include "array_rows.h"
 #include "array_view.h"
 #include "batches.h"
+#include "core/message.h"
+#include "datatable_columns.h"
 #include "driver/host_span.h"
 #include "fail.h"
 #include "held_rows.h"
@@ -25,6 +28,7 @@
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
+#include "record_batches.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
@@ -32,15 +36,16 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Makes a matrix of ours, or calls stock() where it is for XGBoost to make it, or to say what is wrong.
-template <typename Stock>
-int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandle* out, Stock&& stock) {
+/// Makes a matrix of ours of what hold() copies, or calls stock() where it is for XGBoost to make it, or to say what is
+/// wrong.
+template <typename Hold, typename Stock>
+int HoldOr(Hold&& hold, int nthread, DMatrixHandle* out, Stock&& stock) {
   if (!WhyNotRegistered().empty() || out == nullptr) return stock();
   std::unique_ptr<HeldRows> rows;
   try {
     HostSpan span{"hold values"};
-    rows = HoldRows(arrays, missing, ThreadsOfMatrix(nthread));
-  } catch (InvalidArgument const& error) {
+    rows = hold();
+  } catch (InvalidArgument const& error) {  // stock code would read what is not of the arrays, or ask for too much
     Fail(error.what());
     return -1;
   } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
@@ -50,6 +55,13 @@ int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandl
   if (held == nullptr) return stock();
   *out = held;
   return 0;
+}
+
+/// Does the same for array interfaces.
+template <typename Stock>
+int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandle* out, Stock&& stock) {
+  auto const hold = [&] { return HoldRows(arrays, missing, ThreadsOfMatrix(nthread)); };
+  return HoldOr(hold, nthread, out, std::forward<Stock>(stock));
 }
 
 /// Does the same for a caller who passes missing and nthread as JSON.
@@ -83,6 +95,41 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   return 0;
 }
 
+/// The text with a number of threads that the system starts.
+std::string WithThreads(char const* config, int nthread) {
+  if (LimitThreads(nthread) == nthread) return config;
+  xgboost::Json limited = xgboost::Json::Load(xgboost::StringView{config});
+  limited["nthread"] = xgboost::Integer{LimitThreads(nthread)};
+  std::string text;
+  xgboost::Json::Dump(limited, &text);
+  return text;
+}
+
+/// Makes a matrix of record batches. stock(next, config, out) is XGBoost's function.
+template <typename Stock>
+int MakeFromRecordBatches(XGDMatrixCallbackNext* next, char const* config, DMatrixHandle* out, Stock&& stock) {
+  MatrixConfig read{};
+  try {
+    read = ReadMatrixConfig(config);
+  } catch (std::exception const&) {
+    return stock(next, config, out);
+  }
+  RecordBatches batches{next, read.missing, ThreadsOfMatrix(read.nthread)};
+  DMatrixHandle made = nullptr;
+  std::string const limited = WithThreads(config, read.nthread);
+  int const status = stock(RecordBatches::NextForXGBoost, limited.c_str(), &made);
+  if (status != 0) return status;
+  if (!batches.problem().empty()) {
+    XGDMatrixFree(made);
+    Fail(batches.problem());
+    return -1;
+  }
+  auto rows = batches.TakeRows();
+  if (rows != nullptr && !HoldIn(made, std::move(rows))) return -1;
+  *out = made;
+  return 0;
+}
+
 }  // namespace
 
 }  // namespace xgbgpu::plugin
@@ -90,13 +137,19 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
 using xgbgpu::plugin::ArrayText;
 using xgbgpu::plugin::AsHeld;
 using xgbgpu::plugin::Batches;
+using xgbgpu::plugin::CscArrays;
+using xgbgpu::plugin::DatatableColumns;
 using xgbgpu::plugin::HoldOr;
+using xgbgpu::plugin::HoldRows;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kThreadsOfOldFunctions;
 using xgbgpu::plugin::MakeBinsConfig;
 using xgbgpu::plugin::MakeFromBatches;
+using xgbgpu::plugin::MakeFromRecordBatches;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::ReadBinsConfig;
+using xgbgpu::plugin::RecordBatches;
+using xgbgpu::plugin::ThreadsOfMatrix;
 
 extern "C" {
 
@@ -142,6 +195,50 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned c
   std::string const offset_text = ArrayText(reinterpret_cast<std::uint64_t const*>(indptr), {indptr_size});
   return HoldOr({value_text.c_str(), offset_text.c_str(), index_text.c_str(), columns},
                 std::numeric_limits<float>::quiet_NaN(), kThreadsOfOldFunctions, out, stock);
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCSCEx(std::size_t const* col_ptr, unsigned const* indices, float const* values,
+                                           std::size_t col_ptr_size, std::size_t stored, std::size_t rows,
+                                           DMatrixHandle* out) {
+  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSCEx)>("XGDMatrixCreateFromCSCEx");
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  auto const hold = [&] {
+    if (col_ptr_size == 0) {
+      xgbgpu::Throw<xgbgpu::InvalidArgument>("nindptr is 0; allowed: the number of columns and one");
+    }
+    auto const* const offsets = reinterpret_cast<std::uint64_t const*>(col_ptr);
+    return HoldRows(CscArrays{offsets, indices, values, col_ptr_size - 1, stored, rows});
+  };
+  return HoldOr(hold, kThreadsOfOldFunctions, out,
+                [&] { return kNext(col_ptr, indices, values, col_ptr_size, stored, rows, out); });
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulong rows, bst_ulong columns,
+                                        DMatrixHandle* out, int nthread) {
+  static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromDT)>("XGDMatrixCreateFromDT");
+  auto const hold = [&] { return HoldRows(DatatableColumns{data, types, rows, columns}, ThreadsOfMatrix(nthread)); };
+  return HoldOr(hold, nthread, out, [&] { return kNext(data, types, rows, columns, out, nthread); });
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromArrowCallback(XGDMatrixCallbackNext* next, char const* config,
+                                                   DMatrixHandle* out) {
+  static auto* const kNext =
+      NextFunction<decltype(XGDMatrixCreateFromArrowCallback)>("XGDMatrixCreateFromArrowCallback");
+  bool const complete = config != nullptr && out != nullptr;
+  if (!xgbgpu::plugin::WhyNotRegistered().empty() || !complete) return kNext(next, config, out);
+  if (next == nullptr) {  // stock code would call it
+    xgbgpu::plugin::Fail("next is null; allowed: a function that hands record batches over");
+    return -1;
+  }
+  return MakeFromRecordBatches(next, config, out, kNext);
+}
+
+XGBGPU_EXPORT int XGImportArrowRecordBatch(DataIterHandle importer, void* batch, void* schema) {
+  static auto* const kNext = NextFunction<decltype(XGImportArrowRecordBatch)>("XGImportArrowRecordBatch");
+  auto* const batches = RecordBatches::Of(importer);
+  if (batches == nullptr) return kNext(importer, batch, schema);
+  return batches->Import(static_cast<xgbgpu::plugin::arrow::Array*>(batch),
+                         static_cast<xgbgpu::plugin::arrow::Schema*>(schema));
 }
 
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,

@@ -132,6 +132,10 @@ DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread) 
       0) {
     return nullptr;
   }
+  return HoldIn(handle, std::move(rows)) ? handle : nullptr;
+}
+
+bool HoldIn(DMatrixHandle handle, std::unique_ptr<HeldRows const> rows) {
   // A handle is a pointer to the matrix's owner.
   auto* const owner = static_cast<std::shared_ptr<xgboost::DMatrix>*>(handle);
   try {
@@ -139,9 +143,9 @@ DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread) 
   } catch (std::exception const& error) {  // no memory
     XGDMatrixFree(handle);
     Fail(error.what());
-    return nullptr;
+    return false;
   }
-  return handle;
+  return true;
 }
 
 }  // namespace xgbgpu::plugin

@@ -69,6 +69,10 @@ MatrixConfig ReadMatrixConfig(char const* json);
 /// Makes a HeldMatrix. Null if XGBoost refuses to make the lender; XGBGetLastError tells why.
 DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread);
 
+/// Makes the matrix of `handle`, a stock one with these columns and no row, a HeldMatrix. False if memory is short: then
+/// XGBGetLastError tells how much, and the handle is freed.
+bool HoldIn(DMatrixHandle handle, std::unique_ptr<HeldRows const> rows);
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_HOST_HELD_MATRIX_H_

@@ -2,7 +2,7 @@
 structure open to be spoilt for the tests of errors."""
 
 import ctypes
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -201,6 +201,19 @@ class Table:
         array.release = self._release("array", ARRAY_RELEASE)
         self.spoil_array(array)
         return 0
+
+    def begin(self) -> None:
+        """The next batch is the first."""
+        self._at = 0
+
+    def next_batch(self) -> Optional[Tuple[Schema, Array]]:
+        """The schema and the next batch, for who takes them one by one; None after the last one."""
+        if self._at == len(self.batches):
+            return None
+        schema, array = self._keep(Schema()), self._keep(Array())
+        self._get_schema(None, ctypes.pointer(schema))
+        self._get_next(None, ctypes.pointer(array))
+        return schema, array
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         self._at = 0

@@ -49,6 +49,15 @@ class Batches(xgb.core.DataIter):
         self.at = 0
 
 
+def pages_made(capfd: pytest.CaptureFixture, work: Callable[[], Any]) -> str:
+    """The lines that say which page or bins stock code has asked for while `work` ran; of a stock matrix there is none."""
+    capfd.readouterr()
+    with xgb.config_context(verbosity=2):
+        work()
+    said = capfd.readouterr()
+    return "\n".join(line for line in (said.out + said.err).splitlines() if "XGBoost asks for" in line)
+
+
 def params(**others: Any) -> Dict[str, Any]:
     """Parameters of a booster that the library under test trains."""
     fixed: Dict[str, Any] = {"tree_method": METHOD}

@@ -3,11 +3,16 @@
 pyarrow is no package of Debian 12: docs/testing.md says how to bring it.
 """
 
+import ctypes
+import gc
+
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from support import OURS, assert_same_trees, fresh, make_data, sampled, train
+from arrow_producer import Array, Schema
+from matrix_scenarios import Caller
+from support import OURS, assert_same_trees, fresh, make_data, only_ours, pages_made, sampled, train
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: docs/testing.md says how")
 if not OURS:
@@ -62,3 +67,31 @@ def test_a_table_as_a_frame_of_pandas_brings_names_and_categories() -> None:
     data = xgb.DMatrix(whole.to_pandas(), Y, enable_categorical=True)
     assert data.feature_names == NAMES + ["town"]
     assert_same_trees(train(data, 4), train(xgb.DMatrix(frame, Y, enable_categorical=True), 4))
+
+
+@only_ours
+@pytest.mark.parametrize("rows", [700, 100], ids=["one batch", "slices of it"])
+def test_batches_that_are_imported_one_by_one(capfd: pytest.CaptureFixture, rows: int) -> None:
+    """As a C program does it, and stock's package of a pyarrow before 14."""
+
+    class OfPyarrow(Caller):
+        parts = table().to_batches(max_chunksize=rows)
+
+        def next(self, importer: int) -> int:
+            if not self.parts:
+                return 0
+            kept.append((Schema(), Array()))
+            schema, array = kept[-1]
+            self.parts.pop(0)._export_to_c(ctypes.addressof(array), ctypes.addressof(schema))
+            return int(self.hand_over(importer, schema, array) == 0)
+
+    kept = []
+    caller = OfPyarrow(nbatch=100)
+    data = caller.dmatrix()
+    assert len(caller.codes) == 700 // rows
+    assert not any(schema.release or array.release for schema, array in kept)
+    data.set_label(Y)
+    assert_same_trees(train(data, 4), train(xgb.DMatrix(X, Y), 4))
+    assert "XGBoost asks for" in pages_made(capfd, data.get_data), "the library holds the values"
+    gc.collect()
+    assert pa.total_allocated_bytes() == 0

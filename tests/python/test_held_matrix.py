@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import assert_same_trees, make_data, train
+from arrow_producer import numbers
+from matrix_scenarios import AllAtOnce, Caller, GivesUp, columns, in_batches, mixed_columns, of_csc, of_table
+from support import assert_same_trees, make_data, pages_made, train
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SCENARIOS = Path(__file__).with_name("matrix_scenarios.py")
@@ -40,7 +42,7 @@ def test_every_form_of_data_is_to_stock_code_what_it_is_without_the_library(tmp_
     assert [name for name in ours if not is_same(ours[name], stock[name])] == []
 
 
-@pytest.mark.parametrize("form", ["float32", "float64", "fortran", "bytes", "csr"])
+@pytest.mark.parametrize("form", ["float32", "float64", "fortran", "bytes", "csr", "csc"])
 def test_the_caller_may_change_and_free_his_array(form: str) -> None:
     values = np.random.default_rng(1).integers(0, 30, size=(800, 6))
     make = {
@@ -49,10 +51,11 @@ def test_the_caller_may_change_and_free_his_array(form: str) -> None:
         "fortran": lambda: np.asfortranarray(values.astype(np.float32)),
         "bytes": lambda: values.astype(np.uint8),
         "csr": lambda: sp.csr_matrix(values.astype(np.float32)),
+        "csc": lambda: sp.csc_matrix(values.astype(np.float32)),
     }[form]
     array = make()
     data = xgb.DMatrix(array, Y)
-    (array.data if form == "csr" else array)[:] = 7
+    (array.data if form in ("csr", "csc") else array)[:] = 7
     del array
     gc.collect()
     assert_same_trees(train(data, 4), train(xgb.DMatrix(make(), Y), 4))
@@ -70,17 +73,189 @@ def test_small_integers_and_a_mark(kind: type, missing: float) -> None:
     assert_same_trees(train(data, 4), train(expected, 4))
 
 
-def pages_made(capfd: pytest.CaptureFixture, work) -> str:
-    capfd.readouterr()
-    with xgb.config_context(verbosity=2):
-        work()
-    said = capfd.readouterr()
-    return "\n".join(line for line in (said.out + said.err).splitlines() if "XGBoost asks for" in line)
+def assert_is_held(data: xgb.DMatrix, capfd: pytest.CaptureFixture) -> None:
+    """Nobody has asked for a page yet, and stock code, which asks now, has it made. Of a stock matrix no line is said."""
+    assert "XGBoost asks for" in pages_made(capfd, data.get_data)
 
 
 def test_training_makes_no_page_of_xgboost(capfd: pytest.CaptureFixture) -> None:
     data = xgb.DMatrix(X, Y)
     assert pages_made(capfd, lambda: train(data, 4)) == ""
+
+
+@pytest.mark.parametrize("missing", ["nan", "gaps"])
+def test_columns_train_as_the_array_of_their_values_and_no_page_is_made(capfd: pytest.CaptureFixture, missing: str) -> None:
+    rows, columns = np.nonzero(~np.isnan(X))
+    with_gaps = sp.csc_matrix((X[rows, columns], (rows, columns)), shape=X.shape)
+    expected = train(xgb.DMatrix(X, Y), 4)
+
+    data = xgb.DMatrix(sp.csc_matrix(X) if missing == "nan" else with_gaps, Y)
+    assert data.num_nonmissing() == len(rows)
+    assert pages_made(capfd, lambda: assert_same_trees(train(data, 4), expected)) == ""
+    assert_is_held(data, capfd)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_a_table_trains_as_the_array_of_its_values_and_no_page_is_made(capfd: pytest.CaptureFixture, threads: int) -> None:
+    columns = mixed_columns()
+    smallest = [None] * 3 + [np.iinfo(column.dtype).min for column in columns[3:]]
+    values = np.column_stack([
+        np.where(np.isfinite(column) if least is None else column != least, column, np.nan).astype(np.float32)
+        for column, least in zip(columns, smallest)
+    ])
+    assert np.isnan(values).sum(axis=0).min() == 0 and np.isnan(values).sum() > 200
+    y = np.nan_to_num(values[:, 0])
+    expected = train(xgb.DMatrix(values, y), 4)
+
+    data = of_table(*columns, threads=threads)
+    data.set_label(y)
+    assert data.num_nonmissing() == np.count_nonzero(~np.isnan(values))
+    for column in columns:
+        column[:] = 1  # the caller may change his columns
+    assert pages_made(capfd, lambda: assert_same_trees(train(data, 4), expected)) == ""
+    assert_is_held(data, capfd)
+
+
+@pytest.mark.parametrize("arrays, stored, words", [
+    (([0, 2, 3], [0, 5, 1], [1, 2, 3], 5), None, r"Value 1 of a CSC matrix, in column 0, is in row 5 \(indices\); allowed: 0 to 4"),
+    (([0, 2, 1], [0, 4, 1], [1, 2, 3], 5), None,
+     r"Column 1 of a CSC matrix is from value 2 to 1 \(col_ptr\); allowed: numbers that never decrease, up to the number of values, 3"),
+    (([0, 2, 1], [0, 4, 1], [1, 2, 3], 0), None, "Column 1 of a CSC matrix is from value 2 to 1"),
+    (([0, 2, 2**40], [0, 4, 1], [1, 2, 3], 5), None, r"Column 1 of a CSC matrix is from value 2 to 1099511627776"),
+    (([0, 2, 3], [0, 4, 1], [1, 2, 3], 5), 2, "Column 1 of a CSC matrix is from value 2 to 3 .*, 2"),
+    ((None, [0], [1], 5), None, "nindptr is 0; allowed: the number of columns and one"),
+    (([0, 1], None, [1], 5), None, "indices of a CSC matrix is null, and there are 1 values"),
+    (([0, 1], [0], None, 5), 1, "data of a CSC matrix is null, and there are 1 values"),
+])
+def test_csc_arrays_at_which_stock_code_ends_the_process(arrays: tuple, stored: Any, words: str) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        of_csc(*arrays, stored=stored)
+
+
+def test_columns_of_a_table_at_which_stock_code_ends_the_process() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=r"data\[1\] is null, and there are 3 rows; allowed: an array of as many"):
+        of_table(np.zeros(3, np.int8), None, types=["int8", "bool8"])
+
+
+# Record batches of Arrow, one by one
+
+BATCHES = columns(X)  # all rows in one
+
+
+@pytest.mark.parametrize("make, rows", [
+    (lambda: Caller(BATCHES), 800),
+    (lambda: Caller(*(columns(X[at : at + 100]) for at in range(0, 800, 100))), 800),
+    (lambda: Caller(*(columns(X[at : at + 100], np.float64) for at in range(0, 800, 100)), nbatch=3, nthread=1), 800),
+    (lambda: Caller(columns(np.where(np.isnan(X), np.float32(-9), X)), missing=-9), 800),
+    (lambda: Caller(columns(np.where(np.isnan(X), np.float32(np.inf), X))), 800),
+    (lambda: AllAtOnce(BATCHES), 800),
+    (lambda: Caller(BATCHES, nthread=100_000), 800),
+    (lambda: GivesUp(columns(X[:300]), columns(X[300:500]), columns(X[500:])), 500),
+], ids=["one", "many", "doubles", "a mark", "infinite", "at once", "any threads", "the caller gives up"])
+def test_record_batches_train_as_the_array_of_their_values_and_no_page_is_made(
+    capfd: pytest.CaptureFixture, make: Any, rows: int
+) -> None:
+    caller = make()
+    data = caller.dmatrix()
+    held = len(caller.codes)
+    assert caller.table.released == {"schema": held, "array": held, "stream": 0}
+    data.set_label(Y[:rows])
+    assert (data.num_row(), data.num_col(), data.num_nonmissing()) == (rows, 6, np.count_nonzero(~np.isnan(X[:rows])))
+    expected = train(xgb.DMatrix(X[:rows], Y[:rows]), 4)
+    assert pages_made(capfd, lambda: assert_same_trees(train(data, 4), expected)) == ""
+    assert_is_held(data, capfd)
+
+
+@pytest.mark.parametrize("skip", [1, 8, 13])
+def test_record_batches_that_begin_within_their_columns(skip: int) -> None:
+    """Stock code reads the rows at the beginning of the buffers."""
+    caller = Caller({name: numbers(column.buffers[1], np.ones(column.length, bool), 5) for name, column in columns(X).items()})
+    caller.table.skip = skip
+    values = np.nan_to_num(X)[skip:]  # of a null the buffer has 0
+    assert np.array_equal(caller.dmatrix().get_data().toarray(), values)
+
+
+def test_who_makes_a_matrix_while_one_is_made(capfd: pytest.CaptureFixture) -> None:
+    inner = []
+
+    class Nested(Caller):
+        def next(self, importer: int) -> int:
+            if not inner:
+                inner.append(Caller(*(columns(X[at : at + 400]) for at in (0, 400))).dmatrix())
+            return super().next(importer)
+
+    outer = Nested(columns(X[:100]), columns(X[100:200])).dmatrix()
+    assert (outer.num_row(), inner[0].num_row()) == (200, 800)
+    assert_is_held(outer, capfd)
+    assert_is_held(inner[0], capfd)
+
+
+def test_a_caller_who_goes_past_the_function_in_front(capfd: pytest.CaptureFixture) -> None:
+    """XGBoost's own function imports the batches: they are XGBoost's then."""
+    stock = ctypes.CDLL(xgb.core._LIB._name)
+
+    class Past(Caller):
+        def hand_over(self, importer: int, schema: Any, array: Any) -> int:
+            self.codes.append(stock.XGImportArrowRecordBatch(ctypes.c_void_p(importer), ctypes.byref(array), ctypes.byref(schema)))
+            return self.codes[-1]
+
+    caller = Past(columns(X[:300]), columns(X[300:]))
+    data = caller.dmatrix()
+    assert caller.codes == [0, 0] and caller.table.released == {"schema": 2, "array": 2, "stream": 0}
+    assert pages_made(capfd, data.get_data) == ""
+    assert is_same(data.get_data().data, xgb.DMatrix(X).get_data().data)
+
+
+def without_children(array: Any) -> None:
+    array.children = type(array.children)()
+
+
+def without_a_child(array: Any) -> None:
+    array.children[1] = type(array.children[1])()
+
+
+def with_fewer_columns(array: Any) -> None:
+    array.n_children = 5
+
+
+def with_a_short_column(array: Any) -> None:
+    array.children[2].contents.length = 799
+
+
+def without_values(array: Any) -> None:
+    array.children[2].contents.buffers[1] = None
+
+
+def without_buffers(array: Any) -> None:
+    array.children[2].contents.buffers = type(array.children[2].contents.buffers)()
+
+
+def of_negative_length(array: Any) -> None:
+    array.length = -1
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (without_children, "Batch 0 does not follow the Arrow C data interface: the list of columns is null"),
+    (without_a_child, "Column 'f1' in batch 0 does not follow the Arrow C data interface: its array is null"),
+    (with_fewer_columns, "Batch 0 does not follow .*: there are 5 columns; allowed: the schema's, 6"),
+    (with_a_short_column, "Column 'f2' in batch 0 .*: the length is 799; allowed: the table's, 800, or more"),
+    (without_values, "Column 'f2' in batch 0 .*: buffer 1 is null, and there are values"),
+    (without_buffers, "Column 'f2' in batch 0 .*: the list of buffers is null"),
+    (of_negative_length, "Batch 0 .*: the length is -1; allowed: 0 to"),
+])
+def test_record_batches_at_which_stock_code_ends_the_process(spoil: Any, words: str) -> None:
+    caller = Caller(BATCHES)
+    caller.table.spoil_array = spoil
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        caller.dmatrix()
+    assert caller.table.released == {"schema": 1, "array": 1, "stream": 0}
+
+
+def test_no_function_that_hands_batches_over() -> None:
+    handle = ctypes.c_void_p()
+    with pytest.raises(xgb.core.XGBoostError, match="next is null; allowed: a function that hands record batches over"):
+        xgb.core._check_call(
+            xgb.core._LIB.XGDMatrixCreateFromArrowCallback(None, b'{"missing": NaN, "nbatch": 1}', ctypes.byref(handle)))
 
 
 def test_a_line_says_who_asked_for_a_page(capfd: pytest.CaptureFixture) -> None:
@@ -239,3 +414,51 @@ data.get_data()
 assert any(b"XGBoost asks for" in line for line in calls)
 """
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, env=ENVIRONMENT, timeout=60)
+
+
+# Rows of one worker are ours, those of the other are XGBoost's, and have a column less.
+GROUP = """
+import json, multiprocessing, sys
+sys.path[:0] = {folders!r}
+import numpy as np, scipy.sparse as sp, xgboost as xgb, xgboost_gpu
+from matrix_scenarios import Caller, columns, of_table
+from xgboost import collective
+from xgboost.tracker import RabitTracker
+
+x = np.random.default_rng(0).normal(size=(250, 3))
+odd = x[:, :2].copy()
+odd[0, 0] = 1e300  # no float32 is near
+MAKE = {{
+    "batches": [lambda: Caller(columns(x, np.float64)).dmatrix(), lambda: Caller(columns(odd, np.float64)).dmatrix()],
+    "nothing of one": [lambda: Caller(columns(x)).dmatrix(), lambda: Caller().dmatrix()],
+    "csc": [lambda: xgb.DMatrix(sp.csc_matrix(x)), lambda: xgb.DMatrix(sp.csr_matrix(x[:, :2]))],
+    "table": [lambda: of_table(*x.T.copy()), lambda: of_table(np.full(250, 2, np.uint8), types=["bool8"])],
+}}
+
+def work(number, settings, queue):
+    with collective.CommunicatorContext(**settings):
+        made = [make[number]() for make in MAKE.values()]
+        queue.put((number, [(data.num_row(), data.num_col()) for data in made]))
+
+if __name__ == "__main__":
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
+    tracker.start(2)
+    queue = multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=work, args=(i, tracker.worker_envs(), queue), daemon=True) for i in range(2)]
+    for worker in workers:
+        worker.start()
+    found = sorted(queue.get(timeout=60) for _ in workers)
+    for worker in workers:
+        worker.join()
+    print(json.dumps(found))
+"""
+
+
+def test_workers_agree_on_the_number_of_columns_whoever_holds_the_rows() -> None:
+    import xgboost_gpu
+
+    folders = [str(SCENARIOS.parent), str(Path(xgboost_gpu.__file__).parents[1])]
+    done = subprocess.run([sys.executable, "-c", GROUP.format(folders=folders)], check=True, capture_output=True, text=True,
+                          env=ENVIRONMENT, timeout=120)
+    ours = [[250, 3]] * 4
+    assert json.loads(done.stdout.splitlines()[-1]) == [[0, ours], [1, [[250, 3], [0, 3], [250, 3], [250, 3]]]]
