@@ -77,6 +77,7 @@ class Dataset {
   Place place() const { return place_; }  ///< never kAuto
   std::uint64_t rows() const { return rows_; }
   FeatureIndex features() const { return features_; }
+  std::uint64_t stored() const { return stored_; }            ///< values that are not missing; only if not sorted()
   bool sorted() const { return sorted_ != nullptr; }          ///< made by BuildSorted
   std::size_t bytes() const { return bytes_; }                ///< memory held, where the dataset lies
   Cuts const& cuts() const { return *cuts_; }                 ///< only if not sorted()
@@ -96,6 +97,7 @@ class Dataset {
   std::shared_ptr<SortedMatrix const> sorted_;
   std::uint64_t rows_;
   FeatureIndex features_;
+  std::uint64_t stored_{0};
   std::size_t bytes_;
   Cuts const* cuts_{nullptr};  ///< those of the matrix; null if sorted()
 };

@@ -41,6 +41,10 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     return Dataset::BuildSorted(rows, threads, place);
   }
   HeldBins const* const held = AsHeldBins(data);
+  if (auto bins = held == nullptr ? nullptr : held->rows()->bins()) {
+    bool const are_there = place.backend == BackendKind::kCuda && place.device == bins->place().device;
+    return are_there ? bins : Dataset::BuildWithCuts(rows, bins->cuts(), threads, place);
+  }
   if (held != nullptr && held->ref() != nullptr) {
     auto const get = [](DatasetRequest const& request) { return DatasetCache::Instance().Get(request); };
     return Dataset::BuildWithCuts(rows, WithRequest(held->ref(), max_bin, threads, place, get)->cuts(), threads, place);

@@ -68,7 +68,7 @@ decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int ma
                            F&& use) {
   xgboost::MetaInfo const& info = data->Info();
   auto const categorical = CategoricalFeatures(info);
-  return use(DatasetRequest{DataKey{data}, KnownEpoch(), max_bin, HasBinsOnly(*data), info.weights_.ConstHostVector(),
+  return use(DatasetRequest{DataKey{data}, KnownEpoch(), max_bin, HasOwnBins(*data), info.weights_.ConstHostVector(),
                             WeightGroups(info), categorical, place,
                             [&] { return MakeDataset(data.get(), max_bin, threads, place); }});
 }

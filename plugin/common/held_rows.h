@@ -10,11 +10,11 @@
 #include "core/buffer.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
 
-/// Rows that own their values. No value is infinite. Immutable. Those that are no array (dense) are visited as one
-/// batch, which is valid as long as they are.
+/// Rows that own their values. No value is infinite. Immutable.
 class HeldRows : public RowSource {
  public:
   /// Calls `visit` for batches of `count` rows from row `first` on; in a batch's first_row that row is number 0. Values
@@ -23,6 +23,8 @@ class HeldRows : public RowSource {
                          std::function<void(RowBatch const&)> const& visit) const = 0;
   /// Values that are not missing.
   virtual std::uint64_t present() const = 0;
+  /// The bins on a device that are all that is held, so that the values are their lower ends; or null.
+  virtual std::shared_ptr<Dataset const> bins() const { return nullptr; }
   /// The rows of these numbers, all of which exist, in their order.
   virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
 };

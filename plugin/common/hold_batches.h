@@ -13,7 +13,8 @@
 namespace xgbgpu::plugin {
 
 /// Goes through the batches twice: to count them, and to copy them. Returns a HeldBins of one batch on the host, or of
-/// all batches on a GPU, where their values stay; null where XGBoost makes the matrix or says what is wrong: of several
+/// all batches on a GPU. There bins are made at once and the values go, but a matrix that shares the bins of another
+/// one keeps values: it is there to be evaluated. Null where XGBoost makes the matrix or says what is wrong: of several
 /// batches on the host, without room on the device, or if MayHoldBins or FitsHeldBins say so.
 ///
 /// ref      whose bins the matrix shares; or null

@@ -41,21 +41,15 @@ class Feed {
       missing_ = dense->missing;
       return;
     }
-    rows.ForEachBatch([&](RowBatch const& batch) {
-      std::size_t const stored = batch.entries.size();
-      columns_ = Buffer<std::uint32_t>{std::max<std::size_t>(1, stored)};
-      numbers_ = Buffer<float>{std::max<std::size_t>(1, stored)};
-      constexpr std::size_t kGrain = 1 << 16;
-      ParallelChunks(threads, stored, kGrain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          columns_[i] = batch.entries[i].feature;
-          numbers_[i] = batch.entries[i].value;
-        }
-      });
-      indptr_ = ArrayText(batch.offsets.data(), {batch.offsets.size()});
-      indices_ = ArrayText(columns_.data(), {stored});
-      values_ = ArrayText(numbers_.data(), {stored});
-    });
+    std::size_t const stored = std::max<std::size_t>(1, rows.present());
+    offsets_ = Buffer<std::uint64_t>{rows.rows() + 1};
+    columns_ = Buffer<std::uint32_t>{stored};
+    numbers_ = Buffer<float>{stored};
+    offsets_[0] = 0;
+    rows.ForEachBatch([&](RowBatch const& batch) { Append(batch, threads); });
+    indptr_ = ArrayText(offsets_.data(), {offsets_.size()});
+    indices_ = ArrayText(columns_.data(), {rows.present()});
+    values_ = ArrayText(numbers_.data(), {rows.present()});
   }
   ~Feed() { XGDMatrixFree(proxy_); }
   Feed(Feed const&) = delete;
@@ -69,6 +63,20 @@ class Feed {
   static int Next(DataIterHandle feed) { return static_cast<Feed*>(feed)->SetBatch() ? 1 : 0; }
 
  private:
+  /// Copies a batch that stores no missing value behind those before.
+  void Append(RowBatch const& batch, int threads) {
+    std::uint64_t const before = offsets_[batch.first_row];
+    for (std::size_t i = 0; i < batch.rows(); ++i) {
+      offsets_[batch.first_row + i + 1] = before + batch.offsets[i + 1] - batch.offsets[0];
+    }
+    constexpr std::size_t kGrain = 1 << 16;
+    ParallelChunks(threads, batch.entries.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        columns_[before + i] = batch.entries[i].feature;
+        numbers_[before + i] = batch.entries[i].value;
+      }
+    });
+  }
   /// Returns where the values are on the host. Those of a device are float32, and are copied.
   void const* OnHost(DenseValues const& values, int threads) {
     if (values.device == kHostMemory) return values.data;
@@ -110,6 +118,7 @@ class Feed {
 
   HeldRows const& rows_;
   DMatrixHandle proxy_{nullptr};
+  Buffer<std::uint64_t> offsets_;
   Buffer<std::uint32_t> columns_;
   Buffer<float> numbers_;
   std::string values_, indptr_, indices_;

@@ -96,6 +96,12 @@ HeldBins const* AsHeldBins(xgboost::DMatrix const* data);
 /// True if all that is to be had of `data` are bins, which were chosen when it was made.
 inline bool HasBinsOnly(xgboost::DMatrix const& data) { return IsBinned(data) && AsHeldBins(&data) == nullptr; }
 
+/// True if bins of ours, too, were chosen when `data` were made.
+inline bool HasOwnBins(xgboost::DMatrix const& data) {
+  HeldBins const* const held = AsHeldBins(&data);
+  return held == nullptr ? IsBinned(data) : held->rows()->bins() != nullptr;
+}
+
 /// Is there something in the way of a HeldBins? In a process group, where XGBoost's construction communicates, with
 /// bins of a matrix that is not ours, and for a number of bins that our methods do not have, XGBoost makes the matrix.
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref);

@@ -3,6 +3,7 @@
 #define XGBGPU_DRIVER_BACKEND_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -99,10 +100,15 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix co
 /// What datasets ask of a matrix on a device.
 struct DeviceMatrixFacts {
   std::uint64_t rows;
+  std::uint64_t stored;  ///< values that are not missing
   std::size_t bytes;
   Cuts const* cuts;  ///< lives as long as the matrix
 };
 DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
+
+/// Reads rows of a matrix on a device back: matrix/lower_ends.h.
+void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                    std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
 /// Throws InvalidArgument (no such device), Unsupported (no code for it), and what the stages throw.

@@ -7,6 +7,7 @@
 #include "core/message.h"
 #include "core/work_sizes.h"
 #include "driver/backend.h"
+#include "matrix/lower_ends.h"
 #include "matrix/matrix_cuda.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
@@ -120,7 +121,14 @@ BackendKind ResolveBackend(BackendKind wanted) {
   Throw<Unsupported>("Parameter gpu_backend is cuda, but ", why_not, "; allowed here: auto, host");
 }
 
-DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix) { return {matrix.view.rows, matrix.arena.bytes(), &matrix.cuts}; }
+DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix) {
+  return {matrix.view.rows, matrix.stored, matrix.arena.bytes(), &matrix.cuts};
+}
+
+void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                    std::function<void(RowBatch const&)> const& visit) {
+  cuda::VisitLowerEnds(matrix, first, count, threads, visit);
+}
 
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
                                                       int device, int threads) {

@@ -38,6 +38,10 @@ BackendKind ResolveBackend(BackendKind wanted) {
 
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const>, int) { ThrowNoCuda(); }
 DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }
+void VisitLowerEnds(DeviceMatrix const&, std::uint64_t, std::uint64_t, int,
+                    std::function<void(RowBatch const&)> const&) {
+  ThrowNoCuda();
+}
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int) {
   ThrowNoCuda();
 }

@@ -47,10 +47,11 @@ BackendKind Resolve(BackendKind wanted, Place const& place) {
 Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix,
                  std::shared_ptr<DeviceMatrix const> device_matrix)
     : place_{place}, matrix_{std::move(matrix)}, device_matrix_{std::move(device_matrix)} {
-  DeviceMatrixFacts const facts = device_matrix_ != nullptr
-                                      ? FactsOf(*device_matrix_)
-                                      : DeviceMatrixFacts{matrix_->rows, matrix_->bytes(), &matrix_->cuts};
+  DeviceMatrixFacts const facts =
+      device_matrix_ != nullptr ? FactsOf(*device_matrix_)
+                                : DeviceMatrixFacts{matrix_->rows, matrix_->stored, matrix_->bytes(), &matrix_->cuts};
   rows_ = facts.rows;
+  stored_ = facts.stored;
   bytes_ = facts.bytes;
   cuts_ = facts.cuts;
   features_ = cuts_->features();

@@ -8,6 +8,7 @@
 
 #include "array_case.h"
 #include "data_case.h"
+#include "matrix/lower_ends.h"
 #include "matrix/matrix_cuda.h"
 #include "quantile/quantile.h"
 #include "support/grow.h"
@@ -50,6 +51,26 @@ std::string Difference(DeviceMatrix const& a, DeviceMatrix const& b) {
   return {};
 }
 
+/// The lower ends of a matrix's bins, read in two parts.
+class LowerEnds final : public RowSource {
+ public:
+  explicit LowerEnds(DeviceMatrix const& matrix) : matrix_{matrix} {}
+
+  std::uint64_t rows() const override { return matrix_.view.rows; }
+  FeatureIndex features() const override { return matrix_.view.features; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    std::uint64_t const half = rows() / 2;
+    cuda::VisitLowerEnds(matrix_, 0, half, 1, visit);
+    cuda::VisitLowerEnds(matrix_, half, rows() - half, 3, [&](RowBatch batch) {
+      batch.first_row += half;
+      visit(batch);
+    });
+  }
+
+ private:
+  DeviceMatrix const& matrix_;
+};
+
 class CudaMatrixTest : public ::testing::TestWithParam<DataCase> {
  protected:
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
@@ -70,6 +91,15 @@ TEST_P(CudaMatrixTest, EqualsTheHosts) {
       ASSERT_EQ(Difference(*cuda::QuantiseMatrix(batches, cuts, options), *expected), "")
           << "bins, max_bin " << max_bin << ", " << NameOf(reading);
     }
+  }
+}
+
+TEST_P(CudaMatrixTest, LowerEndsHaveTheBinsThatTheyAreTheEndsOf) {
+  auto const source = MakeSource(GetParam(), 0);
+  for (int const max_bin : {4, 1000}) {
+    Cuts const cuts = host::ComputeCuts(source, {}, max_bin, 2);
+    auto const matrix = cuda::QuantiseMatrix(source, cuts, 0, 2);
+    EXPECT_EQ(Difference(*cuda::QuantiseMatrix(LowerEnds{*matrix}, cuts, 0, 2), *matrix), "") << "max_bin " << max_bin;
   }
 }
 

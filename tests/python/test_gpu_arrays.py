@@ -147,6 +147,24 @@ def test_a_quantile_matrix_of_batches_on_a_device_has_exact_cuts(cupy: Any) -> N
     assert_same_trees(train(data, 4, gpu_backend="host"), train(expected, 4, gpu_backend="host"))
 
 
+def test_a_quantile_matrix_of_batches_on_a_device_holds_bins_only(cupy: Any) -> None:
+    def bytes_of_arrays(data: xgb.DMatrix) -> int:
+        booster = xgb.Booster(params(), [data])
+        booster.update(data, 0)
+        return xgboost_gpu.memory_report()[-1]["array_bytes"]
+
+    before = bytes_of_arrays(xgb.DMatrix(X, Y))
+    data = xgb.QuantileDMatrix(Parts(cupy.asarray))
+    assert bytes_of_arrays(data) == before
+    # What is predicted from bins is what is predicted from values, by trees that have these cuts, on either backend.
+    booster = train(data, 4)
+    assert np.array_equal(booster.predict(data), booster.predict(xgb.DMatrix(X)))
+    with_categories = np.floor(np.abs(np.nan_to_num(X) * 3))
+    types = ["c", "q", "c", "q", "q", "q", "q"]
+    kept = xgb.QuantileDMatrix(cupy.asarray(with_categories), cupy.asarray(Y), feature_types=types)
+    assert_same_trees(train(kept, 4), train(xgb.DMatrix(with_categories, Y, feature_types=types), 4))
+
+
 def test_stock_methods_bin_batches_on_a_device(cupy: Any) -> None:
     expected = xgb.train({"tree_method": "hist"}, xgb.QuantileDMatrix(X, Y, weight=WEIGHTS), 4)
     data = xgb.QuantileDMatrix(Parts(cupy.asarray))

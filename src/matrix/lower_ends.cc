@@ -1,0 +1,171 @@
+#include "matrix/lower_ends.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/parallel.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr char kWhat[] = "reading bins back";
+constexpr std::size_t kGrain = 1 << 9;  // rows
+
+template <typename T>
+std::vector<T> Bring(T const* from, std::size_t n) {
+  std::vector<T> to(n);
+  CheckCuda(cudaMemcpy(to.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost), kWhat);
+  return to;
+}
+
+/// What stands for the values of every bin.
+class Ends {
+ public:
+  explicit Ends(Cuts const& cuts) : cuts_{cuts}, lower_(cuts.values.size()) {
+    for (FeatureIndex f = 0; f < cuts.features(); ++f) {
+      for (BinIndex b = 0; b < cuts.bins(f); ++b) lower_[cuts.ptr[f] + b] = LowerEnd(f, b);
+    }
+  }
+  Entry At(FeatureIndex feature, BinIndex bin) const { return {feature, lower_[cuts_.ptr[feature] + bin]}; }
+  /// `cell` counts the bins of all features; the feature is `from` or a later one.
+  Entry AtCell(std::uint64_t cell, FeatureIndex from) const {
+    while (cuts_.ptr[from + 1] <= cell) ++from;
+    return {from, lower_[cell]};
+  }
+
+ private:
+  float LowerEnd(FeatureIndex f, BinIndex bin) const {
+    if (cuts_.IsCategorical(f)) return static_cast<float>(bin);
+    if (bin != 0) return cuts_.values[cuts_.ptr[f] + bin - 1];
+    float const below = cuts_.min_values[f], above = std::nextafter(below, std::numeric_limits<float>::max());
+    return above < cuts_.values[cuts_.ptr[f]] ? above : below;
+  }
+
+  Cuts const& cuts_;
+  std::vector<float> lower_;  ///< [bins]
+};
+
+/// Some rows on the host.
+struct Block {
+  std::vector<std::uint64_t> offsets;  ///< [rows + 1]
+  std::vector<Entry> entries;
+
+  explicit Block(std::uint64_t rows) : offsets(rows + 1) {}
+  /// Makes offsets of the sizes in offsets[1 …], and room for the entries.
+  void AddUp() {
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    entries.resize(offsets.back());
+  }
+};
+
+/// Calls use(row, feature, bin) for the stored values of dense rows, in the order of features.
+template <typename F>
+void ForDense(DeviceMatrix const& matrix, std::vector<std::uint8_t> const& records, std::uint64_t rows,
+              std::uint64_t row, F&& use) {
+  DeviceMatrixView const& view = matrix.view;
+  for (std::uint32_t t = 0; t < view.tiles; ++t) {
+    DeviceTile const& tile = matrix.tiles[t];
+    std::uint8_t const* const record = records.data() + (t * rows + row) * view.record_bytes();
+    FeatureIndex const first = t * view.tile_columns, last = std::min(view.features, first + view.tile_columns);
+    for (FeatureIndex f = first; f < last; ++f) {
+      std::uint32_t symbol = record[f - first];
+      if (view.symbol_bytes == 2) {
+        std::uint16_t wide = 0;
+        std::memcpy(&wide, record + 2 * (f - first), sizeof(wide));
+        symbol = wide;
+      }
+      bool const is_missing = tile.symbols > tile.bins && symbol == tile.bins;
+      if (!is_missing) use(f, symbol);
+    }
+  }
+}
+
+Block ReadDense(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first, std::uint64_t rows, int threads) {
+  DeviceMatrixView const& view = matrix.view;
+  std::size_t const bytes = rows * view.record_bytes();
+  std::vector<std::uint8_t> records(view.tiles * bytes);
+  CheckCuda(cudaMemcpy2D(records.data(), bytes, view.records + first * view.record_bytes(),
+                         view.rows * view.record_bytes(), bytes, view.tiles, cudaMemcpyDeviceToHost),
+            kWhat);
+  Block block{rows};
+  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      ForDense(matrix, records, rows, r, [&](FeatureIndex, std::uint32_t) { ++block.offsets[r + 1]; });
+    }
+  });
+  block.AddUp();
+  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      Entry* to = block.entries.data() + block.offsets[r];
+      ForDense(matrix, records, rows, r, [&](FeatureIndex f, std::uint32_t bin) { *to++ = ends.At(f, bin); });
+    }
+  });
+  return block;
+}
+
+Block ReadRows(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first, std::uint64_t rows, int threads) {
+  Block block{rows};
+  auto const row_ptr = Bring(matrix.view.row_ptr + first, rows + 1);
+  auto const cells = Bring(matrix.view.row_cells + row_ptr[0], row_ptr[rows] - row_ptr[0]);
+  for (std::size_t r = 0; r < rows; ++r) block.offsets[r + 1] = row_ptr[r + 1] - row_ptr[r];
+  block.AddUp();
+  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      FeatureIndex feature = 0;
+      for (std::uint64_t i = block.offsets[r]; i < block.offsets[r + 1]; ++i) {
+        block.entries[i] = ends.AtCell(cells[i], feature);
+        feature = block.entries[i].feature;
+      }
+    }
+  });
+  return block;
+}
+
+Block ReadTiles(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first, std::uint64_t rows) {
+  DeviceMatrixView const& view = matrix.view;
+  Block block{rows};
+  std::vector<std::vector<std::uint32_t>> begins;
+  for (std::uint32_t t = 0; t < view.tiles; ++t) {
+    begins.push_back(Bring(view.tile_ptr + t * view.rows + first, rows + 1));
+    for (std::size_t r = 0; r < rows; ++r) block.offsets[r + 1] += begins[t][r + 1] - begins[t][r];
+  }
+  block.AddUp();
+  std::vector<std::uint64_t> next(block.offsets.cbegin(), block.offsets.cend() - 1);
+  for (std::uint32_t t = 0; t < view.tiles; ++t) {
+    auto const cells = Bring(view.tile_cells + begins[t][0], begins[t][rows] - begins[t][0]);
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::uint32_t i = begins[t][r]; i < begins[t][r + 1]; ++i) {
+        std::uint64_t const cell = matrix.tiles[t].first_cell + cells[i - begins[t][0]];
+        FeatureIndex const from = next[r] == block.offsets[r] ? 0 : block.entries[next[r] - 1].feature;
+        block.entries[next[r]++] = ends.AtCell(cell, from);
+      }
+    }
+  }
+  return block;
+}
+
+}  // namespace
+
+void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                    std::function<void(RowBatch const&)> const& visit) {
+  DeviceScope const scope{matrix.device};
+  Ends const ends{matrix.cuts};
+  constexpr std::uint64_t kValues = 1 << 21;
+  std::uint64_t const width =
+      matrix.view.dense ? matrix.view.features : 1 + matrix.stored / std::max<std::uint64_t>(1, matrix.view.rows);
+  std::uint64_t const most = std::max<std::uint64_t>(1, kValues / width);
+  for (std::uint64_t row = 0; row < count; row += most) {
+    std::uint64_t const n = std::min(most, count - row);
+    Block const block = matrix.view.dense               ? ReadDense(matrix, ends, first + row, n, threads)
+                        : matrix.view.sparse_in_tiles() ? ReadTiles(matrix, ends, first + row, n)
+                                                        : ReadRows(matrix, ends, first + row, n, threads);
+    visit({row, {block.offsets.data(), block.offsets.size()}, {block.entries.data(), block.entries.size()}});
+  }
+}
+
+}  // namespace xgbgpu::cuda
