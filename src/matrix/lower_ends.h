@@ -11,8 +11,8 @@
 namespace xgbgpu::cuda {
 
 /// Calls visit(batch) for rows first … first + count - 1, of which the first is row 0 of the batches. In place of each
-/// value stands the lower end of its bin: a number that has the same bin. The first bin of a feature has min_values,
-/// and a category itself. Missing values are not stored.
+/// value stands the lower end of its bin: a number that has the same bin. The first bin of a feature has a number
+/// just above its min_value, a category itself. Missing values are not stored.
 ///
 /// Cost    bins cross the link once; 4 bytes on the host for each of them, and 8 for a value, of at most 2^21 values or
 ///         one row at a time

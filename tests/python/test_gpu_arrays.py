@@ -221,6 +221,28 @@ print("same model")
 """
 
 
+def test_arrays_on_another_device_than_the_one_that_trains(cupy: Any) -> None:
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("there is one device")
+    with cupy.cuda.Device(1):
+        x, y, weights = cupy.asarray(X), cupy.asarray(Y), cupy.asarray(WEIGHTS)
+        strided = cupy.repeat(x, 2, axis=1)[:, ::2]
+    expected = train(xgb.DMatrix(X, Y, weight=WEIGHTS), 4)
+    for rows in (x, strided):
+        for make in (xgb.DMatrix, xgb.QuantileDMatrix):
+            data = make(rows, y, weight=weights)
+            for device in (0, 1):
+                assert_same_trees(train(data, 4, gpu_id=device), expected)
+        got = expected.inplace_predict(rows)
+        assert got.device.id == 1 and np.array_equal(got.get(), expected.predict(xgb.DMatrix(X)))
+    with cupy.cuda.Device(1):
+        many = cupy.asarray(np.tile(X, (300, 1)))
+    assert np.array_equal(expected.inplace_predict(many).get(), np.tile(expected.predict(xgb.DMatrix(X)), 300))
+    with pytest.raises(xgb.core.XGBoostError, match="memory of device 0; allowed: memory of one device, here of device 1"):
+        matrix_of([dict(rows[:, 0].__cuda_array_interface__), dict(cupy.asarray(X[:, 1]).__cuda_array_interface__)],
+                  "XGDMatrixCreateFromCudaColumnar")
+
+
 @pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
 def test_a_device_without_room_for_the_copy(cupy: Any, kind: str) -> None:
     done = subprocess.run([sys.executable, "-c", FULL_DEVICE, kind], capture_output=True, text=True, env=ENVIRONMENT)
