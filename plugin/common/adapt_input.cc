@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "collective/collective.h"
 #include "core/message.h"
 #include "host/held_bins.h"
 #include "host/matrix_rows.h"
@@ -40,7 +41,11 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     CheckExactData(data);
     return Dataset::BuildSorted(rows, threads, place);
   }
-  if (!HasBinsOnly(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
+  if (!HasBinsOnly(*data)) {
+    std::vector<float> weights;
+    AllOrNone(place.shards == nullptr ? NoOtherShards() : *place.shards, [&] { weights = RowWeights(data->Info()); });
+    return Dataset::Build(rows, weights, max_bin, threads, place);
+  }
   return Dataset::FromBinEdges(rows, threads, place);
 }
 

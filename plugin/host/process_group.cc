@@ -1,8 +1,10 @@
 #include "host/process_group.h"
 
 #include <xgboost/c_api.h>
+#include <xgboost/logging.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 
@@ -123,6 +125,25 @@ std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t 
     CheckReached(XGCommunicatorBroadcast(list.data(), list.size() * sizeof(list[0]), static_cast<int>(rank)));
   }
   return all;
+}
+
+void OutsideProcessGroup(std::function<void()> const& work) {
+  if (XGCommunicatorGetWorldSize() <= 1) {
+    work();
+    return;
+  }
+  std::exception_ptr failure;
+  using Logger = xgboost::ConsoleLogger;
+  auto const verbosity = std::to_string(static_cast<int>(Logger::GlobalVerbosity()));
+  std::thread{[&] {
+    try {
+      Logger::Configure({{"verbosity", verbosity}});
+      work();
+    } catch (...) {  // of any type: it is thrown again, unchanged
+      failure = std::current_exception();
+    }
+  }}.join();
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 }  // namespace xgbgpu::plugin

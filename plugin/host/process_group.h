@@ -4,6 +4,7 @@
 #define XGBGPU_PLUGIN_HOST_PROCESS_GROUP_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,6 +54,10 @@ class ProcessGroup final : public Collective {
   std::string failure_;  ///< what went wrong with the communicator; empty: nothing so far
   std::vector<std::int64_t> piece_;
 };
+
+/// Runs work() where nothing communicates: XGBoost's communicator belongs to the thread that entered a process group,
+/// and a new thread is in none. For stock code that would wait for others which are not doing the same.
+void OutsideProcessGroup(std::function<void()> const& work);
 
 }  // namespace xgbgpu::plugin
 
