@@ -24,9 +24,10 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Parameters that say how a worker works, not what it computes.
+/// Parameters that say how a worker works, not what it computes; and num_trees, which is none.
 bool IsOfOneWorker(std::string const& name) {
-  constexpr char const* kNames[] = {"gpu_backend", "gpu_id", "n_gpus", "gpu_memory_limit", "gpu_trace", "predictor"};
+  constexpr char const* kNames[] = {"gpu_backend", "gpu_id",    "n_gpus",   "gpu_memory_limit",
+                                    "gpu_trace",   "predictor", "num_trees"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

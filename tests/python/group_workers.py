@@ -93,6 +93,10 @@ class Group:
             assert not isinstance(answer, Exception), f"worker {number}: {answer!r}\n{answer}"
         return answers
 
+    @property
+    def lives(self) -> bool:
+        return all(worker.process.poll() is None for worker in self.workers)
+
     def end(self) -> None:
         for worker in self.workers:
             worker.process.kill()
@@ -115,6 +119,7 @@ def _serve() -> None:
     os.dup2(2, 1)  # what XGBoost prints is no answer
     sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "python")]
     import conftest  # noqa: F401  (loads the library)
+    from group_workers import WorkerError  # not the one of __main__, which the test does not know
     from xgboost import collective
 
     while True:
