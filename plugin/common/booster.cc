@@ -217,7 +217,10 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char c
 }
 
 void Booster::Trace(Trainer* trainer) {
-  std::string const& file = config_.device().gpu_trace;
+  std::string file = config_.device().gpu_trace;
+  // Workers on one machine would write over each other's.
+  ProcessGroup const* const group = ProcessGroup::OfThisThread();
+  if (!file.empty() && group != nullptr && group->shard() != 0) file += ".worker" + std::to_string(group->shard());
   if (file != (trace_ == nullptr ? "" : trace_->name())) {
     trace_.reset();
     trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has

@@ -1,5 +1,8 @@
 #include "host/process_group.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>
 
@@ -24,6 +27,31 @@ constexpr int kSum = 2;
 constexpr std::size_t kPiece = 1 << 15;
 
 thread_local ProcessGroup* current = nullptr;
+
+/// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
+/// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
+class NoBrokenPipes {
+ public:
+  NoBrokenPipes() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoBrokenPipes() {
+    timespec const now{0, 0};
+    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoBrokenPipes(NoBrokenPipes const&) = delete;
+  NoBrokenPipes& operator=(NoBrokenPipes const&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
 
 /// Returns what went wrong in XGBoost's own code, without the list of its functions that it adds.
 std::string WhatXgboostSays() {
@@ -75,6 +103,7 @@ void ProcessGroup::CheckReached(int result) {
 
 void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) {
   CheckMaySpeak();
+  NoBrokenPipes const no_broken_pipes;
   std::size_t left = 0;
   for (Span<std::int64_t> const part : parts) left += part.size();
   // Two places walk through the parts: what is sent next, and where what came back goes.
@@ -140,6 +169,7 @@ std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t 
     }
     return all;
   }
+  NoBrokenPipes const no_broken_pipes;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     auto& list = all[rank];
     if (static_cast<int>(rank) == rank_) {

@@ -327,7 +327,7 @@ def dies(shares: List[float], how: str) -> None:
             if how == "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
             elif how == "silent":
-                time.sleep(25)
+                time.sleep(15)
                 return
             else:
                 raise ValueError("enough")
@@ -335,10 +335,28 @@ def dies(shares: List[float], how: str) -> None:
         booster.eval(matrix)
 
 
-def alone_again() -> bytes:
-    """Trains without the others, in a process that was in a group."""
+def dies_with_signals(shares: List[float]) -> None:
+    """As in a C program, where a closed connection raises a signal that ends the process."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        dies(shares, "killed")
+    finally:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
+def alone_again() -> Tuple[bytes, str]:
+    """Trains without the others, in a thread that was in a group and has left it."""
     data = Data(dict(objective="binary:logistic"))
-    return models(xgb.train(settings(dict(objective="binary:logistic")), data.matrix(0, 500), 2))[0]
+    matrix = data.matrix(0, 500)
+    xgb.train(settings({}), matrix, 1)
+    collective.finalize()
+    return models(xgb.train(settings(dict(objective="binary:logistic")), matrix, 2))
+
+
+def traced(shares: List[float], file: str) -> None:
+    data = Data({})
+    begin, end = own_rows(data, shares)
+    xgb.train({**settings({}), "gpu_trace": file}, data.matrix(begin, end), 2)
 
 
 def in_other_threads(shares: List[float]) -> List[Any]:

@@ -1,10 +1,13 @@
 """Process groups: the model of one to four processes is that of one process with all rows, in the order of ranks."""
 
+import json
+import pathlib
 from typing import Any, Dict, Iterator, List, Tuple
 
 import group_scenarios
 import numpy as np
 import pytest
+import xgboost as xgb
 from group_scenarios import SCENARIOS
 from group_workers import Died, Group, WorkerError, group_of
 from support import BACKEND, OURS
@@ -94,6 +97,20 @@ def test_other_threads_are_in_no_group(groups: Dict[int, Group]) -> None:
     assert found[0] == found[1] and found[0][2]
 
 
+def test_who_leaves_a_group_trains_alone(groups: Dict[int, Group]) -> None:
+    data = group_scenarios.Data(dict(objective="binary:logistic"))
+    how = group_scenarios.settings(dict(objective="binary:logistic"))
+    expected = group_scenarios.models(xgb.train(how, data.matrix(0, 500), 2))
+    assert groups[2].results(group_scenarios.alone_again) == [expected] * 2
+
+
+def test_each_worker_writes_its_own_timeline(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
+    groups[3].results(group_scenarios.traced, SHARES[3], str(tmp_path / "t.json"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["t.json", "t.json.worker1", "t.json.worker2"]
+    for file in tmp_path.iterdir():
+        json.loads(file.read_text())
+
+
 def say(answers: List[Any], *words: str) -> None:
     """Asserts that every worker has failed, with these words."""
     for number, answer in enumerate(answers):
@@ -154,15 +171,22 @@ def test_a_worker_that_is_lost_is_an_error_of_the_others(how: str) -> None:
     for workers in (2, 3):
         with group_of(workers) as group:
             answers = group.run(
-                group_scenarios.dies, np.linspace(0, 1, workers + 1).tolist(), how, limit=60, rabit_timeout_sec=6
+                group_scenarios.dies, np.linspace(0, 1, workers + 1).tolist(), how, limit=60, rabit_timeout_sec=3
             )
             lost = answers.pop(1)
             if how == "killed":
                 assert isinstance(lost, Died)
             say(answers, "does not reach the others any more", "has left or died", "rabit_timeout_sec")
-            assert "silent" != how or min(group.seconds[0], group.seconds[-1]) >= 5
-            assert max(group.seconds[:1] + group.seconds[2:]) < 24
+            assert "silent" != how or min(group.seconds[0], group.seconds[-1]) >= 3
+            assert max(group.seconds[:1] + group.seconds[2:]) < 14
             if how == "raises":  # all can train on, together and alone
                 expected = group_scenarios.columns_of_one(None, "array")
                 shares = np.linspace(0, 0.5, workers).tolist() + [1]
                 assert group.results(group_scenarios.columns_of_one, shares, "array") == [expected] * workers
+
+
+def test_a_lost_worker_is_no_signal() -> None:
+    with group_of(3) as group:
+        answers = group.run(group_scenarios.dies_with_signals, SHARES[3], limit=60)
+        assert isinstance(answers.pop(1), Died)
+        say(answers, "does not reach the others any more")
