@@ -6,6 +6,7 @@ Every function here runs in each worker; which rows it has, it knows from its ra
 import json
 import os
 import signal
+import threading
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -250,12 +251,13 @@ def same_matrix_again(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
     data = Data(dict(objective="reg:squarederror"))
     begin, end = own_rows(data, shares)
     matrices = [data.matrix(begin, end) for _ in range(2)]
-    found = []
-    for number in range(5):
+    boosters = []  # which keep the bins of their matrices
+    for number in range(6):
         matrix = matrices[number in (2, 3) and shares is not None and collective.get_rank() == 1]
-        found.append(models(xgb.train(settings(dict(max_depth=2 + number % 2)), matrix, 2)))
-        found.append(models(xgb.train(settings(dict(max_bin=8)), matrix, 2)))
-    return found
+        boosters.append(xgb.Booster(settings(dict(max_depth=2 + number % 2)), [matrix]))
+        for iteration in range(2):
+            boosters[-1].update(matrix, iteration)
+    return [models(booster) for booster in boosters]
 
 
 def bins_of_workers(shares: List[float]) -> Tuple[bytes, str, List[str]]:
@@ -336,10 +338,21 @@ def dies(shares: List[float], how: str) -> None:
 
 
 def dies_with_signals(shares: List[float]) -> None:
-    """As in a C program, where a closed connection raises a signal that ends the process."""
+    """Worker 0 is killed, as in a C program, where a closed connection raises a signal that ends the process.
+
+    Messages are so long that the others write to the connection again after it was closed.
+    """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    data = Data({})
+    begin, end = own_rows(data, shares)
+    x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
+    matrix = xgb.DMatrix(x, data.info["label"][begin:end])
+    booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
     try:
-        dies(shares, "killed")
+        for number in range(200):
+            if number == 3 and collective.get_rank() == 0:
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            booster.update(matrix, number)
     finally:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
