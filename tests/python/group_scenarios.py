@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import scipy.sparse
 import xgboost as xgb
-from support import params
+from support import Batches, params
 from xgboost import collective
 
 ROWS, COLUMNS = 5000, 6
@@ -267,6 +267,19 @@ def bins_of_workers(shares: List[float]) -> Tuple[bytes, str, List[str]]:
     evaluations = Evaluations([(matrix, "own")])
     booster = xgb.train(settings({}), matrix, 3, evals=[(matrix, "own")], callbacks=[evaluations], verbose_eval=False)
     return (*models(booster), evaluations.lines)
+
+
+def pages(shares: Optional[List[float]], folder: str) -> Tuple[Tuple[bytes, str], List[str]]:
+    """External memory: a file for each worker, with two pages."""
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    rank = 0 if shares is None else collective.get_rank()
+    third = (end - begin) // 3
+    batches = Batches(data.x[begin:end], data.info["label"][begin:end], [third], os.path.join(folder, f"cache{rank}"))
+    matrix = xgb.DMatrix(batches)
+    evaluations = Evaluations([(matrix, "own")])
+    booster = xgb.train(settings(dict(subsample=0.5)), matrix, 3, callbacks=[evaluations])
+    return models(booster), evaluations.lines
 
 
 def differ(shares: List[float], what: str) -> None:

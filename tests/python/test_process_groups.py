@@ -92,6 +92,14 @@ def test_quantile_matrices_train_the_same_model_on_all_workers(groups: Dict[int,
         assert found == [found[0]] * workers
 
 
+def test_external_memory(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
+    folders = [tmp_path / name for name in ("alone", "together")]
+    for folder in folders:
+        folder.mkdir()
+    expected = group_scenarios.pages(None, str(folders[0]))
+    assert groups[2].results(group_scenarios.pages, SHARES[2], str(folders[1])) == [expected] * 2
+
+
 def test_other_threads_are_in_no_group(groups: Dict[int, Group]) -> None:
     found = groups[2].results(group_scenarios.in_other_threads, SHARES[2])
     assert found[0] == found[1] and found[0][2]
