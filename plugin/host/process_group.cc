@@ -143,42 +143,28 @@ std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t 
   sizes[static_cast<std::size_t>(rank_)] = static_cast<std::int64_t>(own.size());
   Sum(Span<std::int64_t>{sizes});
   std::vector<std::vector<std::uint32_t>> all(sizes.size());
-  // In a sum where all others have zeros a worker hears from the others before it speaks again. Of two small messages
-  // in a row TCP keeps the second back until the first is acknowledged, which takes 40 ms.
-  std::int64_t words = 0, before = 0;
-  for (int rank = 0; rank < workers_; ++rank) {
-    words += sizes[static_cast<std::size_t>(rank)];
-    if (rank < rank_) before += sizes[static_cast<std::size_t>(rank)];
-  }
-  if (words <= static_cast<std::int64_t>(2 * kPiece)) {
-    std::vector<std::int64_t> pairs((static_cast<std::size_t>(words) + 1) / 2);
-    auto const place = [](std::size_t at) { return at % 2 == 0 ? 0 : 32; };
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      std::size_t const at = static_cast<std::size_t>(before) + i;
-      pairs[at / 2] = static_cast<std::int64_t>(static_cast<std::uint64_t>(pairs[at / 2]) |
-                                                std::uint64_t{own[i]} << place(at));
-    }
-    Sum(Span<std::int64_t>{pairs});
-    std::size_t at = 0;
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      all[rank].resize(static_cast<std::size_t>(sizes[rank]));
-      for (std::uint32_t& word : all[rank]) {
-        word = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pairs[at / 2]) >> place(at));
-        ++at;
-      }
-    }
-    return all;
-  }
-  NoBrokenPipes const no_broken_pipes;
+  std::size_t words = 0, at = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    auto& list = all[rank];
-    if (static_cast<int>(rank) == rank_) {
-      list.assign(own.begin(), own.end());
-    } else {
-      list.resize(static_cast<std::size_t>(sizes[rank]));
+    if (static_cast<int>(rank) == rank_) at = words;
+    all[rank].resize(static_cast<std::size_t>(sizes[rank]));
+    words += all[rank].size();
+  }
+  // A sum where all others have zeros, and not broadcasts: a worker hears from the others before it speaks again. Of two
+  // small messages in a row TCP keeps the second back until the first is acknowledged, which takes 40 ms.
+  std::vector<std::int64_t> pairs((words + 1) / 2);
+  auto const place = [](std::size_t word) { return word % 2 == 0 ? 0 : 32; };
+  for (std::uint32_t const word : own) {
+    std::int64_t& pair = pairs[at / 2];
+    pair = static_cast<std::int64_t>(static_cast<std::uint64_t>(pair) | std::uint64_t{word} << place(at));
+    ++at;
+  }
+  Sum(Span<std::int64_t>{pairs});
+  at = 0;
+  for (auto& list : all) {
+    for (std::uint32_t& word : list) {
+      word = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pairs[at / 2]) >> place(at));
+      ++at;
     }
-    if (list.empty()) continue;
-    CheckReached(XGCommunicatorBroadcast(list.data(), list.size() * sizeof(list[0]), static_cast<int>(rank)));
   }
   return all;
 }

@@ -18,8 +18,7 @@ namespace xgbgpu::plugin {
 /// XGBoost's communicator belongs to the thread that entered the group; all calls must come from there.
 ///
 /// Cost    Sum and Max: a message of 8 bytes for each integer up and down XGBoost's tree of workers, in pieces of
-///         256 KiB. Gather: a sum of a number for each worker, then all lists in one more sum if they have 256 KiB
-///         together or less, else every list once along the tree
+///         256 KiB. Gather: a sum of a number for each worker, then a sum as long as all lists together
 /// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came for
 ///         rabit_timeout_sec. From then on every call of this group throws at once
 class ProcessGroup final : public Collective {
