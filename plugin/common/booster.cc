@@ -345,7 +345,8 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
       StandIn stand_in{training.own.rows->outputs()};
       stock_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
     } else {
-      if (group == nullptr && gradients->Size() > info.num_row_) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
+      if (group == nullptr && gradients->Size() > info.num_row_)
+        CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
       CacheGuard guard{cache};
       stock_->DoBoost(data, gradients, cache, objective);
       guard.RoundIsComplete();
@@ -531,7 +532,8 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
                                         xgboost::MetaInfo const& info) {
   Predicted& last = LastPrediction();
   if (last.evaluated != &predictions || &last.data->Info() != &info) return {};
-  if (ProcessGroup* const group = ProcessGroup::OfThisThread()) return EvaluateInGroup(group, metric, predictions, info);
+  if (ProcessGroup* const group = ProcessGroup::OfThisThread())
+    return EvaluateInGroup(group, metric, predictions, info);
   std::uint64_t const rows = info.num_row_;
   auto const outputs = static_cast<std::uint32_t>(last.kept ? last.kept->rows->outputs() : predictions.Size() / rows);
   if (!LabelsFit(metric, info, outputs)) return {};

@@ -136,6 +136,9 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char co
   Agree(*group, facts, [&] {
     CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
     CheckTrainsInGroup(config_.device(), config_.IsExact(), config_.Sequence(), group->shards());
+    DeviceParam on_host = config_.device();
+    on_host.gpu_backend = "host";
+    ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
   });
   return {BackendKind::kHost, 0, group};
 }
@@ -155,8 +158,8 @@ bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, O
     fits = LabelsFit(objective, info, outputs);
     if (!fits) return;
     targets = ViewTargets(info);
-    training->Check(objective, targets,
-                    TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training->threads), outputs);
+    training->Check(objective, targets, TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training->threads),
+                    outputs);
   });
   std::int64_t const bad = -group->MaxOf(fits ? -group->shards() : -group->shard());
   if (!fits) return false;  // XGBoost has the words

@@ -34,8 +34,9 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
 
 void CheckLeavesInGroup(LeafRule leaves, int workers) {
   if (leaves != LeafRule::kHost) return;
-  Throw<Unsupported>("The objective sets leaves by itself, from the rows of its own process, and this process is one of ",
-                     workers, " workers; supported: one worker, or objectives of XGBoost");
+  Throw<Unsupported>(
+      "The objective sets leaves by itself, from the rows of its own process, and this process is one of ", workers,
+      " workers; supported: one worker, or objectives of XGBoost");
 }
 
 void CheckGrows(bool updates, char const* tree_method) {

@@ -27,12 +27,13 @@ double EvaluateAll(MetricParams const& params, TargetView targets, OutputView<fl
   AllOrNone(collective, [&] {
     CheckMetricInput(params, targets, predictions);
     if (have_groups && targets.group_ptr == nullptr) {
-      Throw<InvalidArgument>("Metric ", NameOf(params.kind), ": other shards of the rows have ranking groups (qid), and ",
-                             rows, " rows here have none; allowed: groups of all rows, or none");
+      Throw<InvalidArgument>("Metric ", NameOf(params.kind),
+                             ": other shards of the rows have ranking groups (qid), and ", rows,
+                             " rows here have none; allowed: groups of all rows, or none");
     }
   });
-  bool const needs_all_rows = params.kind == Metric::kCoxNloglik ||
-                              (!have_groups && (IsArea(params.kind) || IsRanking(params.kind, targets)));
+  bool const needs_all_rows =
+      params.kind == Metric::kCoxNloglik || (!have_groups && (IsArea(params.kind) || IsRanking(params.kind, targets)));
   if (needs_all_rows) {
     AllRows const all{targets, predictions, collective};
     return Evaluate(params, all.targets(), all.values(), threads);

@@ -23,7 +23,7 @@ inline MetricSum OfAllShards(MetricSum term, std::uint64_t first_row) {
 
 /// The items of a shard, as blocks of all items see them: those of whole blocks, and those before and behind.
 struct ShardItems {
-  std::uint64_t first;        ///< number of the shard's first item
+  std::uint64_t first;  ///< number of the shard's first item
   std::uint64_t size;
   std::uint64_t first_block;  ///< of the blocks whose items are all here
   std::uint64_t blocks;       ///< number of these
@@ -37,9 +37,7 @@ struct ShardItems {
   /// How many items stand before the whole blocks; all if there are none.
   std::uint64_t head() const { return blocks == 0 ? size : first_block * kSumBlock - first; }
   /// Where the items behind the whole blocks begin, counted from the shard's first.
-  std::uint64_t tail() const {
-    return blocks == 0 ? size : std::min(size, (first_block + blocks) * kSumBlock - first);
-  }
+  std::uint64_t tail() const { return blocks == 0 ? size : std::min(size, (first_block + blocks) * kSumBlock - first); }
 };
 
 /// Adds up the `n` items of this shard and those of the others, whose items come before or after by the number of

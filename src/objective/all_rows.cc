@@ -9,8 +9,8 @@ AllRows::AllRows(TargetView const& targets, OutputView<float const> const& value
   labels_ = GatherAll(collective, Span<float const>{targets.labels, rows});
   if (collective.AnyOf(targets.weights != nullptr && rows != 0)) {
     std::vector<float> const ones(targets.weights == nullptr ? rows : 0, 1.0f);
-    weights_ = GatherAll(collective,
-                         targets.weights == nullptr ? Span<float const>{ones} : Span<float const>{targets.weights, rows});
+    weights_ = GatherAll(
+        collective, targets.weights == nullptr ? Span<float const>{ones} : Span<float const>{targets.weights, rows});
   }
   std::vector<float> own(rows * outputs_);
   for (std::uint64_t row = 0; row < rows; ++row)

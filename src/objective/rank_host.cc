@@ -35,7 +35,8 @@ GroupTotals AddUpGroups(RankGroups const& own, float const* weights, Collective&
   auto const all = static_cast<std::uint32_t>(collective.SumOf(groups));
   std::vector<float> const of_all = GatherAll(collective, Span<float const>{weights, weights == nullptr ? 0 : groups});
   if (!of_all.empty() && of_all.size() != all) {
-    throw InvalidArgument{"Some shards of the rows have weights of ranking groups and some have none; allowed: all or none"};
+    throw InvalidArgument{
+        "Some shards of the rows have weights of ranking groups and some have none; allowed: all or none"};
   }
   return {all, SumOfWeights(of_all.empty() ? nullptr : of_all.data(), all)};
 }
@@ -167,7 +168,8 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
     auto const group = static_cast<std::uint32_t>(task);
     double const weight = targets.weights == nullptr ? 1.0 : targets.weights[group];
     double const factor = FactorOfGroup(params, groups.Size(group), all.groups, weight, all.weight);
-    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, factor, first_row, targets, margins, gradients);
+    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, factor, first_row, targets, margins,
+                                                  gradients);
   });
 }
 

@@ -76,7 +76,7 @@ XGBGPU_HD std::uint32_t KeysBelow(std::uint32_t const* keys, std::uint32_t n, st
 struct PairDraws {
   std::uint64_t seed;
   std::uint32_t iteration;
-  std::uint32_t samples;  ///< of each row
+  std::uint32_t samples;       ///< of each row
   std::uint32_t first_row{0};  ///< number of the shard's first row among those of all shards
 
   /// Uniform among 0 … n - 1: each has 1 / n, give or take 2^-32.

@@ -19,7 +19,7 @@ from xgboost import collective
 ROWS, COLUMNS = 5000, 6
 
 #: What a scenario may ask for beside parameters of the booster.
-DATA = ("rows", "missing", "levels", "categories", "weights", "groups", "margins", "sparse", "labels", "quantile", "feature_weights")
+DATA = """rows missing levels categories weights groups margins sparse labels quantile feature_weights""".split()
 
 SCENARIOS: Dict[str, Dict[str, Any]] = {
     "squared error": dict(objective="reg:squarederror"),
@@ -131,7 +131,7 @@ class Data:
 
 
 class Evaluations(xgb.callback.TrainingCallback):
-    """Records what the booster says of its matrices, to the last digit. (Python's own history is a mean over workers.)"""
+    """Records what the booster says of its matrices, to the last digit; Python's own history is a mean over workers."""
 
     def __init__(self, matrices: List[Tuple[xgb.DMatrix, str]]) -> None:
         self.matrices, self.lines = matrices, []
@@ -220,7 +220,9 @@ def early_stopping(shares: Optional[List[float]]) -> Tuple[int, List[float], Tup
         matrix, evaluated = join(data, [(b, m) for b, m, _ in halves]), join(data, [(m, e) for _, m, e in halves])
     history: Dict[str, Any] = {}  # Python's means over workers: of 2 or 4 equal numbers they are exact
     others = [(evaluated, "other")]
-    booster = xgb.train(how, matrix, 60, evals=others, early_stopping_rounds=4, evals_result=history, verbose_eval=False)
+    booster = xgb.train(
+        how, matrix, 60, evals=others, early_stopping_rounds=4, evals_result=history, verbose_eval=False
+    )
     return booster.best_iteration, history["other"]["auc"], models(booster)
 
 
@@ -230,7 +232,7 @@ def join(data: Data, parts: List[Tuple[int, int]]) -> xgb.DMatrix:
 
 
 def continuation(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
-    """A model is trained, saved, loaded and trained on; then its trees are updated one by one, with other parameters."""
+    """A model is trained, saved, loaded and trained on; then it gets trees one by one, with other parameters."""
     data = Data(dict(objective="binary:logistic"))
     begin, end = own_rows(data, shares)
     how = settings(dict(objective="binary:logistic", subsample=0.5))

@@ -1,7 +1,7 @@
 """Processes on this machine that form a group, under the tracker of the stock package.
 
-As a program it is one worker: it reads requests (a function of a module, and its arguments) from its standard input, and
-answers on its standard output. A worker serves many groups, one after the other.
+As a program it is one worker: it reads requests (a function of a module, and its arguments) from its standard input,
+and answers on its standard output. A worker serves many groups, one after the other.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ class Group:
     def run(self, function: Callable, *arguments: Any, limit: float = 120, **settings: Any) -> List[Any]:
         """Calls a function of a module in every worker, as a group whose communicator has these settings.
 
-        Returns results in order of ranks; exceptions are returned as well. After `limit` seconds the workers are killed.
+        Returns results in order of ranks; exceptions, too. After `limit` seconds the workers are killed.
         """
         from xgboost.tracker import RabitTracker
 
@@ -133,7 +133,7 @@ def _serve() -> None:
             with collective.CommunicatorContext(**communicator):
                 answer = function(*arguments)
         except Exception as error:  # told to the test
-            answer = WorkerError(f"{error}\n{traceback.format_exc()}" if os.environ.get("XGBGPU_TEST_TRACE") else str(error))
+            answer = WorkerError(f"{error}\n{traceback.format_exc()}" if "XGBGPU_TEST_TRACE" in os.environ else str(error))
         pickle.dump(answer, answers)
         answers.flush()
 

@@ -123,7 +123,7 @@ def order_of_rows(client: Client, y: np.ndarray) -> np.ndarray:
 
 
 @only_ours
-@pytest.mark.parametrize("how", [dict(), dict(subsample=0.5, objective="reg:absoluteerror")], ids=["all rows", "samples"])
+@pytest.mark.parametrize("how", [dict(), dict(subsample=0.5, objective="reg:absoluteerror")], ids=["all", "samples"])
 def test_two_workers_give_the_model_of_one_process(two_workers: Client, how: dict) -> None:
     data = xgb.dask.DaskDMatrix(two_workers, *dealt(two_workers, X, Y))
     found = xgb.dask.train(
@@ -132,9 +132,8 @@ def test_two_workers_give_the_model_of_one_process(two_workers: Client, how: dic
     order = order_of_rows(two_workers, Y)
     assert sorted(order) == list(range(600))
     whole, history = xgb.DMatrix(X[order], Y[order]), {}
-    alone = xgb.train(
-        params(**how, eval_metric=["rmse", "mae"]), whole, 5, evals=[(whole, "rows")], evals_result=history, verbose_eval=False
-    )
+    settings = params(**how, eval_metric=["rmse", "mae"])
+    alone = xgb.train(settings, whole, 5, evals=[(whole, "rows")], evals_result=history, verbose_eval=False)
     assert_same_trees(found["booster"], alone)
     for metric in ("rmse", "mae"):
         assert found["history"]["rows"][metric] == history["rows"][metric]

@@ -166,6 +166,7 @@ def test_a_worker_with_more_rounds_does_not_wait_for_ever(groups: Dict[int, Grou
     [
         (dict(tree_method="gpu_exact"), ("gpu_exact", "one of 2 workers", "gpu_hist on all of them")),
         (dict(gpu_backend="cuda"), ("gpu_backend", "'cuda'", "one of 2 workers", "gpu_backend=host")),
+        (dict(n_gpus=2), ("n_gpus", "2")),
         (dict(updater="grow_gpu_hist,prune"), ("updater", "one of 2 workers")),
         (dict(process_type="update", updater="grow_gpu_hist"), ("process_type", "update")),
     ],
