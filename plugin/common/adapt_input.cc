@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "collective/collective.h"
 #include "core/message.h"
 #include "host/held_bins.h"
 #include "host/matrix_rows.h"
@@ -40,7 +41,7 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     CheckExactData(data);
     return Dataset::BuildSorted(rows, threads, place);
   }
-  HeldBins const* const held = AsHeldBins(data);
+  HeldBins const* const held = place.shards == nullptr ? AsHeldBins(data) : nullptr;  // shards find cuts together
   if (auto bins = held == nullptr ? nullptr : held->rows()->bins()) {
     bool const are_there = place.backend == BackendKind::kCuda && place.device == bins->place().device;
     return are_there ? bins : Dataset::BuildWithCuts(rows, bins->cuts(), threads, place);
@@ -49,7 +50,11 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     auto const get = [](DatasetRequest const& request) { return DatasetCache::Instance().Get(request); };
     return Dataset::BuildWithCuts(rows, WithRequest(held->ref(), max_bin, threads, place, get)->cuts(), threads, place);
   }
-  if (!HasBinsOnly(*data)) return Dataset::Build(rows, RowWeights(data->Info()), max_bin, threads, place);
+  if (!HasBinsOnly(*data)) {
+    std::vector<float> weights;
+    AllOrNone(place.shards == nullptr ? NoOtherShards() : *place.shards, [&] { weights = RowWeights(data->Info()); });
+    return Dataset::Build(rows, weights, max_bin, threads, place);
+  }
   return Dataset::FromBinEdges(rows, threads, place);
 }
 

@@ -15,6 +15,7 @@
 #include "device_arrays.h"
 #include "driver/host_span.h"
 #include "fail.h"
+#include "host/process_group.h"
 #include "model_bytes.h"
 #include "newcomers.h"
 #include "next_function.h"
@@ -147,6 +148,7 @@ using xgbgpu::plugin::kCommunicator;
 using xgbgpu::plugin::kReadingArray;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
+using xgbgpu::plugin::ProcessGroup;
 using xgbgpu::plugin::WithHostArray;
 
 extern "C" {
@@ -250,7 +252,14 @@ XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* con
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
   static auto* const kNext = NextFunction<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
   bool const passes = config == nullptr || Passes(kCommunicator, [&] { CheckCommunicator(config); });
+  ProcessGroup::Changes();
   return passes ? kNext(config) : -1;
+}
+
+XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
+  static auto* const kNext = NextFunction<decltype(XGCommunicatorFinalize)>("XGCommunicatorFinalize");
+  ProcessGroup::Changes();
+  return kNext();
 }
 
 /// Programs for older versions connect workers with this. XGBoost exports it, but no public header declares it.
@@ -259,7 +268,15 @@ XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
   bool const passes = Passes(kCommunicator, [&] {
     for (int i = 0; i < n; ++i) CheckRabitArgument(arguments[i]);
   });
+  ProcessGroup::Changes();
   return passes && kNext(n, arguments);
+}
+
+/// Ends what RabitInit began.
+XGBGPU_EXPORT bool RabitFinalize() {
+  static auto* const kNext = NextFunction<bool()>("RabitFinalize");
+  ProcessGroup::Changes();
+  return kNext();
 }
 
 }  // extern "C"

@@ -1,14 +1,16 @@
 #include "booster.h"
 
-#include <xgboost/c_api.h>
 #include <xgboost/objective.h>
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "adapt_input.h"
 #include "api_call.h"
+#include "booster_group.h"
 #include "boundary.h"
 #include "core/quoted.h"
 #include "core/stages.h"
@@ -52,6 +54,17 @@ class CacheGuard {
   HostCache* cache_;
 };
 
+/// All boosters of the process.
+struct Boosters {
+  std::mutex mutex;
+  std::set<Booster const*> all;
+
+  static Boosters& Instance() {
+    static auto* const kBoosters = new Boosters;  // never freed: boosters may be at exit
+    return *kBoosters;
+  }
+};
+
 /// Tells the memory board what a trainer holds.
 TrainerPool::Watch WatchMemory() {
   return [](Trainer const& trainer) { return std::make_unique<MemoryBoard::Note>(trainer); };
@@ -72,6 +85,22 @@ Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerMod
       dart_in_place_{WarnOnce, true},
       explanation_{WarnOnce} {
   DecorateNewcomers();  // XGBoost makes this learner's metrics after this
+  Boosters& boosters = Boosters::Instance();
+  std::lock_guard<std::mutex> const lock{boosters.mutex};
+  boosters.all.insert(this);
+}
+
+Booster::~Booster() {
+  Boosters& boosters = Boosters::Instance();
+  std::lock_guard<std::mutex> const lock{boosters.mutex};
+  boosters.all.erase(this);
+}
+
+bool Booster::TrainsFor(HostContext const* ctx) {
+  Boosters& boosters = Boosters::Instance();
+  std::lock_guard<std::mutex> const lock{boosters.mutex};
+  return std::any_of(boosters.all.cbegin(), boosters.all.cend(),
+                     [&](Booster const* one) { return one->ctx_ == ctx && one->config_.Trains(); });
 }
 
 ModelView Booster::Model() const {
@@ -114,6 +143,7 @@ void Booster::Configure(xgboost::Args const& args) {
     if (leaves_us && to_auto) stock_->Configure({{"tree_method", "hist"}});
     stock_->Configure(translated);
     configure_failed_ = false;
+    params_.clear();
     config_ = std::move(next);
     for (auto const& [name, value] : args) {
       if (name == "base_score") base_score_ = value;
@@ -141,6 +171,7 @@ void Booster::LoadConfig(xgboost::Json const& in) {
     BoosterConfig next;
     next.Load(&GBTreeSection(&translated));
     ObjectiveMayChange();
+    params_.clear();
     stock_->LoadConfig(translated);
     config_ = std::move(next);
   });
@@ -157,11 +188,14 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
   return kind_ == Kind::kDart ? (*config)["gbtree"] : *config;
 }
 
-Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
-  char const* const tree_method = config_.IsExact() ? "gpu_exact" : "gpu_hist";
-  CheckOneWorker(tree_method);
-  CheckGrows(config_.Updates(), tree_method);
-  Place const place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
+Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char const* step) {
+  Place place;
+  if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
+    place = AgreeOnRound(group, data.get(), step);
+  } else {
+    CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
+    place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
+  }
   int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);
   int const threads = ctx_->Threads();
   Training& training = WithRequest(data, max_bin, threads, place, [&](DatasetRequest const& request) -> Training& {
@@ -174,7 +208,10 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data) {
 }
 
 void Booster::Trace(Trainer* trainer) {
-  std::string const& file = config_.device().gpu_trace;
+  std::string file = config_.device().gpu_trace;
+  // Workers on one machine would write over each other's.
+  ProcessGroup const* const group = ProcessGroup::OfThisThread();
+  if (!file.empty() && group != nullptr && group->shard() != 0) file += ".worker" + std::to_string(group->shard());
   if (file != (trace_ == nullptr ? "" : trace_->name())) {
     trace_.reset();
     trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has
@@ -199,7 +236,10 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
   if (!config_.Trains() || &predicted.data->Info() != &info) return false;
   auto const owner = OwnerOf(predicted.data, *predicted.cache);
-  Training& training = Prepare(owner);
+  Training& training = Prepare(owner, "gradients");
+  if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
+    return ComputeGradientsInGroup(group, &training, objective, info, out);
+  }
   KeptRows& own = training.own;
   bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
   bool const resident =
@@ -247,19 +287,32 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
     bool const on_device = pending.gradients == gradients && pending.data == data;
     xgboost::MetaInfo const& info = data->Info();
     auto const owner = OwnerOf(data, *cache);
-    Training& training = on_device ? *pending.training : Prepare(owner);
+    Training& training = on_device ? *pending.training : Prepare(owner, "trees");
+    ProcessGroup* const group = ProcessGroup::OfThisThread();
     RoundOrder order;
-    order.params =
-        ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
-    order.params.feature_weights = FeatureWeights(info);
-    order.iteration = Rounds();
-    order.leaves = LeafRuleOf(objective);
-    bool const changes_leaves = order.leaves != LeafRule::kSums;
-    if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
-    changed_on_host_ = changes_leaves && !on_device;
     HostRound::Residuals residuals;
-    if (changed_on_host_) {
-      residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), NeedMargins(data, cache)};
+    auto const plan = [&] {
+      order.params =
+          ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
+      order.params.feature_weights = FeatureWeights(info);
+      order.iteration = Rounds();
+      order.leaves = LeafRuleOf(objective);
+      bool const changes_leaves = order.leaves != LeafRule::kSums;
+      if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+      changed_on_host_ = changes_leaves && !on_device;
+      if (changed_on_host_) {
+        residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), NeedMargins(data, cache)};
+      }
+    };
+    if (group == nullptr) {
+      plan();
+    } else {
+      Agree(*group, {}, [&] {
+        plan();
+        CheckLeavesInGroup(order.leaves, group->shards());
+        if (info.num_row_ != 0) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
+      });
+      order.params.feature_weights = OfWorkersWithRows(group, info.num_row_ != 0, order.params.feature_weights);
     }
     order.keeps_trees = OwnsRounds() && !changed_on_host_ && training.EvaluatesOnDevice();
     std::optional<std::uint32_t> columns_of;
@@ -283,7 +336,8 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
       StandIn stand_in{training.own.rows->outputs()};
       stock_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
     } else {
-      if (gradients->Size() > info.num_row_) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
+      if (group == nullptr && gradients->Size() > info.num_row_)
+        CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
       CacheGuard guard{cache};
       stock_->DoBoost(data, gradients, cache, objective);
       guard.RoundIsComplete();
@@ -425,7 +479,7 @@ void Booster::PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training
     return;
   }
   bool const all_rounds = rounds.first == 0 && (rounds.last == 0 || rounds.last == Rounds());
-  bool const served = all_rounds && OwnsRounds() &&
+  bool const served = all_rounds && OwnsRounds() && ProcessGroup::OfThisThread() == nullptr &&
                       AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });
   if (!served) PredictAnew(data, out, training, rounds);
 }
@@ -444,6 +498,11 @@ bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
   if (!objective) return false;
   std::uint64_t const rows = last.data->Info().num_row_;  // NOLINT(clang-analyzer-*): the caller asked who predicted
   auto& values = predictions->HostVector();
+  if (rows == 0 && ProcessGroup::OfThisThread() != nullptr) {
+    last.evaluated = predictions;  // others have rows
+    last.objective = *objective;
+    return true;
+  }
   if (rows == 0 || values.size() % rows != 0) return false;
   auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
   host::Transform(*objective, RowMajor<float const>(values.data(), rows, outputs),
@@ -463,7 +522,9 @@ void Booster::Bring(xgboost::HostDeviceVector<float>* predictions) {
 std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
                                         xgboost::MetaInfo const& info) {
   Predicted& last = LastPrediction();
-  if (last.evaluated != &predictions || &last.data->Info() != &info || XGCommunicatorGetWorldSize() > 1) return {};
+  if (last.evaluated != &predictions || &last.data->Info() != &info) return {};
+  if (ProcessGroup* const group = ProcessGroup::OfThisThread())
+    return EvaluateInGroup(group, metric, predictions, info);
   std::uint64_t const rows = info.num_row_;
   auto const outputs = static_cast<std::uint32_t>(last.kept ? last.kept->rows->outputs() : predictions.Size() / rows);
   if (!LabelsFit(metric, info, outputs)) return {};

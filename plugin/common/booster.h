@@ -25,6 +25,7 @@
 #include "driver/trainer_pool.h"
 #include "host/booster_config.h"
 #include "host/host.h"
+#include "host/process_group.h"
 #include "host/stock_dart.h"
 #include "metric/metric.h"
 #include "model_check.h"
@@ -80,6 +81,13 @@ class Booster {
     must_fill_ = true;
     knows_objective_ = false;
   }
+
+  ~Booster();
+  Booster(Booster const&) = delete;
+  Booster& operator=(Booster const&) = delete;
+
+  /// True if trees of the learner with this context are grown by our updater.
+  static bool TrainsFor(HostContext const* ctx);
 
   /// The booster of the learner with this context, if it predicted into `margins` last on this thread; or null.
   static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, HostContext const* ctx);
@@ -137,8 +145,8 @@ class Booster {
   /// Returns a DMatrix that makes pages of the values that `data` holds, as they are read, so that XGBoost need not
   /// make its own to keep; null if `data` holds none, or are likely to be read again.
   std::shared_ptr<xgboost::DMatrix> InsteadOfPage(xgboost::DMatrix* data) const;
-  /// The training on `data`, once everything about the round has been checked.
-  Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data);
+  /// The training on `data`, once everything about the round has been checked. `step` says for which part of the round.
+  Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char const* step);
   /// Margins on the host, for an objective that sets leaves from them. Nobody may have asked for them before the round.
   Span<float const> NeedMargins(xgboost::DMatrix* data, HostCache* cache);
   /// Has gpu_trace, as it is set now, told of what this trainer does.
@@ -176,6 +184,18 @@ class Booster {
   /// Completes the leaf columns of the training's own rows; true if they are complete then.
   bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);
 
+  // The rest is for workers of a process group (booster_group.cc), which make these calls at the same time.
+
+  /// Returns where a worker trains, once all agree on parameters and data.
+  Place AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char const* step);
+  /// ComputeGradients, for the rows of this worker.
+  bool ComputeGradientsInGroup(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                               xgboost::MetaInfo const& info, HostGradients* out);
+  /// Evaluate, for the rows of all workers.
+  std::optional<double> EvaluateInGroup(ProcessGroup* group, MetricParams const& metric,
+                                        xgboost::HostDeviceVector<float> const& predictions,
+                                        xgboost::MetaInfo const& info);
+
   void Bring(xgboost::HostDeviceVector<float>* predictions);
 
   /// The last PredictBatch on this thread.
@@ -210,6 +230,7 @@ class Booster {
   BoosterConfig config_;
   std::string base_score_;  ///< the text that was set last; empty if none was
   bool configure_failed_{false};
+  std::vector<Fact> params_;  ///< that workers must have in common; empty: parameters may have changed
   TrainerPool trainers_;
   mutable DevicePrediction on_device_;
   mutable DevicePrediction dart_in_place_;

@@ -1,21 +1,42 @@
 #include "training_checks.h"
 
-#include <xgboost/c_api.h>
-
 #include <cmath>
 
 #include "core/message.h"
 #include "core/quoted.h"
+#include "host/booster_config.h"
+#include "notice.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
-void CheckOneWorker(char const* tree_method) {
-  int const workers = XGCommunicatorGetWorldSize();
-  if (workers == 1) return;
-  Throw<Unsupported>("Parameter tree_method is '", tree_method,
-                     "', which does not train distributed, and this process is one of ", workers,
-                     " workers; supported: one worker, or tree_method=hist on all of them");
+void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers) {
+  if (exact) {
+    Throw<Unsupported>("Parameter tree_method is 'gpu_exact', and this process is one of ", workers,
+                       " workers: an exact threshold may lie between rows of two workers, and none of them sees both; "
+                       "supported: one worker, or tree_method=gpu_hist on all of them");
+  }
+  if (sequence != kUpdater) {
+    Throw<Unsupported>("Parameter updater adds others to gpu_hist, and this process is one of ", workers,
+                       " workers; supported: one worker, or tree_method=gpu_hist without updater");
+  }
+  if (param.gpu_backend == "cuda") {
+    Throw<Unsupported>("Parameter gpu_backend is 'cuda', and this process is one of ", workers,
+                       " workers, which train on their CPUs in this version; supported: gpu_backend=host, which gives "
+                       "the same model, auto, or one worker");
+  }
+  if (param.gpu_backend == "auto") {
+    WarnOnce("process group", "training runs on the CPU because this process is one of " + std::to_string(workers) +
+                                  " workers, which train on their CPUs in this version. The model is the same. Set "
+                                  "gpu_backend=host to train there without this warning.");
+  }
+}
+
+void CheckLeavesInGroup(LeafRule leaves, int workers) {
+  if (leaves != LeafRule::kHost) return;
+  Throw<Unsupported>(
+      "The objective sets leaves by itself, from the rows of its own process, and this process is one of ", workers,
+      " workers; supported: one worker, or objectives of XGBoost");
 }
 
 void CheckGrows(bool updates, char const* tree_method) {

@@ -6,16 +6,22 @@
 
 #include <string>
 
+#include "driver/boosting_round.h"
 #include "objective/objective.h"
+#include "plugin_params.h"
 
 namespace xgbgpu::plugin {
 
-/// Throws Unsupported if this process is one of several workers.
-void CheckOneWorker(char const* tree_method);
+/// Throws Unsupported for what does not train in a group of `workers` processes: gpu_exact (`exact`), a CUDA device
+/// that is asked for, and updaters (`sequence`, by commas) beside ours. Warns once if a device is left unused.
+void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers);
 
 /// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost says so, too, but names the
 /// updater, which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
+
+/// Throws Unsupported if leaves are set by an objective that knows its own worker's rows alone.
+void CheckLeavesInGroup(LeafRule leaves, int workers);
 
 /// Throws InvalidArgument unless rows have margins of their own or begin with a finite one, `margin`, which the
 /// objective made of `base_score`. XGBoost looks at base_score for logistic objectives; others may begin with its

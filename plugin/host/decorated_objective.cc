@@ -9,7 +9,9 @@
 #include "common/boundary.h"
 #include "common/current_round.h"
 #include "common/saved_params.h"
+#include "core/message.h"
 #include "driver/host_span.h"
+#include "host/process_group.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -87,6 +89,36 @@ xgboost::ObjInfo DecoratedObjective::Task() const {
   // Else XGBoost would change leaves once more, and refuse pages since its own code cannot go by them.
   if (current != nullptr && current->round().leaves() == LeafRule::kMedians) task.zero_hess = false;
   return task;
+}
+
+void DecoratedObjective::InitEstimation(xgboost::MetaInfo const& info,
+                                        xgboost::linalg::Tensor<float, 1>* base_score) const {
+  bool const done = AtBoundary("estimating the base score", [&] {
+    ProcessGroup* const group = ProcessGroup::OfThisThread();
+    bool const is_median = params() && params()->kind == Objective::kAbsoluteError;
+    if (group == nullptr || !is_median || !Booster::TrainsFor(ctx_)) return false;
+    auto const& labels = info.labels.Data()->ConstHostVector();
+    auto const& weights = info.weights_.ConstHostVector();
+    Agree(*group, {{"step", "estimate of base_score"}}, [&] {
+      if (info.labels.Shape(0) != info.num_row_ || (!weights.empty() && weights.size() != info.num_row_)) {
+        Throw<InvalidArgument>("There are labels of ", info.labels.Shape(0), " rows and ", weights.size(),
+                               " weights for ", info.num_row_, " rows; allowed: one for each, and weights or none");
+      }
+    });
+    xgboost::MetaInfo all;
+    all.num_row_ = static_cast<std::uint64_t>(group->SumOf(static_cast<std::int64_t>(info.num_row_)));
+    if (all.num_row_ == 0) return false;
+    auto const all_labels = GatherAll(*group, Span<float const>{labels});
+    all.labels.Reshape(all.num_row_, all_labels.size() / all.num_row_);
+    all.labels.Data()->HostVector() = all_labels;
+    all.weights_.HostVector() = GatherAll(*group, Span<float const>{weights});
+    if (all.weights_.Size() != 0 && all.weights_.Size() != all.num_row_) {
+      throw InvalidArgument{"Some workers have weights and some have none; allowed: all or none"};
+    }
+    OutsideProcessGroup([&] { inner()->InitEstimation(all, base_score); });
+    return true;
+  });
+  if (!done) inner()->InitEstimation(info, base_score);
 }
 
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {

@@ -33,9 +33,9 @@ class DecoratedObjective : public xgboost::ObjFunction {
   }
   void EvalTransform(xgboost::HostDeviceVector<float>* predictions) override;
   float ProbToMargin(float base_score) const override { return inner()->ProbToMargin(base_score); }
-  void InitEstimation(xgboost::MetaInfo const& info, xgboost::linalg::Tensor<float, 1>* base_score) const override {
-    inner()->InitEstimation(info, base_score);
-  }
+  /// In a process group that trains with gpu_hist the estimate is made of the labels of all workers, as one process
+  /// makes it; stock code takes a mean of the workers' estimates.
+  void InitEstimation(xgboost::MetaInfo const& info, xgboost::linalg::Tensor<float, 1>* base_score) const override;
   xgboost::ObjInfo Task() const override;
   std::uint32_t Targets(xgboost::MetaInfo const& info) const override { return inner()->Targets(info); }
   void UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position, xgboost::MetaInfo const& info,

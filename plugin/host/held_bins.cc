@@ -19,6 +19,7 @@
 #include "core/parallel.h"
 #include "host/held_matrix.h"
 #include "host/matrix_rows.h"
+#include "host/process_group.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -125,28 +126,6 @@ class Feed {
   float missing_{std::numeric_limits<float>::quiet_NaN()};
   bool is_over_{false};
 };
-
-/// Runs make() where nothing communicates. XGBoost's communicator belongs to the thread that entered a process group:
-/// a new thread is in none. Others of the group may not be making a matrix now, and would never answer.
-template <typename F>
-void OutsideProcessGroup(F&& make) {
-  if (XGCommunicatorGetWorldSize() <= 1) {
-    make();
-    return;
-  }
-  std::exception_ptr failure;
-  using Logger = xgboost::ConsoleLogger;
-  auto const verbosity = std::to_string(static_cast<int>(Logger::GlobalVerbosity()));
-  std::thread{[&] {
-    try {
-      Logger::Configure({{"verbosity", verbosity}});
-      make();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }}.join();
-  if (failure != nullptr) std::rethrow_exception(failure);
-}
 
 /// True if test(entry) holds for every value that is there.
 template <typename F>

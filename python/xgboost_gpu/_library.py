@@ -54,7 +54,9 @@ FUNCTIONS_IN_FRONT = (
     "XGProxyDMatrixSetDataDense",
     "XGProxyDMatrixSetDataCSR",
     "XGCommunicatorInit",
+    "XGCommunicatorFinalize",
     "RabitInit",
+    "RabitFinalize",
 )
 #: The functions of xgboost_gpu.h: what each returns and takes.
 PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {

@@ -1,8 +1,87 @@
 #include "collective/collective.h"
 
+#include <algorithm>
+#include <exception>
+
+#include "core/message.h"
+
 namespace xgbgpu {
 
 namespace {
+
+constexpr std::size_t kLongestText = 2000;
+
+std::vector<std::uint32_t> ToWords(std::string const& text) {
+  std::vector<std::uint32_t> words(text.size());
+  std::transform(text.begin(), text.end(), words.begin(), [](char c) { return static_cast<unsigned char>(c); });
+  return words;
+}
+
+std::string ToText(std::vector<std::uint32_t> const& words) {
+  std::string text(words.size(), ' ');
+  std::transform(words.begin(), words.end(), text.begin(), [](std::uint32_t word) { return static_cast<char>(word); });
+  return text;
+}
+
+/// Returns what an exception says.
+std::string WordsOf(std::exception_ptr const& thrown) {
+  std::string words = "it does not say why";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (std::exception const& error) {
+    words = error.what();
+  } catch (...) {  // of a type that says nothing
+  }
+  return words.substr(0, std::min(kLongestText, words.find("\nStack trace")));
+}
+
+/// Returns the facts as one text, in which no two lists of facts are alike.
+std::string Join(std::vector<Fact> const& facts) {
+  std::string text;
+  for (auto const& [name, value] : facts) text += name + '\0' + value + '\0';
+  return text;
+}
+
+std::vector<Fact> Split(std::string const& text) {
+  std::vector<Fact> facts;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const middle = text.find('\0', at), end = text.find('\0', middle + 1);
+    facts.emplace_back(text.substr(at, middle - at), text.substr(middle + 1, end - middle - 1));
+    at = end + 1;
+  }
+  return facts;
+}
+
+/// Returns the value of the fact, or nothing.
+std::string const* Find(std::vector<Fact> const& facts, std::string const& name) {
+  auto const found = std::find_if(facts.begin(), facts.end(), [&](Fact const& fact) { return fact.first == name; });
+  return found == facts.end() ? nullptr : &found->second;
+}
+
+/// From  Fowler, Noll, Vo: FNV-1a, here without its top bit
+std::int64_t HashOf(std::string const& text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return static_cast<std::int64_t>(hash >> 1);
+}
+
+[[noreturn]] void ThrowDifference(Collective& collective, std::string const& own) {
+  auto const texts = collective.Gather(Span<std::uint32_t const>{ToWords(own)});
+  std::vector<Fact> const first = Split(ToText(texts[0]));
+  for (std::size_t s = 1; s < texts.size(); ++s) {
+    std::vector<Fact> const other = Split(ToText(texts[s]));
+    auto const throw_if_other = [&](std::string const& name) {
+      auto const *a = Find(first, name), *b = Find(other, name);
+      if (a != nullptr && b != nullptr && *a == *b) return;
+      Throw<InvalidArgument>("Not all have the same ", name, ": it is ", a == nullptr ? "not set" : "'" + *a + "'",
+                             " on ", collective.kind(), " 0 and ", b == nullptr ? "not set" : "'" + *b + "'", " on ",
+                             collective.kind(), " ", s, "; allowed: the same on all of ", texts.size());
+    };
+    for (auto const& fact : first) throw_if_other(fact.first);
+    for (auto const& fact : other) throw_if_other(fact.first);
+  }
+  throw InvalidArgument{"The parameters or the data of the shards differ"};
+}
 
 class OneShard final : public Collective {
  public:
@@ -20,6 +99,29 @@ class OneShard final : public Collective {
 Collective& NoOtherShards() {
   static OneShard one;
   return one;
+}
+
+void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work) {
+  std::exception_ptr own;
+  try {
+    work();
+  } catch (ShardsLost const&) {
+    throw;
+  } catch (...) {  // of any type: it is thrown again, unchanged
+    own = std::current_exception();
+  }
+  std::string const text = Join(facts);
+  std::int64_t const hash = HashOf(text);
+  std::int64_t most[] = {hash, -hash, own ? -collective.shard() : -collective.shards()};
+  collective.Max({most, 3});
+  std::int64_t const failed = -most[2];
+  if (failed < collective.shards()) {
+    auto const texts = collective.Gather(Span<std::uint32_t const>{ToWords(own ? WordsOf(own) : "")});
+    if (own) std::rethrow_exception(own);
+    Throw<OtherShardFailed>("All stop because ", collective.kind(), " ", failed, " of ", collective.shards(),
+                            " failed. It says: ", ToText(texts[static_cast<std::size_t>(failed)]));
+  }
+  if (most[0] != -most[1]) ThrowDifference(collective, text);
 }
 
 Shard Shard::Place(Collective* collective, std::uint64_t rows) {

@@ -4,10 +4,13 @@
 #define XGBGPU_COLLECTIVE_COLLECTIVE_H_
 
 #include <cstdint>
-#include <exception>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "core/message.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -20,6 +23,12 @@ class OtherShardFailed : public Error {
   using Error::Error;
 };
 
+/// Thrown where the shards do not reach each other any more, so that nothing more can be told to anybody.
+class ShardsLost : public OtherShardFailed {
+ public:
+  using OtherShardFailed::OtherShardFailed;
+};
+
 /// What the shards of one data set tell each other. A shard is a run of consecutive rows that one thread or process
 /// holds; shard 0 has the first rows. A shard may be empty.
 ///
@@ -28,13 +37,15 @@ class OtherShardFailed : public Error {
 /// own rows or memory: AllOrNone and MaxOf make one decision of several.
 ///
 /// Same    all shards get the same answer, whatever the order in which they come: sums are of integers
-/// Throws  OtherShardFailed if a shard has left and will not come any more
+/// Throws  ShardsLost if a shard has left and will not come any more
 class Collective {
  public:
   virtual ~Collective() = default;
 
   virtual int shards() const = 0;
   virtual int shard() const = 0;  ///< this one's number, 0 … shards() - 1
+  /// What a user knows a shard as, for messages.
+  virtual char const* kind() const { return "shard"; }
 
   /// Replaces every element of every part by its sum over the shards. All shards pass as many
   /// parts, of the same sizes.
@@ -65,26 +76,39 @@ inline Span<std::int64_t> Integers(Span<GradientSum> sums) {
 /// Returns the collective of a single shard, which has all rows: every call of it returns at once.
 Collective& NoOtherShards();
 
-/// Runs work(), which may throw for a reason that lies in this shard: its rows, its memory. If it does so in any shard,
-/// all throw: those shards what they threw, the others OtherShardFailed, which names the first of them.
+/// Returns the elements of all shards' lists, those of shard 0 first. T has a multiple of 4 bytes.
+template <typename T>
+std::vector<T> GatherAll(Collective& collective, Span<T const> own) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint32_t) == 0);
+  std::vector<std::uint32_t> words(own.size() * (sizeof(T) / sizeof(std::uint32_t)));
+  if (!own.empty()) std::memcpy(words.data(), own.data(), own.size() * sizeof(T));
+  std::vector<T> all;
+  for (auto const& list : collective.Gather(Span<std::uint32_t const>{words})) {
+    std::size_t const before = all.size();
+    all.resize(before + list.size() * sizeof(std::uint32_t) / sizeof(T));
+    if (!list.empty()) std::memcpy(all.data() + before, list.data(), list.size() * sizeof(std::uint32_t));
+  }
+  return all;
+}
+
+/// Something that must be the same in all shards: its name, and its value as a user would write it.
+using Fact = std::pair<std::string, std::string>;
+
+/// Runs work(), which may throw for a reason that lies in this shard: its rows, its memory; and compares `facts`. If
+/// work() throws in any shard, all throw: those shards what they threw, the others OtherShardFailed, with the first
+/// one's words. Then, if facts differ, all throw InvalidArgument, which names a fact, two shards and their values.
+///
+/// Cost    one maximum of three integers; more only if something is wrong
+void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
+
+/// Agree without facts. With one shard it is work() alone.
 template <typename F>
 void AllOrNone(Collective& collective, F&& work) {
   if (collective.shards() == 1) {
     work();
     return;
   }
-  std::exception_ptr own;
-  try {
-    work();
-  } catch (...) {  // of any type: it is thrown again, unchanged
-    own = std::current_exception();
-  }
-  std::int64_t const first = -collective.MaxOf(own ? -collective.shard() : -collective.shards());
-  if (own) std::rethrow_exception(own);
-  if (first < collective.shards()) {
-    Throw<OtherShardFailed>("Shard ", first, " of ", collective.shards(),
-                            " failed, so all stop; its own message says why");
-  }
+  Agree(collective, {}, work);
 }
 
 /// A shard's place among the rows of all.

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "core/message.h"
+
 namespace xgbgpu {
 
 namespace {
@@ -26,7 +28,7 @@ class MeetingPoint {
     std::uint64_t const before = meetings_;
     changed_.wait(lock, [&] { return meetings_ != before || somebody_left_; });
     if (meetings_ == before) {
-      throw OtherShardFailed{"Another shard of the rows has stopped, so all stop; its own message says why"};
+      throw ShardsLost{"Another shard of the rows has stopped, so all stop; its own message says why"};
     }
   }
   /// Nobody shall wait for this thread any more.

@@ -116,8 +116,9 @@ void HostRound::MakeMedians(Span<GradientPair const> gradients, Tree* tree) cons
   auto const positions = LeafPositions(*training_.trainer, gradients);
   Buffer<float> residuals{rows};
   host::ComputeResiduals(labels.data(), margins.data(), 1, residuals.span(), training_.threads);
+  Collective* const shards = training_.dataset->place().shards;
   host::MedianLeaves(positions, residuals.span(), weights.empty() ? nullptr : weights.data(), tree->leaf_value,
-                     training_.threads);
+                     training_.threads, shards == nullptr ? NoOtherShards() : *shards);
   CheckMedians(tree->leaf_value);
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "driver/data_key.h"
@@ -35,7 +36,9 @@ class DatasetCache {
  public:
   static DatasetCache& Instance();
 
-  /// Returns the dataset that is asked for. Makes it if there is none yet for these data, weights, bins and place.
+  /// Returns the dataset that is asked for. Makes it if there is none yet for these data, weights, bins and place. If
+  /// the place has shards, all of them must ask at the same time: they get a dataset that was made before only if all
+  /// have their part of the same one.
   std::shared_ptr<Dataset const> Get(DatasetRequest const& request);
 
   /// Forgets what belongs to data that are gone.
@@ -52,9 +55,13 @@ class DatasetCache {
     std::vector<std::uint8_t> categorical;
     DataEpoch epoch;  ///< in which weights and groups were found unchanged last
     std::weak_ptr<Dataset const> dataset;
+    std::int64_t made;  ///< a number that all shards have of the same dataset, and of no other; not 0
   };
 
-  std::shared_ptr<Dataset const> FindLocked(DatasetRequest const& request);
+  /// Returns the dataset and its number, or null and 0.
+  std::pair<std::shared_ptr<Dataset const>, std::int64_t> FindLocked(DatasetRequest const& request);
+  std::shared_ptr<Dataset const> GetWithShards(DatasetRequest const& request);
+  void KeepLocked(DatasetRequest const& request, std::shared_ptr<Dataset const> dataset, std::int64_t made);
   void DropExpiredLocked();
 
   std::mutex mutex_;

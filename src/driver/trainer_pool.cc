@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collective/collective.h"
+
 namespace xgbgpu {
 
 Training& TrainerPool::Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new) {
@@ -11,7 +13,12 @@ Training& TrainerPool::Get(DatasetRequest const& request, int threads, std::func
   auto const found = std::find_if(slots_.begin(), slots_.end(), [&](Slot const& slot) {
     return slot.training->dataset == dataset && slot.training->threads == threads;
   });
-  if (found != slots_.end()) {
+  // Trainers of shards are made together: what one dropped, all make anew.
+  Collective* const shards = request.place.shards;
+  bool const makes = shards == nullptr ? found == slots_.end() : shards->AnyOf(found == slots_.end());
+  if (makes && found != slots_.end()) {
+    slots_.erase(found);
+  } else if (!makes) {
     std::rotate(slots_.begin(), found, found + 1);
     return *slots_.front().training;
   }

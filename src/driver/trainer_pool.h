@@ -24,7 +24,8 @@ class TrainerPool {
   explicit TrainerPool(Watch watch = {}) : watch_{std::move(watch)} {}
 
   /// Returns the training on what `request` asks for, with so many threads of the host; valid until the next call for
-  /// other data. `before_new`, which may be empty, is called before a new one is made.
+  /// other data. `before_new`, which may be empty, is called before a new one is made. If the place has shards, all of
+  /// them must ask at the same time.
   Training& Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new = {});
 
   /// Returns the training whose own rows have the margins of the data `key` after `rounds` rounds, or null.

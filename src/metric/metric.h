@@ -33,6 +33,7 @@
 #include <optional>
 #include <string>
 
+#include "collective/collective.h"
 #include "objective/row_views.h"
 
 namespace xgbgpu {
@@ -97,8 +98,14 @@ namespace host {
 /// CheckMetricInput, and InvalidArgument for labels of merror and mlogloss that are no class, for labels of ndcg
 /// outside 0 to 30 and of aucpr over groups outside [0, 1], and for labels outside [0, 1] with which an area under a
 /// curve has no meaning.
-double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
-                int threads);
+///
+/// Shards of the rows: all get the number of all rows, those of shard 0 first, with the same bits; rows in messages are
+/// counted over all shards. Where some shards have ranking groups, all that have rows must have them, and no group is
+/// in two shards. Sums over rows and over groups bring up to 4,095 terms of a shard to every other, and 24 bytes for
+/// each 2,048 rows; auc and aucpr without groups, cox-nloglik, and pre, ndcg and map without groups bring predictions,
+/// labels and weights of all rows to every shard (objective/all_rows.h), which computes the metric of all.
+double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions, int threads,
+                Collective& collective = NoOtherShards());
 
 }  // namespace host
 

@@ -39,7 +39,7 @@ double FinishRanking(MetricParams const& params, MetricSum const& sum);
 namespace host {
 /// The metric for which IsRanking holds. In and errors: as Evaluate, which has checked them (CheckMetricInput).
 double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
-                       int threads);
+                       int threads, Collective& collective);
 }  // namespace host
 
 }  // namespace xgbgpu

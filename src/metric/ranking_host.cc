@@ -7,6 +7,7 @@
 #include "metric/ranking.h"
 #include "metric/ranking_ops.h"
 #include "metric/sum_host.h"
+#include "metric/sum_shards.h"
 
 namespace xgbgpu::host {
 
@@ -29,7 +30,7 @@ void SortRows(RankingGroup const& group, std::uint32_t* rows, Value&& value) {
 }  // namespace
 
 double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
-                       int threads) {
+                       int threads, Collective& collective) {
   std::uint64_t const rows = predictions.rows;
   bool const needs_predictions = params.kind != Metric::kAuc;
   bool const needs_labels = params.kind == Metric::kAuc || params.kind == Metric::kNdcg;
@@ -60,7 +61,12 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
     values[g] =
         terms.Finish(index, group, group.size <= kSumBlock ? block(0) : SumBlock(block, 0, SumBlocks(group.size)));
   });
-  return FinishRanking(params, SumTerms([&](std::uint64_t g) { return values[g]; }, groups, threads));
+  if (collective.shards() == 1) {
+    return FinishRanking(params, SumTerms([&](std::uint64_t g) { return values[g]; }, groups, threads));
+  }
+  std::uint64_t const first_row = Shard::Place(&collective, rows).first_row;
+  auto const value = [&](std::uint64_t g) { return OfAllShards(values[g], first_row); };
+  return FinishRanking(params, SumShardTerms(value, groups, threads, collective));
 }
 
 }  // namespace xgbgpu::host

@@ -30,7 +30,7 @@ void SumFromEnd(TimeOrder const& order, std::uint64_t rows, Value const& value, 
 
 /// Does what host::ComputeGradients does, for survival:cox.
 void ComputeCoxGradients(TargetView const& targets, OutputView<float const> margins, OutputView<GradientPair> gradients,
-                         int threads);
+                         int threads, Collective& collective);
 
 }  // namespace xgbgpu::host
 

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/parallel.h"
+#include "objective/all_rows.h"
 #include "objective/cox.h"
 #include "objective/cox_ops.h"
 #include "objective/objective_ops.h"
@@ -45,8 +46,16 @@ SortedTimes SortTimes(float const* labels, std::uint64_t rows) {
 }
 
 void ComputeCoxGradients(TargetView const& targets, OutputView<float const> margins, OutputView<GradientPair> gradients,
-                         int threads) {
+                         int threads, Collective& collective) {
   std::uint64_t const rows = margins.rows;
+  if (collective.shards() > 1) {
+    AllRows const all{targets, margins, collective};
+    Buffer<GradientPair> all_gradients{all.rows()};
+    ComputeCoxGradients(all.targets(), all.values(), RowMajor(all_gradients.data(), all.rows(), 1), threads,
+                        NoOtherShards());
+    for (std::uint64_t row = 0; row < rows; ++row) gradients.at(row, 0) = all_gradients[all.first_row() + row];
+    return;
+  }
   if (rows == 0) return;
   SortedTimes own;
   TimeOrder order = targets.by_time;

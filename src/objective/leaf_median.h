@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "collective/collective.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
@@ -33,9 +34,10 @@ void ComputeResiduals(float const* labels, float const* margins, std::size_t str
 ///         ascending order at which the sum of weights reaches half of all; rows with equal residuals in their order.
 /// Cost    A pass that sorts rows by leaf, then for each leaf a selection in linear time, or a sort if there are
 ///         weights; parallel over leaves. Memory: 8 bytes a row, 4 more with weights.
-/// Same    bit-equal on every backend and thread count
+///         Shards of the rows: positions, residuals and weights of all rows come to every shard, 8 or 12 bytes a row.
+/// Same    bit-equal on every backend and thread count, and in any shards
 void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
-                  Span<float> node_values, int threads);
+                  Span<float> node_values, int threads, Collective& collective = NoOtherShards());
 
 }  // namespace host
 }  // namespace xgbgpu

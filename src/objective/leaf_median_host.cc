@@ -89,7 +89,19 @@ void ComputeResiduals(float const* labels, float const* margins, std::size_t str
 }
 
 void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
-                  Span<float> node_values, int threads) {
+                  Span<float> node_values, int threads, Collective& collective) {
+  if (collective.shards() > 1) {
+    auto const all_positions = GatherAll(collective, positions);
+    auto const all_residuals = GatherAll(collective, residuals);
+    auto const all_weights =
+        GatherAll(collective, Span<float const>{weights, weights == nullptr ? 0 : residuals.size()});
+    if (!all_weights.empty() && all_weights.size() != all_residuals.size()) {
+      Throw<InvalidArgument>("Some shards of the rows have weights and some have none; allowed: all or none");
+    }
+    MedianLeaves(Span<NodeIndex const>{all_positions}, Span<float const>{all_residuals},
+                 all_weights.empty() ? nullptr : all_weights.data(), node_values, threads);
+    return;
+  }
   RowsByLeaf const sorted = SortByLeaf(positions, residuals, weights, node_values.size(), threads);
   ParallelTasks(threads, node_values.size(), [&](std::size_t n, int) {
     Span<std::uint64_t> const items =

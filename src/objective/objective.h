@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "collective/collective.h"
 #include "objective/row_views.h"
 #include "xgbgpu/types.h"
 
@@ -98,9 +99,12 @@ namespace host {
 ///         and takes one e^x for each. No allocation but for kCox, 16 bytes a row, and ranking.
 ///         Ranking: one sort of each group by labels, for kRankNdcg and kRankMap another by margins; parallel over
 ///         groups, with memory of 56 bytes for each row of a thread's largest group.
-/// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ)
+///         Shards of the rows: kCox, and ranking without groups, bring labels, weights and margins of all rows to every
+///         shard (objective/all_rows.h), which computes all gradients; ranking with groups, which lie in one shard
+///         each, the weights of all groups.
+/// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ), and in any shards
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, int threads);
+                      OutputView<GradientPair> gradients, int threads, Collective& collective = NoOtherShards());
 
 /// Turns margins into what metrics are given (XGBoost's EvalTransform): predictions, for kSoftmax the probabilities of
 /// all classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.

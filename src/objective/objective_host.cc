@@ -41,7 +41,7 @@ bool IsOneRun(OutputView<T> const& view) {
 }  // namespace
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, int threads) {
+                      OutputView<GradientPair> gradients, int threads, Collective& collective) {
   std::size_t const grain = RowsPerTask(margins.outputs);
   if (params.kind == Objective::kSoftmax) {
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
@@ -61,8 +61,8 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
     });
     return;
   }
-  if (params.kind == Objective::kCox) return ComputeCoxGradients(targets, margins, gradients, threads);
-  if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, threads);
+  if (params.kind == Objective::kCox) return ComputeCoxGradients(targets, margins, gradients, threads, collective);
+  if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, threads, collective);
   bool const one_run = IsOneRun(margins) && IsOneRun(gradients);
   VisitLoss(params, [&](auto loss) {
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {

@@ -7,7 +7,7 @@
 namespace xgbgpu::host {
 
 void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                          OutputView<GradientPair> gradients, int threads);
+                          OutputView<GradientPair> gradients, int threads, Collective& collective);
 
 }  // namespace xgbgpu::host
 

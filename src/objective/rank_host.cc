@@ -2,10 +2,13 @@
 #include <array>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/float_bits.h"
 #include "core/parallel.h"
+#include "objective/all_rows.h"
 #include "objective/rank.h"
 #include "objective/rank_ops.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu::host {
 
@@ -20,11 +23,40 @@ double SumOfWeights(float const* weights, std::uint32_t groups) {
   return sum;
 }
 
+/// The groups of all shards.
+struct GroupTotals {
+  std::uint32_t groups;
+  double weight;
+};
+
+GroupTotals AddUpGroups(RankGroups const& own, float const* weights, Collective& collective) {
+  if (collective.shards() == 1) return {own.groups, SumOfWeights(weights, own.groups)};
+  std::uint32_t const groups = own.rows == 0 ? 0 : own.groups;
+  auto const all = static_cast<std::uint32_t>(collective.SumOf(groups));
+  std::vector<float> const of_all = GatherAll(collective, Span<float const>{weights, weights == nullptr ? 0 : groups});
+  if (!of_all.empty() && of_all.size() != all) {
+    throw InvalidArgument{
+        "Some shards of the rows have weights of ranking groups and some have none; allowed: all or none"};
+  }
+  return {all, SumOfWeights(of_all.empty() ? nullptr : of_all.data(), all)};
+}
+
+/// True if no shard has groups, so that all rows are one. Throws if some have and some have not.
+bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& collective) {
+  std::int64_t any[] = {targets.groups != 0 ? 1 : 0, targets.groups == 0 && rows != 0 ? 1 : 0};
+  collective.Max({any, 2});
+  if (any[0] != 0 && any[1] != 0) {
+    throw InvalidArgument{
+        "Some shards of the rows have ranking groups (qid) and some have none; allowed: groups of all rows, or none"};
+  }
+  return any[0] == 0;
+}
+
 /// Computes the gradients of one group at a time; the next one uses its memory again.
 class GroupRanker {
  public:
   void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, double factor,
-           TargetView const& targets, OutputView<float const> const& margins,
+           std::uint32_t first_row_of_shard, TargetView const& targets, OutputView<float const> const& margins,
            OutputView<GradientPair> const& gradients) {
     std::uint32_t const first = groups.First(group), rows = groups.Size(group);
     if (rows == 0) return;
@@ -36,7 +68,7 @@ class GroupRanker {
       by_label_[i] = static_cast<std::uint32_t>(sorted_[i]);
     }
     RankOrder const order{first, rows, label_keys_.data(), by_label_.data()};
-    PairDraws const draws{params.seed, params.iteration, params.num_pairsample};
+    PairDraws const draws{params.seed, params.iteration, params.num_pairsample, first_row_of_shard};
     std::fill_n(sums_.begin(), rows, RankSum{0, 0});
     if (params.kind == Objective::kRankPairwise) {
       AddAll(order, margins, draws, EqualPairs{});
@@ -116,15 +148,28 @@ class GroupRanker {
 }  // namespace
 
 void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                          OutputView<GradientPair> gradients, int threads) {
+                          OutputView<GradientPair> gradients, int threads, Collective& collective) {
+  if (collective.shards() > 1 && AreOneGroup(targets, margins.rows, collective)) {
+    AllRows const all{targets, margins, collective};
+    Buffer<GradientPair> all_gradients{all.rows()};
+    ComputeRankGradients(params, all.targets(), all.values(), RowMajor(all_gradients.data(), all.rows(), 1), threads,
+                         NoOtherShards());
+    for (std::uint64_t row = 0; row < margins.rows; ++row) {
+      gradients.at(row, 0) = all_gradients[all.first_row() + row];
+    }
+    return;
+  }
   RankGroups const groups{targets, margins.rows};
-  double const weight_sum = SumOfWeights(targets.weights, groups.groups);
+  GroupTotals const all = AddUpGroups(groups, targets.weights, collective);
+  auto const first_row = static_cast<std::uint32_t>(Shard::Place(&collective, margins.rows).first_row);
+  if (margins.rows == 0) return;
   std::vector<GroupRanker> rankers(static_cast<std::size_t>(std::max(threads, 1)));
   ParallelTasks(threads, groups.groups, [&](std::size_t task, int thread) {
     auto const group = static_cast<std::uint32_t>(task);
     double const weight = targets.weights == nullptr ? 1.0 : targets.weights[group];
-    double const factor = FactorOfGroup(params, groups.Size(group), groups.groups, weight, weight_sum);
-    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, factor, targets, margins, gradients);
+    double const factor = FactorOfGroup(params, groups.Size(group), all.groups, weight, all.weight);
+    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, factor, first_row, targets, margins,
+                                                  gradients);
   });
 }
 

@@ -76,12 +76,13 @@ XGBGPU_HD std::uint32_t KeysBelow(std::uint32_t const* keys, std::uint32_t n, st
 struct PairDraws {
   std::uint64_t seed;
   std::uint32_t iteration;
-  std::uint32_t samples;  ///< of each row
+  std::uint32_t samples;       ///< of each row
+  std::uint32_t first_row{0};  ///< number of the shard's first row among those of all shards
 
   /// Uniform among 0 … n - 1: each has 1 / n, give or take 2^-32.
   XGBGPU_HD std::uint32_t Below(std::uint32_t n, std::uint32_t row, std::uint32_t sample) const {
     RandomStream const stream{seed, RandomPurpose::kRankPairs, iteration, sample / 4};
-    return static_cast<std::uint32_t>((std::uint64_t{stream.Block(row).word[sample % 4]} * n) >> 32);
+    return static_cast<std::uint32_t>((std::uint64_t{stream.Block(first_row + row).word[sample % 4]} * n) >> 32);
   }
 };
 

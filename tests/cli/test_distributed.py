@@ -7,7 +7,7 @@ from xgboost.tracker import RabitTracker
 
 CONFIG = """
 objective = binary:logistic
-tree_method = hist
+tree_method = {method}
 nthread = 1
 num_round = 3
 data = "{train}"
@@ -36,11 +36,19 @@ def run_two_workers(program, *arguments):
 
 def test_model_is_that_of_the_stock_program(cli, stock, agaricus):
     for program in (cli, stock):
-        program.configure(CONFIG.format(**agaricus))
+        program.configure(CONFIG.format(method="hist", **agaricus))
         for status, error in run_two_workers(program, "model_out=m.json"):
             assert status == 0, error
     assert set(cli.files()) == {"train.conf", "m.json"}
     assert cli.files() == stock.files()
+
+
+def test_two_workers_with_gpu_hist_write_the_model_of_one(cli, agaricus):
+    cli.configure(CONFIG.format(method="gpu_hist\ngpu_backend = host\nsubsample = 0.6", **agaricus))
+    for status, error in run_two_workers(cli, "model_out=two.json"):
+        assert status == 0, error
+    cli.succeed("train.conf", "model_out=one.json")
+    assert cli.read("two.json") == cli.read("one.json")
 
 
 def test_columns_cannot_be_split(cli, numbers):

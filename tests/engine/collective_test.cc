@@ -416,7 +416,10 @@ TEST(ShardErrorsTest, DataThatOneShardRefusesAreRefusedByAll) {
       MakeDataset(own, &collective);
     });
     EXPECT_NE(said[2].find(bad.says), std::string::npos) << said[2];
-    for (std::size_t s : {0U, 1U}) EXPECT_NE(said[s].find("Shard 2 of 3"), std::string::npos) << said[s];
+    for (std::size_t s : {0U, 1U}) {
+      EXPECT_NE(said[s].find("shard 2 of 3 failed"), std::string::npos) << said[s];
+      EXPECT_NE(said[s].find(bad.says), std::string::npos) << said[s];
+    }
   }
 }
 
@@ -462,6 +465,38 @@ TEST(ShardErrorsTest, ExactTreesAndDevicesRefuseShards) {
   RunShards(1, [&](Collective& collective) {
     EXPECT_TRUE(Dataset::BuildSorted(MemorySource{c.values}, kThreads, {BackendKind::kHost, 0, &collective})->sorted());
   });
+}
+
+TEST(ShardErrorsTest, FactsThatDifferAreNamed) {
+  auto const said = Complaints(3, [](Collective& collective) {
+    Agree(collective, {{"max_depth", "6"}, {"eta", "0.3"}}, [] {});
+    bool const other = collective.shard() == 2;
+    Agree(collective, {{"max_depth", "6"}, {"eta", other ? "0.1" : "0.3"}}, [] {});
+  });
+  for (auto const& text : said) {
+    for (char const* const what : {"same eta", "'0.3' on shard 0", "'0.1' on shard 2"}) {
+      EXPECT_NE(text.find(what), std::string::npos) << text;
+    }
+  }
+  auto const lacks = Complaints(2, [](Collective& collective) {
+    std::vector<Fact> facts{{"rounds", "3"}};
+    if (collective.shard() == 1) facts.push_back({"eval_metric", "auc"});
+    Agree(collective, facts, [] {});
+  });
+  for (auto const& text : lacks) {
+    EXPECT_NE(text.find("same eval_metric: it is not set on shard 0 and 'auc' on shard 1"), std::string::npos) << text;
+  }
+}
+
+TEST(ShardErrorsTest, AFailureComesBeforeFactsThatDiffer) {
+  auto const said = Complaints(2, [](Collective& collective) {
+    bool const is_first = collective.shard() == 0;
+    Agree(collective, {{"max_depth", is_first ? "6" : "7"}}, [&] {
+      if (is_first) throw InvalidArgument{"no label"};
+    });
+  });
+  EXPECT_EQ(said[0], "no label");
+  EXPECT_EQ(said[1], "All stop because shard 0 of 2 failed. It says: no label");
 }
 
 // The collective itself

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "collective/in_process.h"
 #include "driver/base_margins.h"
 #include "driver/data_key.h"
 #include "driver/dataset_cache.h"
@@ -63,6 +64,29 @@ TEST(DatasetCacheTest, SharesWhatDependsOnTheSame) {
   std::vector<std::uint8_t> const types{1, 0, 0, 0};
   categorical.categorical = types;
   EXPECT_NE(cache.Get(categorical), first);
+}
+
+TEST(DatasetCacheTest, ShardsGetPartsOfOneDataset) {
+  RunShards(2, [](Collective& collective) {
+    bool const changes = collective.shard() == 1;
+    auto const shard = static_cast<std::uint64_t>(collective.shard());
+    OwnedData data = SomeData(1 + shard), other = SomeData(7);
+    Place const place{BackendKind::kHost, 0, &collective};
+    DatasetCache cache;
+    auto const first = cache.Get(data.Request(place));
+    EXPECT_EQ(cache.Get(data.Request(place)), first);
+    auto const second = cache.Get((changes ? other : data).Request(place));
+    EXPECT_NE(second, first) << "the other shard's rows are others now";
+    EXPECT_EQ(cache.Get((changes ? other : data).Request(place)), second);
+    auto const third = cache.Get(data.Request(place));
+    EXPECT_NE(third, first) << "shard 0 has another one for these rows";
+    EXPECT_NE(third, second);
+    EXPECT_EQ(cache.Get(data.Request(place)), third);
+
+    TrainerPool pool;
+    Training* const training = &pool.Get(data.Request(place), 1);
+    EXPECT_EQ(&pool.Get(data.Request(place), 1), training);
+  });
 }
 
 TEST(DatasetCacheTest, LooksAtWeightsOnceAnEpoch) {

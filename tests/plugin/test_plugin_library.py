@@ -92,7 +92,9 @@ def test_only_the_c_interface_is_visible():
         "XGProxyDMatrixSetDataDense",
         "XGProxyDMatrixSetDataCSR",
         "XGCommunicatorInit",
+        "XGCommunicatorFinalize",
         "RabitInit",
+        "RabitFinalize",
     }
 
 

@@ -1,8 +1,8 @@
-"""Dask: one worker trains as a process without any; several are refused in words, and their cluster lives on."""
+"""Dask: one worker trains as a process without any, and two as one with all rows, in the order of workers."""
 
 import contextlib
 import os
-from typing import Iterator
+from typing import Iterator, Tuple
 
 import numpy as np
 import pandas as pd
@@ -81,14 +81,100 @@ def test_frames_with_categories_on_one_worker(one_worker: Client) -> None:
         assert_same_trees(booster, train(xgb.DMatrix(frame, Y, enable_categorical=True), 4))
 
 
-@only_ours
-def test_several_workers_are_refused_and_the_cluster_lives_on() -> None:
+@pytest.fixture(scope="module")
+def two_workers() -> Iterator[Client]:
     with cluster_of(2) as client:
-        data = xgb.dask.DaskDMatrix(client, chunks(X), chunks(Y))
-        for _ in range(2):
-            with pytest.raises(xgb.core.XGBoostError) as error:
-                xgb.dask.train(client, params(), data, 2)
-            text = str(error.value)
-            assert "gpu_hist" in text and "one of 2 workers" in text, text
-            assert "supported: one worker, or tree_method=hist" in text, text
-        assert xgb.dask.train(client, stock_params(), data, 2)["booster"].num_boosted_rounds() == 2
+        yield client
+
+
+def dealt(client: Client, *all_values: np.ndarray) -> list:
+    """Arrays of which the first 250 rows are on one worker and the others on the other."""
+    workers = list(client.scheduler_info()["workers"])
+    arrays = []
+    for values in all_values:
+        parts = [
+            client.persist(chunks(part), workers=[worker])
+            for worker, part in zip(workers, (values[:250], values[250:]))
+        ]
+        distributed.wait(parts)
+        arrays.append(dask_array.concatenate(parts))
+    return arrays
+
+
+def note(_margins: np.ndarray, rows: xgb.DMatrix) -> Tuple[str, float]:
+    """A metric that notes which rows a worker has, by their labels, of which no two are equal."""
+    notes = distributed.get_worker().__dict__.setdefault("notes", {})
+    notes.setdefault(rows.get_label().tobytes(), xgb.collective.get_rank())
+    return "note", 0.0
+
+
+def order_of_rows(client: Client, y: np.ndarray) -> np.ndarray:
+    """Returns the numbers of the rows in the order of workers, as the last training had them. Forgets the notes."""
+
+    def take(dask_worker: distributed.Worker) -> dict:
+        return dask_worker.__dict__.pop("notes", {})
+
+    labels = {rank: text for notes in client.run(take).values() for text, rank in notes.items()}
+    assert sorted(labels) == [0, 1]
+    values = np.concatenate([np.frombuffer(labels[rank], dtype=np.float32) for rank in sorted(labels)])
+    place = {value: row for row, value in enumerate(y)}
+    assert len(place) == len(y), "labels do not tell rows"
+    return np.array([place[value] for value in values])
+
+
+@only_ours
+@pytest.mark.parametrize("how", [dict(), dict(subsample=0.5, objective="reg:absoluteerror")], ids=["all", "samples"])
+def test_two_workers_give_the_model_of_one_process(two_workers: Client, how: dict) -> None:
+    data = xgb.dask.DaskDMatrix(two_workers, *dealt(two_workers, X, Y))
+    found = xgb.dask.train(
+        two_workers, params(**how, eval_metric=["rmse", "mae"]), data, 5, evals=[(data, "rows")], custom_metric=note
+    )
+    order = order_of_rows(two_workers, Y)
+    assert sorted(order) == list(range(600))
+    whole, history = xgb.DMatrix(X[order], Y[order]), {}
+    settings = params(**how, eval_metric=["rmse", "mae"])
+    alone = xgb.train(settings, whole, 5, evals=[(whole, "rows")], evals_result=history, verbose_eval=False)
+    assert_same_trees(found["booster"], alone)
+    for metric in ("rmse", "mae"):
+        assert found["history"]["rows"][metric] == history["rows"][metric]
+    predicted = xgb.dask.predict(two_workers, found["booster"], chunks(X)).compute()
+    assert np.array_equal(predicted, alone.predict(xgb.DMatrix(X)))
+
+
+@only_ours
+def test_a_worker_without_training_rows(two_workers: Client) -> None:
+    first, second = two_workers.scheduler_info()["workers"]
+    here = [two_workers.persist(chunks(values), workers=[first]) for values in (X, Y)]
+    there = [two_workers.persist(chunks(values), workers=[second]) for values in (X[:200], Y[:200])]
+    distributed.wait([*here, *there])
+    data, other = (xgb.dask.DaskDMatrix(two_workers, *arrays) for arrays in (here, there))
+    found = xgb.dask.train(two_workers, params(subsample=0.7), data, 4, evals=[(other, "other")])
+    history: dict = {}
+    others = [(xgb.DMatrix(X[:200], Y[:200]), "other")]
+    alone = xgb.train(
+        params(subsample=0.7), xgb.DMatrix(X, Y), 4, evals=others, evals_result=history, verbose_eval=False
+    )
+    assert_same_trees(found["booster"], alone)
+    assert found["history"] == history
+
+
+def test_estimators_on_two_workers(two_workers: Client) -> None:
+    """Their matrices have bins of XGBoost, which depend on how rows are dealt."""
+    model = xgb.dask.DaskXGBRegressor(n_estimators=10, max_depth=3, **params())
+    model.client = two_workers
+    model.fit(*dealt(two_workers, X, Y))
+    error = np.abs(model.predict(chunks(X)).compute() - Y).mean()
+    assert error < 0.5 * np.abs(Y - Y.mean()).mean()
+
+
+@only_ours
+def test_what_workers_do_not_train_is_refused_and_the_cluster_lives_on(two_workers: Client) -> None:
+    data = xgb.dask.DaskDMatrix(two_workers, *dealt(two_workers, X, Y))
+    for _ in range(2):
+        with pytest.raises(xgb.core.XGBoostError) as error:
+            xgb.dask.train(two_workers, {**params(), "tree_method": "gpu_exact"}, data, 2)
+        text = str(error.value)
+        assert "gpu_exact" in text and "one of 2 workers" in text, text
+        assert "supported: one worker, or tree_method=gpu_hist" in text, text
+    assert xgb.dask.train(two_workers, stock_params(), data, 2)["booster"].num_boosted_rounds() == 2
+    assert xgb.dask.train(two_workers, params(), data, 2)["booster"].num_boosted_rounds() == 2

@@ -1,0 +1,200 @@
+/// Rounds and evaluation of one worker of a process group. docs/adr/0020-process-groups.md
+#include "booster_group.h"
+
+#include <xgboost/json.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "adapt_input.h"
+#include "api_call.h"
+#include "booster.h"
+#include "core/float_bits.h"
+#include "core/message.h"
+#include "core/stages.h"
+#include "host/held_bins.h"
+#include "host/matrix_rows.h"
+#include "training_checks.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Parameters that say how a worker works, not what it computes; and num_trees, which is none.
+bool IsOfOneWorker(std::string const& name) {
+  constexpr char const* kNames[] = {"gpu_backend", "gpu_id",    "n_gpus",   "gpu_memory_limit",
+                                    "gpu_trace",   "predictor", "num_trees"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Adds what a saved configuration says, each parameter by its own name.
+void AddParams(xgboost::Json const& config, std::vector<Fact>* facts) {
+  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(config)) {
+    if (xgboost::IsA<xgboost::Object>(value)) {
+      AddParams(value, facts);
+    } else if (!IsOfOneWorker(name)) {
+      bool const is_text = xgboost::IsA<xgboost::String>(value);
+      std::string text;
+      if (!is_text) xgboost::Json::Dump(value, &text);
+      facts->emplace_back("parameter " + name, is_text ? xgboost::get<xgboost::String const>(value) : text);
+    }
+  }
+}
+
+/// Returns the number's bits as a text: no two that differ have one text.
+std::string BitsOf(float value) {
+  std::string digits = std::to_string(value);
+  return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
+}
+
+std::vector<Fact> FactsOf(ObjectiveParams const& p) {
+  return {{"objective (number of its kind)", std::to_string(static_cast<int>(p.kind))},
+          {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
+          {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
+          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
+          {"parameter huber_slope", BitsOf(p.huber_slope)},
+          {"parameter aft_loss_distribution (number)", std::to_string(static_cast<int>(p.aft_distribution))},
+          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
+          {"parameter num_pairsample", std::to_string(p.num_pairsample)},
+          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
+}
+
+std::vector<Fact> FactsOf(MetricParams const& p) {
+  return {{"step", std::string{"evaluation, metric "} + NameOf(p.kind)},
+          {"threshold of the metric", BitsOf(p.threshold)},
+          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
+          {"parameter huber_slope", BitsOf(p.huber_slope)},
+          {"parameter aft_loss_distribution (number)", std::to_string(static_cast<int>(p.aft_distribution))},
+          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
+          {"number of rows of a ranking that count", std::to_string(p.top)},
+          {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};
+}
+
+/// Returns the numbers of the features that are categories, as a text.
+std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
+  std::string text;
+  for (std::size_t f = 0; f < categorical.size(); ++f) {
+    if (categorical[f] != 0) text += (text.empty() ? "" : ",") + std::to_string(f);
+  }
+  return text;
+}
+
+/// Returns the numbers of the trees of weight 0, as a text.
+std::string DroppedOf(std::vector<float> const& weights) {
+  std::string text;
+  for (std::size_t tree = 0; tree < weights.size(); ++tree) {
+    if (weights[tree] == 0.0f) text += (text.empty() ? "" : ",") + std::to_string(tree);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::vector<float> const& values) {
+  std::vector<std::uint32_t> words(values.size());
+  if (!values.empty()) std::memcpy(words.data(), values.data(), values.size() * sizeof(float));
+  words.push_back(has_rows || !values.empty() ? 1 : 0);
+  auto const all = group->Gather(Span<std::uint32_t const>{words});
+  std::size_t first = all.size();
+  for (std::size_t worker = 0; worker < all.size(); ++worker) {
+    if (all[worker].back() == 0) continue;
+    if (first == all.size()) first = worker;
+    if (all[worker] == all[first]) continue;
+    Throw<InvalidArgument>("feature_weights of worker ", worker, " are not those of worker ", first,
+                           "; allowed: the same on all workers");
+  }
+  if (first == all.size()) return {};
+  std::vector<float> common(all[first].size() - 1);
+  if (!common.empty()) std::memcpy(common.data(), all[first].data(), common.size() * sizeof(float));
+  return common;
+}
+
+Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char const* step) {
+  if (params_.empty()) {
+    xgboost::Json config{xgboost::Object{}};
+    SaveConfig(&config);
+    AddParams(config, &params_);
+  }
+  xgboost::MetaInfo const& info = data->Info();
+  std::vector<Fact> facts{
+      {"step", "round " + std::to_string(Rounds()) + ", " + step},
+      {"booster", kind_ == Kind::kDart ? "dart" : "gbtree"},
+      {"parameter seed", std::to_string(ctx_->seed)},
+      {"base score", BitsOf(BaseScore(*model_))},
+      {"number of outputs (num_class, or label columns)", std::to_string(model_->num_output_group)},
+      {"number of columns", std::to_string(info.num_col_)},
+      {"kind of matrix", HasBinsOnly(*data) ? "QuantileDMatrix" : "DMatrix"},
+      {"number of bins", std::to_string(BinsFor(*data, config_.tree().max_bin))},
+      {"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(info))},
+  };
+  if (kind_ == Kind::kDart) facts.emplace_back("list of dropped trees", DroppedOf(dart_.drawn()));
+  facts.insert(facts.end(), params_.begin(), params_.end());
+  Agree(*group, facts, [&] {
+    CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
+    CheckTrainsInGroup(config_.device(), config_.IsExact(), config_.Sequence(), group->shards());
+    DeviceParam on_host = config_.device();
+    on_host.gpu_backend = "host";
+    ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
+  });
+  return {BackendKind::kHost, 0, group};
+}
+
+bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                                      xgboost::MetaInfo const& info, HostGradients* out) {
+  std::uint64_t const rows = info.num_row_;
+  std::uint32_t const outputs = model_->num_output_group;
+  bool fits = true;
+  TargetView targets;
+  std::vector<float> const* margins = nullptr;
+  Agree(*group, FactsOf(objective), [&] {
+    FillMargins();
+    margins = &LastPrediction().cache->predictions.ConstHostVector();
+    CheckBaseScore(objective.kind, info, BaseScore(*model_), base_score_);
+    if (rows == 0) return;
+    fits = LabelsFit(objective, info, outputs);
+    if (!fits) return;
+    targets = ViewTargets(info);
+    training->Check(objective, targets, TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training->threads),
+                    outputs);
+  });
+  std::int64_t const bad = -group->MaxOf(fits ? -group->shards() : -group->shard());
+  if (!fits) return false;  // XGBoost has the words
+  if (bad < group->shards()) {
+    Throw<OtherShardFailed>("All stop because labels, weights or groups of worker ", bad, " of ", group->shards(),
+                            " do not fit its rows; its own message says more");
+  }
+  auto const gradients = Resize(out, rows, outputs);
+  HostStage(kObjective, [&] {
+    host::ComputeGradients(objective, targets, RowMajor(margins->data(), rows, outputs),
+                           RowMajor(gradients.data(), rows, outputs), training->threads, *group);
+  });
+  return true;
+}
+
+std::optional<double> Booster::EvaluateInGroup(ProcessGroup* group, MetricParams const& metric,
+                                               xgboost::HostDeviceVector<float> const& predictions,
+                                               xgboost::MetaInfo const& info) {
+  std::uint64_t const rows = info.num_row_;
+  std::uint32_t const outputs = model_->num_output_group;
+  bool fits = true;
+  Agree(*group, FactsOf(metric), [&] {
+    FillPredictions(predictions);
+    fits = rows == 0 || LabelsFit(metric, info, outputs);
+  });
+  std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1};
+  group->Max({any, 2});
+  if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
+  TargetView const targets = ViewTargets(info);
+  double value = 0;
+  HostStage(kMetric, [&] {
+    value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
+                           ctx_->Threads(), *group);
+  });
+  return value;
+}
+
+}  // namespace xgbgpu::plugin

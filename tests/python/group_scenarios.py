@@ -1,0 +1,403 @@
+"""What workers of a process group do in test_process_groups.py, and what one process with all rows does.
+
+Every function here runs in each worker; which rows it has, it knows from its rank.
+"""
+
+import json
+import os
+import signal
+import threading
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import scipy.sparse
+import xgboost as xgb
+from support import Batches, params
+from xgboost import collective
+
+ROWS, COLUMNS = 5000, 6
+
+#: What a scenario may ask for beside parameters of the booster.
+DATA = """rows missing levels categories weights groups margins sparse labels quantile feature_weights""".split()
+
+SCENARIOS: Dict[str, Dict[str, Any]] = {
+    "squared error": dict(objective="reg:squarederror"),
+    "missing values": dict(objective="reg:squarederror", missing=0.3, eval_metric=["mae", "rmse"]),
+    "logistic with weights": dict(
+        objective="binary:logistic", weights=True, eval_metric=["logloss", "error", "auc", "aucpr"], max_bin=16
+    ),
+    "few bins": dict(objective="binary:logistic", max_bin=2, levels=9, eval_metric="auc"),
+    "softprob": dict(objective="multi:softprob", num_class=3, eval_metric=["mlogloss", "merror", "auc"], weights=True),
+    "poisson": dict(objective="count:poisson"),
+    "gamma": dict(objective="reg:gamma", eval_metric=["gamma-deviance", "gamma-nloglik"]),
+    "tweedie": dict(objective="reg:tweedie", tweedie_variance_power=1.3),
+    "pseudo huber": dict(objective="reg:pseudohubererror", eval_metric="mphe"),
+    "hinge": dict(objective="binary:hinge"),
+    "absolute error": dict(objective="reg:absoluteerror"),
+    "absolute error with weights": dict(objective="reg:absoluteerror", weights=True, subsample=0.7),
+    "cox": dict(objective="survival:cox", weights=True),
+    "aft": dict(objective="survival:aft", eval_metric=["aft-nloglik", "interval-regression-accuracy"], labels="bounds"),
+    "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=["ndcg", "map@4", "pre@3", "auc"]),
+    "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=["ndcg@5-", "map"]),
+    "map": dict(objective="rank:map", groups=True, num_pairsample=3),
+    "ranking without groups": dict(objective="rank:pairwise", eval_metric="ndcg", rows=900),
+    "several labels": dict(objective="reg:squarederror", labels=3),
+    "lossguide": dict(objective="reg:squarederror", grow_policy="lossguide", max_leaves=40, max_depth=0),
+    "no limit of depth": dict(objective="reg:squarederror", max_depth=0, min_child_weight=40),
+    "uniform sample": dict(objective="binary:logistic", subsample=0.4, seed=5),
+    "gradient-based sample": dict(objective="binary:logistic", subsample=0.3, sampling_method="gradient_based"),
+    "goss": dict(objective="binary:logistic", sampling_method="goss", top_rate=0.1, other_rate=0.2),
+    "column samples": dict(colsample_bytree=0.8, colsample_bylevel=0.7, colsample_bynode=0.7, seed=3),
+    "feature weights": dict(colsample_bynode=0.5, feature_weights=True),
+    "categories": dict(categories=12, max_cat_to_onehot=4, enable_categorical=True),
+    "categories one by one": dict(categories=5, max_cat_to_onehot=100),
+    "constraints": dict(monotone_constraints="(1,-1,0,0,0,0)", interaction_constraints="[[0,1],[2,3,4]]"),
+    "forest": dict(num_parallel_tree=3, subsample=0.6, colsample_bynode=0.6),
+    "dart": dict(booster="dart", rate_drop=0.4, objective="binary:logistic", eval_metric="auc", seed=2),
+    "dart of classes": dict(booster="dart", rate_drop=0.3, one_drop=1, num_class=3, objective="multi:softmax"),
+    "base margins": dict(objective="binary:logistic", margins=True),
+    "sparse": dict(sparse=0.1, objective="binary:logistic", eval_metric="logloss"),
+    "regularised": dict(reg_alpha=2, reg_lambda=3, gamma=0.5, max_delta_step=0.4, eta=0.7, base_score=0.2),
+}  # fmt: skip
+
+
+class Data:
+    """All rows of a scenario; the same in every process."""
+
+    def __init__(self, scenario: Dict[str, Any]) -> None:
+        rng = np.random.default_rng(11)
+        n = scenario.get("rows", ROWS)
+        self.x = rng.normal(size=(n, COLUMNS)).astype(np.float32)
+        if "levels" in scenario:
+            self.x = np.round(self.x * scenario["levels"] / 4).astype(np.float32)
+        signal_ = np.sin(2 * self.x[:, 0]) + 0.6 * self.x[:, 1] * (self.x[:, 2] > 0) + 0.2 * rng.normal(size=n)
+        self.types: Optional[List[str]] = None
+        if "categories" in scenario:
+            town = rng.integers(0, scenario["categories"], n)
+            signal_ = signal_ + np.where(town % 3 == 0, 0.8, -0.4)
+            self.x[:, 3] = town
+            self.types = ["q", "q", "q", "c", "q", "q"]
+        self.x[rng.random(size=self.x.shape) < scenario.get("missing", 0)] = np.nan
+        objective = scenario.get("objective", "")
+        self.info: Dict[str, np.ndarray] = {}
+        if scenario.get("labels") == "bounds":
+            self.info["label_lower_bound"] = np.exp(signal_).astype(np.float32)
+            self.info["label_upper_bound"] = self.info["label_lower_bound"] * rng.choice([1, 1.5, np.inf], n)
+        elif scenario.get("labels") == 3:
+            self.info["label"] = np.stack([signal_, -signal_, signal_**2], axis=1).astype(np.float32)
+        elif objective.startswith(("binary", "rank:map")) or "ranking without" in scenario.get("name", ""):
+            self.info["label"] = (signal_ > 0.2).astype(np.float32)
+        elif objective.startswith(("multi", "rank")):
+            self.info["label"] = np.digitize(signal_, [-0.5, 0.7]).astype(np.float32)
+        elif objective == "survival:cox":
+            time_ = np.round(np.exp(signal_) * 4 + 0.25, 1)
+            self.info["label"] = np.where(rng.random(n) < 0.3, -time_, time_).astype(np.float32)
+        elif objective.startswith(("count", "reg:gamma", "reg:tweedie")):
+            self.info["label"] = np.ceil(np.exp(signal_)).astype(np.float32)
+        else:
+            self.info["label"] = signal_.astype(np.float32)
+        if scenario.get("margins"):
+            self.info["base_margin"] = rng.normal(size=n).astype(np.float32)
+        self.qid = np.sort(rng.integers(0, n // 15, n)) if scenario.get("groups") else None
+        if scenario.get("weights") == "groups":
+            self.group_weights = rng.random(n // 15).astype(np.float32) + 0.5
+        elif scenario.get("weights"):
+            self.info["weight"] = (rng.random(n) * 3).astype(np.float32)
+        self.scenario = scenario
+
+    def matrix(self, begin: int, end: int) -> xgb.DMatrix:
+        rows = slice(begin, end)
+        x: Any = self.x[rows]
+        if "sparse" in self.scenario:
+            x = scipy.sparse.csr_matrix(np.where(np.abs(x) > 1.2, x, 0))
+        info = {name: values[rows] for name, values in self.info.items()}
+        kind = xgb.QuantileDMatrix if self.scenario.get("quantile") else xgb.DMatrix
+        if self.qid is not None and end > begin:
+            info["qid"] = self.qid[rows]
+            if self.scenario.get("weights") == "groups":
+                info["weight"] = self.group_weights[np.unique(self.qid[rows])]
+        data = kind(x, feature_types=self.types, enable_categorical=True, **info)
+        if self.scenario.get("feature_weights"):
+            data.set_info(feature_weights=np.arange(1, COLUMNS + 1, dtype=np.float32))
+        return data
+
+    def borders(self, shares: List[float]) -> List[int]:
+        """Returns where workers begin, and the end; no group is in two workers."""
+        borders = [int(share * len(self.x)) for share in shares]
+        if self.qid is None:
+            return borders
+        return [int(np.searchsorted(self.qid, self.qid[b])) if b < len(self.x) else b for b in borders]
+
+
+class Evaluations(xgb.callback.TrainingCallback):
+    """Records what the booster says of its matrices, to the last digit; Python's own history is a mean over workers."""
+
+    def __init__(self, matrices: List[Tuple[xgb.DMatrix, str]]) -> None:
+        self.matrices, self.lines = matrices, []
+        super().__init__()
+
+    def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+        self.lines.append(model.eval_set(self.matrices, epoch))
+        return False
+
+
+def own_rows(data: Data, shares: Optional[List[float]]) -> Tuple[int, int]:
+    if shares is None:
+        return 0, len(data.x)
+    borders = data.borders(shares)
+    rank = collective.get_rank()
+    return borders[rank], borders[rank + 1]
+
+
+def settings(scenario: Dict[str, Any]) -> Dict[str, Any]:
+    fixed = dict(max_depth=4, eta=0.4, nthread=1, verbosity=0)
+    return params(**{**fixed, **{name: value for name, value in scenario.items() if name not in (*DATA, "name")}})
+
+
+def models(booster: xgb.Booster) -> Tuple[bytes, str]:
+    """Returns the model in both formats, without names of features: Python gives those to workers with rows alone."""
+    booster = booster.copy()
+    booster.feature_types = booster.feature_names = None
+    return bytes(booster.save_raw("ubj")), bytes(booster.save_raw("json")).decode()
+
+
+def train(scenario: Dict[str, Any], shares: Optional[List[float]], rounds: int = 4) -> Dict[str, Any]:
+    """Trains on the rows of this worker, evaluates on these and on others, and predicts."""
+    data = Data(scenario)
+    begin, end = own_rows(data, shares)
+    # The other matrix has the rows in other shares, and not all of them.
+    other = data.borders([0.9 * share**2 for share in shares]) if shares else data.borders([0, 0.9])
+    rank = collective.get_rank() if shares else 0
+    matrix, evaluated = data.matrix(begin, end), data.matrix(other[rank], other[rank + 1])
+    matrices = [(matrix, "own"), (evaluated, "other")]
+    evaluations = Evaluations(matrices)
+    booster = xgb.train(settings(scenario), matrix, rounds, evals=matrices, callbacks=[evaluations], verbose_eval=False)
+    return dict(
+        models=models(booster),
+        lines=evaluations.lines,
+        predictions=booster.predict(matrix).reshape(-1),
+        again=booster.predict(data.matrix(begin, end), output_margin=True).reshape(-1),
+        base_score=json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"],
+    )
+
+
+def several(scenarios: List[Dict[str, Any]], shares: Optional[List[float]]) -> List[Dict[str, Any]]:
+    return [train(scenario, shares) for scenario in scenarios]
+
+
+def columns_of_one(shares: Optional[List[float]], kind: str) -> Tuple[bytes, str]:
+    """The last two columns have values in the rows of the last worker alone; others do not even know of them."""
+    data = Data(dict(objective="reg:squarederror"))
+    begin, end = own_rows(data, shares)
+    last = int(0.5 * len(data.x))
+    data.x[:last, 4:] = np.nan
+    data.info["label"][last:] += np.nan_to_num(data.x[last:, 5])
+    x: Any = data.x[begin:end]
+    if shares and collective.get_rank() + 1 < collective.get_world_size():
+        x = x[:, :4]
+    if kind == "csr":
+        entries = ~np.isnan(x)
+        rows, columns = np.nonzero(entries)
+        x = scipy.sparse.csr_matrix((x[entries], (rows, columns)), shape=x.shape)
+    matrix = xgb.DMatrix(x, data.info["label"][begin:end])
+    assert matrix.num_col() == 6
+    return models(xgb.train(settings({}), matrix, 4))
+
+
+def early_stopping(shares: Optional[List[float]]) -> Tuple[int, List[float], Tuple[bytes, str]]:
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    rng = np.random.default_rng(4)
+    data.info["label"] = np.where(rng.random(len(data.x)) < 0.3, 1 - data.info["label"], data.info["label"])
+    half = (begin + end) // 2
+    matrix, evaluated = data.matrix(begin, half), data.matrix(half, end)
+    how = settings(dict(objective="binary:logistic", eval_metric="auc", max_depth=6, eta=1.0))
+    # Rows of one process in the order of workers: first halves, then second halves.
+    if shares is None:
+        ends = data.borders([0, 0.1, 0.1, 0.6, 1])
+        halves = [(b, (b + e) // 2, e) for b, e in zip(ends, ends[1:])]
+        matrix, evaluated = join(data, [(b, m) for b, m, _ in halves]), join(data, [(m, e) for _, m, e in halves])
+    history: Dict[str, Any] = {}  # Python's means over workers: of 2 or 4 equal numbers they are exact
+    others = [(evaluated, "other")]
+    booster = xgb.train(
+        how, matrix, 60, evals=others, early_stopping_rounds=4, evals_result=history, verbose_eval=False
+    )
+    return booster.best_iteration, history["other"]["auc"], models(booster)
+
+
+def join(data: Data, parts: List[Tuple[int, int]]) -> xgb.DMatrix:
+    rows = np.concatenate([np.arange(begin, end) for begin, end in parts])
+    return xgb.DMatrix(data.x[rows], data.info["label"][rows])
+
+
+def continuation(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
+    """A model is trained, saved, loaded and trained on; then it gets trees one by one, with other parameters."""
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    how = settings(dict(objective="binary:logistic", subsample=0.5))
+    first = xgb.train(how, data.matrix(begin, end), 2)
+    second = xgb.train({**how, "max_depth": 2}, data.matrix(begin, end), 2, xgb_model=bytearray(first.save_raw("json")))
+    matrix = data.matrix(begin, end)
+    found = [models(first), models(second)]
+    for number in range(3):
+        second.set_param(dict(eta=0.1 + 0.1 * number))
+        second.update(matrix, 4 + number)
+    # Gradients of the user.
+    third = xgb.train(how, matrix, 2, obj=lambda margins, rows: (margins - rows.get_label(), np.ones_like(margins)))
+    return [*found, models(second), models(third)]
+
+
+def same_matrix_again(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
+    """Several trainings on one matrix; in between, one worker takes another one for its rows, and the first again."""
+    data = Data(dict(objective="reg:squarederror"))
+    begin, end = own_rows(data, shares)
+    matrices = [data.matrix(begin, end) for _ in range(2)]
+    boosters = []  # which keep the bins of their matrices
+    for number in range(6):
+        matrix = matrices[number in (2, 3) and shares is not None and collective.get_rank() == 1]
+        boosters.append(xgb.Booster(settings(dict(max_depth=2 + number % 2)), [matrix]))
+        for iteration in range(2):
+            boosters[-1].update(matrix, iteration)
+    return [models(booster) for booster in boosters]
+
+
+def bins_of_workers(shares: List[float]) -> Tuple[bytes, str, List[str]]:
+    data = Data(dict(objective="reg:squarederror", quantile=True))
+    begin, end = own_rows(data, shares)
+    matrix = data.matrix(begin, end)
+    evaluations = Evaluations([(matrix, "own")])
+    booster = xgb.train(settings({}), matrix, 3, evals=[(matrix, "own")], callbacks=[evaluations], verbose_eval=False)
+    return (*models(booster), evaluations.lines)
+
+
+def pages(shares: Optional[List[float]], folder: str) -> Tuple[Tuple[bytes, str], List[str]]:
+    """External memory: a file for each worker, with two pages."""
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    rank = 0 if shares is None else collective.get_rank()
+    third = (end - begin) // 3
+    batches = Batches(data.x[begin:end], data.info["label"][begin:end], [third], os.path.join(folder, f"cache{rank}"))
+    matrix = xgb.DMatrix(batches)
+    evaluations = Evaluations([(matrix, "own")])
+    booster = xgb.train(settings(dict(subsample=0.5)), matrix, 3, callbacks=[evaluations])
+    return models(booster), evaluations.lines
+
+
+def differ(shares: List[float], what: str) -> None:
+    """Worker 1 has something else than the others."""
+    other = collective.get_rank() == 1
+    scenario: Dict[str, Any] = dict(objective="binary:logistic", eval_metric=["logloss"])
+    data = Data(scenario)
+    begin, end = own_rows(data, shares)
+    matrix = data.matrix(begin, end)
+    how: Dict[str, Any] = {}
+    if other:
+        how = {
+            "parameter": dict(max_depth=3),
+            "max_bin": dict(max_bin=8),
+            "forest": dict(num_parallel_tree=2),
+            "seed": dict(seed=9),
+            "objective": dict(objective="reg:logistic", scale_pos_weight=2),
+            "metric": dict(eval_metric=["logloss", "auc"]),
+            "learning rate": {},
+        }.get(what, {})
+    if what == "bad category":
+        data.x[:, 3] = 1
+        data.x[begin + 5, 3] = -3 if other else 2
+        data.types = ["q", "q", "q", "c", "q", "q"]
+        matrix = data.matrix(begin, end)
+    if what == "label" and other:
+        labels = data.info["label"][begin:end].copy()
+        labels[3] = 2
+        matrix.set_label(labels)
+    if what == "weights" and other:
+        matrix.set_weight(np.ones(end - begin))
+    if what == "feature weights":
+        matrix.set_info(feature_weights=np.arange(1, 7) + other)
+    if what == "categories" and other:
+        matrix.feature_types = ["q", "q", "q", "c", "q", "q"]
+    if what == "empty":
+        matrix = data.matrix(0, 0)
+    booster = xgb.Booster(settings({**scenario, **how}), [matrix])
+    for number in range(5 + (what == "rounds" and other)):
+        if what == "learning rate" and other and number == 2:
+            booster.set_param(dict(eta=0.25))
+        booster.update(matrix, number)
+        booster.eval_set([(matrix, "own")], number)
+
+
+def refused(shares: List[float], how: Dict[str, Any]) -> None:
+    data = Data({})
+    begin, end = own_rows(data, shares)
+    xgb.train({**settings({}), **how}, data.matrix(begin, end), 2)
+
+
+def dies(shares: List[float], how: str) -> None:
+    """Worker 1 ends in the middle of a training, or falls silent; the others go on."""
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    matrix = data.matrix(begin, end)
+    booster = xgb.Booster(settings(dict(objective="binary:logistic", max_depth=6)), [matrix])
+    for number in range(2000):
+        if number == 5 and collective.get_rank() == 1:
+            if how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            elif how == "silent":
+                time.sleep(15)
+                return
+            else:
+                raise ValueError("enough")
+        booster.update(matrix, number)
+        booster.eval(matrix)
+
+
+def dies_with_signals(shares: List[float]) -> None:
+    """Worker 0 is killed, as in a C program, where a closed connection raises a signal that ends the process.
+
+    Messages are so long that the others write to the connection again after it was closed.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    data = Data({})
+    begin, end = own_rows(data, shares)
+    x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
+    matrix = xgb.DMatrix(x, data.info["label"][begin:end])
+    booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
+    try:
+        for number in range(200):
+            if number == 3 and collective.get_rank() == 0:
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            booster.update(matrix, number)
+    finally:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
+def alone_again() -> Tuple[bytes, str]:
+    """Trains without the others, in a thread that was in a group and has left it."""
+    data = Data(dict(objective="binary:logistic"))
+    matrix = data.matrix(0, 500)
+    xgb.train(settings({}), matrix, 1)
+    collective.finalize()
+    return models(xgb.train(settings(dict(objective="binary:logistic")), matrix, 2))
+
+
+def traced(shares: List[float], file: str) -> None:
+    data = Data({})
+    begin, end = own_rows(data, shares)
+    xgb.train({**settings({}), "gpu_trace": file}, data.matrix(begin, end), 2)
+
+
+def in_other_threads(shares: List[float]) -> List[Any]:
+    """A thread that did not enter the group is in none: it trains alone."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    matrix = data.matrix(begin, end)
+    how = settings(dict(objective="binary:logistic"))
+    with ThreadPoolExecutor(1) as pool:
+        alone = pool.submit(lambda: models(xgb.train(how, data.matrix(0, 700), 2))).result()
+    together = xgb.train(how, matrix, 2)
+    with ThreadPoolExecutor(1) as pool:
+        predicted = pool.submit(together.predict, matrix).result()
+    return [alone, models(together), bool(np.array_equal(predicted, together.predict(matrix)))]

@@ -1,0 +1,201 @@
+"""Process groups: the model of one to four processes is that of one process with all rows, in the order of ranks."""
+
+import json
+import pathlib
+from typing import Any, Dict, Iterator, List, Tuple
+
+import group_scenarios
+import numpy as np
+import pytest
+import xgboost as xgb
+from group_scenarios import SCENARIOS
+from group_workers import Died, Group, WorkerError, group_of
+from support import BACKEND, OURS
+
+pytestmark = pytest.mark.skipif(not OURS or BACKEND != "host", reason="process groups train on the host")
+
+#: Where the rows of each worker begin, as shares of all: uneven, and the second of three and of four has none.
+SHARES = {1: [0, 1], 2: [0, 0.3, 1], 3: [0, 0.55, 0.55, 1], 4: [0, 0.1, 0.1, 0.6, 1]}
+
+
+@pytest.fixture(scope="module")
+def groups() -> Iterator[Dict[int, Group]]:
+    class Groups(Dict[int, Group]):
+        """Groups by their number of workers, made when they are asked for, and anew if a test had to end them."""
+
+        def __getitem__(self, workers: int) -> Group:
+            if workers not in self or not self.get(workers).lives:
+                self[workers] = Group(workers)
+            return self.get(workers)
+
+    made = Groups()
+    yield made
+    for group in made.values():
+        group.end()
+
+
+_alone: Dict[str, Any] = {}
+
+
+def alone(name: str) -> Dict[str, Any]:
+    """What one process without a group gives."""
+    if name not in _alone:
+        _alone[name] = group_scenarios.train({**SCENARIOS[name], "name": name}, None)
+    return _alone[name]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4])
+def test_models_histories_and_predictions_are_those_of_one_process(groups: Dict[int, Group], workers: int) -> None:
+    names = list(SCENARIOS) if workers in (2, 4) else list(SCENARIOS)[:: 3 if workers == 3 else 9]
+    scenarios = [{**SCENARIOS[name], "name": name} for name in names]
+    found = groups[workers].results(group_scenarios.several, scenarios, SHARES[workers], limit=600)
+    wrong = []
+    for number, name in enumerate(names):
+        expected = alone(name)
+        for part in ("base_score", "lines", "models"):
+            if any(worker[number][part] != expected[part] for worker in found):
+                wrong.append(f"{name}: {part} {[worker[number][part] == expected[part] for worker in found]}")
+        for part in ("predictions", "again"):
+            if not np.array_equal(np.concatenate([worker[number][part] for worker in found]), expected[part]):
+                wrong.append(f"{name}: {part}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("kind", ["array", "csr"])
+def test_columns_that_only_one_worker_has(groups: Dict[int, Group], kind: str) -> None:
+    expected = group_scenarios.columns_of_one(None, kind)
+    for workers, shares in ((2, [0, 0.5, 1]), (3, [0, 0.2, 0.5, 1])):
+        assert groups[workers].results(group_scenarios.columns_of_one, shares, kind) == [expected] * workers
+
+
+def test_early_stopping_is_that_of_one_process(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.early_stopping(None)
+    assert 4 < len(expected[1]) < 60, "it does not stop early"
+    assert groups[4].results(group_scenarios.early_stopping, SHARES[4]) == [expected] * 4
+
+
+def test_trainings_go_on_from_a_model(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.continuation(None)
+    for workers in (2, 3):
+        assert groups[workers].results(group_scenarios.continuation, SHARES[workers]) == [expected] * workers
+
+
+def test_several_trainings_on_one_matrix(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.same_matrix_again(None)
+    assert groups[2].results(group_scenarios.same_matrix_again, SHARES[2], limit=30) == [expected] * 2
+
+
+def test_quantile_matrices_train_the_same_model_on_all_workers(groups: Dict[int, Group]) -> None:
+    """Their bins are XGBoost's, which depend on how rows are dealt: the model is not that of one process."""
+    for workers in (2, 3):
+        found = groups[workers].results(group_scenarios.bins_of_workers, SHARES[workers])
+        assert found == [found[0]] * workers
+
+
+def test_external_memory(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
+    folders = [tmp_path / name for name in ("alone", "together")]
+    for folder in folders:
+        folder.mkdir()
+    expected = group_scenarios.pages(None, str(folders[0]))
+    assert groups[2].results(group_scenarios.pages, SHARES[2], str(folders[1])) == [expected] * 2
+
+
+def test_other_threads_are_in_no_group(groups: Dict[int, Group]) -> None:
+    found = groups[2].results(group_scenarios.in_other_threads, SHARES[2])
+    assert found[0] == found[1] and found[0][2]
+
+
+def test_who_leaves_a_group_trains_alone(groups: Dict[int, Group]) -> None:
+    data = group_scenarios.Data(dict(objective="binary:logistic"))
+    how = group_scenarios.settings(dict(objective="binary:logistic"))
+    expected = group_scenarios.models(xgb.train(how, data.matrix(0, 500), 2))
+    assert groups[2].results(group_scenarios.alone_again) == [expected] * 2
+
+
+def test_each_worker_writes_its_own_timeline(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
+    groups[3].results(group_scenarios.traced, SHARES[3], str(tmp_path / "t.json"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["t.json", "t.json.worker1", "t.json.worker2"]
+    for file in tmp_path.iterdir():
+        json.loads(file.read_text())
+
+
+def say(answers: List[Any], *words: str) -> None:
+    """Asserts that every worker has failed, with these words."""
+    for number, answer in enumerate(answers):
+        assert isinstance(answer, WorkerError), f"worker {number} has not failed: {answer!r}"
+        for word in words:
+            assert word in str(answer), f"worker {number}: no {word!r} in {answer}"
+
+
+@pytest.mark.parametrize(
+    "what, words",
+    [
+        ("parameter", ("max_depth", "'4' on worker 0", "'3' on worker 1")),
+        ("max_bin", ("number of bins", "'256' on worker 0", "'8' on worker 1")),
+        ("forest", ("num_parallel_tree", "'1' on worker 0", "'2' on worker 1")),
+        ("seed", ("seed", "'0' on worker 0", "'9' on worker 1")),
+        ("objective", ("scale_pos_weight", "worker 0", "worker 1")),
+        ("metric", ("step", "round 1", "metric auc", "worker 0", "worker 1")),
+        ("learning rate", ("eta", "on worker 0", "on worker 1")),
+        ("bad category", ("Category of row 5, feature 3 is -3",)),
+        ("label", ("Label of row 3 is 2",)),
+        ("weights", ("weights", "all or none")),
+        ("feature weights", ("feature_weights of worker 1", "worker 0")),
+        ("categories", ("categorical", "'' on worker 0", "'3' on worker 1")),
+        ("empty", ("0 rows", "allowed: 1 to")),
+    ],
+)
+def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: str, words: Tuple[str, ...]) -> None:
+    for workers in (2, 3):
+        answers = groups[workers].run(group_scenarios.differ, np.linspace(0, 1, workers + 1).tolist(), what, limit=60)
+        say(answers, *words)
+        assert max(groups[workers].seconds) < 30
+    # What comes next is not disturbed.
+    expected = group_scenarios.columns_of_one(None, "array")
+    assert groups[2].results(group_scenarios.columns_of_one, [0, 0.5, 1], "array") == [expected] * 2
+
+
+def test_a_worker_with_more_rounds_does_not_wait_for_ever(groups: Dict[int, Group]) -> None:
+    answers = groups[2].run(group_scenarios.differ, [0, 0.5, 1], "rounds", limit=60)
+    assert answers[0] is None
+    say(answers[1:], "does not reach the others any more", "worker 1 of 2")
+
+
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        (dict(tree_method="gpu_exact"), ("gpu_exact", "one of 2 workers", "gpu_hist on all of them")),
+        (dict(gpu_backend="cuda"), ("gpu_backend", "'cuda'", "one of 2 workers", "gpu_backend=host")),
+        (dict(n_gpus=2), ("n_gpus", "2")),
+        (dict(updater="grow_gpu_hist,prune"), ("updater", "one of 2 workers")),
+        (dict(process_type="update", updater="grow_gpu_hist"), ("process_type", "update")),
+    ],
+)
+def test_what_is_refused(groups: Dict[int, Group], how: Dict[str, Any], words: Tuple[str, ...]) -> None:
+    say(groups[2].run(group_scenarios.refused, [0, 0.5, 1], how, limit=60), *words)
+
+
+@pytest.mark.parametrize("how", ["killed", "raises", "silent"])
+def test_a_worker_that_is_lost_is_an_error_of_the_others(how: str) -> None:
+    for workers in (2, 3):
+        with group_of(workers) as group:
+            answers = group.run(
+                group_scenarios.dies, np.linspace(0, 1, workers + 1).tolist(), how, limit=60, rabit_timeout_sec=3
+            )
+            lost = answers.pop(1)
+            if how == "killed":
+                assert isinstance(lost, Died)
+            say(answers, "does not reach the others any more", "has left or died", "rabit_timeout_sec")
+            assert "silent" != how or min(group.seconds[0], group.seconds[-1]) >= 3
+            assert max(group.seconds[:1] + group.seconds[2:]) < 14
+            if how == "raises":  # all can train on, together and alone
+                expected = group_scenarios.columns_of_one(None, "array")
+                shares = np.linspace(0, 0.5, workers).tolist() + [1]
+                assert group.results(group_scenarios.columns_of_one, shares, "array") == [expected] * workers
+
+
+def test_a_lost_worker_is_no_signal() -> None:
+    with group_of(3) as group:
+        answers = group.run(group_scenarios.dies_with_signals, SHARES[3], limit=60)
+        assert isinstance(answers.pop(0), Died)
+        say(answers, "does not reach the others any more")
