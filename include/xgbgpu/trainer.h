@@ -47,7 +47,8 @@ class Dataset {
   /// Cost    one radix sort per column; peak memory: 4 bytes (8 with weights) per stored value of the columns in
   /// flight,
   ///         and the bins
-  /// Throws  InvalidArgument (max_bin, weights, no rows, no columns, infinite values, device); Unsupported (kCuda where
+  /// Throws  InvalidArgument (max_bin, weights, no rows on a device, no columns, infinite values, device); Unsupported
+  /// (kCuda where
   ///         there is none, shards on a device); OutOfDeviceMemory, DeviceError
   static std::shared_ptr<Dataset const> Build(RowSource const& source, Span<float const> weights, int max_bin,
                                               int threads, Place place = {});
@@ -66,7 +67,7 @@ class Dataset {
   /// neighbour. The columns lie on the host; a trainer on a device copies them there.
   ///
   /// Cost    one radix sort per column; 8 bytes per stored value, and the longest column once more for every thread
-  /// Throws  InvalidArgument (no rows, no columns, a feature twice in a row, infinite values); Unsupported (kCuda where
+  /// Throws  InvalidArgument (no columns, a feature twice in a row, infinite values); Unsupported (kCuda where
   ///         there is none, and shards: a threshold may lie between rows of two)
   static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
 

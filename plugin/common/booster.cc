@@ -195,6 +195,7 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char c
   } else {
     CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
     place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
+    if (data->Info().num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   }
   int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);
   int const threads = ctx_->Threads();
@@ -240,6 +241,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     return ComputeGradientsInGroup(group, &training, objective, info, out);
   }
+  if (info.num_row_ == 0) return false;  // stock code has nothing to do
   KeptRows& own = training.own;
   bool const on_host = !OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
   bool const resident =

@@ -46,7 +46,7 @@ namespace host {
 /// In      source  any number of batches; read three times
 /// Cost    one radix sort per column; peak memory: the result, and the longest column once more for every thread
 /// Same    any number of threads
-/// Throws  InvalidArgument (no rows, no columns, too many rows, infinite values)
+/// Throws  InvalidArgument (no columns, too many rows, infinite values)
 std::unique_ptr<SortedMatrix> SortColumns(RowSource const& source, int threads);
 
 }  // namespace host

@@ -99,7 +99,7 @@ namespace host {
 ///         collective  the source holds one shard's rows: layout and cells are those that all rows together would have
 /// Cost    one binary search per value; memory is that of the result
 /// Same    bit-equal for any number of threads and batches
-/// Throws  InvalidArgument (no rows, no features, more than 2^32 - 2 rows, in all shards; a feature twice in one row)
+/// Throws  InvalidArgument (no features, more than 2^32 - 2 rows in all shards; a feature twice in one row)
 std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,
                                                 Collective& collective = NoOtherShards());
 

@@ -13,6 +13,12 @@ namespace xgbgpu::cuda {
 
 namespace {
 
+/// Kernels need a row: data without any stay on the host, where they cost nothing.
+void CheckShape(RowSource const& source) {
+  if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
+  host::CheckShape(source);
+}
+
 /// A matrix on its way: shape and cuts first, then bins from wherever the values come.
 class Builder {
  public:
@@ -189,7 +195,7 @@ bool Builder::BinSparse(KeyColumns const& columns) { return BinSparseIfItFits(co
 }  // namespace
 
 std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options) {
-  host::CheckShape(source);
+  CheckShape(source);
   host::RowSizes const sizes = host::MeasureRows(source, options.threads);
   DeviceArena arena{"Quantising the matrix on the GPU"};
   Builder builder{source, std::move(cuts), options, &arena};
@@ -208,7 +214,7 @@ std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted co
   std::size_t const budget = MemoryBudget(options);
   DeviceArena arena{"Quantising the matrix on the GPU"};
   Quantiles quantiles = FindQuantiles(source, wanted, options, &arena);
-  host::CheckShape(source);
+  CheckShape(source);
   Builder builder{source, std::move(quantiles.cuts), options, &arena};
   builder.ChooseLayout(quantiles.present);
   if (builder.dense() && quantiles.columns && builder.record_bytes() + arena.bytes() <= budget) {

@@ -52,9 +52,7 @@ std::uint64_t MeasureRow(std::uint64_t, ArrayRow<T> const& values, Span<std::uin
 
 void CheckShape(std::uint64_t rows, FeatureIndex features) {
   std::uint64_t const most = std::numeric_limits<RowIndex>::max() - std::uint64_t{1};
-  if (rows == 0 || rows > most) {
-    Throw<InvalidArgument>("The training data have ", rows, " rows; allowed: 1 to ", most);
-  }
+  if (rows > most) Throw<InvalidArgument>("The training data have ", rows, " rows; allowed: up to ", most);
   if (features == 0) Throw<InvalidArgument>("The training data have 0 features; allowed: 1 or more");
 }
 

@@ -16,7 +16,7 @@ struct RowSizes {
   std::uint64_t stored{0};            ///< values that are not missing
 };
 
-/// Throws InvalidArgument (no rows, no features, more than 2^32 - 2 rows).
+/// Throws InvalidArgument (no features, more than 2^32 - 2 rows).
 void CheckShape(std::uint64_t rows, FeatureIndex features);
 inline void CheckShape(RowSource const& source) { CheckShape(source.rows(), source.features()); }
 

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "growth/choose_shape.h"
 #include "growth/grow_order_ops.h"
 #include "growth/grow_queue.h"
-#include "growth/choose_shape.h"
 
 namespace xgbgpu {
 namespace {

@@ -172,9 +172,15 @@ TEST(MatrixInputTest, AStoredNaNBesideAValueIsNoSecondValue) {
   EXPECT_EQ(m->stored, 2U);
 }
 
-TEST(MatrixInputTest, NoRowsAndNoFeaturesAreErrors) {
+TEST(MatrixInputTest, WithoutRowsEveryFeatureHasOneBin) {
   MemorySource const no_rows{std::vector<std::vector<Entry>>{}, 3};
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Dataset::Build(no_rows, {}, 256, 1); }, {"0 rows", "1 to"}), "");
+  auto const data = Dataset::Build(no_rows, {}, 256, 1);
+  EXPECT_EQ(data->rows(), 0U);
+  EXPECT_EQ(data->stored(), 0U);
+  EXPECT_EQ(data->cuts().ptr, (std::vector<BinIndex>{0, 1, 2, 3}));
+}
+
+TEST(MatrixInputTest, NoFeaturesAreAnError) {
   MemorySource const no_features{std::vector<std::vector<Entry>>(2), 0};
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Dataset::Build(no_features, {}, 256, 1); }, {"0 features", "1 or more"}),
             "");

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import assert_same_trees, fresh, make_data, params, train, train_stock, trees_of
+from support import assert_same_trees, fresh, make_data, only_ours, params, train, train_stock, trees_of
 
 SMALLEST_FLOAT = np.float32(1e-45)
 
@@ -14,6 +14,48 @@ def test_one_row() -> None:
     booster = train(data, 3, eta=1.0, reg_lambda=0.0)
     assert all(tree.nodes == 1 for tree in trees_of(booster))
     assert booster.predict(data) == 4
+
+
+NO_ROWS = {
+    "numbers": {},
+    "classes": {"objective": "multi:softprob", "num_class": 3},
+    "dart": {"booster": "dart", "rate_drop": 0.5},
+    "best first": {"grow_policy": "lossguide", "max_leaves": 4},
+    "samples": {"subsample": 0.5, "colsample_bytree": 0.5},
+    "medians": {"objective": "reg:absoluteerror"},
+    "ranking": {"objective": "rank:pairwise"},
+    "forest": {"num_parallel_tree": 3},
+    "no lambda": {"lambda": 0, "min_child_weight": 0},
+}
+
+
+@only_ours
+@pytest.mark.parametrize("name", NO_ROWS)
+@pytest.mark.parametrize("make", [xgb.DMatrix, xgb.QuantileDMatrix])
+def test_no_rows_train_as_with_stock(name: str, make) -> None:
+    """Every tree is a leaf of 0."""
+
+    def train_on_nothing(settings: dict):
+        data, history = make(np.empty((0, 5)), label=np.empty(0)), {}
+        evals = [(data, "train")]
+        booster = xgb.train(settings, data, 2, evals=evals, evals_result=history, verbose_eval=False)
+        return booster.get_dump(), booster.predict(xgb.DMatrix(np.ones((2, 5)))).tolist(), history
+
+    expected = train_on_nothing({"tree_method": "hist", **NO_ROWS[name]})
+    assert repr(train_on_nothing(params(**NO_ROWS[name]))) == repr(expected)  # a metric may be NaN
+
+
+@only_ours
+@pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
+def test_a_model_is_continued_on_no_rows(method: str) -> None:
+    x, y = make_data(100, 5)
+    nothing = xgb.DMatrix(np.empty((0, 5)), label=np.empty(0))
+    settings = params(tree_method=method)
+    booster = xgb.train(settings, xgb.DMatrix(x, y), 3, evals=[(nothing, "nothing")], verbose_eval=False)
+    longer = xgb.train(settings, nothing, 2, xgb_model=booster)
+    assert len(longer.get_dump()) == 5
+    assert np.array_equal(longer.predict(xgb.DMatrix(x)), booster.predict(xgb.DMatrix(x)))
+    assert booster.predict(nothing).size == 0 and booster.predict(nothing, pred_leaf=True).size == 0
 
 
 def test_two_rows() -> None:
