@@ -230,7 +230,7 @@ TEST_F(CudaDatasetTest, Errors) {
                 [&] {
                   Dataset::Build(MemorySource{std::vector<std::vector<Entry>>{}, 3}, {}, 16, 1, kDevice);
                 },
-                {"0 rows", "1 to"}),
+                {"0 rows", "1 or more"}),
             "");
   EXPECT_EQ(WhatIsWrong<InvalidArgument>(
                 [&] {
