@@ -66,7 +66,7 @@ bring_tables() {
     echo "pip cannot install them: tests that need them are skipped"
 }
 
-# bring_spark: pyspark, which is no package of Debian 12 either, in build/spark. It is 320 MB, and its test needs pyarrow, too.
+# bring_spark: pyspark (320 MB), which is no package of Debian 12 either, in build/spark. Its test needs pyarrow, too.
 bring_spark() {
   [ ! -d build/spark/py4j ] || return 0
   say "Installing pyspark with pip, in build/spark"

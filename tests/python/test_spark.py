@@ -1,7 +1,7 @@
 """Spark: two workers of stock's `xgboost.spark` train as one process with all rows, in the order of workers.
 
-pyspark is no package of Debian 12: docs/testing.md says how to bring it. The session is that of docs/distributed.md, word
-for word: on this machine its workers are processes of the driver (local) or of two executors that inherit nothing.
+pyspark is no package of Debian 12: docs/testing.md says how to bring it. The session is the one of
+docs/distributed.md; its workers are started by the driver (local), or by two executors that do not inherit its environment.
 """
 
 import contextlib
@@ -61,18 +61,21 @@ def session_of(where: str, folder: Path) -> Iterator[SparkSession]:
         patch.setenv("PYSPARK_SUBMIT_ARGS", " ".join([f"--master {where.split()[0]}", *arguments, "pyspark-shell"]))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("SPARK_WORKER_DIR", str(folder / "work"))
+        patch.delenv("SPARK_HOME", raising=False)
         found: Dict[str, Any] = {}
         exec(program, found)
         try:
             yield found["spark"]
         finally:
+            application = found["spark"].sparkContext.applicationId
             found["spark"].stop()
             gateway = pyspark.SparkContext._gateway  # the next session has a JVM of its own, with its own settings
             gateway.shutdown()
             gateway.proc.stdin.close()
             gateway.proc.wait(60)
             pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
+            # Executors write beside pyspark, wherever they are told to.
+            shutil.rmtree(Path(pyspark.__file__).parent / "work" / application, ignore_errors=True)
 
 
 @pytest.fixture(scope="module", params=[LOCAL, EXECUTORS])
@@ -105,7 +108,7 @@ def noting(folder: Path) -> xgb.callback.TrainingCallback:
 
 
 def order_of_rows(folder: Path, name: str, values: np.ndarray, kind: str) -> np.ndarray:
-    """Returns the numbers of the rows in the order of workers. No two `values`, of which they noted theirs, are equal."""
+    """Returns the numbers of the rows in the order of workers, who noted their share of `values`: no two are equal."""
     assert sorted(path.name for path in folder.iterdir()) == ["0.npz", "1.npz"]
     notes = [np.load(folder / f"{rank}.npz") for rank in (0, 1)]
     assert [str(one["kind"]) for one in notes] == [kind, kind]
@@ -135,7 +138,10 @@ def test_the_documents_program(spark: SparkSession, tmp_path: Path) -> None:
     assert np.array_equal(predicted["prediction"], expected[predicted["label"].astype(np.float32)])
 
 
-SETTINGS = [dict(objective="reg:absoluteerror", subsample=0.5, max_depth=4), dict(grow_policy="lossguide", max_leaves=9)]
+SETTINGS = [
+    dict(objective="reg:absoluteerror", subsample=0.5, max_depth=4),
+    dict(grow_policy="lossguide", max_leaves=9),
+]
 
 
 @only_local
