@@ -65,3 +65,11 @@ bring_tables() {
   "$python" -m pip install -q --target build/arrow --no-deps pyarrow==15.0.2 polars==2.1.0 polars-runtime-32==2.1.0 ||
     echo "pip cannot install them: tests that need them are skipped"
 }
+
+# bring_spark: pyspark (320 MB), which is no package of Debian 12 either, in build/spark. Its test needs pyarrow, too.
+bring_spark() {
+  [ ! -d build/spark/py4j ] || return 0
+  say "Installing pyspark with pip, in build/spark"
+  "$python" -m pip install -q --target build/spark --no-deps pyspark==3.5.5 py4j==0.10.9.7 ||
+    echo "pip cannot install it: the test that needs it is skipped"
+}
