@@ -317,14 +317,17 @@ def differ(shares: List[float], what: str) -> None:
         matrix.set_info(feature_weights=np.arange(1, 7) + other)
     if what == "categories" and other:
         matrix.feature_types = ["q", "q", "q", "c", "q", "q"]
-    if what == "empty":
-        matrix = data.matrix(0, 0)
     booster = xgb.Booster(settings({**scenario, **how}), [matrix])
     for number in range(5 + (what == "rounds" and other)):
         if what == "learning rate" and other and number == 2:
             booster.set_param(dict(eta=0.25))
         booster.update(matrix, number)
         booster.eval_set([(matrix, "own")], number)
+
+
+def train_on_nothing() -> List[str]:
+    matrix = Data({}).matrix(0, 0)
+    return xgb.train(settings({}), matrix, 2, evals=[(matrix, "own")], verbose_eval=False).get_dump()
 
 
 def refused(shares: List[float], how: Dict[str, Any]) -> None:

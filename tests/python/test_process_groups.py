@@ -142,7 +142,6 @@ def say(answers: List[Any], *words: str) -> None:
         ("weights", ("weights", "all or none")),
         ("feature weights", ("feature_weights of worker 1", "worker 0")),
         ("categories", ("categorical", "'' on worker 0", "'3' on worker 1")),
-        ("empty", ("0 rows", "allowed: 1 to")),
     ],
 )
 def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: str, words: Tuple[str, ...]) -> None:
@@ -153,6 +152,10 @@ def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: st
     # What comes next is not disturbed.
     expected = group_scenarios.columns_of_one(None, "array")
     assert groups[2].results(group_scenarios.columns_of_one, [0, 0.5, 1], "array") == [expected] * 2
+
+
+def test_workers_of_whom_none_has_rows_train_leaves_of_0(groups: Dict[int, Group]) -> None:
+    assert groups[2].results(group_scenarios.train_on_nothing) == [["0:leaf=0\n"] * 2] * 2
 
 
 def test_a_worker_with_more_rounds_does_not_wait_for_ever(groups: Dict[int, Group]) -> None:
