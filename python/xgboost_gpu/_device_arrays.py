@@ -30,7 +30,8 @@ _CUDA = (2, 13)
 #: The number of CUDA's default stream in DLPack and in the CUDA array interface.
 _DEFAULT_STREAM = 1
 
-_address_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+#: The address in a capsule of this name.
+address_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 
@@ -47,7 +48,7 @@ def is_device_array(data: Any) -> bool:
 
 def interface_of_capsule(capsule: Any) -> Dict[str, Any]:
     """The CUDA array interface of what a capsule of DLPack describes. The capsule must outlive its use."""
-    tensor = _Tensor.from_address(_address_in(capsule, b"dltensor"))
+    tensor = _Tensor.from_address(address_in(capsule, b"dltensor"))
     letter = _KINDS.get(tensor.kind)
     if letter is None or tensor.lanes != 1 or tensor.bits % 8 != 0:
         raise TypeError(

@@ -11,17 +11,13 @@ import inspect
 import json
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ._device_arrays import DeviceArray, is_device_array
+from ._device_arrays import DeviceArray, address_in, is_device_array
 from ._library import Library
 
 #: Feature types of columns that stock takes from a pyarrow table. It takes no names from one that has only these.
 NUMBERS = {"int", "float"}
 #: pandas' nullable types that stock does not know. All are integers.
 NULLABLE = {"Int8", "UInt8", "UInt16", "UInt32", "UInt64"}
-
-_address_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
 
 
 class Table:
@@ -31,7 +27,7 @@ class Table:
         """`capsule`: what ``__arrow_c_stream__`` returns. `config`: see XGBGPUTableRead in xgboost_gpu.h."""
         self._library = library
         self._handle = ctypes.c_void_p()
-        stream = ctypes.c_void_p(_address_in(capsule, b"arrow_array_stream"))
+        stream = ctypes.c_void_p(address_in(capsule, b"arrow_array_stream"))
         self._check("XGBGPUTableRead", stream, json.dumps(config).encode(), ctypes.byref(self._handle))
         self._describe()
 
