@@ -1,10 +1,15 @@
 #include "collective/in_process.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/message.h"
 
@@ -36,6 +41,12 @@ class MeetingPoint {
     std::lock_guard<std::mutex> const lock{mutex_};
     somebody_left_ = true;
     changed_.notify_all();
+  }
+  /// All threads have left or are well, and none waits: they can meet again.
+  void Return() {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    somebody_left_ = false;
+    waiting_ = 0;
   }
 
  private:
@@ -125,33 +136,139 @@ class ThreadShard final : public Collective {
   std::size_t shard_;
 };
 
+/// Keeps what each thread threw, and which of it is to be told.
+class Failures {
+ public:
+  explicit Failures(std::size_t threads) : failed_(threads), told_(threads) {}
+
+  /// Called in a handler.
+  void Note(std::size_t thread, bool of_another) {
+    (of_another ? told_ : failed_)[thread] = std::current_exception();
+  }
+  /// Throws what the first thread threw that failed for a reason of its own; else what the first threw that failed.
+  void Throw() const {
+    for (auto const& errors : {failed_, told_}) {
+      for (std::exception_ptr const& error : errors) {
+        if (error) std::rethrow_exception(error);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::exception_ptr> failed_, told_;
+};
+
+/// Calls work() for a shard. Returns false if it has thrown, which is noted.
+template <typename F>
+bool RunOne(Failures* failures, std::size_t shard, F&& work) {
+  try {
+    work();
+    return true;
+  } catch (OtherShardFailed const&) {
+    failures->Note(shard, true);
+  } catch (...) {  // of any type: it is thrown again, unchanged
+    failures->Note(shard, false);
+  }
+  return false;
+}
+
 }  // namespace
 
 void RunShards(int shards, std::function<void(Collective&)> const& work) {
   if (shards < 1) Throw<InvalidArgument>("The number of shards is ", shards, "; allowed: 1 or more");
   Group group{shards};
-  std::vector<std::exception_ptr> failed(static_cast<std::size_t>(shards)), told(failed.size());
+  Failures failures{static_cast<std::size_t>(shards)};
   std::vector<std::thread> threads;
   for (int s = 0; s < shards; ++s) {
     threads.emplace_back([&, s] {
-      auto const own = static_cast<std::size_t>(s);
-      try {
+      RunOne(&failures, static_cast<std::size_t>(s), [&] {
         ThreadShard collective{&group, s};
         work(collective);
-      } catch (OtherShardFailed const&) {
-        told[own] = std::current_exception();
-      } catch (...) {  // of any type: it is thrown again, unchanged
-        failed[own] = std::current_exception();
-      }
+      });
       group.meeting.Leave();
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (auto const& errors : {failed, told}) {
-    for (std::exception_ptr const& error : errors) {
-      if (error) std::rethrow_exception(error);
+  failures.Throw();
+}
+
+/// What the threads and their caller share.
+struct ShardThreads::State {
+  explicit State(int shards) : group{shards} {
+    for (int s = 0; s < shards; ++s) collectives.push_back(std::make_unique<ThreadShard>(&group, s));
+  }
+
+  Group group;
+  std::vector<std::unique_ptr<ThreadShard>> collectives;
+  std::vector<std::thread> threads;  ///< of all shards but the first, whose work the caller does
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<void(int)> const* work{nullptr};
+  std::uint64_t works{0};  ///< number of works that were begun
+  int working{0};          ///< threads that have not finished the last one
+  bool ended{false};
+  Failures* failures{nullptr};
+  std::function<void()> on_failure;
+  pid_t process{getpid()};
+
+  void RunOwn(int shard) {
+    if (RunOne(failures, static_cast<std::size_t>(shard), [&] { (*work)(shard); })) return;
+    group.meeting.Leave();
+    if (on_failure) on_failure();
+  }
+  void Live(int shard) {
+    std::uint64_t seen = 0;
+    std::unique_lock<std::mutex> lock{mutex};
+    for (;;) {
+      changed.wait(lock, [&] { return ended || works != seen; });
+      if (ended) return;
+      seen = works;
+      lock.unlock();
+      RunOwn(shard);
+      lock.lock();
+      if (--working == 0) changed.notify_all();
     }
   }
+};
+
+ShardThreads::ShardThreads(int shards, std::function<void()> on_failure) : state_{new State{shards}} {
+  state_->on_failure = std::move(on_failure);
+  for (int s = 1; s < shards; ++s) state_->threads.emplace_back([this, s] { state_->Live(s); });
+}
+
+ShardThreads::~ShardThreads() {
+  if (getpid() != state_->process) {  // a forked process has no such threads
+    for (std::thread& thread : state_->threads) thread.detach();
+    return;
+  }
+  {
+    std::lock_guard<std::mutex> const lock{state_->mutex};
+    state_->ended = true;
+    state_->changed.notify_all();
+  }
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+int ShardThreads::shards() const { return static_cast<int>(state_->collectives.size()); }
+
+Collective* ShardThreads::of(int shard) const { return state_->collectives[static_cast<std::size_t>(shard)].get(); }
+
+void ShardThreads::Run(std::function<void(int)> const& work) {
+  Failures failures{state_->collectives.size()};
+  {
+    std::lock_guard<std::mutex> const lock{state_->mutex};
+    state_->failures = &failures;
+    state_->work = &work;
+    state_->working = shards() - 1;
+    ++state_->works;
+    state_->changed.notify_all();
+  }
+  state_->RunOwn(0);
+  std::unique_lock<std::mutex> lock{state_->mutex};
+  state_->changed.wait(lock, [&] { return state_->working == 0; });
+  state_->group.meeting.Return();
+  failures.Throw();
 }
 
 }  // namespace xgbgpu

@@ -3,6 +3,7 @@
 #define XGBGPU_COLLECTIVE_IN_PROCESS_H_
 
 #include <functional>
+#include <memory>
 
 #include "collective/collective.h"
 
@@ -16,6 +17,27 @@ namespace xgbgpu {
 /// Throws  what work threw in the first shard, by number, that failed for a reason of its own. Shards that wait for one
 ///         that has left get OtherShardFailed
 void RunShards(int shards, std::function<void(Collective&)> const& work);
+
+/// Threads that stay, one for each shard, for works that are short and many. The caller's thread is that of the first
+/// shard. Not thread-safe.
+class ShardThreads {
+ public:
+  /// on_failure() is called by every thread whose work has thrown, at once, while others may still work; or empty.
+  explicit ShardThreads(int shards, std::function<void()> on_failure = {});
+  ~ShardThreads();
+  ShardThreads(ShardThreads const&) = delete;
+  ShardThreads& operator=(ShardThreads const&) = delete;
+
+  int shards() const;
+  /// Returns the collective of a shard. It is used by that shard's work alone, or by nobody.
+  Collective* of(int shard) const;
+  /// Calls work(shard) for all shards at the same time, and waits. Throws as RunShards does; works can be run again.
+  void Run(std::function<void(int)> const& work);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace xgbgpu
 

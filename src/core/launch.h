@@ -26,6 +26,18 @@ __device__ inline void WaitForKernelBefore() {
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
+/// A kernel that waits for another device calls these two instead, the second when it has waited: a kernel that came
+/// early would take multiprocessors from what the other device, if it is the same one, has still to do.
+__device__ inline void WaitForWorkBefore() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+__device__ inline void LetKernelAfterCome() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
 
 /// Lets a kernel have this many bytes of dynamic shared memory. The limit belongs to the kernel, not to a launch:
 /// whoever launches it, in any thread, must ask for the same.

@@ -60,6 +60,19 @@ struct RandomStream {
     std::uint32_t const odd = index % 4 < 2 ? block.word[1] : block.word[3];
     return index % 2 == 0 ? even : odd;
   }
+  /// Returns words index … index + 3. That costs one block where `index` is a multiple of four, as in all shards of one
+  /// process.
+  XGBGPU_HD RandomBlock Four(std::uint32_t index) const {
+    RandomBlock const block = Block(index / 4);
+    std::uint32_t const shift = index % 4;
+    if (shift == 0) return block;
+    RandomBlock const next = Block(index / 4 + 1);
+    std::uint32_t const* const a = block.word;
+    std::uint32_t const* const b = next.word;
+    if (shift == 1) return {{a[1], a[2], a[3], b[0]}};
+    if (shift == 2) return {{a[2], a[3], b[0], b[1]}};
+    return {{a[3], b[0], b[1], b[2]}};
+  }
 };
 
 }  // namespace xgbgpu

@@ -14,7 +14,7 @@ void AttendedTree::Reserve() {
   int const max_leaves = parts_.params.max_leaves;
   std::size_t const leaves = max_leaves == 0 ? policy.attended_slots : 2 * static_cast<std::size_t>(max_leaves);
   std::size_t const slots = std::max<std::size_t>(
-      2, std::min({parts_.histograms.most_slots(), leaves, static_cast<std::size_t>(parts_.matrix.view.rows),
+      2, std::min({parts_.histograms.most_slots(), leaves, static_cast<std::size_t>(parts_.shard.all_rows()),
                    std::size_t{policy.attended_slots}}));
   std::size_t const candidate_bytes = 2 * parts_.splits.candidate_bytes();
   batch_ =
@@ -38,6 +38,7 @@ void AttendedTree::Start() {
 /// Reads `n` nodes that were just made back, waits, and hands them to the growth.
 void AttendedTree::LearnBack(std::size_t first, std::size_t n) {
   parts_.memory.ReadNodes(first, n);
+  parts_.shard.devices->Check();
   growth_.Learn({parts_.memory.returned_nodes(), n});
 }
 

@@ -8,11 +8,30 @@
 
 namespace xgbgpu {
 
+namespace {
+
+/// Returns HistogramBudget of the device that has least.
+std::size_t SharedHistogramBudget(cuda::DeviceShard const& shard) {
+  return static_cast<std::size_t>(-shard.place.collective->MaxOf(-static_cast<std::int64_t>(HistogramBudget())));
+}
+
+}  // namespace
+
 CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes)
+    : CudaTreeBuilder{matrix, cuda::DeviceShard::Whole(matrix->view.rows), threads, lanes} {}
+
+CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard,
+                                 int threads)
+    : CudaTreeBuilder{std::move(matrix), shard, threads, LanePolicy{}} {}
+
+CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard,
+                                 int threads, LanePolicy const& lanes)
     : CudaBuilder{matrix->device, matrix->view.rows, matrix->view.features, threads, "Training on the GPU"},
       matrix_{std::move(matrix)},
-      policy_{lanes} {
-  lanes_.push_back(std::make_unique<TreeLane>(*matrix_, mutable_arena(), &stream(), histogram_budget_));
+      shard_{shard},
+      policy_{lanes},
+      histogram_budget_{SharedHistogramBudget(shard)} {
+  lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), &stream(), histogram_budget_));
   last_ = lanes_[0].get();
   EndConstruction();
 }
@@ -120,7 +139,8 @@ void CudaTreeBuilder::Abandon() noexcept {
 /// Returns how many of so many trees grow at the same time.
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
-  if (tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
+  // With other devices, trees would have to ask them in one order everywhere.
+  if (!shard_.alone() || tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
@@ -143,7 +163,7 @@ void CudaTreeBuilder::BeginLanes() {
         break;
       }
       if (lane == lanes_.size()) {
-        lanes_.push_back(std::make_unique<TreeLane>(*matrix_, mutable_arena(), nullptr, histogram_budget_));
+        lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), nullptr, histogram_budget_));
       }
       if (lane > 0) ready_.HoldUp(lanes_[lane]->stream());
       BeginTree();
@@ -187,8 +207,9 @@ void CudaTreeBuilder::BeginTree() {
   ++round_.begun;
 }
 
-/// Gives up memory that trees can do without. Returns false if there is none.
+/// Gives up memory that trees can do without. Returns false if there is none, or others wait for this device's trees.
 bool CudaTreeBuilder::MakeRoom() {
+  if (!shard_.alone()) return false;
   return KeepOneLane() || Run([&] { return round_.rows->GiveUpAhead(); });
 }
 

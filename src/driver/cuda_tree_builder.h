@@ -16,6 +16,10 @@ namespace xgbgpu {
 class CudaTreeBuilder final : public CudaBuilder {
  public:
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes = {});
+  /// Makes the builder of one of several devices. All are made at the same time, and grow the same trees at the same
+  /// time. If one cannot, it throws, and whoever knows them all ends the others' wait (collective/peer_devices_cuda.h):
+  /// with other devices nothing is tried again with less memory.
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard, int threads);
   ~CudaTreeBuilder() override { Close(); }
 
   using CudaBuilder::AddLeafValues;
@@ -41,6 +45,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   void WaitForReaders() const override;
   StageTimer const& timer() override { return lanes_[0]->tree().timer(); }
 
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard, int threads,
+                  LanePolicy const& lanes);
+
   Tree FinishIn(TreeLane* lane);
   std::uint32_t LanesFor(std::size_t trees) const;
   bool HasRoomForLane() const;
@@ -59,8 +66,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   };
 
   std::shared_ptr<DeviceMatrix const> matrix_;
+  cuda::DeviceShard shard_;
   LanePolicy policy_;
-  std::size_t histogram_budget_{HistogramBudget()};
+  std::size_t histogram_budget_;
   /// The stream of rows that are evaluated and of the trees kept for them. They share nothing with the training:
   /// metrics need not wait for a tree that was started ahead. The host waits for metrics before it asks for that tree:
   /// they go first.

@@ -81,7 +81,7 @@ LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) 
 }
 
 void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
-  parts.collective->SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
+  parts.shard.devices->SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
 }
 
 template <typename Rows>

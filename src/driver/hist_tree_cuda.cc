@@ -7,8 +7,9 @@
 
 namespace xgbgpu::cuda {
 
-HistTree::HistTree(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget)
-    : parts_{matrix, arena, stream, histogram_budget},
+HistTree::HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
+                   std::size_t histogram_budget)
+    : parts_{matrix, shard, arena, stream, histogram_budget},
       leaves_{&parts_},
       unattended_{&parts_, &leaves_},
       attended_{&parts_, &leaves_},
@@ -20,7 +21,7 @@ HistTree::~HistTree() {
 
 bool HistTree::ComputesGradients(TrainParams const& params) const {
   // With a timeline gradients are computed before the tree, so that stages are timed one by one.
-  return (params.SamplesRows() || parts_.matrix.view.rows >= kNarrowMinRows) && unattended_.CanGrow(params) &&
+  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && unattended_.CanGrow(params) &&
          unattended_.CanUsePaths() && !has_timeline();
 }
 
@@ -67,9 +68,10 @@ void HistTree::Start(Constraints constraints) {
                       params.max_depth == 0 ? std::numeric_limits<int>::max() : params.max_depth,
                       is_cut ? 0 : params.max_leaves,
                       params.learning_rate,
-                      {{params.seed, parts_.number, parts_.losses ? parts_.losses->margins : nullptr},
+                      {{params.seed, parts_.number, parts_.shard.first_row(),
+                        parts_.losses ? parts_.losses->margins : nullptr},
                        SampleThreshold(params.subsample),
-                       MakeSampleTarget(params, parts_.matrix.view.rows)},
+                       MakeSampleTarget(params, parts_.shard.all_rows())},
                       parts_.features->counts()});
   unattended_now_ ? unattended_.Start() : attended_.Start();
 }

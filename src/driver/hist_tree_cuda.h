@@ -18,8 +18,9 @@ namespace xgbgpu::cuda {
 /// same either way.
 class HistTree {
  public:
-  /// `arena` and `stream` must outlive this. Histograms get at most `histogram_budget` bytes.
-  HistTree(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
+  /// The arguments are those of TreeParts.
+  HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
+           std::size_t histogram_budget);
   ~HistTree();
   HistTree(HistTree const&) = delete;
   HistTree& operator=(HistTree const&) = delete;

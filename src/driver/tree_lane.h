@@ -17,8 +17,9 @@ std::size_t HistogramBudget();
 /// Holds all that a growing tree has to itself on the device. The device must be current.
 class TreeLane {
  public:
-  /// The lane is on `stream`, or on a stream of its own if that is null. The other arguments are cuda::HistTree's.
-  TreeLane(DeviceMatrix const& matrix, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget);
+  /// The lane is on `stream`, or on a stream of its own if that is null. The other arguments are cuda::TreeParts'.
+  TreeLane(DeviceMatrix const& matrix, cuda::DeviceShard const& shard, DeviceArena* arena, Stream const* stream,
+           std::size_t histogram_budget);
 
   Stream const& stream() const { return stream_; }
   cuda::HistTree& tree() { return tree_; }

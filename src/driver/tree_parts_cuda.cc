@@ -4,12 +4,15 @@
 
 #include "core/stages.h"
 #include "objective/quantise_losses_cuda.h"
+#include "sample/sample_ops.h"
+#include "sample/sample_policy.h"
 
 namespace xgbgpu::cuda {
 
-TreeParts::TreeParts(DeviceMatrix const& trained, DeviceArena* arena, Stream const& own_stream,
-                     std::size_t histogram_budget)
+TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, DeviceArena* arena,
+                     Stream const& own_stream, std::size_t histogram_budget)
     : matrix{trained},
+      shard{own_shard},
       stream{own_stream},
       limits{CurrentDeviceLimits()},
       room{arena, own_stream},
@@ -17,7 +20,7 @@ TreeParts::TreeParts(DeviceMatrix const& trained, DeviceArena* arena, Stream con
       histograms{trained.view.cells, histogram_budget, &room},
       splits{trained, limits, &room},
       lists{trained.view.rows, &room},
-      paths{trained, &room},
+      paths{trained, own_shard.all_rows(), &room},
       order{&room},
       sample_room{trained.view.rows, arena} {
   for (DeviceTile const& tile : trained.tiles) symbols = std::max(symbols, tile.symbols);
@@ -56,12 +59,20 @@ HistogramView TreeParts::Histogram(DeviceMatrixView const& page) const {
 }
 
 SplitView TreeParts::Split() const {
-  return splits.View(memory.View(), tree_matrix(), histograms.View(), &memory.settings()->split,
-                     &memory.header()->gradient);
+  SplitView view = splits.View(memory.View(), tree_matrix(), histograms.View(), &memory.settings()->split,
+                               &memory.header()->gradient);
+  view.all_rows_here = shard.alone();
+  return view;
 }
 
 GrowthView TreeParts::Growth(RowPaths const& rows) const {
   return {memory.settings(), splits.PlanReduces(), Lists(), rows, order.View()};
+}
+
+std::uint32_t TreeParts::LikelySample() const {
+  double const of_all = MakeSampleTarget(params, shard.all_rows()).expected;
+  double const share = static_cast<double>(shard.rows) / static_cast<double>(shard.all_rows());
+  return RoomForSample(of_all * share, shard.rows);
 }
 
 void TreeParts::EnqueueStart(std::size_t clear_slots) {
@@ -76,16 +87,16 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
   EarlyGradients const early = losses ? EarlyGradients{paths.narrow(), maxima_before.data()} : EarlyGradients{};
   timer.Run(kGradients, 0, [&] {
     if (losses) {
-      QuantiseLosses({matrix.view.rows, draw, state, RootPaths().next_path}, *losses, early, limits, stream);
+      QuantiseLosses(shard, draw, RootPaths().next_path, *losses, early, state, limits, stream);
     } else {
-      ChooseGradientFormat(gradients, matrix.view.rows, state, limits, stream);
+      ChooseGradientFormat(gradients, shard, state, limits, stream);
     }
   });
   timer.Run(kRoot, 0, [&] {
     if (by_paths) {
-      StartPaths(view, RootPaths(), draw, early, gradients.pairs, paths.narrow(), limits, stream);
+      StartPaths(view, RootPaths(), draw, early, gradients.pairs, paths.narrow(), shard, limits, stream);
     } else {
-      ListRootRows(view, Lists(), draw, limits, stream);
+      ListRootRows(view, Lists(), draw, shard, limits, stream);
     }
   });
 }
@@ -96,15 +107,15 @@ void TreeParts::EnqueueSample() {
   SampleView const sample = Sample();
   SampleDraw const* const draw = &memory.settings()->draw;
   timer.Run(kGradients, 0, [&] {
-    SampleRows(gradients, losses ? &*losses : nullptr, matrix.view, draw, sample, &memory.header()->gradient, limits,
-               stream);
+    SampleRows(gradients, losses ? &*losses : nullptr, matrix.view, draw, sample, &memory.header()->gradient, shard,
+               limits, stream);
   });
   timer.Run(kRoot, 0, [&] {
     if (by_paths) {
-      StartSampledPaths(view, RootPaths(), draw, sample, paths.narrow(), limits, stream);
+      StartSampledPaths(view, RootPaths(), draw, sample, paths.narrow(), shard, limits, stream);
     } else {
       FillBytes(positions.data(), 0xFF, positions.size(), stream, "clearing positions");
-      ListSampledRows(view, Lists(), draw, sample, limits, stream);
+      ListSampledRows(view, Lists(), draw, sample, shard, limits, stream);
     }
   });
 }

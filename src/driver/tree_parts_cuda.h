@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "collective/collective_cuda.h"
@@ -31,16 +30,18 @@ namespace xgbgpu::cuda {
 
 /// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths.
 struct TreeParts {
-  /// `arena` and `stream` must outlive this. Histograms get at most `histogram_budget` bytes.
-  TreeParts(DeviceMatrix const& matrix, DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
+  /// `arena`, `stream` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget` bytes,
+  /// the same on all devices.
+  TreeParts(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
+            std::size_t histogram_budget);
 
   DeviceMatrix const& matrix;
+  DeviceShard shard;
   Stream const& stream;
   DeviceLimits limits;
   StageTimer timer;
   ClearedRoom room;
   std::uint32_t symbols{1};  ///< number of symbols of the largest tile
-  std::unique_ptr<DeviceCollective> collective{std::make_unique<NoOtherDevices>()};
 
   TreeMemory memory;
   HistogramRoom histograms;
@@ -68,6 +69,8 @@ struct TreeParts {
   /// Does the tree grow on a copy of the sample's rows?
   bool copies_sample() const { return by_paths && sampled(); }
 
+  /// Is something true of any device? All devices ask at the same time.
+  bool AnyDevice(bool own) const { return shard.alone() ? own : shard.place.collective->AnyOf(own); }
   /// Returns the matrix that the tree is grown on: a copy of the sample's rows, or all of them.
   DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
   /// Returns the pages of tree_matrix(). In core there is one.
@@ -87,6 +90,8 @@ struct TreeParts {
     gradients = all();
     losses.reset();
   }
+  /// Returns how many of its rows the device is expected to have room for, in the sample of a tree.
+  std::uint32_t LikelySample() const;
   /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows.
   void ReserveSample(std::uint32_t rows) {
     room.Note([&] { return sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream); });

@@ -45,7 +45,7 @@ void LevelForecast::Learn(int used) {
 }
 
 bool UnattendedTree::CanGrow(TrainParams const& params) const {
-  TreeShape const shape = ShapeOf(params, parts_.matrix.view.rows);
+  TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
   if (shape.levels == 0 || (forecast_.too_deep() && shape.open)) return false;
   SplitPolicy const policy;
   std::size_t const slots = shape.WidestNodes();
@@ -60,11 +60,9 @@ bool UnattendedTree::CanUsePaths() const {
 }
 
 void UnattendedTree::Reserve(MarginsAhead const& ahead) {
-  TrainParams const& params = parts_.params;
-  std::uint64_t const rows = parts_.matrix.view.rows;
-  shape_ = ShapeOf(params, rows);
+  shape_ = ShapeOf(parts_.params, parts_.shard.all_rows());
   parts_.by_paths = CanUsePaths();
-  parts_.ReserveSample(RoomForSample(MakeSampleTarget(params, rows).expected, rows));
+  parts_.ReserveSample(parts_.LikelySample());
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
   parts_.room.Reserve(&parts_.maxima_before, "state", 1);
@@ -84,8 +82,8 @@ void UnattendedTree::EnqueueLevels(int first, int end) {
   cuda::EnqueueLevels(parts_, shape_, first, end);
   if (!parts_.by_paths) leaves_.FindUnsampled(parts_.memory.nodes());
   // Every leaf has a row, and no tree is larger than it may be.
-  auto const most_nodes =
-      static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * parts_.tree_matrix().rows - 1));
+  std::uint64_t const rows = parts_.shard.alone() ? parts_.tree_matrix().rows : parts_.shard.all_rows();
+  auto const most_nodes = static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * rows - 1));
   GrowthView const growth = parts_.Growth(parts_.by_paths ? parts_.RootPaths() : RowPaths{});
   parts_.memory.Return(parts_.Split(), growth, most_nodes, leaves_.leaf_values(), leaves_.Numbers(), parts_.limits);
 }
@@ -148,14 +146,21 @@ void UnattendedTree::EnqueueWalk() {
   leaves_.EnqueueWalk(enqueued_levels_);
 }
 
-/// Makes room if memory was short for rows by paths. Returns true if it has, so that the tree must be grown again.
+/// Makes room if memory was short for rows by paths, on this or another device. Returns true if it has, so that the tree
+/// must be grown again.
 bool UnattendedTree::MakeRoom() {
   TreeHeader const& header = parts_.memory.returned();
-  bool const sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();
-  if (!sample && header.state.no_room == 0) return false;
+  bool sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();
+  bool moves = header.state.no_room != 0;
+  // Otherwise no device can be short of room: all have the same format.
+  if (parts_.sampled() || !header.gradient.format.narrow) {
+    sample = parts_.AnyDevice(sample);
+    moves = parts_.AnyDevice(moves);
+  }
+  if (!sample && !moves) return false;
   parts_.stream.Wait("growing a tree");  // nobody looks for leaves any more
   if (sample) {
-    parts_.ReserveSample(header.sample.rows);
+    parts_.ReserveSample(std::max(header.sample.rows, parts_.sample_room.copied()));
   } else {
     parts_.paths.SetMoveWide(true);  // the first tree of the wide format on moved rows
   }
@@ -166,6 +171,11 @@ bool UnattendedTree::MakeRoom() {
     throw;
   }
   return true;
+}
+
+void UnattendedTree::Wait() const {
+  returned_.Wait("growing a tree");
+  parts_.shard.devices->Check();
 }
 
 void UnattendedTree::WaitForTree() {

@@ -72,7 +72,7 @@ class UnattendedTree {
   /// and has to be grown attended.
   bool Finish();
   /// Waits until nothing of the tree is under way but rows that walk.
-  void Wait() const { returned_.Wait("growing a tree"); }
+  void Wait() const;
   /// Returns the nodes that came back to the host.
   Span<Node const> nodes() const;
 

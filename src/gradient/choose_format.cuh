@@ -31,10 +31,11 @@ __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& e
   return true;
 }
 
-/// Adds up what for_each(f) hands to f, all gradients of `rows` rows; the last block chooses the format. Called by all
-/// threads of all blocks.
+/// Adds up what for_each(f) hands to f, gradients of some or all of `rows` rows; if the device is `alone`, these are
+/// all, and the last block chooses the format; else FinishFormat does. Called by all threads of all blocks.
 template <int kBlockThreads, typename ForEach>
-__device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, GradientState* state, ForEach&& for_each) {
+__device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, bool alone, GradientState* state,
+                             ForEach&& for_each) {
   // Values that are not finite are reported by the caller; until then they must only do no harm.
   bool const looked = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
   if (looked) {
@@ -46,6 +47,7 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, Gradient
     });
     AddBlockSum<kBlockThreads>({grad, hess}, &state->coarse);
   }
+  if (!alone) return;
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     state->maxima = maxima;
     WriteFormat(rows, maxima, looked && MayBeNarrow(LoadFresh(&state->coarse), rows), state);

@@ -36,18 +36,31 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Chooses the format. Of fewer than kNarrowMinRows rows it looks at the maxima only.
-__global__ void __launch_bounds__(kThreads) FormatKernel(GradientPair const* gradients, std::uint64_t rows,
-                                                         GradientMaxima const* maxima, GradientState* state) {
+__global__ void __launch_bounds__(kThreads)
+    FormatKernel(GradientPair const* gradients, std::uint64_t rows, std::uint64_t all_rows, bool alone,
+                 GradientMaxima const* maxima, GradientState* state) {
   WaitForKernelBefore();
-  ChooseBySums<kThreads>(rows, *maxima, state, [&](auto&& f) { ForEachGradient(gradients, rows, f); });
+  ChooseBySums<kThreads>(all_rows, *maxima, alone, state, [&](auto&& f) { ForEachGradient(gradients, rows, f); });
+}
+
+/// One thread chooses the format, which was not foreseen, from what the state has of all devices.
+__global__ void FinishFormatKernel(std::uint64_t all_rows, std::int64_t const* rows_of_all, GradientState* state) {
+  WaitForKernelBefore();
+  if (state->foreseen) return;
+  std::uint64_t const rows = rows_of_all != nullptr ? static_cast<std::uint64_t>(*rows_of_all) : all_rows;
+  GradientMaxima const maxima = state->maxima;
+  bool const looked = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
+  WriteFormat(rows, maxima, looked && MayBeNarrow(state->coarse, rows), state);
 }
 
 __global__ void __launch_bounds__(kThreads)
     SampleFormatKernel(SampledGradients gradients, std::uint64_t most, GradientState* state) {
   WaitForKernelBefore();
   std::uint64_t const rows = min(std::uint64_t{*gradients.count}, most);
-  if (WriteForeseen(rows, gradients.early, state)) return;
-  ChooseBySums<kThreads>(rows, state->maxima, state, [&](auto&& f) {
+  bool const alone = gradients.of_all == nullptr;
+  std::uint64_t const all = alone ? rows : static_cast<std::uint64_t>(*gradients.of_all);
+  if (WriteForeseen(all, gradients.early, state)) return;
+  ChooseBySums<kThreads>(all, state->maxima, alone, state, [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
     for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows; i += step) f(gradients.At(i));
   });
@@ -55,16 +68,53 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void ChooseGradientFormat(DeviceGradients const& gradients, std::uint64_t rows, GradientState* state,
+void ChooseGradientFormat(DeviceGradients const& gradients, DeviceShard const& shard, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream) {
   GradientMaxima const* maxima = gradients.maxima;
   if (maxima == nullptr) {
-    FindLargestGradients(gradients.pairs, rows, &state->maxima, limits, stream);
+    FindLargestGradients(gradients.pairs, shard.rows, &state->maxima, limits, stream);
     maxima = &state->maxima;
   }
-  unsigned const blocks = rows < kNarrowMinRows ? 1 : Blocks(rows, kThreads * 8, limits, kResident);
-  LaunchNext("choosing the format of the gradients", FormatKernel, blocks, kThreads, 0, limits, stream, gradients.pairs,
-             rows, maxima, state);
+  if (!shard.alone()) {
+    ShareMaxima(shard, maxima, state, stream);
+    maxima = &state->maxima;
+  }
+  std::uint64_t const all = shard.all_rows();
+  if (shard.alone() || all >= kNarrowMinRows) {
+    unsigned const blocks = all < kNarrowMinRows ? 1 : Blocks(shard.rows, kThreads * 8, limits, kResident);
+    LaunchNext("choosing the format of the gradients", FormatKernel, blocks, kThreads, 0, limits, stream,
+               gradients.pairs, shard.rows, all, shard.alone(), maxima, state);
+  }
+  FinishFormat(shard, nullptr, state, limits, stream);
+}
+
+void ShareMaxima(DeviceShard const& shard, GradientMaxima const* own, GradientState* state, cudaStream_t stream,
+                 std::uint32_t const* count, std::int64_t* count_of_all) {
+  if (shard.alone()) return;
+  static_assert(sizeof(GradientMaxima) == 2 * sizeof(std::uint32_t));
+  static_assert(sizeof(EarlySums) == 4 * sizeof(std::int64_t));
+  DeviceNumbers numbers;
+  numbers.largest = &own->grad;
+  numbers.largest_of_all = &state->maxima.grad;
+  numbers.largest_count = 2;
+  numbers.sums = &state->early.narrow.grad;
+  numbers.sum_count = 4;
+  numbers.count = count;
+  numbers.count_of_all = count_of_all;
+  shard.devices->Combine(numbers, nullptr, stream);
+}
+
+void FinishFormat(DeviceShard const& shard, std::int64_t const* rows_of_all, GradientState* state,
+                  DeviceLimits const& limits, cudaStream_t stream) {
+  if (shard.alone()) return;
+  if (shard.all_rows() >= kNarrowMinRows) {
+    DeviceNumbers numbers;
+    numbers.sums = &state->coarse.grad;
+    numbers.sum_count = 2;
+    shard.devices->Combine(numbers, &state->foreseen, stream);
+  }
+  LaunchNext("choosing the format of the gradients", FinishFormatKernel, 1, 1, 0, limits, stream, shard.all_rows(),
+             rows_of_all, state);
 }
 
 void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, GradientMaxima* maxima,
@@ -73,10 +123,11 @@ void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, Gra
              0, limits, stream, gradients, rows, maxima);
 }
 
-void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
-                        DeviceLimits const& limits, cudaStream_t stream) {
+void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, DeviceShard const& shard,
+                        GradientState* state, DeviceLimits const& limits, cudaStream_t stream) {
   LaunchNext("choosing the format of the gradients", SampleFormatKernel, Blocks(most, kThreads * 4, limits, kResident),
              kThreads, 0, limits, stream, gradients, most, state);
+  FinishFormat(shard, gradients.of_all, state, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "collective/collective_cuda.h"
 #include "core/device.h"
 #include "gradient/gradient.h"
 
@@ -25,7 +26,8 @@ struct DeviceGradients {
 struct TreeDraw {
   std::uint64_t seed;
   std::uint32_t tree;
-  float const* margins;  ///< RowLosses::margins
+  std::uint32_t first_row;  ///< number of the device's first row among those of all devices
+  float const* margins;     ///< RowLosses::margins
 };
 
 /// Gradients quantised before the format is known, as if it were that of maxima like those of the tree before
@@ -46,7 +48,8 @@ struct EarlySums {
   GradientSum magnitudes;  ///< sums of the absolute values of what `narrow` sums
 };
 
-/// What is known of one tree's gradients. It lives on the device and is zero before the first kernel.
+/// What is known of one tree's gradients, those of all devices from the time on when these have told each other. It
+/// lives on the device and is zero before the first kernel.
 struct GradientState {
   GradientMaxima maxima;
   GradientSum coarse;  ///< sums of CoarseMagnitude
@@ -58,10 +61,19 @@ struct GradientState {
   bool foreseen;  ///< the format is that of the early gradients, and narrow
 };
 
-/// Fills *state from the gradients of `rows` rows. Chooses as host::ChooseGradientFormat does.
+/// Fills *state from the gradients of all rows. Chooses as host::ChooseGradientFormat does.
 /// Cost  one pass over the gradients from kNarrowMinRows rows on; one if their maxima are not known
-void ChooseGradientFormat(DeviceGradients const& gradients, std::uint64_t rows, GradientState* state,
+void ChooseGradientFormat(DeviceGradients const& gradients, DeviceShard const& shard, GradientState* state,
                           DeviceLimits const& limits, cudaStream_t stream);
+
+/// With other devices: tells them the maxima, `own` or those of *state, and what has been summed early. *state then has
+/// those of all. `count` and `count_of_all`: DeviceNumbers.
+void ShareMaxima(DeviceShard const& shard, GradientMaxima const* own, GradientState* state, cudaStream_t stream,
+                 std::uint32_t const* count = nullptr, std::int64_t* count_of_all = nullptr);
+/// With other devices: chooses the format from the coarse sums of all of them, unless it was foreseen. rows_of_all: on
+/// the device, the rows of a sample; nullptr: all rows.
+void FinishFormat(DeviceShard const& shard, std::int64_t const* rows_of_all, GradientState* state,
+                  DeviceLimits const& limits, cudaStream_t stream);
 
 /// Raises *maxima, on the device, to those of the rows.
 void FindLargestGradients(GradientPair const* gradients, std::uint64_t rows, GradientMaxima* maxima,
@@ -73,15 +85,17 @@ struct SampledGradients {
   GradientPair const* in_order;  ///< or nullptr
   GradientPair const* by_row;
   std::uint32_t const* count;  ///< of the rows, on the device
+  std::int64_t const* of_all;  ///< number of such rows of all devices, on the device; nullptr: there is no other device
   EarlyGradients early;
 
   XGBGPU_HD GradientPair At(std::uint64_t i) const { return in_order != nullptr ? in_order[i] : by_row[rows[i].row]; }
 };
 
-/// Does what ChooseGradientFormat does for the first min(*count, most) of the rows, whose maxima *state holds already.
+/// Does what ChooseGradientFormat does for the first min(*count, most) of the rows, whose maxima *state holds already,
+/// those of all devices.
 /// Cost  one pass over them, if the format is not foreseen
-void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, GradientState* state,
-                        DeviceLimits const& limits, cudaStream_t stream);
+void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, DeviceShard const& shard,
+                        GradientState* state, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
       continue;
     }
     NarrowGradient q[kLaneRows];
-    narrow.Add(v, rounding.Block(static_cast<std::uint32_t>(first / kLaneRows)).word, q);
+    narrow.Add(v, rounding.Four(draw.first_row + static_cast<std::uint32_t>(first)).word, q);
     uint4 packed;
     memcpy(&packed, q, sizeof(packed));
     *reinterpret_cast<uint4*>(early.narrow + first) = packed;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
   WaitForKernelBefore();
   std::uint64_t const rows = rows_of_tree.rows;
   GradientState& state = *rows_of_tree.gradient;
-  if (WriteForeseen(rows, early, &state)) return;
+  if (WriteForeseen(rows_of_tree.all_rows, early, &state)) return;
   float const* const margins = rows_of_tree.draw->margins;
   auto const for_rows = [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
@@ -79,14 +79,16 @@ __global__ void __launch_bounds__(kThreads)
   };
   // A thread reads pairs that it has written itself, or the kernel before.
   if (early.ForeseeNarrow()) for_rows([&](std::uint64_t row) { pairs[row] = losses.Of(row, margins); });
-  ChooseBySums<kThreads>(rows, state.maxima, &state,
+  ChooseBySums<kThreads>(rows_of_tree.all_rows, state.maxima, rows_of_tree.alone, &state,
                          [&](auto&& f) { for_rows([&](std::uint64_t row) { f(pairs[row]); }); });
 }
 
 }  // namespace
 
-void QuantiseLosses(LossRows const& rows_of_tree, RowLosses const& losses, EarlyGradients const& early,
-                    DeviceLimits const& limits, cudaStream_t stream) {
+void QuantiseLosses(DeviceShard const& shard, TreeDraw const* draw, std::uint8_t* paths, RowLosses const& losses,
+                    EarlyGradients const& early, GradientState* gradient, DeviceLimits const& limits,
+                    cudaStream_t stream) {
+  LossRows const rows_of_tree{shard.rows, shard.all_rows(), shard.alone(), draw, gradient, paths};
   VisitLoss(losses.objective, [&](auto loss) {
     using Loss = decltype(loss);
     if constexpr (!std::is_same_v<Loss, AbsoluteErrorLoss>) {  // DeviceRows never defers it: its leaves need residuals
@@ -94,8 +96,10 @@ void QuantiseLosses(LossRows const& rows_of_tree, RowLosses const& losses, Early
       unsigned const blocks = Blocks(rows_of_tree.rows, kThreads * kLaneRows, limits, kResident);
       LaunchNext("computing gradients", QuantiseLossesKernel<Loss>, blocks, kThreads, 0, limits, stream, rows_of_tree,
                  rows, early, losses.room);
+      ShareMaxima(shard, &gradient->maxima, gradient, stream);
       LaunchNext("choosing the format of the gradients", LossFormatKernel<Loss>, blocks, kThreads, 0, limits, stream,
                  rows_of_tree, rows, early, losses.room);
+      FinishFormat(shard, nullptr, gradient, limits, stream);
     }
   });
 }

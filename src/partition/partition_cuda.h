@@ -55,22 +55,23 @@ inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
 
 // Rows of the root.
 
-/// Writes all rows with their gradients to list 0, sums them, and makes the root with histogram slot 0.
-/// (start_lists_cuda.cu)
-void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceLimits const& limits,
-                  cudaStream_t stream);
+/// Writes the shard's rows with their gradients to list 0, sums them, and makes the root, which has the sum over all
+/// devices, with histogram slot 0. (start_lists_cuda.cu)
+void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceShard const& shard,
+                  DeviceLimits const& limits, cudaStream_t stream);
 /// Does what ListRootRows does for the rows of a sample, which were drawn into list 0.
 void ListSampledRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, SampleView const& sample,
-                     DeviceLimits const& limits, cudaStream_t stream);
-/// Writes gradients in the order of rows to `narrow`, if that is the format and they are not there yet. Sums them,
-/// makes the root, its group and its sum job, notes the maxima for the next tree, and clears RowPaths::next_path, if
-/// there is one.
-/// (start_paths_cuda.cu)
+                     DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
+/// Writes gradients in the order of rows to `narrow`, if that is the format and they are not there yet. Sums them over
+/// all devices, makes the root, its group and its sum job, notes the maxima for the next tree, and clears
+/// RowPaths::next_path, if there is one. (start_paths_cuda.cu)
 void StartPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, EarlyGradients const& early,
-                GradientPair const* gradients, NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+                GradientPair const* gradients, NarrowGradient* narrow, DeviceShard const& shard,
+                DeviceLimits const& limits, cudaStream_t stream);
 /// Does what StartPaths does for the rows of a sample, in its order.
 void StartSampledPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, SampleView const& sample,
-                       NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream);
+                       NarrowGradient* narrow, DeviceShard const& shard, DeviceLimits const& limits,
+                       cudaStream_t stream);
 
 // Rows of a level: each is enqueued once for all nodes; none waits for the host.
 

@@ -14,8 +14,8 @@ constexpr PartitionPolicy kPolicy;
 
 }  // namespace
 
-PathRoom::PathRoom(DeviceMatrix const& matrix, ClearedRoom* room)
-    : whole_{matrix.view}, matrix_{matrix.view}, room_{room} {
+PathRoom::PathRoom(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedRoom* room)
+    : whole_{matrix.view}, all_rows_{all_rows}, matrix_{matrix.view}, room_{room} {
   notes_start_ = !WalksInBytes(whole_, !matrix.cuts.categorical.empty());
 }
 
@@ -40,7 +40,8 @@ void PathRoom::Reserve(TreeShape const& shape, std::uint32_t sample) {
   clears_all_ = divides_ && !shape.ordered &&
                 shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
-  bool const may_be_narrow = rows >= kNarrowMinRows;
+  // How large the sample of other devices is, nobody knows yet.
+  bool const may_be_narrow = (all_rows_ == whole_.rows ? rows : all_rows_) >= kNarrowMinRows;
 
   auto const grow = [&](auto* buffer, char const* part, std::size_t size) { room_->Reserve(buffer, part, size); };
   constexpr std::size_t kSlack = 128;  // paths are read in words

@@ -16,7 +16,8 @@ namespace xgbgpu::cuda {
 ///         bins.
 class PathRoom {
  public:
-  PathRoom(DeviceMatrix const& matrix, ClearedRoom* room);
+  /// `all_rows`: of all devices, of which the matrix has some or all.
+  PathRoom(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedRoom* room);
 
   /// Makes room for such trees on all rows (0) or on samples of at most so many.
   void Reserve(TreeShape const& shape, std::uint32_t sample);
@@ -66,6 +67,7 @@ class PathRoom {
   bool Sampled() const { return matrix_.records != whole_.records; }
 
   DeviceMatrixView const& whole_;
+  std::uint64_t all_rows_;
   DeviceMatrixView matrix_;
   ClearedRoom* room_;
   bool notes_start_;  ///< do rows walk from where the first move brought them?

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
        first += std::uint64_t{gridDim.x} * kBlockRows) {
     RandomBlock rounding{};
-    if (gradient.format.narrow) rounding = stream.Block(static_cast<std::uint32_t>(first / 4));
+    if (gradient.format.narrow) rounding = stream.Four(draw->first_row + static_cast<std::uint32_t>(first));
     for (int i = 0; i < kLaneRows; ++i) {
       std::uint64_t const row = first + static_cast<std::uint64_t>(i);
       if (row >= rows) break;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
        i += std::uint64_t{gridDim.x} * kThreads) {
     RowRecord record = sample.rows[i];
-    std::uint32_t const random = gradient.format.narrow ? stream.Word(record.row) : 0;
+    std::uint32_t const random = gradient.format.narrow ? stream.Word(draw->first_row + record.row) : 0;
     GradientSum const q = Quantise(lists.gradients[record.row], gradient, random, &record.gradient);
     sum.grad += q.grad;
     sum.hess += q.hess;
@@ -75,20 +75,30 @@ __global__ void MakeRootKernel(PartitionView view, RowLists lists, std::uint32_t
   view.tree.state->sum_units = (rows + lists.unit_rows - 1) / lists.unit_rows;
 }
 
+/// With other devices: the root's sum becomes that over all of them.
+void SumRoot(PartitionView const& view, DeviceShard const& shard, cudaStream_t stream) {
+  DeviceNumbers root;
+  root.sums = &view.tree.state->sum.grad;
+  root.sum_count = 2;
+  shard.devices->Combine(root, nullptr, stream);
+}
+
 }  // namespace
 
-void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceLimits const& limits,
-                  cudaStream_t stream) {
+void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceShard const& shard,
+                  DeviceLimits const& limits, cudaStream_t stream) {
   LaunchNext("listing the rows of the root", ListRootRowsKernel,
              Blocks(view.matrix.rows, kBlockRows, limits, kResident), kThreads, 0, limits, stream, view, rows, draw);
+  SumRoot(view, shard, stream);
   LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, rows, nullptr);
 }
 
 void ListSampledRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, SampleView const& sample,
-                     DeviceLimits const& limits, cudaStream_t stream) {
+                     DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
   LaunchNext("listing the rows of the root", ListSampledRowsKernel,
              Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, limits, stream, view, rows, draw,
              sample);
+  SumRoot(view, shard, stream);
   LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, rows, &sample.state->rows);
 }
 

@@ -22,9 +22,9 @@ struct AllRows {
   std::uint64_t n;
 
   __device__ std::uint64_t rows() const { return n; }
-  /// Random words of rows first … first + 3.
-  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
-    return stream.Block(static_cast<std::uint32_t>(first / kLaneRows));
+  /// Random words of rows first … first + 3 of the device, whose row 0 has the number first_row.
+  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint32_t first_row, std::uint64_t first) const {
+    return stream.Four(first_row + static_cast<std::uint32_t>(first));
   }
 };
 
@@ -35,7 +35,7 @@ struct SampledRows {
   SampleView sample;
 
   __device__ std::uint64_t rows() const { return sample.size(); }
-  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint64_t first) const {
+  __device__ RandomBlock Rounding(RandomStream const& stream, std::uint32_t first_row, std::uint64_t first) const {
     RowIndex row[kLaneRows];
     if (first + kLaneRows <= sample.size()) {
       static_assert(sizeof(RowRecord) == 8);
@@ -51,7 +51,7 @@ struct SampledRows {
     }
     RandomBlock words;
 #pragma unroll
-    for (int i = 0; i < kLaneRows; ++i) words.word[i] = stream.Word(row[i]);
+    for (int i = 0; i < kLaneRows; ++i) words.word[i] = stream.Word(first_row + row[i]);
     return words;
   }
 };
@@ -73,7 +73,7 @@ __device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw cons
     GradientPair v[kLaneRows];
     LoadFour(from.gradients, first, rows, v);
     RandomBlock rounding;
-    if (narrow) rounding = from.Rounding(stream, first);
+    if (narrow) rounding = from.Rounding(stream, draw.first_row, first);
     NarrowGradient q[kLaneRows];
 #pragma unroll
     for (int i = 0; i < kLaneRows; ++i) {
@@ -94,10 +94,11 @@ __device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw cons
   return sum;
 }
 
-/// The last block makes the root. Where gradients were quantised early one block does, which has nothing else to do.
+/// The last block makes the root, if the device is `alone`. Where gradients were quantised early one block does, which
+/// has nothing else to do.
 template <typename Rows>
-__global__ void __launch_bounds__(kThreads)
-    QuantiseRowsKernel(PartitionView view, RowPaths paths, TreeDraw const* draw, Rows from, NarrowGradient* out) {
+__global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(PartitionView view, RowPaths paths, TreeDraw const* draw,
+                                                               Rows from, NarrowGradient* out, bool alone) {
   WaitForKernelBefore();
   GradientState const& gradient = *view.gradient;
   LevelState& state = *view.tree.state;
@@ -109,32 +110,46 @@ __global__ void __launch_bounds__(kThreads)
     state.sum = gradient.early.narrow;
   }
   if (IsLastBlock(&state.finished_blocks, blocks) && threadIdx.x == 0) {
-    MakePathRoot(view.tree, paths, static_cast<std::uint32_t>(from.rows()));
+    if (alone) MakePathRoot(view.tree, paths, static_cast<std::uint32_t>(from.rows()));
     if (from.early.narrow != nullptr) {  // for the next tree
       *from.early.maxima_before = gradient.format.narrow ? gradient.maxima : GradientMaxima{0, 0};
     }
   }
 }
 
+/// Makes the root when the state has its sum over all devices.
+template <typename Rows>
+__global__ void MakeRootKernel(PartitionView view, RowPaths paths, Rows from) {
+  WaitForKernelBefore();
+  MakePathRoot(view.tree, paths, static_cast<std::uint32_t>(from.rows()));
+}
+
 template <typename Rows>
 void Start(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, Rows const& from,
-           NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
+           NarrowGradient* narrow, DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
   LaunchNext("quantising gradients", QuantiseRowsKernel<Rows>,
              Blocks(view.matrix.rows, kThreads * kLaneRows, limits, kResident), kThreads, 0, limits, stream, view,
-             paths, draw, from, narrow);
+             paths, draw, from, narrow, shard.alone());
+  if (shard.alone()) return;
+  DeviceNumbers root;
+  root.sums = &view.tree.state->sum.grad;
+  root.sum_count = 2;
+  shard.devices->Combine(root, &view.gradient->foreseen, stream);  // early sums are those of all devices already
+  LaunchNext("making the root", MakeRootKernel<Rows>, 1, 1, 0, limits, stream, view, paths, from);
 }
 
 }  // namespace
 
 void StartPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, EarlyGradients const& early,
-                GradientPair const* gradients, NarrowGradient* narrow, DeviceLimits const& limits,
-                cudaStream_t stream) {
-  Start(view, paths, draw, AllRows{gradients, early, view.matrix.rows}, narrow, limits, stream);
+                GradientPair const* gradients, NarrowGradient* narrow, DeviceShard const& shard,
+                DeviceLimits const& limits, cudaStream_t stream) {
+  Start(view, paths, draw, AllRows{gradients, early, view.matrix.rows}, narrow, shard, limits, stream);
 }
 
 void StartSampledPaths(PartitionView const& view, RowPaths const& paths, TreeDraw const* draw, SampleView const& sample,
-                       NarrowGradient* narrow, DeviceLimits const& limits, cudaStream_t stream) {
-  Start(view, paths, draw, SampledRows{sample.gradients, sample.early, sample}, narrow, limits, stream);
+                       NarrowGradient* narrow, DeviceShard const& shard, DeviceLimits const& limits,
+                       cudaStream_t stream) {
+  Start(view, paths, draw, SampledRows{sample.gradients, sample.early, sample}, narrow, shard, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

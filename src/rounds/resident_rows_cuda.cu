@@ -214,6 +214,7 @@ void DeviceRows::KeepGradients() {
 
 void DeviceRows::ForgetMargins() {
   KeepGradients();
+  ++version_;
   predictions_of_.reset();
   ahead_ = false;
 }

@@ -2,8 +2,11 @@
 #ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
 #define XGBGPU_ROUNDS_RESIDENT_ROWS_CUDA_H_
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/device.h"
 #include "core/timeline.h"
@@ -35,6 +38,14 @@ class KeptTrees {
  private:
   std::vector<std::uint32_t> outputs_;  ///< output of each tree
   DeviceForest on_device_;
+};
+
+/// Targets of the rows of several devices, read back.
+struct TargetCopy {
+  std::vector<float> labels, weights, lower, upper;
+  std::uint32_t label_columns{1};
+
+  TargetView View() const;
 };
 
 /// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
@@ -90,6 +101,24 @@ class DeviceRows : public xgbgpu::ResidentRows {
   /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
   /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
   void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
+
+  // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
+
+  /// Takes over whatever is larger of the other's bounds of margins, labels and weights.
+  void RaiseLargest(DeviceRows const& other);
+  /// Appends labels, weights and bounds, which have no groups. Waits.
+  void AppendTargets(TargetCopy* copy) const;
+  /// A number that changes with the margins.
+  std::uint64_t version() const { return version_; }
+  /// Margins of the rows from `first` on become those of `part`. Enqueued; `part` changes them later.
+  void TakeMargins(DeviceRows* part, std::uint64_t first);
+  /// Gradients become those of the rows of `whole` from `first` on. Enqueued; `whole` changes them later.
+  void TakeGradients(DeviceRows* whole, std::uint64_t first);
+  /// Does what MedianLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p, on
+  /// its device, computed on streams[p]. `node_values` are on the host. Waits.
+  void MedianLeavesOf(std::vector<std::unique_ptr<DeviceRows>> const& parts,
+                      std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
+                      Span<float> node_values);
 
  private:
   std::size_t stride() const { return (rows_ + 31) / 32 * 32; }
@@ -147,6 +176,7 @@ class DeviceRows : public xgbgpu::ResidentRows {
   KeptTrees const* trees_{nullptr};
   DeviceBuffer<float> predictions_;
   std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of these margins
+  std::uint64_t version_{0};                       ///< how often margins were about to change
   MetricScratch metrics_;
   ObjectiveScratch scratch_;
   DeviceBuffer<float> residuals_;  ///< of the gradients, if their objective has adaptive leaves; else empty

@@ -341,7 +341,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
 #pragma unroll
     for (int i = 0; i < kLaneRows; i += kWordRows) {
       if (first + i >= matrix.rows) break;
-      drawn |= chances.Draw(first + i, stream.Block(static_cast<std::uint32_t>((first + i) / kWordRows))) << i;
+      drawn |= chances.Draw(first + i, stream.Four(draw->first_row + static_cast<std::uint32_t>(first + i))) << i;
     }
     if (first + kLaneRows > matrix.rows) drawn &= first < matrix.rows ? (1U << (matrix.rows - first)) - 1 : 0;
     std::uint32_t at, all;
@@ -365,7 +365,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
       if (sample.paths != nullptr) sample.paths[place + i] = 0;
       if (!narrow.on()) continue;
       NarrowGradient q[1];
-      narrow.Add<1>({v}, {rounding.Word(static_cast<RowIndex>(row))}, q);
+      narrow.Add<1>({v}, {rounding.Word(draw->first_row + static_cast<RowIndex>(row))}, q);
       sample.early.narrow[place + i] = q[0];
     }
     if (sample.records != nullptr) {
@@ -385,9 +385,27 @@ void DrawRows(Gradients const& gradients, DeviceMatrixView const& matrix, Sample
              kThreads, 0, limits, stream, gradients, matrix, draw, sample, gradient);
 }
 
+/// With other devices: counts of keys, and the largest, become those of all rows.
+void ShareKeys(SampleView const& sample, DeviceShard const& shard, cudaStream_t stream) {
+  if (shard.alone()) return;
+  // Two counts lie in one integer. Neither grows beyond its half: it counts rows, of which there are fewer than 2^32.
+  static_assert(sizeof(sample.key_counts->of) == kKeys / 2 * sizeof(std::int64_t));
+  shard.devices->Sum(reinterpret_cast<std::int64_t*>(sample.key_counts->of), kKeys / 2, stream);
+  DeviceNumbers numbers;
+  numbers.largest = numbers.largest_of_all = &sample.state->largest_key;
+  numbers.largest_count = 1;
+  shard.devices->Combine(numbers, nullptr, stream);
+}
+
+/// With other devices: maxima, early sums and the number of rows become those of all.
+void ShareSample(SampleView const& sample, GradientState* gradient, DeviceShard const& shard, cudaStream_t stream) {
+  ShareMaxima(shard, &gradient->maxima, gradient, stream, &sample.state->rows, &sample.state->rows_of_all);
+}
+
 template <typename Gradients>
 void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
-            SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
+            SampleView const& sample, GradientState* gradient, DeviceShard const& shard, DeviceLimits const& limits,
+            cudaStream_t stream) {
   if (sample.key_counts == nullptr) {
     DrawRows<OneChance>(gradients, matrix, draw, sample, gradient, limits, stream);
     return;
@@ -395,22 +413,23 @@ void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDr
   LaunchNext("looking for the threshold of a sample", CountKeysKernel<Gradients>,
              Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
              gradients, matrix.rows, draw, sample);
-  LaunchNext("looking for the threshold of a sample", FindRuleKernel, 1, kCountThreads, 0, limits, stream, matrix.rows,
-             draw, sample);
+  ShareKeys(sample, shard, stream);
+  LaunchNext("looking for the threshold of a sample", FindRuleKernel, 1, kCountThreads, 0, limits, stream,
+             shard.all_rows(), draw, sample);
   DrawRows<KeyChances>(gradients, matrix, draw, sample, gradient, limits, stream);
 }
 
 }  // namespace
 
 void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,
-                SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
-                cudaStream_t stream) {
+                SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceShard const& shard,
+                DeviceLimits const& limits, cudaStream_t stream) {
   if (losses != nullptr) {
     VisitLoss(losses->objective, [&](auto loss) {
       using Loss = decltype(loss);
       if constexpr (std::is_same_v<Loss, SquaredErrorLoss> || std::is_same_v<Loss, LogisticLoss>) {
-        Sample(ComputedGradients<Loss>{{loss, losses->labels, losses->weights}}, matrix, draw, sample, gradient, limits,
-               stream);
+        Sample(ComputedGradients<Loss>{{loss, losses->labels, losses->weights}}, matrix, draw, sample, gradient, shard,
+               limits, stream);
       }
     });
   } else {
@@ -419,12 +438,13 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
       FindLargestGradients(gradients.pairs, matrix.rows, &sample.state->maxima, limits, stream);
       maxima = &sample.state->maxima;
     }
-    Sample(GivenGradients{gradients.pairs, maxima}, matrix, draw, sample, gradient, limits, stream);
+    Sample(GivenGradients{gradients.pairs, maxima}, matrix, draw, sample, gradient, shard, limits, stream);
   }
+  ShareSample(sample, gradient, shard, stream);
   SampledGradients const sampled{sample.rows, sample.gradients,
                                  sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows,
-                                 sample.early};
-  ChooseSampleFormat(sampled, sample.capacity, gradient, limits, stream);
+                                 shard.alone() ? nullptr : &sample.state->rows_of_all, sample.early};
+  ChooseSampleFormat(sampled, sample.capacity, shard, gradient, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

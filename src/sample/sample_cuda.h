@@ -15,6 +15,7 @@ namespace xgbgpu::cuda {
 
 /// What is known of a tree's sample. It lives on the device and is zero before the first kernel.
 struct SampleState {
+  std::int64_t rows_of_all;   ///< drawn on all devices; known only if there are several
   std::uint32_t rows;         ///< drawn: more than SampleView::capacity if there was no room for all
   GradientMaxima maxima;      ///< over all rows, if nobody else has found them
   std::uint32_t largest_key;  ///< of all rows, if gradients decide
@@ -54,13 +55,14 @@ struct SampleDraw : TreeDraw {
 constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
-/// that is not finite shows in the maxima wherever it is. *draw is on the device. Cost  if gradients decide, one pass
-/// over them and 4 bytes a row; if their maxima are not known, one pass; and what is copied
+/// that is not finite shows in the maxima wherever it is. *draw is on the device. `matrix` has the rows of the shard;
+/// the sample is drawn from those of all devices. Cost  if gradients decide, one pass over them and 4 bytes a row; if
+/// their maxima are not known, one pass; and what is copied
 /// `losses`: nullptr, or what gradients are computed with instead, where and as often as they are needed; then they are
 /// all finite, and there is SampleView::gradients.
 void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, DeviceMatrixView const& matrix,
-                SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceLimits const& limits,
-                cudaStream_t stream);
+                SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceShard const& shard,
+                DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

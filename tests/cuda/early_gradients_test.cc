@@ -65,12 +65,12 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     cuda::GradientState state{};
     auto const device_state = Upload(&arena, "state", &state, 1);
     auto const device_before = Upload(&arena, "state", &before, 1);
-    cuda::TreeDraw const draw{5, 9, margins.data()};
+    cuda::TreeDraw const draw{5, 9, 0, margins.data()};
     auto const device_draw = Upload(&arena, "state", &draw, 1);
 
-    cuda::QuantiseLosses({kRows, device_draw.data(), device_state.data(), paths.data()},
+    cuda::QuantiseLosses(cuda::DeviceShard::Whole(kRows), device_draw.data(), paths.data(),
                          {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
-                         {narrow_room.data(), device_before.data()}, CurrentDeviceLimits(), stream);
+                         {narrow_room.data(), device_before.data()}, device_state.data(), CurrentDeviceLimits(), stream);
 
     std::vector<GradientPair> pairs(kRows);
     std::vector<std::uint8_t> cleared(kRows);

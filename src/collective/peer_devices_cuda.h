@@ -1,0 +1,59 @@
+/// Devices of one process that add up their numbers by kernels which write to each other's memory.
+/// docs/adr/0021-several-devices.md
+#ifndef XGBGPU_COLLECTIVE_PEER_DEVICES_CUDA_H_
+#define XGBGPU_COLLECTIVE_PEER_DEVICES_CUDA_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collective/collective_cuda.h"
+#include "core/device.h"
+
+namespace xgbgpu::cuda {
+
+constexpr int kMostDevices = 16;  ///< of one group
+
+/// Makes collectives for the devices of one process.
+///
+/// A device writes what it has to add to a box that the other devices have for it, raises a flag, waits until theirs are
+/// raised, and adds up what lies in its own boxes. Boxes lie in the receiver's memory where all devices can write to
+/// each other's, else in pinned memory of the host, which all can write to. While a device waits it looks at a word of
+/// the host, which ends all waits, and at a clock.
+///
+/// Memory  on each device 4 MiB for each device of the group, or as much on the host
+/// Cost    about 9 µs for a few numbers or a small histogram, on two H100 with NVLink; then the bandwidth between the
+///         devices. Each device sends all that it has to every other
+class PeerDevices {
+ public:
+  /// `devices` [2 … kMostDevices] are ordinals. One may come several times: its shards then share its processors.
+  /// seconds: how long one device may keep the others waiting. Throws DeviceError, OutOfDeviceMemory.
+  explicit PeerDevices(std::vector<int> devices, double seconds = 120);
+  ~PeerDevices();
+  PeerDevices(PeerDevices const&) = delete;
+  PeerDevices& operator=(PeerDevices const&) = delete;
+
+  /// Returns the collective of one device. It lives as long as this.
+  DeviceCollective* of(int shard) const;
+  /// How sums travel: "peer memory" or "host memory".
+  std::string const& transport() const { return transport_; }
+
+  /// Ends all waits, of kernels that run and of those to come: for a device that will not come. May be called by any
+  /// thread.
+  void Abort() noexcept;
+  /// Makes the group good again after an Abort or a device that was waited for in vain. No kernel of it may be enqueued.
+  void Reset();
+
+ private:
+  class Member;
+  struct Memory;
+
+  std::string transport_;
+  std::unique_ptr<Memory> memory_;
+  std::vector<std::unique_ptr<Member>> members_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_COLLECTIVE_PEER_DEVICES_CUDA_H_
