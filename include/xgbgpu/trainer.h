@@ -25,10 +25,13 @@ struct SortedMatrix;    // src/exact/sorted_matrix.h
 class TraceFile;        // src/core/trace.h
 class TreeBuilder;      // src/driver/backend.h
 
-/// Where a dataset lies: in host memory, or on one CUDA device.
+/// Where a dataset lies: in host memory, or on CUDA devices.
 struct Place {
   BackendKind backend{BackendKind::kHost};  ///< kAuto stands for kCuda or kHost, as CudaAvailable says
-  int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1
+  int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
+  /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
+  /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
+  int devices{1};
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
   Collective* shards{nullptr};
@@ -68,7 +71,7 @@ class Dataset {
   ///
   /// Cost    one radix sort per column; 8 bytes per stored value, and the longest column once more for every thread
   /// Throws  InvalidArgument (no columns, a feature twice in a row, infinite values); Unsupported (kCuda where
-  ///         there is none, and shards: a threshold may lie between rows of two)
+  ///         there is none, and shards or several devices: a threshold may lie between rows of two)
   static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
 
   ~Dataset();
@@ -83,23 +86,28 @@ class Dataset {
   std::size_t bytes() const { return bytes_; }                ///< memory held, where the dataset lies
   Cuts const& cuts() const { return *cuts_; }                 ///< only if not sorted()
   QuantisedMatrix const& matrix() const { return *matrix_; }  ///< only if it lies on the host and is not sorted()
-  /// Null if the dataset lies on the host.
-  std::shared_ptr<DeviceMatrix const> const& device_matrix() const { return device_matrix_; }
+  /// Those of consecutive rows, one on each device; empty if the dataset lies on the host or is sorted().
+  std::vector<std::shared_ptr<DeviceMatrix const>> const& device_shards() const { return device_shards_; }
+  /// Returns the only one; null if there is none, or there are several.
+  std::shared_ptr<DeviceMatrix const> device_matrix() const {
+    return device_shards_.size() == 1 ? device_shards_[0] : nullptr;
+  }
   /// Null unless sorted().
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 
  private:
-  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::shared_ptr<DeviceMatrix const> device_matrix);
+  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix);
+  Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards);
   Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
 
   Place place_;
-  std::unique_ptr<QuantisedMatrix const> matrix_;  // exactly one of these three is not null
-  std::shared_ptr<DeviceMatrix const> device_matrix_;
+  std::unique_ptr<QuantisedMatrix const> matrix_;  // exactly one of these three is there
+  std::vector<std::shared_ptr<DeviceMatrix const>> device_shards_;
   std::shared_ptr<SortedMatrix const> sorted_;
-  std::uint64_t rows_;
-  FeatureIndex features_;
+  std::uint64_t rows_{0};
+  FeatureIndex features_{0};
   std::uint64_t stored_{0};
-  std::size_t bytes_;
+  std::size_t bytes_{0};
   Cuts const* cuts_{nullptr};  ///< those of the matrix; null if sorted()
 };
 

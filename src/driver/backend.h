@@ -96,6 +96,13 @@ BackendKind ResolveBackend(BackendKind wanted);
 
 /// Makes a builder on the matrix's device. The host uses `threads` threads for its part.
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
+/// Makes a builder on the devices of several matrices, which are shards of one (driver/sharded_builder.h).
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards,
+                                                 int threads);
+/// Deals `rows` rows, 1 or more, to at most so many shards, all of which have some. Returns the number of each shard's
+/// first row, and `rows`. Shards begin at multiples of 2,048 rows: a block of random numbers or of a metric's sum
+/// belongs to one of them.
+std::vector<std::uint64_t> DealRows(std::uint64_t rows, std::size_t most_shards);
 
 /// What datasets ask of a matrix on a device.
 struct DeviceMatrixFacts {
@@ -117,6 +124,14 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, S
 
 /// Bins the rows by these cuts. Throws as above.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads);
+
+/// Do what the two above do for several devices: rows are dealt to them in order (DealRows), as many as have some, and
+/// all shards have the same cuts. An ordinal may come several times.
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
+                                                                   int max_bin, std::vector<int> const& devices,
+                                                                   int threads);
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
+                                                                   std::vector<int> const& devices, int threads);
 
 /// Makes a builder of exact trees on a device, to which it copies the columns.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);

@@ -5,6 +5,7 @@
 
 #include "core/device.h"
 #include "core/message.h"
+#include "core/row_slice.h"
 #include "core/work_sizes.h"
 #include "driver/backend.h"
 #include "matrix/lower_ends.h"
@@ -144,6 +145,24 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, C
   CheckDevice(device);
   auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
   return NamingSizes(sizes, [&] { return cuda::QuantiseMatrix(source, std::move(cuts), device, threads); });
+}
+
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
+                                                                   int max_bin, std::vector<int> const& devices,
+                                                                   int threads) {
+  auto whole = BuildDeviceMatrix(source, weights, max_bin, devices[0], threads);
+  return BuildDeviceShards(source, whole->cuts, devices, threads);
+}
+
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
+                                                                   std::vector<int> const& devices, int threads) {
+  std::vector<std::uint64_t> const first = DealRows(source.rows(), devices.size());
+  std::vector<std::shared_ptr<DeviceMatrix const>> shards;
+  for (std::size_t s = 0; s + 1 < first.size(); ++s) {
+    RowSlice const own{source, first[s], first[s + 1] - first[s]};
+    shards.push_back(BuildDeviceMatrix(own, cuts, devices[s], threads));
+  }
+  return shards;
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {

@@ -30,11 +30,13 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
   return GrowOnDevice(params, {room}, key);
 }
 
-void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream) const {
+void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row,
+                                 bool others) const {
   std::vector<GradientPair> copy(rows_);
   CopyToHost(copy.data(), gradients, copy.size(), stream, "reading gradients");
   stream.Wait("reading gradients");
-  host::ChooseGradientFormat(copy, threads_);
+  host::LargestGradients(copy, threads_, NoOtherShards(), first_row);
+  if (others) throw OtherShardFailed{"A gradient in another shard of the rows is NaN or infinite"};
   Throw<DeviceError>(
       "The device found a gradient that is NaN or infinite, the host found none: its memory may be faulty");
 }
@@ -61,14 +63,25 @@ void CudaBuilder::AddLeafValues(Span<float const> node_values, float* margins, s
   host::AddLeafValues({HostPositions(), static_cast<std::size_t>(rows_)}, node_values, margins, stride, threads_);
 }
 
-std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(std::uint32_t outputs) {
+std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(std::uint32_t outputs) { return MakeRows(outputs); }
+std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
+  return MakeRows(source, outputs);
+}
+
+std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRows(std::uint32_t outputs) {
+  return MakeRowsOfOthers(rows_, outputs, RowUse::kTraining);
+}
+
+std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs,
+                                                                RowUse use) {
+  Stream const& stream = use == RowUse::kTraining ? stream_ : evaluation_stream();
   return Run([&] {
-    return std::make_unique<cuda::DeviceRows>(rows_, outputs, &arena_, stream_, limits_, &timer(),
+    return std::make_unique<cuda::DeviceRows>(rows, outputs, &arena_, stream, limits_, &timer(),
                                               [this] { WaitForReaders(); });
   });
 }
 
-std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
+std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
     return std::make_unique<cuda::DeviceRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,

@@ -37,6 +37,13 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   std::size_t kept_trees() const override { return trees_ ? trees_->size() : 0; }
   void AdaptLeaves(Tree* tree, ResidentRows* rows) override;
 
+  // What MakeResidentRows returns.
+  std::unique_ptr<cuda::DeviceRows> MakeRows(std::uint32_t outputs);
+  std::unique_ptr<cuda::DeviceRows> MakeRows(RowSource const& source, std::uint32_t outputs);
+  /// Makes memory for more rows than the builder has, those of other devices too, on the stream of rows of this use.
+  enum class RowUse { kTraining, kEvaluation };
+  std::unique_ptr<cuda::DeviceRows> MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs, RowUse use);
+
   /// Stages are timed from now on; null ends that. With a timeline trees grow one after the other.
   virtual void SetTimeline(Timeline* timeline) = 0;
 
@@ -82,8 +89,10 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   }
   /// Throws InvalidArgument unless a tree has been finished and has so many nodes.
   void CheckNodes(char const* call, std::size_t nodes) const { finished_.CheckNodes(call, nodes); }
-  /// The host names the row and its value. The device must be current.
-  [[noreturn]] void ThrowNotFinite(GradientPair const* gradients, Stream const& stream) const;
+  /// The host names the row and its value; row 0 has the number first_row. Throws OtherShardFailed if no gradient is bad
+  /// and there are `others` who may have one. The device must be current.
+  [[noreturn]] void ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row = 0,
+                                   bool others = false) const;
 
   std::uint64_t rows() const { return rows_; }
   FeatureIndex features() const { return features_; }

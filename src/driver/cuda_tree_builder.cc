@@ -56,7 +56,8 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     MoveTrace();
     if (!finished.finite) {
       bool const given = lane->gradients().pairs != nullptr;
-      ThrowNotFinite((given ? lane->gradients() : round_.rows->gradients(0)).pairs, lane->stream());
+      ThrowNotFinite((given ? lane->gradients() : round_.rows->gradients(0)).pairs, lane->stream(),
+                     shard_.place.first_row, !shard_.alone());
     }
     return finished;
   });

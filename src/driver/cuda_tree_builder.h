@@ -32,6 +32,13 @@ class CudaTreeBuilder final : public CudaBuilder {
   void Abandon() noexcept override;
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
+  /// Leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
+  /// Enqueued on LastStream().
+  NodeIndex const* PositionsOnDevice() const {
+    return Run([&] { return positions(); });
+  }
+  cudaStream_t LastStream() const { return last_->stream(); }
+
   /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
 

@@ -37,6 +37,17 @@ BackendKind ResolveBackend(BackendKind wanted) {
 }
 
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const>, int) { ThrowNoCuda(); }
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const&, int) {
+  ThrowNoCuda();
+}
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Span<float const>, int,
+                                                                   std::vector<int> const&, int) {
+  ThrowNoCuda();
+}
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Cuts, std::vector<int> const&,
+                                                                   int) {
+  ThrowNoCuda();
+}
 DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }
 void VisitLowerEnds(DeviceMatrix const&, std::uint64_t, std::uint64_t, int,
                     std::function<void(RowBatch const&)> const&) {

@@ -119,8 +119,9 @@ std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(std::uint32_t out
 
 std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
   std::vector<std::uint64_t> const first = DealRows(source.rows(), builders_.size());
-  ShardedRows::Shards shards(builders_.size());
+  ShardedRows::Shards shards(first.size() - 1);
   RunAll([&](std::size_t s) {
+    if (s >= shards.size()) return;  // rows are few
     RowSlice const own{source, first[s], first[s + 1] - first[s]};
     shards[s] = builders_[s]->MakeRows(own, outputs);
   });
@@ -213,10 +214,12 @@ void ShardedBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* 
   }
 }
 
-std::vector<std::uint64_t> DealRows(std::uint64_t rows, std::size_t shards) {
-  std::uint64_t const blocks = (rows + kShardStep - 1) / kShardStep;
+std::vector<std::uint64_t> DealRows(std::uint64_t rows, std::size_t most_shards) {
+  constexpr std::uint64_t kStep = 2048;
+  std::uint64_t const blocks = std::max<std::uint64_t>(1, (rows + kStep - 1) / kStep);
+  std::uint64_t const shards = std::min<std::uint64_t>(blocks, most_shards);
   std::vector<std::uint64_t> first;
-  for (std::size_t s = 0; s <= shards; ++s) first.push_back(std::min(rows, blocks * s / shards * kShardStep));
+  for (std::uint64_t s = 0; s <= shards; ++s) first.push_back(std::min(rows, blocks * s / shards * kStep));
   return first;
 }
 

@@ -1,6 +1,8 @@
 #include "xgbgpu/trainer.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "collective/collective.h"
 #include "core/host_memory.h"
@@ -42,18 +44,45 @@ BackendKind Resolve(BackendKind wanted, Place const& place) {
   return BackendKind::kHost;
 }
 
+void CheckDevices(Place const& place) {
+  if (place.devices < 1) Throw<InvalidArgument>("The number of devices is ", place.devices, "; allowed: 1 or more");
+}
+
+/// Returns the devices of a place, which wants several.
+std::vector<int> OrdinalsOf(Place const& place) {
+  CheckDevices(place);
+  int const there = std::max(1, CudaDeviceCount());
+  std::vector<int> ordinals;
+  for (int d = 0; d < place.devices; ++d) ordinals.push_back((place.device + d) % there);
+  return ordinals;
+}
+
+/// Cuts and bins, as Dataset::Build makes them, or Dataset::FromBinEdges if max_bin is 0.
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const& source, Span<float const> weights,
+                                                                int max_bin, Place const& place, int threads) {
+  if (place.devices == 1) return {BuildDeviceMatrix(source, weights, max_bin, place.device, threads)};
+  return BuildDeviceShards(source, weights, max_bin, OrdinalsOf(place), threads);
+}
+
 }  // namespace
 
-Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix,
-                 std::shared_ptr<DeviceMatrix const> device_matrix)
-    : place_{place}, matrix_{std::move(matrix)}, device_matrix_{std::move(device_matrix)} {
-  DeviceMatrixFacts const facts =
-      device_matrix_ != nullptr ? FactsOf(*device_matrix_)
-                                : DeviceMatrixFacts{matrix_->rows, matrix_->stored, matrix_->bytes(), &matrix_->cuts};
-  rows_ = facts.rows;
-  stored_ = facts.stored;
-  bytes_ = facts.bytes;
-  cuts_ = facts.cuts;
+Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix)
+    : place_{place},
+      matrix_{std::move(matrix)},
+      rows_{matrix_->rows},
+      features_{matrix_->features()},
+      stored_{matrix_->stored},
+      bytes_{matrix_->bytes()},
+      cuts_{&matrix_->cuts} {}
+Dataset::Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards)
+    : place_{place}, device_shards_{std::move(device_shards)} {
+  for (auto const& shard : device_shards_) {
+    DeviceMatrixFacts const facts = FactsOf(*shard);
+    rows_ += facts.rows;
+    stored_ += facts.stored;
+    bytes_ += facts.bytes;
+    cuts_ = facts.cuts;
+  }
   features_ = cuts_->features();
 }
 Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
@@ -70,23 +99,21 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
   ValidateMaxBin(max_bin);
   place.backend = Resolve(place.backend, place);
   if (place.backend == BackendKind::kCuda) {
-    auto matrix = BuildDeviceMatrix(source, weights, max_bin, place.device, threads);
-    return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
+    return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, weights, max_bin, place, threads)}};
   }
   Cuts cuts =
       WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place)); });
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place), nullptr}};
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place)}};
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
   place.backend = Resolve(place.backend, place);
   if (place.backend == BackendKind::kCuda) {
-    auto matrix = BuildDeviceMatrix(source, {}, 0, place.device, threads);
-    return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
+    return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, {}, 0, place, threads)}};
   }
   Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place)); });
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place), nullptr}};
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place)}};
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,
@@ -99,11 +126,15 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
   place.backend = Resolve(place.backend, place);
   Cuts fitting = WithMemoryFor(kCuts, [&] { return FitCuts(cuts, source, threads); });
   if (place.backend == BackendKind::kCuda) {
-    auto matrix = BuildDeviceMatrix(source, std::move(fitting), place.device, threads);
-    return std::shared_ptr<Dataset const>{new Dataset{place, nullptr, std::move(matrix)}};
+    std::vector<std::shared_ptr<DeviceMatrix const>> shards;
+    if (place.devices == 1) {
+      shards.push_back(BuildDeviceMatrix(source, std::move(fitting), place.device, threads));
+    } else {
+      shards = BuildDeviceShards(source, std::move(fitting), OrdinalsOf(place), threads);
+    }
+    return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
   }
-  auto matrix = Quantise(source, std::move(fitting), threads, place);
-  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), nullptr}};
+  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(fitting), threads, place)}};
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
@@ -111,6 +142,10 @@ std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int
   if (IsSharded(place)) {
     Throw<Unsupported>("Exact trees (tree_method=gpu_exact) need all rows in one place, and these are in ",
                        place.shards->shards(), " shards; tree_method=gpu_hist grows trees on shards");
+  }
+  if (place.devices != 1) {
+    Throw<Unsupported>("Exact trees (tree_method=gpu_exact) need all rows in one place, and the rows are to be dealt to ",
+                       place.devices, " devices (n_gpus); allowed: 1. tree_method=gpu_hist trains on several");
   }
   place.backend = ResolveBackend(place.backend);
   auto sorted = WithMemoryFor("sorted columns of the data", [&] { return host::SortColumns(source, threads); });
@@ -132,9 +167,9 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     } else if (backend_ == BackendKind::kHost) {
       builder_ = MakeHostTreeBuilder(data_->matrix(), Shard::Place(&ShardsOf(place), data_->rows()), threads);
     } else {
-      auto matrix = data_->device_matrix();
-      if (matrix == nullptr) matrix = CopyMatrixToDevice(data_->matrix(), 0, threads);
-      builder_ = MakeCudaTreeBuilder(std::move(matrix), threads);
+      auto shards = data_->device_shards();
+      if (shards.empty()) shards.push_back(CopyMatrixToDevice(data_->matrix(), 0, threads));
+      builder_ = MakeCudaTreeBuilder(shards, threads);
     }
   });
 }

@@ -45,12 +45,13 @@ XGBGPU_HD bool IsFinite(GradientMaxima const& maxima) {
 
 namespace host {
 
-/// Largest magnitudes of all shards' gradients; `gradients` are those of this shard's rows.
+/// Largest magnitudes of all shards' gradients; `gradients` are those of this shard's rows, of which messages count
+/// `first_row` the first.
 ///
 /// Cost    one pass over the gradients
 /// Throws  InvalidArgument if one is NaN or infinite: it names row and value, in the shard that has it
 GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
-                                Collective& collective = NoOtherShards());
+                                Collective& collective = NoOtherShards(), std::uint64_t first_row = 0);
 
 /// Chooses format and unit for one tree from maxima and integer sums, hence from the set of rows, not their order.
 ///

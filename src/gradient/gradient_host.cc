@@ -51,14 +51,14 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
   }
 }
 
-[[noreturn]] void ThrowNotFinite(Span<GradientPair const> gradients) {
+[[noreturn]] void ThrowNotFinite(Span<GradientPair const> gradients, std::uint64_t first_row) {
   std::size_t i = 0;
   auto const is_finite = [](GradientPair v) {
     return MagnitudeBits(v.grad) < kNotFiniteBits && MagnitudeBits(v.hess) < kNotFiniteBits;
   };
   while (i < gradients.size() && is_finite(gradients[i])) ++i;
   if (i == gradients.size()) throw OtherShardFailed{"A gradient in another shard of the rows is NaN or infinite"};
-  Throw<InvalidArgument>("Gradient of row ", i, " is (grad ", gradients[i].grad, ", hess ", gradients[i].hess,
+  Throw<InvalidArgument>("Gradient of row ", first_row + i, " is (grad ", gradients[i].grad, ", hess ", gradients[i].hess,
                          "); both must be finite. The usual causes: a label, weight or base_margin that is NaN or "
                          "infinite, a custom objective that returns such numbers, or margins that have grown so large "
                          "that the objective overflows (learning_rate or base_margin is too large)");
@@ -80,7 +80,8 @@ bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientM
 
 }  // namespace
 
-GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads, Collective& collective) {
+GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads, Collective& collective,
+                                std::uint64_t first_row) {
   std::atomic<std::uint32_t> grad_max{0}, hess_max{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     Largest const most = LargestOf(gradients.data() + begin, end - begin);
@@ -89,7 +90,7 @@ GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
   });
   std::int64_t most[] = {grad_max, hess_max};
   collective.Max({most, 2});
-  if (std::max(most[0], most[1]) >= kNotFiniteBits) ThrowNotFinite(gradients);
+  if (std::max(most[0], most[1]) >= kNotFiniteBits) ThrowNotFinite(gradients, first_row);
   return {static_cast<std::uint32_t>(most[0]), static_cast<std::uint32_t>(most[1])};
 }
 
