@@ -29,12 +29,12 @@ class TreeBuilder;      // src/driver/backend.h
 struct Place {
   BackendKind backend{BackendKind::kHost};  ///< kAuto stands for kCuda or kHost, as CudaAvailable says
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
-  /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
-  /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
-  int devices{1};
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
   Collective* shards{nullptr};
+  /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
+  /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
+  int devices{1};
 };
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of

@@ -194,6 +194,7 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char c
     place = AgreeOnRound(group, data.get(), step);
   } else {
     CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
+    CheckDevices(config_.device(), config_.IsExact());
     place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
     if (data->Info().num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   }

@@ -219,6 +219,7 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
   Update(&param, values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
   if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
+  if (param.n_gpus < -1) NotAllowed("n_gpus", std::to_string(param.n_gpus), "-1 (all), 1 or more");
   for (auto const& [name, rate] : {std::pair{"top_rate", param.top_rate}, {"other_rate", param.other_rate}}) {
     if (!(rate > 0 && rate < 1)) NotAllowed(name, values.at(name), "larger than 0, less than 1");  // as Validate() says
   }
@@ -255,13 +256,9 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
 }
 
 Place ToPlace(DeviceParam const& param, bool must_exist) {
-  if (param.n_gpus < -1 || param.n_gpus > 1) {
-    NotYet("n_gpus", std::to_string(param.n_gpus), "1; -1 and 0, which mean the same");
-  }
   if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
-  if (param.n_gpus != 1) {
-    WarnOnce("n_gpus", "parameter n_gpus is " + std::to_string(param.n_gpus) +
-                           ", and this version trains on one GPU or, without one, on the host: as with n_gpus=1.");
+  if (param.n_gpus == 0) {
+    WarnOnce("n_gpus", "parameter n_gpus is 0, which is as 1: gpu_backend=host trains on the host.");
   }
   bool const on_host = param.gpu_backend == "host";
   Place const host{BackendKind::kHost, 0};
@@ -292,7 +289,16 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
     WarnOnce("gpu_id", "parameter gpu_id is " + std::to_string(param.gpu_id) + ", and " + std::to_string(devices) +
                            " CUDA devices can be used: training on device " + std::to_string(device) + ".");
   }
-  return {BackendKind::kCuda, device};
+  if (must_exist && param.n_gpus > devices) {
+    throw InvalidArgument{"n_gpus is " + std::to_string(param.n_gpus) + ": " + std::to_string(devices) +
+                          " CUDA devices can be used. Without fail_on_invalid_gpu_id these are used"};
+  }
+  if (param.n_gpus > devices) {
+    WarnOnce("n_gpus", "parameter n_gpus is " + std::to_string(param.n_gpus) + ", and " + std::to_string(devices) +
+                           " CUDA devices can be used: training on these.");
+  }
+  int const wanted = param.n_gpus < 0 ? devices : std::max(1, param.n_gpus);
+  return {BackendKind::kCuda, device, nullptr, std::min(wanted, devices)};
 }
 
 Place PlaceIfThere(DeviceParam const& param) {

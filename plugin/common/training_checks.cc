@@ -20,6 +20,10 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
     Throw<Unsupported>("Parameter updater adds others to gpu_hist, and this process is one of ", workers,
                        " workers; supported: one worker, or tree_method=gpu_hist without updater");
   }
+  if (param.n_gpus > 1) {
+    Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus, "', and this process is one of ", workers,
+                       " workers; supported: one worker, or n_gpus=1 and a worker for each GPU");
+  }
   if (param.gpu_backend == "cuda") {
     Throw<Unsupported>("Parameter gpu_backend is 'cuda', and this process is one of ", workers,
                        " workers, which train on their CPUs in this version; supported: gpu_backend=host, which gives "
@@ -30,6 +34,13 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
                                   " workers, which train on their CPUs in this version. The model is the same. Set "
                                   "gpu_backend=host to train there without this warning.");
   }
+}
+
+void CheckDevices(DeviceParam const& param, bool exact) {
+  if (!exact || param.n_gpus <= 1) return;
+  Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus,
+                     "', and tree_method is 'gpu_exact': an exact threshold may lie between rows of two GPUs, and none "
+                     "of them sees both; supported: n_gpus=1, or tree_method=gpu_hist");
 }
 
 void CheckLeavesInGroup(LeafRule leaves, int workers) {

@@ -13,8 +13,12 @@
 namespace xgbgpu::plugin {
 
 /// Throws Unsupported for what does not train in a group of `workers` processes: gpu_exact (`exact`), a CUDA device
-/// that is asked for, and updaters (`sequence`, by commas) beside ours. Warns once if a device is left unused.
+/// or several that are asked for, and updaters (`sequence`, by commas) beside ours. Warns once if a device is left
+/// unused.
 void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers);
+
+/// Throws Unsupported if several devices are asked for exact trees (`exact`).
+void CheckDevices(DeviceParam const& param, bool exact);
 
 /// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost says so, too, but names the
 /// updater, which the user has not chosen.

@@ -113,7 +113,7 @@ std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(std::uint32_t out
   ShardedRows::Shards shards;
   for (auto const& builder : builders_) shards.push_back(builder->MakeRows(outputs));
   return std::make_unique<ShardedRows>(std::move(shards), [this, outputs] {
-    return builders_[0]->MakeRowsOfOthers(first_.back(), outputs, CudaBuilder::RowUse::kTraining);
+    return builders_[0]->MakeRowsOfOthers(first_.back(), outputs, CudaBuilder::RowUse::kTrained);
   });
 }
 
@@ -127,7 +127,7 @@ std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(RowSource const& 
   });
   std::uint64_t const rows = source.rows();
   return std::make_unique<ShardedRows>(std::move(shards), [this, rows, outputs] {
-    return builders_[0]->MakeRowsOfOthers(rows, outputs, CudaBuilder::RowUse::kEvaluation);
+    return builders_[0]->MakeRowsOfOthers(rows, outputs, CudaBuilder::RowUse::kEvaluated);
   });
 }
 
