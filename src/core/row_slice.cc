@@ -1,0 +1,37 @@
+#include "core/row_slice.h"
+
+#include <algorithm>
+
+#include "core/array_source.h"
+#include "core/message.h"
+
+namespace xgbgpu {
+
+RowSlice::RowSlice(RowSource const& whole, std::uint64_t first, std::uint64_t n) : whole_{whole}, first_{first}, n_{n} {
+  if (first > whole.rows() || n > whole.rows() - first) {
+    Throw<InvalidArgument>("Rows ", first, " to ", first + n, " (exclusive) are wanted of data with ", whole.rows(),
+                           " rows; allowed: rows that there are");
+  }
+}
+
+std::optional<DenseValues> RowSlice::dense() const {
+  std::optional<DenseValues> values = whole_.dense();
+  if (values && n_ != 0) {
+    values->data =
+        static_cast<std::uint8_t const*>(values->data) + first_ * whole_.features() * ValueBytes(values->type);
+  }
+  return values;
+}
+
+void RowSlice::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
+  if (n_ == 0) return;
+  std::uint64_t const end = first_ + n_;
+  whole_.ForEachBatch([&](RowBatch const& batch) {
+    std::uint64_t const from = std::max(first_, batch.first_row);
+    std::uint64_t const to = std::min(end, batch.first_row + batch.rows());
+    if (from >= to) return;
+    visit({from - first_, batch.offsets.subspan(from - batch.first_row, to - from + 1), batch.entries});
+  });
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,37 @@
+/// Some consecutive rows of a source, as a source of their own.
+#ifndef XGBGPU_CORE_ROW_SLICE_H_
+#define XGBGPU_CORE_ROW_SLICE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Rows [first, first + n) of another source, numbered from 0. An array stays an array, of which no value is copied.
+/// Batches are those of the other source without the rows outside; one that is outside as a whole is left out.
+class RowSlice final : public RowSource {
+ public:
+  /// `whole` must outlive the slice. Throws InvalidArgument if it has fewer than first + n rows.
+  RowSlice(RowSource const& whole, std::uint64_t first, std::uint64_t n);
+
+  std::uint64_t rows() const override { return n_; }
+  FeatureIndex features() const override { return whole_.features(); }
+  Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
+  std::optional<DenseValues> dense() const override;
+  /// Cost  all batches of the other source are made, unless the slice has no rows
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
+
+ private:
+  RowSource const& whole_;
+  std::uint64_t first_;
+  std::uint64_t n_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_ROW_SLICE_H_

@@ -1,0 +1,101 @@
+// A slice of a source has the rows of the source, as entries and as an array, and no others.
+#include "core/row_slice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/array_source.h"
+#include "support/data.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+namespace {
+
+using testing::MemorySource;
+using testing::WhatIsWrong;
+
+/// Returns the rows that batches have, and checks that they follow one another and that none is empty.
+std::vector<std::vector<Entry>> ReadRows(RowSource const& source) {
+  std::vector<std::vector<Entry>> rows;
+  source.ForEachBatch([&](RowBatch const& batch) {
+    EXPECT_EQ(batch.first_row, rows.size());
+    EXPECT_GT(batch.rows(), 0U);
+    for (std::uint64_t i = 0; i < batch.rows(); ++i) {
+      auto const row = batch.row(i);
+      rows.emplace_back(row.begin(), row.end());
+    }
+  });
+  EXPECT_EQ(rows.size(), source.rows());
+  return rows;
+}
+
+bool Same(std::vector<Entry> const& a, std::vector<Entry> const& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](Entry x, Entry y) { return x.feature == y.feature && x.value == y.value; });
+}
+
+TEST(RowSliceTest, HasTheRowsOfTheSourceInBatchesOfAnySize) {
+  auto const values = testing::RandomValues({23, 4, 0.3}, 5);
+  for (std::size_t const batch_rows : {0U, 1U, 4U, 7U}) {
+    MemorySource const whole{values, batch_rows};
+    auto const rows = ReadRows(whole);
+    for (std::uint64_t first = 0; first <= 23; ++first) {
+      for (std::uint64_t n = 0; first + n <= 23; ++n) {
+        RowSlice const slice{whole, first, n};
+        EXPECT_EQ(slice.features(), 4U);
+        EXPECT_FALSE(slice.dense());
+        auto const own = ReadRows(slice);
+        ASSERT_EQ(own.size(), n);
+        for (std::size_t i = 0; i < n; ++i) ASSERT_TRUE(Same(own[i], rows[first + i])) << first << " " << i;
+      }
+    }
+  }
+}
+
+TEST(RowSliceTest, OfAnArrayIsAnArray) {
+  std::vector<std::int16_t> const numbers{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  for (ValueType const type : {ValueType::kInt8, ValueType::kUInt16, ValueType::kFloat32}) {
+    DenseValues const values{numbers.data(), type, 7.0f, 3};
+    ArraySource const whole{values, 4, 3, 1};
+    auto const own = RowSlice{whole, 2, 1}.dense();
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->data, reinterpret_cast<char const*>(numbers.data()) + 6 * ValueBytes(type));
+    EXPECT_EQ(own->type, type);
+    EXPECT_EQ(own->missing, 7.0f);
+    EXPECT_EQ(own->device, 3);
+  }
+}
+
+TEST(RowSliceTest, OfASliceIsASlice) {
+  std::vector<float> const numbers{0, 1, 2, 3, 4, 5, 6, 7};
+  ArraySource const whole{{numbers.data()}, 8, 1, 1};
+  RowSlice const outer{whole, 2, 5};
+  RowSlice const inner{outer, 1, 3};
+  auto const rows = ReadRows(inner);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(rows[i][0].value, static_cast<float>(3 + i));
+  EXPECT_EQ(inner.dense()->data, numbers.data() + 3);
+}
+
+TEST(RowSliceTest, KnowsWhichFeaturesAreCategorical) {
+  MemorySource whole{testing::RandomValues({5, 3}, 6)};
+  whole.SetCategorical({0, 1, 0});
+  auto const categorical = RowSlice{whole, 1, 2}.categorical();
+  EXPECT_EQ(std::vector<std::uint8_t>(categorical.begin(), categorical.end()), (std::vector<std::uint8_t>{0, 1, 0}));
+}
+
+TEST(RowSliceTest, RowsThatThereAreNotAreRefused) {
+  MemorySource const whole{testing::RandomValues({5, 3}, 7)};
+  for (auto const& [first, n] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 6}, {6, 0}, {4, 2}}) {
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>([&, first = first, n = n] { RowSlice(whole, first, n); },
+                                           {"Rows " + std::to_string(first), "5 rows"}),
+              "");
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu
