@@ -74,10 +74,12 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     std::size_t free = 0, total = 0;
+    int device = 0;
     cudaMemGetInfo(&free, &total);
+    cudaGetDevice(&device);
     Throw<OutOfDeviceMemory>(owner_, " needs ", bytes, " bytes of GPU memory for ", part, ", beside ", bytes_,
-                             " bytes that it holds; ", free, " of ", total, " are free. Try ", advice_,
-                             ", a GPU with more free memory (gpu_id), or gpu_backend=host");
+                             " bytes that it holds; ", free, " of ", total, " are free on CUDA device ", device,
+                             ". Try ", advice_, ", a GPU with more free memory (gpu_id), or gpu_backend=host");
   }
   CheckCuda(status, "allocating memory");
   process_in_use = getpid();

@@ -1,15 +1,18 @@
 /// The build with the CUDA backend: what devices there are, what code for them, and datasets on one.
 
+#include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/device.h"
 #include "core/message.h"
-#include "core/row_slice.h"
 #include "core/work_sizes.h"
 #include "driver/backend.h"
 #include "matrix/lower_ends.h"
 #include "matrix/matrix_cuda.h"
+#include "matrix/shards_cuda.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
 
@@ -147,22 +150,31 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, C
   return NamingSizes(sizes, [&] { return cuda::QuantiseMatrix(source, std::move(cuts), device, threads); });
 }
 
+namespace {
+
+/// Returns which rows lie on which of the devices: rows may be too few for all.
+cuda::RowShards ShardsFor(std::uint64_t rows, std::vector<int> devices) {
+  for (int const device : devices) CheckDevice(device);
+  cuda::RowShards shards{DealRows(rows, devices.size()), std::move(devices)};
+  shards.devices.resize(shards.bounds.size() - 1);
+  return shards;
+}
+
+std::vector<std::shared_ptr<DeviceMatrix const>> Shared(std::vector<std::unique_ptr<DeviceMatrix>> matrices) {
+  return {std::make_move_iterator(matrices.begin()), std::make_move_iterator(matrices.end())};
+}
+
+}  // namespace
+
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
                                                                    int max_bin, std::vector<int> const& devices,
                                                                    int threads) {
-  auto whole = BuildDeviceMatrix(source, weights, max_bin, devices[0], threads);
-  return BuildDeviceShards(source, whole->cuts, devices, threads);
+  return Shared(cuda::BuildShards(source, {max_bin, weights}, ShardsFor(source.rows(), devices), {threads}));
 }
 
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
                                                                    std::vector<int> const& devices, int threads) {
-  std::vector<std::uint64_t> const first = DealRows(source.rows(), devices.size());
-  std::vector<std::shared_ptr<DeviceMatrix const>> shards;
-  for (std::size_t s = 0; s + 1 < first.size(); ++s) {
-    RowSlice const own{source, first[s], first[s + 1] - first[s]};
-    shards.push_back(BuildDeviceMatrix(own, cuts, devices[s], threads));
-  }
-  return shards;
+  return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads}));
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/buffer.h"
 #include "core/message.h"
 #include "core/parallel.h"
 #include "matrix/device_matrix_policy.h"
-#include "quantile/quantile_policy.h"
 #include "matrix/matrix.h"
 #include "matrix/matrix_cuda.h"
+#include "quantile/quantile_policy.h"
 
 namespace xgbgpu {
 
@@ -48,24 +49,23 @@ std::vector<DeviceTile> SparseTiles(Cuts const& cuts, std::uint32_t most) {
 }
 
 /// CSR, or tiles, if rows have `least_row_cells` values for each.
-void ChooseSparseLayout(DeviceMatrix* matrix, double least_row_cells) {
-  DeviceMatrixView& view = matrix->view;
-  view.symbol_bytes = 4;
-  view.tile_columns = 1;
-  view.tiles = 1;
-  view.cells = matrix->cuts.bins();
+void ChooseSparseLayout(Cuts const& cuts, LayoutFacts const& facts, double least_row_cells, DeviceLayout* layout) {
+  layout->symbol_bytes = 4;
+  layout->tile_columns = 1;
+  layout->tiles = 1;
+  layout->cells = cuts.bins();
   // Places are 32-bit numbers, and lanes look beyond the end of a row until the longest of their warp's has ended.
   constexpr std::uint64_t kMostRowTiles =
       (std::uint64_t{1} << 31) - 2;  // CUB before 2.6 counts what it adds up in an int
   constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - 2 * kMostTileCells;
-  if (view.cells == 0 || matrix->stored >= kMostPlaces) return;
-  std::vector<DeviceTile> tiles = SparseTiles(matrix->cuts, MostSparseCells(CurrentDeviceLimits().block_bytes));
-  if (tiles.empty() || view.rows > kMostRowTiles / tiles.size()) return;
-  double const row_tiles = static_cast<double>(view.rows) * static_cast<double>(tiles.size());
-  if (static_cast<double>(matrix->stored) < least_row_cells * row_tiles) return;
-  view.symbol_bytes = 2;
-  view.tiles = static_cast<std::uint32_t>(tiles.size());
-  matrix->tiles = std::move(tiles);
+  if (layout->cells == 0 || facts.most_stored >= kMostPlaces) return;
+  std::vector<DeviceTile> tiles = SparseTiles(cuts, MostSparseCells(facts.block_bytes));
+  if (tiles.empty() || facts.most_rows > kMostRowTiles / tiles.size()) return;
+  double const row_tiles = static_cast<double>(facts.rows) * static_cast<double>(tiles.size());
+  if (static_cast<double>(facts.stored) < least_row_cells * row_tiles) return;
+  layout->symbol_bytes = 2;
+  layout->tiles = static_cast<std::uint32_t>(tiles.size());
+  layout->tile = std::move(tiles);
 }
 
 /// Returns the number of symbols that a tile may have: bins, and one for "missing".
@@ -77,68 +77,101 @@ std::uint32_t MostSymbols(Cuts const& cuts, std::vector<std::uint8_t> const& mis
 }
 
 /// Records of `tile_columns` symbols.
-void DealColumns(DeviceMatrix* matrix, std::uint32_t tile_columns, std::vector<std::uint8_t> const& missing) {
-  DeviceMatrixView& view = matrix->view;
-  view.tile_columns = tile_columns;
-  view.tiles = (view.features + tile_columns - 1) / tile_columns;
-  view.cells = 0;
-  for (std::uint32_t t = 0; t < view.tiles; ++t) {
-    DeviceTile tile{view.cells, 0, 0};
+void DealColumns(Cuts const& cuts, std::vector<std::uint8_t> const& missing, std::uint32_t tile_columns,
+                 DeviceLayout* layout) {
+  FeatureIndex const features = cuts.features();
+  layout->tile_columns = tile_columns;
+  layout->tiles = (features + tile_columns - 1) / tile_columns;
+  layout->cells = 0;
+  for (std::uint32_t t = 0; t < layout->tiles; ++t) {
+    DeviceTile tile{layout->cells, 0, 0};
     bool any_missing = false;
-    FeatureIndex const end = std::min(view.features, (t + 1) * tile_columns);
+    FeatureIndex const end = std::min(features, (t + 1) * tile_columns);
     for (FeatureIndex f = t * tile_columns; f < end; ++f) {
-      tile.bins = std::max(tile.bins, matrix->cuts.bins(f));
+      tile.bins = std::max(tile.bins, cuts.bins(f));
       any_missing |= missing[f] != 0;
     }
     tile.symbols = tile.bins + (any_missing ? 1 : 0);
-    view.cells += std::uint64_t{tile.bins} * tile_columns;
-    matrix->tiles.push_back(tile);
+    layout->cells += std::uint64_t{tile.bins} * tile_columns;
+    layout->tile.push_back(tile);
   }
 }
 
 /// May dense data become tiles, by way of CSR, in a half of the memory that is free?
-bool HasRoomForTiles(DeviceMatrix const& matrix) {
+bool HasRoomForTiles(LayoutFacts const& facts) {
   constexpr std::uint64_t kValueBytes = sizeof(std::uint32_t) + sizeof(std::uint16_t) + sizeof(std::uint32_t);
+  return facts.most_stored * kValueBytes + facts.most_rows * sizeof(std::uint64_t) <= facts.room / 2;
+}
+
+std::size_t FreeMemory() {
   std::size_t free = 0, total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return matrix.stored * kValueBytes + matrix.view.rows * sizeof(std::uint64_t) <= free / 2;
+  return free;
 }
 
 }  // namespace
 
-bool DeviceMatrix::mostly_stored() const {
-  return static_cast<double>(stored) >=
-         QuantilePolicy{}.dense_from * static_cast<double>(view.rows) * view.features;
+LayoutFacts FactsOnDevice(std::uint64_t rows, std::vector<std::uint64_t> const& present) {
+  std::uint64_t const stored = std::accumulate(present.begin(), present.end(), std::uint64_t{0});
+  LayoutFacts facts{rows, stored, {}, rows, stored, CurrentDeviceLimits().block_bytes, FreeMemory()};
+  for (std::uint64_t const values : present) facts.missing.push_back(values != rows ? 1 : 0);
+  return facts;
+}
+
+DeviceLayout ChooseDeviceLayout(Cuts const& cuts, LayoutFacts const& facts) {
+  DeviceMatrixPolicy const policy;
+  if (facts.most_rows > policy.most_rows) {
+    Throw<InvalidArgument>("The training data have ", facts.most_rows, " rows; allowed on a CUDA device: 1 to ",
+                           policy.most_rows, "; gpu_backend=host takes more");
+  }
+  DeviceLayout layout{};
+  FeatureIndex const features = cuts.features();
+  layout.mostly_stored =
+      static_cast<double>(facts.stored) >= QuantilePolicy{}.dense_from * static_cast<double>(facts.rows) * features;
+  if (!layout.mostly_stored) {
+    ChooseSparseLayout(cuts, facts, policy.least_row_cells, &layout);
+    return layout;
+  }
+  std::uint32_t const symbols = MostSymbols(cuts, facts.missing);
+  std::uint32_t const symbol_bytes = symbols <= 256 ? 1 : 2;
+  std::size_t const tile_bytes = std::min(policy.tile_bytes, facts.block_bytes - policy.other_bytes);
+  std::uint32_t const columns = TileColumns(symbol_bytes, symbols, features, tile_bytes);
+  if (WideTileBytes(symbols, columns, symbol_bytes) > tile_bytes && HasRoomForTiles(facts)) {
+    ChooseSparseLayout(cuts, facts, policy.least_dense_row_cells, &layout);
+    if (!layout.tile.empty()) return layout;
+  }
+  layout.dense = true;
+  layout.symbol_bytes = static_cast<std::uint8_t>(symbol_bytes);
+  DealColumns(cuts, facts.missing, columns, &layout);
+  return layout;
+}
+
+void SetDeviceLayout(DeviceLayout layout, std::uint64_t rows, std::uint64_t stored, DeviceMatrix* matrix) {
+  matrix->records = {};
+  matrix->tile_array = {};
+  matrix->row_ptr = {};
+  matrix->row_cells = {};
+  matrix->tile_ptr = {};
+  matrix->tile_cells = {};
+  matrix->stored = stored;
+  matrix->mostly_stored = layout.mostly_stored;
+  matrix->tiles = std::move(layout.tile);
+  DeviceMatrixView view{};
+  view.rows = rows;
+  view.features = matrix->cuts.features();
+  view.dense = layout.dense;
+  view.symbol_bytes = layout.symbol_bytes;
+  view.tile_columns = layout.tile_columns;
+  view.tiles = layout.tiles;
+  view.cells = layout.cells;
+  view.cut_ptr = matrix->cut_ptr.data();
+  matrix->view = view;
 }
 
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
-                        std::vector<std::uint8_t> const& missing, bool has_room) {
-  DeviceMatrixPolicy const policy;
-  if (rows > policy.most_rows) {
-    Throw<InvalidArgument>("The training data have ", rows, " rows; allowed on a CUDA device: 1 to ", policy.most_rows,
-                           "; gpu_backend=host takes more");
-  }
-  DeviceMatrixView& view = matrix->view;
-  view.rows = rows;
-  view.features = matrix->cuts.features();
-  matrix->stored = stored;
-  matrix->tiles.clear();
-  view.dense = false;
-  if (!matrix->mostly_stored()) {
-    ChooseSparseLayout(matrix, policy.least_row_cells);
-    return;
-  }
-  std::uint32_t const symbols = MostSymbols(matrix->cuts, missing);
-  std::uint32_t const symbol_bytes = symbols <= 256 ? 1 : 2;
-  std::size_t const tile_bytes = std::min(policy.tile_bytes, CurrentDeviceLimits().block_bytes - policy.other_bytes);
-  std::uint32_t const columns = TileColumns(symbol_bytes, symbols, view.features, tile_bytes);
-  if (WideTileBytes(symbols, columns, symbol_bytes) > tile_bytes && has_room && HasRoomForTiles(*matrix)) {
-    ChooseSparseLayout(matrix, policy.least_dense_row_cells);
-    if (view.sparse_in_tiles()) return;
-  }
-  view.dense = true;
-  view.symbol_bytes = static_cast<std::uint8_t>(symbol_bytes);
-  DealColumns(matrix, columns, missing);
+                        std::vector<std::uint8_t> const& missing) {
+  LayoutFacts const facts{rows, stored, missing, rows, stored, CurrentDeviceLimits().block_bytes, FreeMemory()};
+  SetDeviceLayout(ChooseDeviceLayout(matrix->cuts, facts), rows, stored, matrix);
 }
 
 namespace cuda {

@@ -65,14 +65,12 @@ class DeviceMatrix {
  public:
   explicit DeviceMatrix(int device_ordinal) : device{device_ordinal} {}
 
-  /// Tells whether so many values are stored that a sparse layout is not chosen for its size.
-  bool mostly_stored() const;
-
   int device;
   DeviceArena arena{"The quantised matrix"};
   Cuts cuts;                      ///< the cuts on the host
   std::vector<DeviceTile> tiles;  ///< the tiles on the host; view.tile has them on the device
   std::uint64_t stored{0};        ///< values that are not missing
+  bool mostly_stored{false};      ///< DeviceLayout::mostly_stored
   DeviceMatrixView view{};
 
   DeviceBuffer<std::uint8_t> records;
@@ -84,10 +82,41 @@ class DeviceMatrix {
   DeviceBuffer<BinIndex> cut_ptr;
 };
 
-/// The shape that the policy (device_matrix_policy.h) gives to data: fills the view's numbers and `tiles`, no pointers.
-/// `missing` [features]: does the feature miss values? has_room: for more than the least memory, if that is faster.
+/// What decides on a layout. All shards of the rows have one layout, because their histograms are added up cell by cell.
+struct LayoutFacts {
+  std::uint64_t rows;                 ///< of all shards
+  std::uint64_t stored;               ///< values of all shards that are not missing
+  std::vector<std::uint8_t> missing;  ///< [features] 1 if any shard misses values of the feature
+  std::uint64_t most_rows;            ///< rows of the largest shard
+  std::uint64_t most_stored;          ///< values of the shard that has most, or a larger number
+  std::size_t block_bytes;            ///< the least shared memory that a block may have on any of the devices
+  std::size_t room;  ///< free memory of a device, if a layout may take more than the least; 0: none may
+};
+
+/// Returns the facts of data that lie on the current device. `present` [features]: values of each that are not missing.
+LayoutFacts FactsOnDevice(std::uint64_t rows, std::vector<std::uint64_t> const& present);
+
+/// The shape that the policy (device_matrix_policy.h) gives to data.
+struct DeviceLayout {
+  bool dense;
+  bool mostly_stored;  ///< so many values are stored that a sparse layout was not chosen for its size
+  std::uint8_t symbol_bytes;
+  std::uint32_t tile_columns;
+  std::uint32_t tiles;
+  std::uint64_t cells;
+  std::vector<DeviceTile> tile;  ///< [tiles]; empty for CSR
+};
+
+/// Throws InvalidArgument if a shard has more rows than kernels count.
+DeviceLayout ChooseDeviceLayout(Cuts const& cuts, LayoutFacts const& facts);
+
+/// Gives the matrix, whose cuts are known, this layout and these numbers of rows and values. What it has of another
+/// layout is freed; pointers of the view are null, but for the cuts.
+void SetDeviceLayout(DeviceLayout layout, std::uint64_t rows, std::uint64_t stored, DeviceMatrix* matrix);
+
+/// Does both for data that lie on the current device. `missing` [features]: does the feature miss values?
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
-                        std::vector<std::uint8_t> const& missing, bool has_room = true);
+                        std::vector<std::uint8_t> const& missing);
 
 namespace cuda {
 

@@ -104,7 +104,7 @@ void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, Dev
       return;
     } catch (OutOfDeviceMemory const&) {  // before any kernel
       BecomeCsr(matrix);
-      if (matrix->mostly_stored()) throw;
+      if (matrix->mostly_stored) throw;
     }
   }
   matrix->row_cells = std::move(cells);

@@ -21,9 +21,10 @@ struct BuildOptions {
   /// Device memory for raw data and scratch; 0: as the policy says. If not all columns fit, groups of columns are read
   /// one after the other, each in a pass over the source. A group has at least one column.
   std::size_t memory_bytes{0};
+  int sharers{1};  ///< builds that go on at the same time on this device and share what is free, this one included
 };
 
-/// Returns memory_bytes, or what quantile_policy.h gives on the current device.
+/// Returns memory_bytes, or this build's share of what quantile_policy.h gives on the current device.
 std::size_t MemoryBudget(BuildOptions const& options);
 
 /// Columns of sort keys (quantile_ops.h); kNoKey where a value is missing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "core/parallel.h"
@@ -19,30 +20,34 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Finds the cuts of all features, one group of columns after the other.
+/// Finds the cuts of some columns, one group of them after the other.
 class Search {
  public:
-  Search(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena)
+  Search(RowSource const& source, ColumnRange const& columns, CutsWanted const& wanted, BuildOptions const& options,
+         DeviceArena* arena)
       : source_{source},
+        columns_{columns},
         wanted_{wanted},
         threads_{options.threads},
         budget_{MemoryBudget(options)},
         fixed_budget_{options.memory_bytes != 0},
         arena_{arena},
-        features_(source.features()) {
-    result_.present.resize(source.features());
+        found_{std::vector<FeatureCuts>(columns.size()), std::vector<std::uint64_t>(columns.size())} {
     if (!wanted.weights.empty()) scale_ = WeightScale(wanted.weights);
   }
 
-  void SearchNothing() { std::fill(features_.begin(), features_.end(), CutsOfEmptyColumn()); }
+  void SearchNothing() { std::fill(found_.features.begin(), found_.features.end(), CutsOfEmptyColumn()); }
+  /// Reads the source as dense rows.
   void SearchColumns();
-  void SearchPairs(std::uint64_t entries);
+  /// Takes the columns from the devices where they lie.
+  void SearchColumns(KeyShards const& shards);
+  /// Reads the source as entries. It has so many in these columns. `sizes` [features] are the columns' numbers of
+  /// values; if it is empty, the source is asked for them in case that they are needed.
+  void SearchPairs(std::uint64_t entries, Span<std::uint64_t const> sizes);
 
-  Quantiles Finish() {
-    result_.cuts = JoinCuts(features_);
-    SetCategoryCuts(source_, threads_, &result_.cuts);
-    return std::move(result_);
-  }
+  ColumnCuts Finish() { return std::move(found_); }
+  /// Returns the columns, if they were on the device all at once.
+  std::optional<KeyColumns> TakeColumns() { return std::move(kept_); }
 
  private:
   bool weighted() const { return !wanted_.weights.empty(); }
@@ -53,35 +58,46 @@ class Search {
   /// Calls search(), which wants `bytes` of memory. While memory is short it calls it again with a budget of half.
   template <typename F>
   void WithinMemory(double bytes, F&& search);
-  /// sort(keys, columns) sorts at most at_once columns.
-  using Sort = std::function<SortedColumns(std::uint32_t const* keys, FeatureIndex columns)>;
-  void SearchGroup(KeyColumns const& columns, FeatureIndex at_once, Sort const& sort);
-  void SearchColumns(FeatureIndex at_once, std::size_t sort_bytes, Sort const& sort);
+  /// sort(keys, columns) sorts at most `at_once` columns, for which it has taken `bytes` of memory and may take more.
+  struct Sort {
+    FeatureIndex at_once;
+    std::size_t more_bytes;
+    std::function<SortedColumns(std::uint32_t const* keys, FeatureIndex columns)> run;
+  };
+  /// Calls search(sort) with what is good for columns of so many rows.
+  using ForSort = std::function<void(Sort const& sort)>;
+  void WithSort(ForSort const& search);
+  void WithKeySort(ForSort const& search);
+  void WithPairSort(ForSort const& search);
+  void SearchGroup(KeyColumns const& columns, Sort const& sort);
+  void ReadColumns(Sort const& sort);
+  void JoinColumns(KeyShards const& shards, Sort const& sort);
   /// Returns how many columns fit room for so many values. It is one or more.
   FeatureIndex ColumnsThatFit(std::uint64_t values) const;
-  void SearchColumnsOfKeys();
-  void SearchColumnsOfPairs();
   /// The pairs of these columns are sorted at once.
   struct PairGroup {
     ColumnRange range;
     std::uint64_t pairs;
   };
-  std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const;
-  void SearchPairs(std::uint64_t entries, std::uint64_t most);
+  std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, Span<std::uint64_t const> sizes,
+                                       std::uint64_t most) const;
+  void SearchPairs(std::vector<PairGroup> const& groups);
   std::uint64_t UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const;
   /// Makes the cuts of the columns from `first` on, whose present[] must be known.
   void Take(FeatureIndex first, SortedColumns* sorted);
   FeatureCuts CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const;
+  std::uint64_t* present(FeatureIndex f) { return found_.present.data() + (f - columns_.first); }
 
   RowSource const& source_;
+  ColumnRange columns_;
   CutsWanted const& wanted_;
   int threads_;
   std::size_t budget_;
   bool fixed_budget_;  ///< the caller chose the budget
   DeviceArena* arena_;
   double scale_{1.0};
-  std::vector<FeatureCuts> features_;
-  Quantiles result_;
+  ColumnCuts found_;
+  std::optional<KeyColumns> kept_;
 };
 
 FeatureCuts Search::CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const {
@@ -98,7 +114,8 @@ FeatureCuts Search::CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Sp
     }
   }
   if (wanted_.max_bin == 0) return CutsOfEdges(f, column.distinct, keys);
-  std::uint64_t const bins = std::min<std::uint64_t>(result_.present[f], static_cast<std::uint64_t>(wanted_.max_bin));
+  std::uint64_t const bins =
+      std::min<std::uint64_t>(found_.present[f - columns_.first], static_cast<std::uint64_t>(wanted_.max_bin));
   Span<std::uint32_t const> const taken = keys;
   return CutsOfValues(column.first, column.last, bins, all ? taken.subspan(1, taken.size() - 1) : taken);
 }
@@ -108,7 +125,7 @@ void Search::Take(FeatureIndex first, SortedColumns* sorted) {
   ParallelChunks(threads_, sorted->columns.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t c = begin; c < end; ++c) {
       auto const f = static_cast<FeatureIndex>(first + c);
-      features_[f] = CutsOfColumn(f, sorted->columns[c], sorted->list(c));
+      found_.features[f - columns_.first] = CutsOfColumn(f, sorted->columns[c], sorted->list(c));
     }
   });
 }
@@ -127,40 +144,47 @@ void Search::WithinMemory(double bytes, F&& search) {
   }
 }
 
-void Search::SearchGroup(KeyColumns const& columns, FeatureIndex at_once, Sort const& sort) {
-  std::copy(columns.present.begin(), columns.present.end(), result_.present.begin() + columns.range.first);
-  for (FeatureIndex c = 0; c < columns.range.size(); c += at_once) {
-    SortedColumns sorted = sort(columns.keys.data() + c * columns.rows, std::min(at_once, columns.range.size() - c));
+void Search::SearchGroup(KeyColumns const& columns, Sort const& sort) {
+  std::copy(columns.present.begin(), columns.present.end(), present(columns.range.first));
+  for (FeatureIndex c = 0; c < columns.range.size(); c += sort.at_once) {
+    SortedColumns sorted =
+        sort.run(columns.keys.data() + c * columns.rows, std::min(sort.at_once, columns.range.size() - c));
     Take(columns.range.first + c, &sorted);
   }
 }
 
 FeatureIndex Search::ColumnsThatFit(std::uint64_t values) const {
-  return static_cast<FeatureIndex>(std::clamp<std::uint64_t>(values / source_.rows(), 1, source_.features()));
+  return static_cast<FeatureIndex>(std::clamp<std::uint64_t>(values / source_.rows(), 1, columns_.size()));
 }
 
-void Search::SearchColumns(FeatureIndex at_once, std::size_t sort_bytes, Sort const& sort) {
-  FeatureIndex const features = source_.features();
+void Search::ReadColumns(Sort const& sort) {
   RowUpload upload{source_, threads_};
-  std::size_t const taken = std::min(budget_, arena_->bytes() + sort_bytes + upload.device_bytes(features));
-  FeatureIndex const in_flight = std::max(at_once, ColumnsThatFit((budget_ - taken) / sizeof(std::uint32_t)));
-  for (std::uint64_t first = 0; first < features; first += in_flight) {
-    auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(features, first + in_flight));
-    ColumnRange const range{static_cast<FeatureIndex>(first), last, features};
+  std::size_t const taken = std::min(budget_, arena_->bytes() + sort.more_bytes + upload.device_bytes(columns_.size()));
+  FeatureIndex const in_flight = std::max(sort.at_once, ColumnsThatFit((budget_ - taken) / sizeof(std::uint32_t)));
+  for (std::uint64_t first = columns_.first; first < columns_.last; first += in_flight) {
+    auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(columns_.last, first + in_flight));
+    ColumnRange const range{static_cast<FeatureIndex>(first), last, columns_.features};
     KeyColumns columns = GatherColumns(range, arena_, &upload);
-    SearchGroup(columns, at_once, sort);
-    if (range.size() == features) result_.columns = std::move(columns);
+    SearchGroup(columns, sort);
+    if (range.size() == columns_.features) kept_ = std::move(columns);
   }
 }
 
-void Search::SearchColumnsOfKeys() {
+void Search::JoinColumns(KeyShards const& shards, Sort const& sort) {
+  for (std::uint64_t first = columns_.first; first < columns_.last; first += sort.at_once) {
+    auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(columns_.last, first + sort.at_once));
+    SearchGroup(cuda::JoinColumns(shards, {static_cast<FeatureIndex>(first), last, columns_.features}, arena_), sort);
+  }
+}
+
+void Search::WithKeySort(ForSort const& search) {
   FeatureIndex const at_once =
       ColumnsThatFit(std::min<std::uint64_t>(QuantilePolicy{}.keys_at_once, budget_ / 2 / KeySorter::BytesPerKey()));
   KeySorter sorter{arena_, source_.rows(), at_once};
-  SearchColumns(at_once, 0, [&](std::uint32_t const* keys, FeatureIndex n) { return sorter.Run(keys, n, rule()); });
+  search({at_once, 0, [&](std::uint32_t const* keys, FeatureIndex n) { return sorter.Run(keys, n, rule()); }});
 }
 
-void Search::SearchColumnsOfPairs() {
+void Search::WithPairSort(ForSort const& search) {
   std::uint64_t const rows = source_.rows();
   DeviceBuffer<float> const weights = Upload(arena_, "weights", wanted_.weights.data(), wanted_.weights.size());
   FeatureIndex const at_once = ColumnsThatFit(
@@ -168,30 +192,42 @@ void Search::SearchColumnsOfPairs() {
   PairSorter sorter{arena_, at_once * rows, weighted()};
   std::size_t const scratch = at_once * rows / 4;  // CUB's
   Stream const stream;
-  SearchColumns(at_once, scratch, [&](std::uint32_t const* keys, FeatureIndex n) {
-    MakePairs(keys, rows, n, weights.data(), sorter.keys(), sorter.weights(), stream);
-    return sorter.Run(rows * n, n, scale_, rule(), stream);
-  });
+  search({at_once, scratch, [&](std::uint32_t const* keys, FeatureIndex n) {
+            MakePairs(keys, rows, n, weights.data(), sorter.keys(), sorter.weights(), stream);
+            return sorter.Run(rows * n, n, scale_, rule(), stream);
+          }});
 }
 
-void Search::SearchColumns() {
+void Search::WithSort(ForSort const& search) {
   constexpr double kBytes = sizeof(std::uint32_t);  // for each value, and more for the sort
-  WithinMemory(2 * kBytes * static_cast<double>(source_.rows()) * source_.features(), [&] {
+  WithinMemory(2 * kBytes * static_cast<double>(source_.rows()) * columns_.size(), [&] {
     if (weighted() || source_.rows() < QuantilePolicy{}.key_sort_from) {
-      SearchColumnsOfPairs();
+      WithPairSort(search);
     } else {
-      SearchColumnsOfKeys();
+      WithKeySort(search);
     }
   });
 }
 
-std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, std::uint64_t most) const {
-  FeatureIndex const features = source_.features();
-  if (entries <= most) return {{{0, features, features}, entries}};
+void Search::SearchColumns() {
+  WithSort([&](Sort const& sort) { ReadColumns(sort); });
+}
+
+void Search::SearchColumns(KeyShards const& shards) {
+  WithSort([&](Sort const& sort) { JoinColumns(shards, sort); });
+}
+
+std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, Span<std::uint64_t const> sizes,
+                                                     std::uint64_t most) const {
+  if (entries <= most) return {{columns_, entries}};
+  std::vector<std::uint64_t> counted;
+  if (sizes.empty()) {
+    counted = host::CountColumns(source_, threads_);
+    sizes = counted;
+  }
   std::vector<PairGroup> groups;
-  auto const sizes = host::CountColumns(source_, threads_);
-  for (FeatureIndex f = 0; f < features; ++f) {
-    if (f == 0 || groups.back().pairs + sizes[f] > most) groups.push_back({{f, f, features}, 0});
+  for (FeatureIndex f = columns_.first; f < columns_.last; ++f) {
+    if (groups.empty() || groups.back().pairs + sizes[f] > most) groups.push_back({{f, f, columns_.features}, 0});
     groups.back().range.last = f + 1;
     groups.back().pairs += sizes[f];
   }
@@ -229,14 +265,13 @@ std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, 
   return sent;
 }
 
-void Search::SearchPairs(std::uint64_t entries) {
+void Search::SearchPairs(std::uint64_t entries, Span<std::uint64_t const> sizes) {
   std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // 2: for CUB's scratch
   WithinMemory(static_cast<double>(pair_bytes) * static_cast<double>(entries),
-               [&] { SearchPairs(entries, std::max<std::uint64_t>(1, budget_ / pair_bytes)); });
+               [&] { SearchPairs(GroupsOfPairs(entries, sizes, std::max<std::uint64_t>(1, budget_ / pair_bytes))); });
 }
 
-void Search::SearchPairs(std::uint64_t entries, std::uint64_t most) {
-  auto const groups = GroupsOfPairs(entries, most);
+void Search::SearchPairs(std::vector<PairGroup> const& groups) {
   PieceStream pieces;
   std::uint64_t largest = 0;
   for (PairGroup const& group : groups) largest = std::max(largest, group.pairs);
@@ -246,7 +281,7 @@ void Search::SearchPairs(std::uint64_t entries, std::uint64_t most) {
     std::uint64_t const n = UploadPairs(range, &sorter, &pieces);
     SortedColumns sorted = sorter.Run(n, range.size(), scale_, rule(), pieces.stream());
     for (FeatureIndex c = 0; c < range.size(); ++c) {
-      result_.present[range.first + c] = sorted.columns[c].stop - sorted.columns[c].begin;
+      *present(range.first + c) = sorted.columns[c].stop - sorted.columns[c].begin;
     }
     Take(range.first, &sorted);
   }
@@ -263,19 +298,45 @@ std::uint64_t CountEntries(RowSource const& source) {
   return entries;
 }
 
+bool ReadAsColumns(RowSource const& source, std::uint64_t entries) {
+  double const places = static_cast<double>(source.rows()) * source.features();
+  return entries != 0 && places > 0 && static_cast<double>(entries) >= QuantilePolicy{}.dense_from * places;
+}
+
 Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
                         DeviceArena* arena) {
   CheckWeights(source.rows(), wanted.weights);
   std::uint64_t const entries = CountEntries(source);
-  double const places = static_cast<double>(source.rows()) * source.features();
-  Search search{source, wanted, options, arena};
+  Search search{source, {0, source.features(), source.features()}, wanted, options, arena};
   if (entries == 0) {
     search.SearchNothing();
-  } else if (places > 0 && static_cast<double>(entries) >= QuantilePolicy{}.dense_from * places) {
+  } else if (ReadAsColumns(source, entries)) {
     search.SearchColumns();
   } else {
-    search.SearchPairs(entries);
+    search.SearchPairs(entries, {});
   }
+  ColumnCuts found = search.Finish();
+  Cuts cuts = JoinCuts(found.features);
+  SetCategoryCuts(source, options.threads, &cuts);
+  return {std::move(cuts), std::move(found.present), search.TakeColumns()};
+}
+
+ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, Span<std::uint64_t const> sizes,
+                          CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena) {
+  Search search{source, columns, wanted, options, arena};
+  if (sizes.empty()) {
+    search.SearchColumns();
+  } else {
+    search.SearchPairs(std::accumulate(sizes.begin() + columns.first, sizes.begin() + columns.last, std::uint64_t{0}),
+                       sizes);
+  }
+  return search.Finish();
+}
+
+ColumnCuts FindColumnCuts(RowSource const& source, KeyShards const& shards, ColumnRange const& columns,
+                          CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena) {
+  Search search{source, columns, wanted, options, arena};
+  search.SearchColumns(shards);
   return search.Finish();
 }
 

@@ -18,6 +18,9 @@ struct QuantilePolicy {
   std::uint64_t keys_at_once{1 << 28};
   /// The sort of so many keys fills a device.
   std::uint64_t keys_that_fill{1 << 25};
+  /// Devices that have so many rows each, or more, give each other columns to sort. A copy for each column and device
+  /// would take longer than the keys on the way if columns were shorter.
+  std::uint64_t least_shared_rows{1 << 16};
   /// While a matrix is built, raw data and scratch take at most this share of a device's free memory. The rest is for
   /// the driver, and for sizes that are rounded up.
   double memory_share{0.85};

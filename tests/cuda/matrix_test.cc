@@ -271,9 +271,10 @@ TEST_F(CudaDatasetTest, RawDataDoNotStayOnTheDevice) {
 }
 
 TEST(DeviceLayout, RefusesMoreRowsThanKernelsCount) {
-  DeviceMatrix matrix{0};
-  matrix.cuts.ptr = {0, 1};
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { ChooseDeviceLayout(&matrix, 0xFFFFFFFEU, 0xFFFFFFFEU, {0}); },
+  Cuts cuts;
+  cuts.ptr = {0, 1};
+  LayoutFacts const facts{0xFFFFFFFEU, 0xFFFFFFFEU, {0}, 0xFFFFFFFEU, 0xFFFFFFFEU, 1 << 16, 0};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { ChooseDeviceLayout(cuts, facts); },
                                          {"4294967294 rows", "allowed on a CUDA device: 1 to 4294934528"}),
             "");
 }

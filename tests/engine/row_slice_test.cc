@@ -1,15 +1,20 @@
-// A slice of a source has the rows of the source, as entries and as an array, and no others.
+// A slice of a source has the rows of the source, as entries and as an array, and no others. Threads that read one source
+// take turns.
 #include "core/row_slice.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/array_source.h"
+#include "core/reading_turns.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
 
@@ -95,6 +100,49 @@ TEST(RowSliceTest, RowsThatThereAreNotAreRefused) {
                                            {"Rows " + std::to_string(first), "5 rows"}),
               "");
   }
+}
+
+/// Fails if two threads read it at the same time.
+class OneReader final : public RowSource {
+ public:
+  std::uint64_t rows() const override { return 1; }
+  FeatureIndex features() const override { return 2; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    EXPECT_EQ(readers_++, 0);
+    std::vector<std::uint64_t> const offsets{0, 1};
+    std::vector<Entry> const entries{{1, 2.5f}};
+    std::this_thread::yield();
+    visit({0, offsets, entries});
+    --readers_;
+  }
+
+ private:
+  mutable std::atomic<int> readers_{0};
+};
+
+TEST(ReadingTurnsTest, OneThreadReadsAtATime) {
+  OneReader const source;
+  ReadingTurns const turns{source};
+  EXPECT_EQ(turns.rows(), 1U);
+  EXPECT_EQ(turns.features(), 2U);
+  std::vector<std::thread> threads;
+  std::atomic<int> passes{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        turns.ForEachBatch([&](RowBatch const& batch) { passes += static_cast<int>(batch.rows()); });
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(passes, 400);
+}
+
+TEST(ReadingTurnsTest, AfterAnErrorAnotherMayRead) {
+  MemorySource const source{testing::RandomValues({5, 3}, 8)};
+  ReadingTurns const turns{source};
+  EXPECT_THROW(turns.ForEachBatch([](RowBatch const&) { throw Error{"this test"}; }), Error);
+  EXPECT_EQ(ReadRows(turns).size(), 5U);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+/// Work that several devices do at the same time. CUDA builds only.
+#ifndef XGBGPU_COLLECTIVE_ON_DEVICES_CUDA_H_
+#define XGBGPU_COLLECTIVE_ON_DEVICES_CUDA_H_
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "collective/in_process.h"
+#include "core/device.h"
+
+namespace xgbgpu::cuda {
+
+/// Calls work(i) for every i < devices.size(), each in a thread of its own in which devices[i] is current, and waits
+/// for all. A device may come more than once. One device is worked on in the calling thread.
+///
+/// Throws  what the first that failed, by number, has thrown, after all have ended
+inline void OnDevices(std::vector<int> const& devices, std::function<void(std::size_t)> const& work) {
+  if (devices.size() == 1) {
+    DeviceScope const scope{devices[0]};
+    work(0);
+    return;
+  }
+  RunShards(static_cast<int>(devices.size()), [&](Collective& collective) {
+    auto const i = static_cast<std::size_t>(collective.shard());
+    // The thread ends soon: to make its first device current again might start one that nobody uses.
+    CheckCuda(cudaSetDevice(devices[i]), "choosing the device");
+    work(i);
+  });
+}
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_COLLECTIVE_ON_DEVICES_CUDA_H_

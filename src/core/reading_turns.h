@@ -1,0 +1,38 @@
+/// Lets several threads read one source.
+#ifndef XGBGPU_CORE_READING_TURNS_H_
+#define XGBGPU_CORE_READING_TURNS_H_
+
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// The rows of another source. Passes over batches, which a source may not be asked for by two threads at the same time
+/// (pages of a file), are made one after the other. An array is read by all at once.
+class ReadingTurns final : public RowSource {
+ public:
+  /// `source` must outlive it.
+  explicit ReadingTurns(RowSource const& source) : source_{source} {}
+
+  std::uint64_t rows() const override { return source_.rows(); }
+  FeatureIndex features() const override { return source_.features(); }
+  Span<std::uint8_t const> categorical() const override { return source_.categorical(); }
+  std::optional<DenseValues> dense() const override { return source_.dense(); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    source_.ForEachBatch(visit);
+  }
+
+ private:
+  RowSource const& source_;
+  mutable std::mutex mutex_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_CORE_READING_TURNS_H_

@@ -1,0 +1,55 @@
+/// A matrix on its way to a device: cuts and layout first, then bins from wherever the values come.
+#ifndef XGBGPU_MATRIX_MATRIX_BUILDER_CUDA_H_
+#define XGBGPU_MATRIX_MATRIX_BUILDER_CUDA_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "matrix/device_matrix.h"
+#include "matrix/row_sizes.h"
+#include "quantile/columns_cuda.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu::cuda {
+
+/// Works on the current device. Call SetLayout, then Bin, then Finish.
+class MatrixBuilder {
+ public:
+  /// `source` has all rows of the matrix. It and `arena`, for what is needed on the way, must outlive the builder.
+  MatrixBuilder(RowSource const& source, Cuts cuts, BuildOptions const& options, DeviceArena* arena);
+
+  Cuts const& cuts() const { return result_->cuts; }
+  /// `stored` is the number of values that are not missing, if it is known. Bins of an earlier layout are freed.
+  void SetLayout(DeviceLayout layout, std::optional<std::uint64_t> stored);
+
+  /// Finds the bin of every value: of `columns`, which have all rows and features, or else of the source. `sizes` are
+  /// what MeasureRows finds, if that is known. If columns and bins do not fit `budget` bytes, the columns are freed.
+  /// Returns false if memory is short for tiles of data that are mostly stored: records take less. Call SetLayout with
+  /// another layout, then Bin again.
+  /// Throws  InvalidArgument (the source's rows), OutOfDeviceMemory, DeviceError
+  bool Bin(std::optional<KeyColumns>* columns, std::optional<host::RowSizes> const& sizes, std::size_t budget);
+
+  std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }
+
+ private:
+  /// Returns the bytes that binning columns takes beside them.
+  std::size_t bytes_beside_columns() const;
+  void AllocateRecords();
+  void BinDense(KeyColumns const& columns);
+  void BinDense();
+  void BinSparse(KeyColumns const& columns);
+  void BinSparse(host::RowSizes const& sizes);
+  void BinPieces(host::RowSizes const& sizes, std::uint64_t most, std::uint32_t* cells, PieceStream* pieces);
+
+  RowSource const& source_;
+  int threads_;
+  DeviceArena* arena_;
+  DeviceBuffer<float> cut_values_;
+  bool knows_stored_{false};
+  std::unique_ptr<DeviceMatrix> result_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_MATRIX_MATRIX_BUILDER_CUDA_H_

@@ -1,0 +1,329 @@
+#include "matrix/shards_cuda.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "collective/on_devices_cuda.h"
+#include "core/message.h"
+#include "core/reading_turns.h"
+#include "core/row_slice.h"
+#include "core/work_sizes.h"
+#include "matrix/matrix_builder_cuda.h"
+#include "quantile/categories.h"
+#include "quantile/columns.h"
+#include "quantile/feature_cuts.h"
+#include "quantile/key_shards_cuda.h"
+#include "quantile/quantile_policy.h"
+#include "quantile/sorted_columns_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+void CheckShards(RowSource const& source, RowShards const& shards) {
+  if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
+  host::CheckShape(source);
+  auto const& bounds = shards.bounds;
+  bool const whole = bounds.size() == shards.devices.size() + 1 && bounds.size() > 1 && bounds.front() == 0 &&
+                     bounds.back() == source.rows();
+  if (whole && std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>{}) == bounds.end()) return;
+  Throw<InvalidArgument>("The shards do not divide the ", source.rows(), " rows among ", shards.devices.size(),
+                         " devices; allowed: bounds that ascend from 0 to the number of rows");
+}
+
+/// A shard while it is built. Memory that other devices read is freed after all have ended their part.
+struct Part {
+  Part(RowSource const& source, std::uint64_t first, std::uint64_t n, BuildOptions const& build_options)
+      : rows{source, first, n}, options{build_options} {}
+
+  RowSlice rows;
+  BuildOptions options;
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  std::size_t budget{0};                ///< bytes of device memory
+  std::optional<KeyColumns> keys;       ///< all columns of the shard's rows
+  std::optional<host::RowSizes> sizes;  ///< if the host has measured the rows
+  std::optional<std::uint64_t> stored;  ///< values of the shard that are not missing, if they were counted
+  std::unique_ptr<MatrixBuilder> builder;
+  bool short_of_memory{false};  ///< in the step that has just ended
+};
+
+/// Each step is made by all devices at the same time, and the host looks at what they found before the next.
+class Build {
+ public:
+  Build(RowSource const& source, RowShards const& shards, ShardOptions const& options);
+
+  /// Finds cuts, and keeps what is read of the rows if that can be used for bins.
+  Cuts FindCuts(CutsWanted const& wanted);
+  /// Counts the values of the columns where FindCuts has not done it.
+  void CountValues();
+  std::vector<std::unique_ptr<DeviceMatrix>> Bin(Cuts const& cuts);
+
+ private:
+  using Step = std::function<void(std::size_t s, Part* part)>;
+  void OnAll(Step const& step);
+  /// Makes a step that may be short of memory, which is no error. Returns whether no device was.
+  bool Try(Step const& step);
+  bool is_array() const { return source_.dense().has_value(); }
+  bool has_keys() const { return parts_.front().keys.has_value(); }
+  /// Brings the rows to the devices as columns of keys, if that serves to find cuts or, without `wanted`, bins.
+  void GatherKeys(CutsWanted const* wanted);
+  bool FitsAsKeys(Part const& part, CutsWanted const* wanted) const;
+  void DropKeys();
+  std::vector<ColumnCuts> SearchKeys(CutsWanted const& wanted);
+  std::vector<ColumnCuts> SearchSource(CutsWanted const& wanted);
+  LayoutFacts Facts() const;
+
+  RowSource const& source_;
+  ReadingTurns turns_;
+  RowShards const& shards_;
+  int threads_;
+  std::uint64_t entries_;
+  std::vector<std::uint64_t> present_;  ///< [features] values that are not missing, of all rows, once they are counted
+  std::deque<Part> parts_;
+};
+
+Build::Build(RowSource const& source, RowShards const& shards, ShardOptions const& options)
+    : source_{source}, turns_{source}, shards_{shards}, threads_{options.threads}, entries_{CountEntries(source)} {
+  // Those who take turns need not share the threads.
+  int const n = static_cast<int>(shards.devices.size());
+  int const threads = is_array() ? std::max(1, options.threads / n) : options.threads;
+  for (std::size_t s = 0; s < shards.devices.size(); ++s) {
+    int const device = shards.devices[s];
+    auto const sharers = static_cast<int>(std::count(shards.devices.begin(), shards.devices.end(), device));
+    parts_.emplace_back(turns_, shards.bounds[s], shards.bounds[s + 1] - shards.bounds[s],
+                        BuildOptions{device, threads, options.memory_bytes, sharers});
+  }
+  OnAll([](std::size_t, Part* part) { part->budget = MemoryBudget(part->options); });
+}
+
+void Build::OnAll(Step const& step) {
+  OnDevices(shards_.devices, [&](std::size_t s) {
+    Part& part = parts_[s];
+    auto const sizes = [&] {
+      return WorkSizes{part.options.device, part.rows.rows(), part.rows.features(), part.arena.bytes()};
+    };
+    NamingSizes(sizes, [&] { step(s, &part); });
+  });
+}
+
+bool Build::Try(Step const& step) {
+  OnAll([&](std::size_t s, Part* part) {
+    part->short_of_memory = false;
+    try {
+      step(s, part);
+    } catch (OutOfDeviceMemory const&) {
+      part->short_of_memory = true;
+    }
+  });
+  return std::none_of(parts_.begin(), parts_.end(), [](Part const& part) { return part.short_of_memory; });
+}
+
+bool Build::FitsAsKeys(Part const& part, CutsWanted const* wanted) const {
+  constexpr std::size_t kKey = sizeof(std::uint32_t);
+  std::uint64_t const own = part.rows.rows(), rows = source_.rows();
+  std::size_t sort_bytes = 0;
+  if (wanted != nullptr) {
+    if (own < QuantilePolicy{}.least_shared_rows) return false;
+    bool const weighted = !wanted->weights.empty();
+    sort_bytes = rows * (kKey + (weighted ? kKey + PairSorter::BytesPerPair(true) : KeySorter::BytesPerKey()));
+  }
+  RowUpload const upload{part.rows, part.options.threads};
+  FeatureIndex const features = part.rows.features();
+  return own * features * kKey + std::max(sort_bytes, upload.device_bytes(features)) <= part.budget;
+}
+
+void Build::GatherKeys(CutsWanted const* wanted) {
+  if (!ReadAsColumns(source_, entries_)) return;
+  bool const fit = Try([&](std::size_t, Part* part) { part->short_of_memory = !FitsAsKeys(*part, wanted); });
+  FeatureIndex const features = source_.features();
+  bool const gathered = fit && Try([&](std::size_t, Part* part) {
+                          RowUpload upload{part->rows, part->options.threads};
+                          part->keys = GatherColumns({0, features, features}, &part->arena, &upload);
+                        });
+  if (!gathered) {
+    DropKeys();
+    return;
+  }
+  present_.assign(features, 0);
+  for (Part& part : parts_) {
+    auto const& own = part.keys->present;
+    std::transform(own.begin(), own.end(), present_.begin(), present_.begin(), std::plus<>{});
+    part.stored = std::accumulate(own.begin(), own.end(), std::uint64_t{0});
+  }
+}
+
+void Build::DropKeys() {
+  OnAll([](std::size_t, Part* part) { part->keys.reset(); });
+}
+
+std::vector<ColumnCuts> Build::SearchKeys(CutsWanted const& wanted) {
+  KeyShards keys{{}, shards_.devices};
+  for (Part const& part : parts_) keys.shards.push_back(&*part.keys);
+  auto const shares = ShareColumns(source_.features(), {}, parts_.size());
+  std::vector<ColumnCuts> found(parts_.size());
+  bool const searched = Try([&](std::size_t s, Part* part) {
+    if (shares[s].size() != 0) {
+      found[s] = FindColumnCuts(turns_, keys, shares[s], wanted, part->options, &part->arena);
+    }
+  });
+  if (searched) return found;
+  DropKeys();
+  return SearchSource(wanted);
+}
+
+std::vector<ColumnCuts> Build::SearchSource(CutsWanted const& wanted) {
+  std::vector<std::uint64_t> sizes;
+  if (!ReadAsColumns(source_, entries_)) sizes = host::CountColumns(source_, threads_);
+  auto const shares = ShareColumns(source_.features(), sizes, parts_.size());
+  std::vector<ColumnCuts> found(parts_.size());
+  OnAll([&](std::size_t s, Part* part) {
+    if (shares[s].size() != 0) {
+      found[s] = FindColumnCuts(turns_, shares[s], sizes, wanted, part->options, &part->arena);
+    }
+  });
+  return found;
+}
+
+Cuts Build::FindCuts(CutsWanted const& wanted) {
+  CheckWeights(source_.rows(), wanted.weights);
+  std::vector<FeatureCuts> features;
+  if (entries_ == 0) {
+    features.assign(source_.features(), CutsOfEmptyColumn());
+    present_.assign(source_.features(), 0);
+  } else {
+    GatherKeys(&wanted);
+    auto const found = has_keys() ? SearchKeys(wanted) : SearchSource(wanted);
+    present_.clear();
+    for (ColumnCuts const& share : found) {
+      features.insert(features.end(), share.features.begin(), share.features.end());
+      present_.insert(present_.end(), share.present.begin(), share.present.end());
+    }
+  }
+  Cuts cuts = JoinCuts(features);
+  SetCategoryCuts(source_, threads_, &cuts);
+  return cuts;
+}
+
+void Build::CountValues() {
+  GatherKeys(nullptr);
+  if (has_keys()) return;
+  OnAll([](std::size_t, Part* part) {
+    part->sizes = host::MeasureRows(part->rows, part->options.threads);
+    part->stored = part->sizes->stored;
+  });
+  present_.assign(source_.features(), 0);
+  for (Part const& part : parts_) {
+    std::transform(part.sizes->column.begin(), part.sizes->column.end(), present_.begin(), present_.begin(),
+                   std::plus<>{});
+  }
+}
+
+LayoutFacts Build::Facts() const {
+  LayoutFacts facts{};
+  {
+    DeviceScope const scope{shards_.devices.front()};
+    facts = FactsOnDevice(source_.rows(), present_);
+  }
+  facts.room /= static_cast<std::size_t>(parts_.front().options.sharers);
+  facts.most_rows = facts.most_stored = 0;
+  for (Part const& part : parts_) {
+    std::uint64_t const rows = part.rows.rows();
+    facts.most_rows = std::max(facts.most_rows, rows);
+    facts.most_stored = std::max(
+        facts.most_stored, part.stored.value_or(std::min<std::uint64_t>(facts.stored, rows * source_.features())));
+    DeviceScope const scope{part.options.device};
+    facts.block_bytes = std::min(facts.block_bytes, CurrentDeviceLimits().block_bytes);
+  }
+  return facts;
+}
+
+std::vector<std::unique_ptr<DeviceMatrix>> Build::Bin(Cuts const& cuts) {
+  LayoutFacts facts = Facts();
+  if (facts.stored == facts.rows * source_.features()) {
+    for (Part& part : parts_) part.stored = part.rows.rows() * source_.features();
+  }
+  DeviceLayout layout = ChooseDeviceLayout(cuts, facts);
+  auto const bin = [&](Part* part) {
+    part->builder->SetLayout(layout, part->stored);
+    return part->builder->Bin(&part->keys, part->sizes, part->budget);
+  };
+  OnAll([&](std::size_t, Part* part) {
+    part->builder = std::make_unique<MatrixBuilder>(part->rows, cuts, part->options, &part->arena);
+    part->short_of_memory = !bin(part);
+  });
+  if (std::any_of(parts_.begin(), parts_.end(), [](Part const& part) { return part.short_of_memory; })) {
+    facts.room = 0;
+    layout = ChooseDeviceLayout(cuts, facts);
+    OnAll([&](std::size_t, Part* part) { bin(part); });
+  }
+  std::vector<std::unique_ptr<DeviceMatrix>> matrices(parts_.size());
+  OnAll([&](std::size_t s, Part* part) {
+    matrices[s] = part->builder->Finish();
+    part->builder.reset();
+    part->keys.reset();
+  });
+  return matrices;
+}
+
+/// A shard counts its rows from its own first. If data are refused, the source as a whole is looked at once more, for an
+/// error that has the number of the row there.
+template <typename F>
+auto NamingRows(RowSource const& source, int threads, F&& build) {
+  try {
+    return build();
+  } catch (InvalidArgument const&) {
+    if (!source.dense()) {  // an array has no such values
+      host::CountColumns(source, threads);
+      host::MeasureRows(source, threads);
+    }
+    throw;
+  }
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutsWanted const& wanted,
+                                                       RowShards const& shards, ShardOptions const& options) {
+  CheckShards(source, shards);
+  return NamingRows(source, options.threads, [&] {
+    Build build{source, shards, options};
+    Cuts const cuts = build.FindCuts(wanted);
+    return build.Bin(cuts);
+  });
+}
+
+std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& source, Cuts const& cuts,
+                                                          RowShards const& shards, ShardOptions const& options) {
+  CheckShards(source, shards);
+  return NamingRows(source, options.threads, [&] {
+    Build build{source, shards, options};
+    build.CountValues();
+    return build.Bin(cuts);
+  });
+}
+
+std::vector<ColumnRange> ShareColumns(FeatureIndex columns, Span<std::uint64_t const> sizes, std::size_t parts) {
+  auto const size = [&](FeatureIndex f) { return sizes.empty() ? std::uint64_t{1} : sizes[f]; };
+  double all = 0;
+  for (FeatureIndex f = 0; f < columns; ++f) all += static_cast<double>(size(f));
+  std::vector<ColumnRange> shares;
+  FeatureIndex next = 0;
+  double taken = 0;
+  for (std::size_t p = 1; p <= parts; ++p) {
+    ColumnRange share{next, next, columns};
+    double const end = all * static_cast<double>(p) / static_cast<double>(parts);
+    // A column goes where the larger part of it lies.
+    while (next < columns && (p == parts || taken + static_cast<double>(size(next)) / 2 <= end)) {
+      taken += static_cast<double>(size(next++));
+    }
+    share.last = next;
+    shares.push_back(share);
+  }
+  return shares;
+}
+
+}  // namespace xgbgpu::cuda
