@@ -45,9 +45,11 @@ void AttendedTree::LearnBack(std::size_t first, std::size_t n) {
 void AttendedTree::Expand(int number) {
   std::vector<Family> const batch = growth_.NextBatch(batch_);
   std::size_t const first = static_cast<std::size_t>(batch.front().left), end = first + 2 * batch.size();
+  bool const extends = parts_.memory.node_room() < end;
   parts_.memory.Extend(end, first);
   parts_.room.Note([&] { return parts_.splits.categories().Reserve(parts_.memory.node_room(), first, parts_.stream); });
   parts_.splits.constraints().Extend(first, end, parts_.room.arena(), parts_.stream);
+  if (extends) parts_.WaitUntilAllHaveRoom();
   std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from host_families_ is over
   CopyToDevice(parts_.memory.View().families, host_families_.data(), batch.size(), parts_.stream, "choosing nodes");
   EnqueueBatch(parts_, static_cast<std::uint32_t>(batch.size()), number);

@@ -73,6 +73,8 @@ void HistTree::Start(Constraints constraints) {
                        SampleThreshold(params.subsample),
                        MakeSampleTarget(params, parts_.shard.all_rows())},
                       parts_.features->counts()});
+  if (before_ != params) parts_.WaitUntilAllHaveRoom();
+  before_ = params;
   unattended_now_ ? unattended_.Start() : attended_.Start();
 }
 
@@ -81,6 +83,7 @@ HistTree::Result HistTree::Finish() {
     parts_.stream.Wait("growing a tree");  // rows have looked for leaves in vain
     unattended_.forecast().SetTooDeep();   // trees of a training are alike
     parts_.UseAllGradients();
+    before_.reset();
     Start(constraints());
     attended_.Grow();
   }

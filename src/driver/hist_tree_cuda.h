@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "driver/attended_tree_cuda.h"
@@ -86,6 +87,7 @@ class HistTree {
   UnattendedTree unattended_;
   AttendedTree attended_;
   int processors_;  ///< number of processors of the whole device
+  std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
   MarginsAhead ahead_;
   bool unattended_now_{false};
 };

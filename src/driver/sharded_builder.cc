@@ -26,10 +26,11 @@ std::vector<int> OrdinalsOf(std::vector<std::shared_ptr<DeviceMatrix const>> con
 
 }  // namespace
 
-ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads)
+ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads,
+                               double patience)
     : first_{FirstRows(shards)},
       finished_{first_.back()},
-      peers_{OrdinalsOf(shards)},
+      peers_{OrdinalsOf(shards), patience},
       threads_{static_cast<int>(shards.size()), [this] { peers_.Abort(); }},
       builders_(shards.size()) {
   int const own_threads = std::max(1, threads / static_cast<int>(shards.size()));

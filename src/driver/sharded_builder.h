@@ -23,7 +23,8 @@ namespace xgbgpu {
 class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
  public:
   /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike.
-  ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads);
+  /// patience: seconds that one device may keep the others waiting.
+  ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads, double patience = 120);
   ~ShardedBuilder() override;
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;

@@ -71,6 +71,9 @@ struct TreeParts {
 
   /// Is something true of any device? All devices ask at the same time.
   bool AnyDevice(bool own) const { return shard.alone() ? own : shard.place.collective->AnyOf(own); }
+  /// Returns when all devices have taken and given back what memory they will. A device that gives memory back may wait
+  /// for what runs on others: nothing may wait there for this device.
+  void WaitUntilAllHaveRoom() const { AnyDevice(false); }
   /// Returns the matrix that the tree is grown on: a copy of the sample's rows, or all of them.
   DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
   /// Returns the pages of tree_matrix(). In core there is one.

@@ -182,6 +182,7 @@ void UnattendedTree::WaitForTree() {
   Wait();
   while (parts_.by_paths && MakeRoom()) {
     parts_.UseAllGradients();
+    parts_.WaitUntilAllHaveRoom();
     Start();
     Wait();
   }

@@ -3,7 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -22,6 +24,11 @@ namespace xgbgpu::testing {
 namespace {
 
 constexpr int kThreads = 4;
+constexpr double kPatience = 10;
+
+/// A kernel that is loaded when it is first started may wait for the device, on which another shard's may wait for it.
+/// Shards of one device are for tests alone.
+[[maybe_unused]] int const kLoadsFirst = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
 std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
   std::vector<std::uint32_t> bits(values.size());
@@ -58,7 +65,7 @@ TEST_P(ShardedEqualityTest, SameModel) {
   auto const matrix = HostMatrix(rows, c.max_bin, kThreads);
   CaseLoss const loss{c, rows};
   auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix, kThreads);
-  ShardedBuilder cuda{MakeShards(rows, matrix->cuts, shards), kThreads};
+  ShardedBuilder cuda{MakeShards(rows, matrix->cuts, shards), kThreads, kPatience};
   std::vector<float> margins(c.rows * c.stride), device_margins(margins);
   std::vector<NodeIndex> positions(c.rows), device_positions(c.rows);
   std::vector<std::uint8_t> out(c.rows), device_out(c.rows);
@@ -96,7 +103,7 @@ class ShardedRoundsTest : public ::testing::Test {
     rows_ = std::make_unique<CaseRows>(case_);
     auto const matrix = HostMatrix(*rows_, case_.max_bin, kThreads);
     one_ = MakeCudaTreeBuilder(CopyMatrixToDevice(*matrix, 0, kThreads), kThreads);
-    several_ = std::make_unique<ShardedBuilder>(MakeShards(*rows_, matrix->cuts, shards), kThreads);
+    several_ = std::make_unique<ShardedBuilder>(MakeShards(*rows_, matrix->cuts, shards), kThreads, kPatience);
     labels_.resize(rows);
     weights_.resize(rows);
     for (RowIndex r = 0; r < rows; ++r) {
@@ -264,7 +271,7 @@ TEST_F(ShardedRoundsTest, EveryAllocationMayFail) {
   Tree const expected = one_->Grow(params, gradients, {0, 0});
   int failed = 0;
   for (std::int64_t n = 0;; ++n) {
-    auto const again = std::make_unique<ShardedBuilder>(MakeShards(*rows_, HostMatrix(*rows_, 64, 1)->cuts, 3), 1);
+    auto const again = std::make_unique<ShardedBuilder>(MakeShards(*rows_, HostMatrix(*rows_, 64, 1)->cuts, 3), 1, kPatience);
     FailDeviceAllocation(n);
     try {
       Tree const tree = again->Grow(params, gradients, {0, 0});
