@@ -17,6 +17,7 @@
 #include "core/array_source.h"
 #include "core/array_upload.h"
 #include "matrix/matrix_cuda.h"
+#include "matrix/shards_cuda.h"
 #include "options.h"
 #include "quantile/pack.h"
 #include "quantile/quantile_cuda.h"
@@ -86,6 +87,22 @@ void WholeDeviceArray(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(cuda::BuildMatrix(source, {d.max_bin, {}}, {0, d.threads}).get());
   }
+  ReportBytes(state, d.array_bytes());
+}
+
+/// The array in shards, one for each device that there is, the first rows on the first.
+void WholeArrayInShards(benchmark::State& state) {
+  Setup& d = Data();
+  auto const n = static_cast<std::uint64_t>(CudaDeviceCount());
+  cuda::RowShards shards{{0}, {}};
+  for (std::uint64_t s = 1; s <= n; ++s) {
+    shards.bounds.push_back(s == n ? d.rows : d.rows * s / n / 2048 * 2048);
+    shards.devices.push_back(static_cast<int>(s - 1));
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(cuda::BuildShards(*d.array, {d.max_bin, {}}, shards, {d.threads}).data());
+  }
+  state.counters["devices"] = static_cast<double>(n);
   ReportBytes(state, d.array_bytes());
 }
 
@@ -272,6 +289,7 @@ void RegisterAll() {
     add("Gather", Gather);
   }
   add("WholeArray", WholeArray);
+  add("WholeArrayInShards", WholeArrayInShards);
   add("WholeDeviceArray", WholeDeviceArray);
   add("GatherArray", GatherArray);
   add("GatherArrayAgain", GatherArrayAgain);

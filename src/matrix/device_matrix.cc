@@ -32,7 +32,7 @@ std::uint32_t TileColumns(std::uint32_t symbol_bytes, std::uint32_t symbols, Fea
 /// Neighbouring features whose cells fit `most`, as evenly as may be; nothing if those of one do not.
 std::vector<DeviceTile> SparseTiles(Cuts const& cuts, std::uint32_t most) {
   std::uint64_t const cells = cuts.bins();
-  if (most == 0) return {};
+  if (most == 0 || cells == 0) return {};
   std::uint64_t const wanted = (cells + most - 1) / most, even = (cells + wanted - 1) / wanted;
   std::vector<DeviceTile> tiles{{0, 0, 0}};
   for (FeatureIndex f = 0; f < cuts.features(); ++f) {
@@ -58,7 +58,7 @@ void ChooseSparseLayout(Cuts const& cuts, LayoutFacts const& facts, double least
   constexpr std::uint64_t kMostRowTiles =
       (std::uint64_t{1} << 31) - 2;  // CUB before 2.6 counts what it adds up in an int
   constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - 2 * kMostTileCells;
-  if (layout->cells == 0 || facts.most_stored >= kMostPlaces) return;
+  if (facts.most_stored >= kMostPlaces) return;
   std::vector<DeviceTile> tiles = SparseTiles(cuts, MostSparseCells(facts.block_bytes));
   if (tiles.empty() || facts.most_rows > kMostRowTiles / tiles.size()) return;
   double const row_tiles = static_cast<double>(facts.rows) * static_cast<double>(tiles.size());

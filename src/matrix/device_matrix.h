@@ -82,7 +82,8 @@ class DeviceMatrix {
   DeviceBuffer<BinIndex> cut_ptr;
 };
 
-/// What decides on a layout. All shards of the rows have one layout, because their histograms are added up cell by cell.
+/// What decides on a layout. All shards of the rows have one layout, because their histograms are added up cell by
+/// cell.
 struct LayoutFacts {
   std::uint64_t rows;                 ///< of all shards
   std::uint64_t stored;               ///< values of all shards that are not missing

@@ -269,8 +269,8 @@ std::vector<std::unique_ptr<DeviceMatrix>> Build::Bin(Cuts const& cuts) {
   return matrices;
 }
 
-/// A shard counts its rows from its own first. If data are refused, the source as a whole is looked at once more, for an
-/// error that has the number of the row there.
+/// A shard counts its rows from its own first. If data are refused, the source as a whole is looked at once more, for
+/// an error that has the number of the row there.
 template <typename F>
 auto NamingRows(RowSource const& source, int threads, F&& build) {
   try {

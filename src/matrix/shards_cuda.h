@@ -29,14 +29,14 @@ struct ShardOptions {
 
 /// Makes one matrix for each shard, with the cuts of all rows: those that BuildMatrix finds on one device, bit for bit.
 ///
-/// All matrices have one layout, so that cells of their histograms have the same numbers, which are those of one matrix
-/// of all rows on such a device. Only sparse tiles may be CSR in some shards, where memory is short; their cells are
-/// numbered alike, too.
+/// All matrices have one layout, so that cells of their histograms have the same numbers, which are those of one
+/// matrix of all rows on such a device. Only sparse tiles may be CSR in some shards, where memory is short; their cells
+/// are numbered alike, too.
 ///
 /// Dense data, if they fit, cross the link once: each device turns its rows into columns of keys. For the cuts it then
 /// sorts a share of the columns, for which it copies the other rows' keys from the devices where they lie. Columns that
-/// are too short for that, or do not fit, are read from the source, on each device its share of them, and rows again for
-/// their bins. Sparse data are read by one device after the other.
+/// are too short for that, or do not fit, are read from the source, on each device its share of them, and rows again
+/// for their bins. Sparse data are read by one device after the other.
 ///
 /// In      source  an array is read by several threads at a time, batches by one
 /// Cost    4 bytes a value on the devices, and what a device needs to sort one column of all rows or more

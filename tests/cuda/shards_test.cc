@@ -45,25 +45,30 @@ std::vector<int> NumbersOfShards(std::uint64_t rows) {
 
 /// Rows of a matrix as the lower ends of their bins.
 struct Ends {
-  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint64_t> offsets{0};  ///< [rows + 1]
   std::vector<Entry> entries;
 };
 
-Ends ReadEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t rows) {
+Ends ReadEnds(DeviceMatrix const& matrix) {
   Ends ends;
-  cuda::VisitLowerEnds(matrix, first, rows, 2, [&](RowBatch const& batch) {
+  cuda::VisitLowerEnds(matrix, 0, matrix.view.rows, 2, [&](RowBatch const& batch) {
     for (std::uint64_t i = 0; i < batch.rows(); ++i) {
-      auto const row = batch.row(i);
-      ends.sizes.push_back(row.size());
-      ends.entries.insert(ends.entries.end(), row.begin(), row.end());
+      ends.offsets.push_back(ends.offsets.back() + batch.row(i).size());
     }
+    ends.entries.insert(ends.entries.end(), batch.entries.begin(), batch.entries.end());
   });
   return ends;
 }
 
-bool Same(Ends const& a, Ends const& b) {
-  return a.sizes == b.sizes && std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-                                          [](Entry x, Entry y) { return std::memcmp(&x, &y, sizeof(x)) == 0; });
+/// Are these the rows from `first` on of the whole?
+bool AreRowsOf(Ends const& whole, std::uint64_t first, Ends const& own) {
+  std::uint64_t const begin = whole.offsets[first];
+  for (std::size_t i = 0; i < own.offsets.size(); ++i) {
+    if (first + i >= whole.offsets.size() || own.offsets[i] != whole.offsets[first + i] - begin) return false;
+  }
+  return own.entries.size() == own.offsets.back() &&
+         (own.entries.empty() ||
+          std::memcmp(own.entries.data(), whole.entries.data() + begin, own.entries.size() * sizeof(Entry)) == 0);
 }
 
 bool SameTiles(std::vector<DeviceTile> const& a, std::vector<DeviceTile> const& b) {
@@ -79,8 +84,18 @@ std::vector<T> Bring(T const* from, std::size_t n) {
   return to;
 }
 
-/// Returns what differs first between the rows of a shard and those rows of `whole`; empty if nothing does.
-std::string Difference(DeviceMatrix const& shard, DeviceMatrix const& whole, std::uint64_t first, std::uint64_t rows) {
+/// A matrix of all rows on one device, and what it holds.
+struct Whole {
+  std::unique_ptr<DeviceMatrix> matrix;
+  Ends ends;
+
+  Whole(RowSource const& source, cuda::CutsWanted const& wanted)
+      : matrix{cuda::BuildMatrix(source, wanted, {0, 2})}, ends{ReadEnds(*matrix)} {}
+};
+
+/// Returns what differs first between the rows of a shard and those rows of `all`; empty if nothing does.
+std::string Difference(DeviceMatrix const& shard, Whole const& all, std::uint64_t first, std::uint64_t rows) {
+  DeviceMatrix const& whole = *all.matrix;
   DeviceMatrixView const &v = shard.view, &w = whole.view;
   if (!(shard.cuts == whole.cuts)) return "cuts";
   if (v.rows != rows || v.features != w.features) return "size";
@@ -88,12 +103,12 @@ std::string Difference(DeviceMatrix const& shard, DeviceMatrix const& whole, std
   if (v.tiles != w.tiles || v.cells != w.cells || !SameTiles(shard.tiles, whole.tiles)) return "cells";
   if (Bring(v.cut_ptr, shard.cuts.ptr.size()) != shard.cuts.ptr) return "cuts on the device";
   if (v.tile != nullptr && !SameTiles(Bring(v.tile, v.tiles), shard.tiles)) return "tiles on the device";
-  Ends const own = ReadEnds(shard, 0, rows);
+  Ends const own = ReadEnds(shard);
   if (own.entries.size() != shard.stored) return "number of values";
-  return Same(own, ReadEnds(whole, first, rows)) ? "" : "bins";
+  return AreRowsOf(all.ends, first, own) ? "" : "bins";
 }
 
-void ExpectRowsOf(DeviceMatrix const& whole, Matrices const& matrices, cuda::RowShards const& shards) {
+void ExpectRowsOf(Whole const& whole, Matrices const& matrices, cuda::RowShards const& shards) {
   ASSERT_EQ(matrices.size(), shards.devices.size());
   std::uint64_t stored = 0;
   for (std::size_t s = 0; s < matrices.size(); ++s) {
@@ -103,21 +118,22 @@ void ExpectRowsOf(DeviceMatrix const& whole, Matrices const& matrices, cuda::Row
     ASSERT_EQ(Difference(*matrices[s], whole, first, shards.bounds[s + 1] - first), "");
     stored += matrices[s]->stored;
   }
-  ASSERT_EQ(stored, whole.stored);
+  ASSERT_EQ(stored, whole.matrix->stored);
 }
 
 /// Shards of `source`, with cuts that are found and with those of the whole, have what one device finds.
 void ExpectShardsOf(RowSource const& source, cuda::CutsWanted const& wanted, std::vector<std::size_t> const& memory) {
-  auto const whole = cuda::BuildMatrix(source, wanted, {0, 2});
+  Whole const whole{source, wanted};
   for (int const n : NumbersOfShards(source.rows())) {
     cuda::RowShards const shards = Deal(source.rows(), n);
     for (std::size_t const bytes : memory) {
       SCOPED_TRACE(::testing::Message() << n << " shards, max_bin " << wanted.max_bin
                                         << (wanted.weights.empty() ? "" : ", weights") << ", " << bytes << " bytes");
       cuda::ShardOptions const options{n == 3 ? 1 : 5, bytes};
-      ASSERT_NO_FATAL_FAILURE(ExpectRowsOf(*whole, cuda::BuildShards(source, wanted, shards, options), shards));
+      ASSERT_NO_FATAL_FAILURE(ExpectRowsOf(whole, cuda::BuildShards(source, wanted, shards, options), shards));
       SCOPED_TRACE("cuts that are given");
-      ASSERT_NO_FATAL_FAILURE(ExpectRowsOf(*whole, cuda::QuantiseShards(source, whole->cuts, shards, options), shards));
+      ASSERT_NO_FATAL_FAILURE(
+          ExpectRowsOf(whole, cuda::QuantiseShards(source, whole.matrix->cuts, shards, options), shards));
     }
   }
 }
@@ -325,14 +341,14 @@ std::vector<std::size_t> FreeMemory() {
 }
 
 /// The layout may be another one than that of the whole, but cells have the same numbers in all shards.
-void ExpectSameBins(DeviceMatrix const& whole, Matrices const& matrices, cuda::RowShards const& shards) {
+void ExpectSameBins(Whole const& whole, Matrices const& matrices, cuda::RowShards const& shards) {
   ASSERT_EQ(matrices.size(), shards.devices.size());
   for (std::size_t s = 0; s < matrices.size(); ++s) {
-    std::uint64_t const first = shards.bounds[s], rows = shards.bounds[s + 1] - first;
+    ASSERT_EQ(matrices[s]->view.rows, shards.bounds[s + 1] - shards.bounds[s]);
     ASSERT_EQ(matrices[s]->view.cells, matrices[0]->view.cells);
     ASSERT_EQ(matrices[s]->view.dense, matrices[0]->view.dense);
-    ASSERT_TRUE(matrices[s]->cuts == whole.cuts);
-    ASSERT_TRUE(Same(ReadEnds(*matrices[s], 0, rows), ReadEnds(whole, first, rows)));
+    ASSERT_TRUE(matrices[s]->cuts == whole.matrix->cuts);
+    ASSERT_TRUE(AreRowsOf(whole.ends, shards.bounds[s], ReadEnds(*matrices[s])));
   }
 }
 
@@ -350,7 +366,7 @@ TEST_F(CudaShardsRuleTest, EveryAllocationMayFail) {
                                       << c.shape.missing << " missing, " << c.max_bin << " bins");
     MemorySource const source{RandomValues(c.shape, 96)};
     std::vector<float> const weights(c.weighted ? c.shape.rows : 0, 2.0f);
-    auto const whole = cuda::BuildMatrix(source, {c.max_bin, weights}, {0, 2});
+    Whole const whole{source, {c.max_bin, weights}};
     cuda::RowShards const shards = Deal(c.shape.rows, 2);
     auto const build = [&] { return cuda::BuildShards(source, {c.max_bin, weights}, shards, {2}); };
     FailDeviceAllocation(-1);
@@ -368,7 +384,7 @@ TEST_F(CudaShardsRuleTest, EveryAllocationMayFail) {
         if (matrices.empty()) {
           ASSERT_EQ(wrong, "");
         } else {  // in another way, and with another layout, perhaps
-          ASSERT_NO_FATAL_FAILURE(ExpectSameBins(*whole, matrices, shards));
+          ASSERT_NO_FATAL_FAILURE(ExpectSameBins(whole, matrices, shards));
         }
       }
       if (round == 0) before = FreeMemory();

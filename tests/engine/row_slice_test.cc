@@ -1,5 +1,5 @@
-// A slice of a source has the rows of the source, as entries and as an array, and no others. Threads that read one source
-// take turns.
+// A slice of a source has the rows of the source, as entries and as an array, and no others. Threads that read one
+// source take turns.
 #include "core/row_slice.h"
 
 #include <gtest/gtest.h>
