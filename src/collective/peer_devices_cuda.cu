@@ -6,6 +6,7 @@
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/message.h"
+#include "core/peer_access.h"
 
 namespace xgbgpu::cuda {
 
@@ -292,26 +293,10 @@ namespace {
 
 /// Can every device write to the memory of every other? Then it may from now on.
 bool OpenPeerMemory(std::vector<int> const& devices) {
-  for (int const a : devices) {
-    for (int const b : devices) {
-      int can = 1;
-      if (a != b) CheckCuda(cudaDeviceCanAccessPeer(&can, a, b), "asking for access to another device");
-      if (can == 0) return false;
-    }
-  }
-  for (int const a : devices) {
-    DeviceScope const scope{a};
-    for (int const b : devices) {
-      if (a == b) continue;
-      cudaError_t const status = cudaDeviceEnablePeerAccess(b, 0);
-      if (status == cudaErrorPeerAccessAlreadyEnabled) {
-        cudaGetLastError();
-      } else {
-        CheckCuda(status, "opening the memory of another device");
-      }
-    }
-  }
-  return true;
+  return std::all_of(devices.begin(), devices.end(), [&](int own) {
+    DeviceScope const scope{own};
+    return std::all_of(devices.begin(), devices.end(), [](int peer) { return EnablePeerAccess(peer); });
+  });
 }
 
 std::size_t BoxCells(std::size_t devices) { return 2 * devices * kBlocks * kPieceCells; }
