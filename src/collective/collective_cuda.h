@@ -13,13 +13,13 @@ namespace xgbgpu::cuda {
 
 /// A few numbers that a device tells all others. What is nullptr is not told. Everything is on the device.
 struct DeviceNumbers {
-  std::uint32_t const* largest{nullptr};    ///< [largest_count]
-  std::uint32_t* largest_of_all{nullptr};   ///< [largest_count] becomes the largest of any device; may be `largest`
+  std::uint32_t const* largest{nullptr};   ///< [largest_count]
+  std::uint32_t* largest_of_all{nullptr};  ///< [largest_count] becomes the largest of any device; may be `largest`
   std::uint32_t largest_count{0};
-  std::int64_t* sums{nullptr};              ///< [sum_count] become their sums over all devices
+  std::int64_t* sums{nullptr};  ///< [sum_count] become their sums over all devices
   std::uint32_t sum_count{0};
   std::uint32_t const* count{nullptr};
-  std::int64_t* count_of_all{nullptr};      ///< becomes the sum of all devices' `count`
+  std::int64_t* count_of_all{nullptr};  ///< becomes the sum of all devices' `count`
 
   static constexpr std::uint32_t kMost = 16;  ///< of all together
 };

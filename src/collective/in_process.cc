@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -142,9 +144,7 @@ class Failures {
   explicit Failures(std::size_t threads) : failed_(threads), told_(threads) {}
 
   /// Called in a handler.
-  void Note(std::size_t thread, bool of_another) {
-    (of_another ? told_ : failed_)[thread] = std::current_exception();
-  }
+  void Note(std::size_t thread, bool of_another) { (of_another ? told_ : failed_)[thread] = std::current_exception(); }
   /// Throws what the first thread threw that failed for a reason of its own; else what the first threw that failed.
   void Throw() const {
     for (auto const& errors : {failed_, told_}) {
@@ -205,9 +205,9 @@ struct ShardThreads::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::function<void(int)> const* work{nullptr};
-  std::uint64_t works{0};  ///< number of works that were begun
-  int working{0};          ///< threads that have not finished the last one
-  bool ended{false};
+  std::atomic<std::uint64_t> works{0};  ///< number of works that were begun
+  std::atomic<int> working{0};          ///< threads that have not finished the last one
+  std::atomic<bool> ended{false};
   Failures* failures{nullptr};
   std::function<void()> on_failure;
   pid_t process{getpid()};
@@ -217,11 +217,21 @@ struct ShardThreads::State {
     group.meeting.Leave();
     if (on_failure) on_failure();
   }
+  /// Waits until done(). Works follow each other in short time, and a thread that sleeps is late.
+  template <typename F>
+  void WaitUntil(std::unique_lock<std::mutex>* lock, F&& done) {
+    constexpr auto kAwake = std::chrono::microseconds{50};
+    lock->unlock();
+    auto const end = std::chrono::steady_clock::now() + kAwake;
+    while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    lock->lock();
+    changed.wait(*lock, done);
+  }
   void Live(int shard) {
     std::uint64_t seen = 0;
     std::unique_lock<std::mutex> lock{mutex};
     for (;;) {
-      changed.wait(lock, [&] { return ended || works != seen; });
+      WaitUntil(&lock, [&] { return ended || works != seen; });
       if (ended) return;
       seen = works;
       lock.unlock();
@@ -266,7 +276,7 @@ void ShardThreads::Run(std::function<void(int)> const& work) {
   }
   state_->RunOwn(0);
   std::unique_lock<std::mutex> lock{state_->mutex};
-  state_->changed.wait(lock, [&] { return state_->working == 0; });
+  state_->WaitUntil(&lock, [&] { return state_->working == 0; });
   state_->group.meeting.Return();
   failures.Throw();
 }

@@ -1,8 +1,7 @@
-#include "collective/peer_devices_cuda.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "collective/peer_devices_cuda.h"
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/message.h"
@@ -13,17 +12,19 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr unsigned kBlocks = 64;            ///< of a kernel that sums, at most: it leaves room for what else runs
-constexpr std::uint32_t kPieceCells = 2048;  ///< that a block sends at a time, at most
+constexpr unsigned kBlocks = 64;             ///< of a kernel that sums, at most: it leaves room for what else runs
+constexpr std::uint32_t kPieceCells = 8192;  ///< that a block sends at a time, at most
 constexpr std::uint32_t kLeastCells = 512;   ///< fewer are not dealt to another block
 constexpr unsigned kNumbersBlock = kBlocks;  ///< place of Combine among the blocks' flags
 constexpr unsigned kPlaces = kBlocks + 1;
 
 /// What other devices write to, for one device. All numbers of meetings grow from 1 on.
 struct Flags {
-  std::uint32_t meetings[kPlaces];                ///< of each block so far; the device's own
-  std::uint32_t arrived[kMostDevices][kPlaces];   ///< the last meeting of each block to which each device has come
+  std::uint32_t lost;                            ///< not 0: the device has waited in vain; its own, as in Words
+  std::uint32_t meetings[kPlaces];               ///< of each block so far; the device's own
+  std::uint32_t arrived[kMostDevices][kPlaces];  ///< the last meeting of each block to which each device has come
   std::int64_t numbers[2][kMostDevices][DeviceNumbers::kMost];
+  std::uint8_t packed[2][kMostDevices][kPlaces];  ///< of each box: are its sums pairs of 32 bits?
 };
 
 /// Two words of pinned memory, which host and device read and write.
@@ -38,12 +39,13 @@ struct PeerView {
   Flags* flags[kMostDevices];        ///< of each device
   GradientSum* boxes[kMostDevices];  ///< of each device: [2, devices, kBlocks, kPieceCells]
   Words* words;
-  unsigned long long patience;       ///< nanoseconds
+  unsigned long long patience;  ///< nanoseconds
 
   __device__ GradientSum* Box(int receiver, int sender, std::uint32_t parity) const {
     return boxes[receiver] +
            ((std::uint64_t{parity} * static_cast<unsigned>(devices) + static_cast<unsigned>(sender)) * kBlocks +
-            blockIdx.x) * kPieceCells;
+            blockIdx.x) *
+               kPieceCells;
   }
 };
 
@@ -85,9 +87,9 @@ __device__ inline std::uint32_t Meet(PeerView const& peers, unsigned place) {
   __syncthreads();  // all of the block have written
   Flags& own = *peers.flags[peers.device];
   if (threadIdx.x == 0) {
-    bool const lost = LookAtWord(peers.words->lost + peers.device) != 0;
-    meeting = lost ? 0 : own.meetings[place] + 1;
-    own.meetings[place] += 1;
+    std::uint32_t const next = own.meetings[place] + 1;
+    own.meetings[place] = next;
+    meeting = LookAtWord(&own.lost) != 0 ? 0 : next;
   }
   __syncthreads();
   std::uint32_t const number = meeting;
@@ -97,13 +99,13 @@ __device__ inline std::uint32_t Meet(PeerView const& peers, unsigned place) {
     __threadfence_system();
     RaiseFlag(&peers.flags[peer]->arrived[peers.device][place], number);
     came = WaitForFlag(peers, &own.arrived[peer][place], number);
-    if (!came) peers.words->lost[peers.device] = 1;
+    if (!came) own.lost = peers.words->lost[peers.device] = 1;
   }
   return __syncthreads_and(came) ? number : 0;
 }
 
 /// One block.
-__global__ void __launch_bounds__(kMostDevices * DeviceNumbers::kMost)
+__global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
     CombineKernel(PeerView peers, DeviceNumbers numbers, bool const* unless) {
   WaitForWorkBefore();
   if (unless != nullptr && *unless) return;
@@ -116,7 +118,9 @@ __global__ void __launch_bounds__(kMostDevices * DeviceNumbers::kMost)
   bool const used = i < count || is_count;
   std::int64_t value = 0;
   if (used && peer < peers.devices) {
-    value = i < sums ? std::int64_t{numbers.largest[i]} : is_count ? std::int64_t{*numbers.count} : numbers.sums[i - sums];
+    value = i < sums   ? std::int64_t{numbers.largest[i]}
+            : is_count ? std::int64_t{*numbers.count}
+                       : numbers.sums[i - sums];
     if (peer != peers.device) peers.flags[peer]->numbers[parity][peers.device][i] = value;
   }
   if (Meet(peers, kNumbersBlock) == 0) return;
@@ -142,6 +146,7 @@ struct Cells {
   std::uint64_t n;
 
   __device__ std::uint32_t arrays() const { return 1; }
+  __device__ std::uint32_t summed() const { return 1; }  ///< arrays that there are in most cases
   __device__ std::uint64_t size() const { return n; }
   __device__ GradientSum* array(std::uint32_t) const { return cells; }
 };
@@ -151,12 +156,14 @@ struct LevelSlots {
   GrowingTree tree;
   DeviceHistograms histograms;
 
+  /// Siblings come behind all built children: most of them are not there.
   __device__ std::uint32_t arrays() const { return 2 * tree.state->families; }
+  __device__ std::uint32_t summed() const { return tree.state->families; }
   __device__ std::uint64_t size() const { return histograms.cells; }
   /// Returns nullptr for siblings that are subtracted.
   __device__ GradientSum* array(std::uint32_t place) const {
-    Family const& family = tree.families[place / 2];
-    bool const built = place % 2 == 0;
+    bool const built = place < tree.state->families;
+    Family const& family = tree.families[built ? place : place - tree.state->families];
     if (!built && family.subtract != 0) return nullptr;
     return histograms.slot(built ? family.built_slot : family.sibling_slot);
   }
@@ -166,7 +173,41 @@ struct LevelSlots {
 __device__ inline std::uint32_t CellsOfPiece(std::uint64_t cells) {
   std::uint64_t const even = (cells + gridDim.x - 1) / gridDim.x;
   return static_cast<std::uint32_t>(
-      min(std::uint64_t{kPieceCells}, max(std::uint64_t{kLeastCells}, (even + kLeastCells - 1) / kLeastCells * kLeastCells)));
+      min(std::uint64_t{kPieceCells},
+          max(std::uint64_t{kLeastCells}, (even + kLeastCells - 1) / kLeastCells * kLeastCells)));
+}
+
+/// Do all sums of the block's piece fit 32 bits? They nearly always do where gradients are narrow, and then take half as
+/// long on their way.
+__device__ inline bool FitHalf(longlong2 const* cells, std::uint32_t n) {
+  bool fit = true;
+#pragma unroll 4
+  for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
+    longlong2 const sum = __ldcg(cells + c);
+    fit = fit && sum.x == static_cast<int>(sum.x) && sum.y == static_cast<int>(sum.y);
+  }
+  return __syncthreads_and(fit) != 0;
+}
+
+/// Copies the block's piece to a box, of whole or half sums.
+template <typename Pair>
+__device__ inline void Send(longlong2 const* cells, std::uint32_t n, Pair* box) {
+#pragma unroll 4
+  for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
+    longlong2 const sum = __ldcg(cells + c);
+    box[c] = {static_cast<decltype(box->x)>(sum.x), static_cast<decltype(box->y)>(sum.y)};
+  }
+}
+
+/// Adds what lies in a box to the block's piece.
+template <typename Pair>
+__device__ inline void Add(Pair const* box, std::uint32_t n, longlong2* cells) {
+#pragma unroll 4
+  for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
+    longlong2 const own = cells[c];
+    Pair const other = __ldcv(box + c);
+    cells[c] = {own.x + other.x, own.y + other.y};
+  }
 }
 
 template <typename Arrays>
@@ -174,7 +215,7 @@ __global__ void __launch_bounds__(kThreads) SumKernel(PeerView peers, Arrays arr
   static_assert(sizeof(GradientSum) == sizeof(longlong2));
   WaitForWorkBefore();
   std::uint64_t const size = arrays.size();
-  std::uint32_t const piece = CellsOfPiece(size * ((arrays.arrays() + 1) / 2));
+  std::uint32_t const piece = CellsOfPiece(size * arrays.summed());
   auto const pieces = static_cast<std::uint32_t>((size + piece - 1) / piece);
   Flags const& own = *peers.flags[peers.device];
   for (std::uint32_t p = blockIdx.x; p < arrays.arrays() * pieces; p += gridDim.x) {
@@ -184,39 +225,20 @@ __global__ void __launch_bounds__(kThreads) SumKernel(PeerView peers, Arrays arr
     auto const n = static_cast<std::uint32_t>(min(std::uint64_t{piece}, size - first));
     auto* const cells = reinterpret_cast<longlong2*>(array + first);
     std::uint32_t const parity = own.meetings[blockIdx.x] % 2;
-    constexpr std::uint32_t kEach = kPieceCells / kThreads;
-    longlong2 sum[kEach];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kEach; ++i) {
-      std::uint32_t const c = threadIdx.x + i * kThreads;
-      if (c < n) sum[i] = __ldcg(cells + c);
-    }
+    bool const packed = FitHalf(cells, n);
     for (int peer = 0; peer < peers.devices; ++peer) {
       if (peer == peers.device) continue;
-      auto* const box = reinterpret_cast<longlong2*>(peers.Box(peer, peers.device, parity));
-#pragma unroll
-      for (std::uint32_t i = 0; i < kEach; ++i) {
-        std::uint32_t const c = threadIdx.x + i * kThreads;
-        if (c < n) box[c] = sum[i];
-      }
+      GradientSum* const box = peers.Box(peer, peers.device, parity);
+      packed ? Send(cells, n, reinterpret_cast<int2*>(box)) : Send(cells, n, reinterpret_cast<longlong2*>(box));
+      if (threadIdx.x == 0) peers.flags[peer]->packed[parity][peers.device][blockIdx.x] = packed ? 1 : 0;
     }
     if (Meet(peers, blockIdx.x) == 0) return;
     for (int peer = 0; peer < peers.devices; ++peer) {
       if (peer == peers.device) continue;
-      auto const* const box = reinterpret_cast<longlong2 const*>(peers.Box(peers.device, peer, parity));
-#pragma unroll
-      for (std::uint32_t i = 0; i < kEach; ++i) {
-        std::uint32_t const c = threadIdx.x + i * kThreads;
-        if (c >= n) continue;
-        longlong2 const other = __ldcv(box + c);
-        sum[i].x += other.x;
-        sum[i].y += other.y;
-      }
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < kEach; ++i) {
-      std::uint32_t const c = threadIdx.x + i * kThreads;
-      if (c < n) cells[c] = sum[i];
+      GradientSum const* const box = peers.Box(peers.device, peer, parity);
+      bool const halves = __ldcv(&own.packed[parity][peer][blockIdx.x]) != 0;
+      halves ? Add(reinterpret_cast<int2 const*>(box), n, cells)
+             : Add(reinterpret_cast<longlong2 const*>(box), n, cells);
     }
   }
   LetKernelAfterCome();
@@ -266,8 +288,8 @@ class PeerDevices::Member final : public DeviceCollective {
 
   bool alone() const override { return false; }
   void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) override {
-    LaunchNext("telling other devices", CombineKernel, 1, kMostDevices * DeviceNumbers::kMost, 0, limits_, stream, view_,
-               numbers, unless);
+    LaunchNext("telling other devices", CombineKernel, 1, kMostDevices * DeviceNumbers::kMost, 0, limits_, stream,
+               view_, numbers, unless);
   }
   void Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) override {
     LaunchNext("adding up devices", SumKernel<Cells>, BlocksFor(n / 2), kThreads, 0, limits_, stream, view_,

@@ -73,7 +73,7 @@ void HistTree::Start(Constraints constraints) {
                        SampleThreshold(params.subsample),
                        MakeSampleTarget(params, parts_.shard.all_rows())},
                       parts_.features->counts()});
-  if (before_ != params) parts_.WaitUntilAllHaveRoom();
+  if (!(before_ == params)) parts_.WaitUntilAllHaveRoom();
   before_ = params;
   unattended_now_ ? unattended_.Start() : attended_.Start();
 }
