@@ -16,6 +16,7 @@
 #include "core/stages.h"
 #include "current_round.h"
 #include "driver/boosting_round.h"
+#include "driver/device_policy.h"
 #include "driver/host_span.h"
 #include "host/decorated_objective.h"
 #include "host/held_bins.h"
@@ -68,6 +69,18 @@ struct Boosters {
 /// Tells the memory board what a trainer holds.
 TrainerPool::Watch WatchMemory() {
   return [](Trainer const& trainer) { return std::make_unique<MemoryBoard::Note>(trainer); };
+}
+
+/// Returns how many of `wanted` devices train fastest on these data.
+int DevicesFor(xgboost::MetaInfo const& info, int wanted) {
+  int const devices = DevicesWorthWhile(wanted, info.num_nonzero_);
+  if (devices < wanted) {
+    std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
+    InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
+                                     std::to_string(devices) + " of them trains data of this size (" + size +
+                                     ") fastest. The model is the same.");
+  }
+  return devices;
 }
 
 }  // namespace
@@ -197,6 +210,7 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char c
     CheckDevices(config_.device(), config_.IsExact());
     place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
     if (data->Info().num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
+    place.devices = config_.IsExact() ? 1 : DevicesFor(data->Info(), place.devices);
   }
   int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);
   int const threads = ctx_->Threads();

@@ -7,16 +7,27 @@
 
 namespace xgbgpu::plugin {
 
-void WarnOnce(std::string const& key, std::string const& text) {
-  using Logger = xgboost::ConsoleLogger;
-  if (!Logger::ShouldLog(Logger::LogVerbosity::kWarning)) return;
+namespace {
+
+using Logger = xgboost::ConsoleLogger;
+
+/// Is this the first time for the key, and would the log show it?
+bool IsNew(Logger::LogVerbosity level, std::string const& key) {
+  if (!Logger::ShouldLog(level)) return false;
   static std::mutex mutex;
   static std::set<std::string> shown;
-  {
-    std::lock_guard<std::mutex> lock{mutex};
-    if (!shown.insert(key).second) return;
-  }
-  LOG(WARNING) << "xgboost-gpu: " << text;
+  std::lock_guard<std::mutex> lock{mutex};
+  return shown.insert(key).second;
+}
+
+}  // namespace
+
+void WarnOnce(std::string const& key, std::string const& text) {
+  if (IsNew(Logger::LogVerbosity::kWarning, key)) LOG(WARNING) << "xgboost-gpu: " << text;
+}
+
+void InformOnce(std::string const& key, std::string const& text) {
+  if (IsNew(Logger::LogVerbosity::kInfo, key)) LOG(INFO) << "xgboost-gpu: " << text;
 }
 
 QuietScope::QuietScope(bool on) : on_{on}, verbosity_{static_cast<int>(xgboost::ConsoleLogger::GlobalVerbosity())} {
