@@ -71,9 +71,10 @@ TrainerPool::Watch WatchMemory() {
   return [](Trainer const& trainer) { return std::make_unique<MemoryBoard::Note>(trainer); };
 }
 
-/// Returns how many of `wanted` devices train fastest on these data.
-int DevicesFor(xgboost::MetaInfo const& info, int wanted) {
-  int const devices = DevicesWorthWhile(wanted, info.num_nonzero_);
+/// Returns how many of `wanted` devices train fastest with these data and parameters.
+int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, int wanted) {
+  int const devices = DevicesWorthWhile(
+      wanted, {info.num_nonzero_, info.num_col_, param.max_bin, param.max_depth, param.max_leaves});
   if (devices < wanted) {
     std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
     InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
@@ -210,7 +211,7 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char c
     CheckDevices(config_.device(), config_.IsExact());
     place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
     if (data->Info().num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
-    place.devices = config_.IsExact() ? 1 : DevicesFor(data->Info(), place.devices);
+    place.devices = config_.IsExact() ? 1 : DevicesFor(data->Info(), config_.tree(), place.devices);
   }
   int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);
   int const threads = ctx_->Threads();

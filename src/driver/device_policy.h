@@ -1,22 +1,46 @@
-/// Tuning numbers of trainings on several devices. Changing one changes speed and memory, never a model.
+/// How many devices are worth while. Changing a number changes speed and memory, never a model.
 #ifndef XGBGPU_DRIVER_DEVICE_POLICY_H_
 #define XGBGPU_DRIVER_DEVICE_POLICY_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace xgbgpu {
 
+/// Times of a tree's parts, in microseconds, measured on two H100 with NVLink: docs/log/2026-11-25-several-devices.md.
 struct DevicePolicy {
-  /// Values that a device has at least: with fewer, what devices tell each other takes longer than they save.
-  /// docs/log/2026-11-25-several-devices.md
-  std::uint64_t least_values{40'000'000};
+  double of_value{0.5e-6};        ///< to look at a value at one level: the least of all data sets measured
+  double of_level{10};            ///< for devices to tell each other the sums of a level, however few these are
+  double of_tree{50};             ///< what else they wait for each other
+  double of_byte{1.0 / 250'000};  ///< for a byte of the sums
+  double cell_bytes{8};           ///< of a cell's pair of sums, which nearly always fit 32 bits each
+  int deep_levels{10};            ///< of trees without a limit of depth
 };
 
-/// Returns how many of `wanted` devices, 1 or more, train fastest on data with so many values that are not missing.
-inline int DevicesWorthWhile(int wanted, std::uint64_t values) {
-  std::uint64_t const most = std::max<std::uint64_t>(1, values / DevicePolicy{}.least_values);
-  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), most));
+/// What a training is about, as far as it is known before data are quantised.
+struct WorkShape {
+  std::uint64_t values;  ///< that are not missing
+  std::uint64_t features;
+  int max_bin, max_depth, max_leaves;
+};
+
+/// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
+/// other the sums of the nodes that are built, of which a level has half as many as nodes.
+inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
+  DevicePolicy const policy;
+  int const levels = shape.max_depth > 0 ? std::min(shape.max_depth, 30) : policy.deep_levels;
+  double nodes = std::exp2(levels - 1);
+  if (shape.max_leaves > 0) nodes = std::min(nodes, 0.5 * shape.max_leaves + levels);
+  double const cells = static_cast<double>(shape.features) * shape.max_bin;
+  double const told = policy.of_tree + policy.of_level * levels + nodes * cells * policy.cell_bytes * policy.of_byte;
+  double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
+  auto const time = [&](int devices) { return rows / devices + (devices > 1 ? told : 0.0); };
+  int best = 1;
+  for (int devices = 2; devices <= wanted; ++devices) {
+    if (time(devices) < time(best)) best = devices;
+  }
+  return best;
 }
 
 }  // namespace xgbgpu

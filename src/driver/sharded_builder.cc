@@ -58,9 +58,7 @@ Tree ShardedBuilder::Grow(TrainParams const& params, Span<GradientPair const> gr
   finished_.Forget();
   finished_.CheckGradients(gradients.size());
   std::vector<Tree> trees(builders_.size());
-  RunAll([&](std::size_t s) {
-    trees[s] = builders_[s]->Grow(params, gradients.subspan(first_[s], RowsOf(s)), key);
-  });
+  RunAll([&](std::size_t s) { trees[s] = builders_[s]->Grow(params, gradients.subspan(first_[s], RowsOf(s)), key); });
   finished_.Set(trees[0].size());
   return std::move(trees[0]);
 }
@@ -68,9 +66,8 @@ Tree ShardedBuilder::Grow(TrainParams const& params, Span<GradientPair const> gr
 void ShardedBuilder::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
   finished_.CheckPositions(positions, sampled_out);
   for (std::size_t s = 0; s < builders_.size(); ++s) {
-    builders_[s]->LeafPositions(
-        positions.subspan(first_[s], RowsOf(s)),
-        sampled_out.empty() ? sampled_out : sampled_out.subspan(first_[s], RowsOf(s)));
+    builders_[s]->LeafPositions(positions.subspan(first_[s], RowsOf(s)),
+                                sampled_out.empty() ? sampled_out : sampled_out.subspan(first_[s], RowsOf(s)));
   }
 }
 
@@ -113,7 +110,8 @@ std::uint64_t ShardedBuilder::memory_version() const {
 std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(std::uint32_t outputs) {
   ShardedRows::Shards shards;
   for (auto const& builder : builders_) shards.push_back(builder->MakeRows(outputs));
-  return std::make_unique<ShardedRows>(std::move(shards), [this, outputs] {
+  auto const run_all = [this](std::function<void(std::size_t)> const& work) { RunAll(work); };
+  return std::make_unique<ShardedRows>(std::move(shards), run_all, [this, outputs] {
     return builders_[0]->MakeRowsOfOthers(first_.back(), outputs, CudaBuilder::RowUse::kTrained);
   });
 }
@@ -127,7 +125,8 @@ std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(RowSource const& 
     shards[s] = builders_[s]->MakeRows(own, outputs);
   });
   std::uint64_t const rows = source.rows();
-  return std::make_unique<ShardedRows>(std::move(shards), [this, rows, outputs] {
+  auto const run_all = [this](std::function<void(std::size_t)> const& work) { RunAll(work); };
+  return std::make_unique<ShardedRows>(std::move(shards), run_all, [this, rows, outputs] {
     return builders_[0]->MakeRowsOfOthers(rows, outputs, CudaBuilder::RowUse::kEvaluated);
   });
 }

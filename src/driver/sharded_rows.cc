@@ -6,8 +6,8 @@
 
 namespace xgbgpu {
 
-ShardedRows::ShardedRows(Shards shards, std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole)
-    : shards_{std::move(shards)}, first_{0}, make_whole_{std::move(make_whole)} {
+ShardedRows::ShardedRows(Shards shards, RunAll run_all, std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole)
+    : shards_{std::move(shards)}, first_{0}, run_all_{std::move(run_all)}, make_whole_{std::move(make_whole)} {
   for (auto const& shard : shards_) first_.push_back(first_.back() + shard->rows());
 }
 
@@ -23,7 +23,7 @@ void ShardedRows::SetMargins(Span<float const> margins) {
     Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs, " for each of the ", rows(),
                            " rows");
   }
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.SetMargins(margins.subspan(first * outputs, n * outputs));
   });
   ShareLargest();
@@ -34,14 +34,14 @@ void ShardedRows::CopyMargins(Span<float> margins) const {
   if (margins.size() != rows() * outputs) {
     Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows() * outputs);
   }
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.CopyMargins(margins.subspan(first * outputs, n * outputs));
   });
 }
 
 void ShardedRows::BeginColumns(Span<float const> base) {
   std::size_t const outputs = this->outputs();
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.BeginColumns(base.subspan(first * outputs, n * outputs));
   });
   ShareLargest();
@@ -58,7 +58,7 @@ bool ShardedRows::ReserveColumns(std::size_t more) {
 }
 
 void ShardedRows::AddColumn(Span<float const> values, std::uint32_t output) {
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.AddColumn(values.subspan(first, n), output);
   });
 }
@@ -70,7 +70,7 @@ void ShardedRows::WeighColumns(Span<float const> weights) {
 void ShardedRows::SetTargets(TargetView const& targets) {
   whole_has_targets_ = false;
   auto const from = [](auto const* array, std::uint64_t first) { return array == nullptr ? nullptr : array + first; };
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t) {
+  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t) {
     TargetView own = targets;
     own.labels = from(targets.labels, first * targets.label_columns);
     own.lower = from(targets.lower, first);
@@ -126,8 +126,8 @@ double ShardedRows::Evaluate(ObjectiveParams const& objective, MetricParams cons
   return Whole()->Evaluate(objective, metric);
 }
 
-void ShardedRows::MedianLeaves(std::vector<NodeIndex const*> const& positions,
-                               std::vector<cudaStream_t> const& streams, Span<float> node_values) {
+void ShardedRows::MedianLeaves(std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
+                               Span<float> node_values) {
   WholeWithTargets()->MedianLeavesOf(shards_, positions, streams, node_values);
 }
 

@@ -20,9 +20,12 @@ namespace xgbgpu {
 class ShardedRows final : public ResidentRows {
  public:
   using Shards = std::vector<std::unique_ptr<cuda::DeviceRows>>;
+  /// Calls its argument for every shard at the same time, with the shard's number.
+  using RunAll = std::function<void(std::function<void(std::size_t)> const&)>;
 
-  /// `shards` have consecutive rows. make_whole() makes rows for all of them on the first shard's device, on its stream.
-  ShardedRows(Shards shards, std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole);
+  /// `shards` have consecutive rows. run_all() serves what takes the host's time. make_whole() makes rows for all of
+  /// them on the first shard's device, on its stream.
+  ShardedRows(Shards shards, RunAll run_all, std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole);
 
   cuda::DeviceRows* shard(std::size_t s) { return shards_[s].get(); }
 
@@ -48,10 +51,17 @@ class ShardedRows final : public ResidentRows {
                     Span<float> node_values);
 
  private:
-  /// Calls f(shard, first row, rows) for every shard.
+  /// Calls f(shard, first row, rows) for every shard, one after the other …
   template <typename F>
   void ForShards(F&& f) const {
     for (std::size_t s = 0; s < shards_.size(); ++s) f(*shards_[s], first_[s], first_[s + 1] - first_[s]);
+  }
+  /// … or at the same time.
+  template <typename F>
+  void ForShardsAtOnce(F&& f) const {
+    run_all_([&](std::size_t s) {
+      if (s < shards_.size()) f(*shards_[s], first_[s], first_[s + 1] - first_[s]);
+    });
   }
   void ShareLargest();
   /// Returns all rows, with targets as the shards have them …
@@ -61,6 +71,7 @@ class ShardedRows final : public ResidentRows {
 
   Shards shards_;
   std::vector<std::uint64_t> first_;  ///< [shards + 1] number of each shard's first row, and of all rows
+  RunAll run_all_;
   std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole_;
   std::unique_ptr<cuda::DeviceRows> whole_;
   bool whole_has_targets_{false};

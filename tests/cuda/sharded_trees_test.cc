@@ -271,7 +271,8 @@ TEST_F(ShardedRoundsTest, EveryAllocationMayFail) {
   Tree const expected = one_->Grow(params, gradients, {0, 0});
   int failed = 0;
   for (std::int64_t n = 0;; ++n) {
-    auto const again = std::make_unique<ShardedBuilder>(MakeShards(*rows_, HostMatrix(*rows_, 64, 1)->cuts, 3), 1, kPatience);
+    auto const again =
+        std::make_unique<ShardedBuilder>(MakeShards(*rows_, HostMatrix(*rows_, 64, 1)->cuts, 3), 1, kPatience);
     FailDeviceAllocation(n);
     try {
       Tree const tree = again->Grow(params, gradients, {0, 0});

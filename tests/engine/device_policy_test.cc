@@ -1,0 +1,30 @@
+// driver/device_policy.h: how many devices are worth while.
+#include "driver/device_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace xgbgpu {
+namespace {
+
+constexpr std::uint64_t kMillion = 1'000'000;
+
+TEST(DevicePolicy, SmallDataStayOnOneDevice) {
+  EXPECT_EQ(DevicesWorthWhile(8, {28 * 10'000, 28, 256, 6, 0}), 1);
+  EXPECT_EQ(DevicesWorthWhile(8, {28 * kMillion, 28, 256, 6, 0}), 1);
+}
+
+TEST(DevicePolicy, LargeDataAreDealtToAll) {
+  EXPECT_EQ(DevicesWorthWhile(2, {294 * kMillion, 28, 256, 6, 0}), 2);
+  EXPECT_EQ(DevicesWorthWhile(2, {1495 * kMillion, 13, 256, 8, 0}), 2);
+  EXPECT_EQ(DevicesWorthWhile(8, {1495 * kMillion, 13, 256, 0, 0}), 8);
+  EXPECT_EQ(DevicesWorthWhile(1, {1495 * kMillion, 13, 256, 8, 0}), 1);
+}
+
+TEST(DevicePolicy, HistogramsMayCostMoreThanRows) {
+  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0}), 1);
+  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 8}), 2) << "few leaves have few histograms";
+  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 16, 8, 0}), 2) << "few bins have small ones";
+}
+
+}  // namespace
+}  // namespace xgbgpu
