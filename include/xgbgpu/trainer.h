@@ -31,6 +31,7 @@ struct Place {
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
+  /// kCuda: each shard has rows, and they are on devices of one host that can write to each other's memory.
   Collective* shards{nullptr};
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
@@ -52,7 +53,7 @@ class Dataset {
   ///         and the bins
   /// Throws  InvalidArgument (max_bin, weights, no rows on a device, no columns, infinite values, device); Unsupported
   /// (kCuda where
-  ///         there is none, shards on a device); OutOfDeviceMemory, DeviceError
+  ///         there is none); OutOfDeviceMemory, DeviceError
   static std::shared_ptr<Dataset const> Build(RowSource const& source, Span<float const> weights, int max_bin,
                                               int threads, Place place = {});
 
@@ -96,6 +97,10 @@ class Dataset {
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 
  private:
+  /// Of this process's rows, whose shards meet at place.shards, on its device.
+  static std::shared_ptr<Dataset const> BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
+                                                    int threads);
+
   Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix);
   Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards);
   Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
@@ -141,7 +146,7 @@ class Trainer {
  public:
   /// A dataset on a device trains there: `backend` is kAuto or kCuda. One on the host trains there with kHost, or with
   /// kAuto where no device is usable; else it is copied to the first device.
-  /// Throws Unsupported for a backend this build or machine does not have, and for shards on a device; InvalidArgument
+  /// Throws Unsupported for a backend this build or machine does not have; InvalidArgument
   /// for kHost and a dataset on a device.
   Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads);
   ~Trainer();
@@ -198,6 +203,7 @@ class Trainer {
 
   Dataset const& data() const { return *data_; }
   BackendKind backend() const { return backend_; }  ///< kHost or kCuda, never kAuto
+  bool keeps_rows() const;                          ///< is MakeResidentRows not null?
 
  private:
   /// Throws Unsupported if trees grow on the host.

@@ -15,6 +15,7 @@
 #include "core/float_bits.h"
 #include "core/message.h"
 #include "core/stages.h"
+#include "group_place.h"
 #include "host/held_bins.h"
 #include "host/matrix_rows.h"
 #include "training_checks.h"
@@ -140,7 +141,7 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char co
     on_host.gpu_backend = "host";
     ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
   });
-  return {BackendKind::kHost, 0, group};
+  return PlaceInGroup(group, config_.device(), info.num_row_);
 }
 
 bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, ObjectiveParams const& objective,

@@ -5,7 +5,6 @@
 #include "core/message.h"
 #include "core/quoted.h"
 #include "host/booster_config.h"
-#include "notice.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -23,16 +22,6 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
   if (param.n_gpus > 1) {
     Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus, "', and this process is one of ", workers,
                        " workers; supported: one worker, or n_gpus=1 and a worker for each GPU");
-  }
-  if (param.gpu_backend == "cuda") {
-    Throw<Unsupported>("Parameter gpu_backend is 'cuda', and this process is one of ", workers,
-                       " workers, which train on their CPUs in this version; supported: gpu_backend=host, which gives "
-                       "the same model, auto, or one worker");
-  }
-  if (param.gpu_backend == "auto") {
-    WarnOnce("process group", "training runs on the CPU because this process is one of " + std::to_string(workers) +
-                                  " workers, which train on their CPUs in this version. The model is the same. Set "
-                                  "gpu_backend=host to train there without this warning.");
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "collective/peer_devices_cuda.h"
@@ -75,7 +76,8 @@ __device__ inline bool WaitForFlag(PeerView const& peers, std::uint32_t const* f
       if (static_cast<std::int32_t>(LookAtFlag(flag) - meeting) >= 0) return true;
     }
     if (begin == 0) begin = Nanoseconds();
-    if (LookAtWord(&peers.words->abort) != 0 || Nanoseconds() - begin > peers.patience) return false;
+    bool const ends = LookAtWord(&peers.words->abort) != 0 || LookAtWord(&peers.flags[peers.device]->lost) != 0;
+    if (ends || Nanoseconds() - begin > peers.patience) return false;
   }
 }
 
@@ -260,6 +262,7 @@ struct PeerDevices::Memory {
 
   explicit Memory(std::vector<int> const& ordinals) : devices{ordinals} {}
   ~Memory() {
+    for (void* const memory : of_others) cudaIpcCloseMemHandle(memory);
     for (std::size_t d = 0; d < of.size(); ++d) {
       try {
         DeviceScope const scope{devices[d]};
@@ -274,6 +277,7 @@ struct PeerDevices::Memory {
   std::vector<int> devices;
   std::vector<std::unique_ptr<OfDevice>> of;  ///< [devices], in peer memory
   PinnedBuffer<std::uint8_t> on_host;         ///< else flags and boxes of all devices, in turn
+  std::vector<void*> of_others;               ///< memory of other processes, opened
   PinnedBuffer<Words> words{1};
   std::vector<Flags*> flags;
   std::vector<GradientSum*> boxes;
@@ -350,23 +354,88 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) : memory_{new
     }
   }
   Reset();
-  for (std::size_t d = 0; d < n; ++d) {
-    PeerView view{};
-    view.devices = static_cast<int>(n);
-    view.device = static_cast<int>(d);
-    std::copy(memory_->flags.begin(), memory_->flags.end(), view.flags);
-    std::copy(memory_->boxes.begin(), memory_->boxes.end(), view.boxes);
-    view.words = memory_->words.data();
-    view.patience = static_cast<unsigned long long>(seconds * 1e9);
-    members_.push_back(std::make_unique<Member>(view, memory_->words.data(), devices[d]));
+  for (std::size_t d = 0; d < n; ++d) members_.push_back(MakeMember(d, devices[d], seconds));
+}
+
+/// Flags and boxes lie one after the other: what one process opens of another's is an allocation as a whole.
+PeerDevices::PeerDevices(Collective* group, int device, double seconds)
+    : transport_{"peer memory"}, memory_{new Memory{{device}}} {
+  auto const n = static_cast<std::size_t>(group->shards()), own = static_cast<std::size_t>(group->shard());
+  if (n > static_cast<std::size_t>(kMostDevices)) {
+    Throw<Unsupported>("There are ", n, " processes that would train together on GPUs; supported: ", kMostDevices);
   }
+  std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = BoxCells(n) * sizeof(GradientSum);
+  cudaIpcMemHandle_t handle{};
+  static_assert(sizeof(handle) % sizeof(std::uint32_t) == 0);
+  memory_->of.push_back(std::make_unique<Memory::OfDevice>());
+  Memory::OfDevice& shared = *memory_->of.back();
+  AllOrNone(*group, [&] {
+    DeviceScope const scope{device};
+    shared.boxes = {&shared.arena, "sums of other devices", (flag_bytes + box_bytes) / sizeof(GradientSum)};
+    CheckCuda(cudaMemset(shared.boxes.data(), 0, flag_bytes), "clearing flags");
+    CheckCuda(cudaDeviceSynchronize(), "clearing flags");
+    CheckCuda(cudaIpcGetMemHandle(&handle, shared.boxes.data()), "lending memory to other processes");
+  });
+  std::vector<std::uint32_t> words(sizeof(handle) / sizeof(std::uint32_t));
+  std::memcpy(words.data(), &handle, sizeof(handle));
+  auto const all = group->Gather(Span<std::uint32_t const>{words});
+  AllOrNone(*group, [&] {
+    DeviceScope const scope{device};
+    for (std::size_t p = 0; p < n; ++p) {
+      void* begin = shared.boxes.data();
+      if (p != own) {
+        std::memcpy(&handle, all[p].data(), sizeof(handle));
+        CheckCuda(cudaIpcOpenMemHandle(&begin, handle, cudaIpcMemLazyEnablePeerAccess),
+                  "opening the memory of another process's GPU");
+        memory_->of_others.push_back(begin);
+      }
+      memory_->flags.push_back(static_cast<Flags*>(begin));
+      memory_->boxes.push_back(reinterpret_cast<GradientSum*>(static_cast<std::uint8_t*>(begin) + flag_bytes));
+    }
+  });
+  *memory_->words.data() = {};
+  members_.resize(n);
+  members_[own] = MakeMember(own, device, seconds);
 }
 
 PeerDevices::~PeerDevices() = default;
 
+std::unique_ptr<PeerDevices::Member> PeerDevices::MakeMember(std::size_t shard, int device, double seconds) const {
+  PeerView view{};
+  view.devices = static_cast<int>(memory_->flags.size());
+  view.device = static_cast<int>(shard);
+  std::copy(memory_->flags.begin(), memory_->flags.end(), view.flags);
+  std::copy(memory_->boxes.begin(), memory_->boxes.end(), view.boxes);
+  view.words = memory_->words.data();
+  view.patience = static_cast<unsigned long long>(seconds * 1e9);
+  return std::make_unique<Member>(view, memory_->words.data(), device);
+}
+
 DeviceCollective* PeerDevices::of(int shard) const { return members_[static_cast<std::size_t>(shard)].get(); }
 
-void PeerDevices::Abort() noexcept { static_cast<Words volatile*>(memory_->words.data())->abort = 1; }
+void PeerDevices::Abort() noexcept {
+  static_cast<Words volatile*>(memory_->words.data())->abort = 1;
+  if (memory_->of_others.empty()) return;
+  // The words of other processes are not to be reached, but their flags are.
+  constexpr std::uint32_t kLost = 1;
+  try {
+    DeviceScope const scope{memory_->devices[0]};
+    Stream const stream;
+    for (void* const memory : memory_->of_others) {
+      cudaMemcpyAsync(&static_cast<Flags*>(memory)->lost, &kLost, sizeof(kLost), cudaMemcpyHostToDevice, stream);
+    }
+    cudaStreamSynchronize(stream);
+  } catch (DeviceError const&) {
+    // The device has failed: the others wait as long as they have patience.
+  }
+}
+
+bool PeerDevices::failed() const {
+  Words const volatile& words = *memory_->words.data();
+  bool lost = words.abort != 0;
+  for (std::uint32_t const volatile& word : words.lost) lost = lost || word != 0;
+  return lost;
+}
 
 void PeerDevices::Reset() {
   for (std::size_t d = 0; d < memory_->flags.size(); ++d) {

@@ -30,11 +30,15 @@ class PeerDevices {
   /// `devices` [2 … kMostDevices] are ordinals. One may come several times: its shards then share its processors.
   /// seconds: how long one device may keep the others waiting. Throws DeviceError, OutOfDeviceMemory.
   explicit PeerDevices(std::vector<int> devices, double seconds = 120);
+  /// Makes the collective of this process, whose device others of the same host can write to. All processes of `group`
+  /// make one at the same time; if one cannot, all throw: those what was wrong with them, the others OtherShardFailed.
+  PeerDevices(Collective* group, int device, double seconds);
   ~PeerDevices();
   PeerDevices(PeerDevices const&) = delete;
   PeerDevices& operator=(PeerDevices const&) = delete;
 
-  /// Returns the collective of one device. It lives as long as this.
+  /// Returns the collective of one device, which is this process's if there are several processes. It lives as long as
+  /// this.
   DeviceCollective* of(int shard) const;
   /// How sums travel: "peer memory" or "host memory".
   std::string const& transport() const { return transport_; }
@@ -42,12 +46,16 @@ class PeerDevices {
   /// Ends all waits, of kernels that run and of those to come: for a device that will not come. May be called by any
   /// thread.
   void Abort() noexcept;
-  /// Makes the group good again after an Abort or a device that was waited for in vain. No kernel of it may be enqueued.
+  /// Was there an Abort here, or was a device waited for in vain?
+  bool failed() const;
+  /// Makes the group of one process good again then. No kernel of it may be enqueued.
   void Reset();
 
  private:
   class Member;
   struct Memory;
+
+  std::unique_ptr<Member> MakeMember(std::size_t shard, int device, double seconds) const;
 
   std::string transport_;
   std::unique_ptr<Memory> memory_;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "collective/collective.h"
 #include "core/trace.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/params.h"
@@ -99,6 +101,13 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix co
 /// Makes a builder on the devices of several matrices, which are shards of one (driver/sharded_builder.h).
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards,
                                                  int threads);
+/// Makes a builder on the device of this process, for the rows of this process. All processes of `place.collective`, of
+/// one host, make one at the same time (driver/group_builder.h).
+std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place,
+                                              int threads);
+/// Can the devices of all processes write to each other's memory? All processes ask at the same time; each tells its own
+/// device. *why_not is set if not.
+bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
 /// Deals `rows` rows, 1 or more, to at most so many shards, all of which have some. Returns the number of each shard's
 /// first row, and `rows`. Shards begin at multiples of 2,048 rows: a block of random numbers or of a metric's sum
 /// belongs to one of them.
@@ -132,6 +141,11 @@ std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource con
                                                                    int threads);
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
                                                                    std::vector<int> const& devices, int threads);
+
+/// Bins this process's rows by these cuts, which all processes of `group` have: with the layout that the rows of all ask
+/// for. All call it at the same time; if one fails, all throw.
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
+                                                     Collective* group);
 
 /// Makes a builder of exact trees on a device, to which it copies the columns.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);

@@ -177,6 +177,12 @@ std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource con
   return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads}));
 }
 
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
+                                                     Collective* group) {
+  auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
+  return NamingSizes(sizes, [&] { return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group); });
+}
+
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {
   CheckDevice(device);
   auto const sizes = [&] { return WorkSizes{device, matrix.rows, matrix.features(), 0}; };

@@ -72,8 +72,7 @@ std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRows(std::uint32_t outputs) {
   return MakeRowsOfOthers(rows_, outputs, RowUse::kTrained);
 }
 
-std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs,
-                                                                RowUse use) {
+std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs, RowUse use) {
   Stream const& stream = use == RowUse::kTrained ? stream_ : evaluation_stream();
   return Run([&] {
     return std::make_unique<cuda::DeviceRows>(rows, outputs, &arena_, stream, limits_, &timer(),

@@ -3,13 +3,13 @@
 #include <optional>
 #include <vector>
 
-#include "driver/backend.h"
-#include "driver/copy_positions.h"
-#include "driver/finished_tree.h"
 #include "core/buffer.h"
 #include "core/parallel.h"
 #include "core/stages.h"
 #include "core/trace.h"
+#include "driver/backend.h"
+#include "driver/copy_positions.h"
+#include "driver/finished_tree.h"
 #include "exact/exact.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "driver/copy_positions.h"
-#include "driver/finished_tree.h"
 #include "core/buffer.h"
 #include "core/stages.h"
+#include "driver/copy_positions.h"
+#include "driver/finished_tree.h"
 #include "gradient/gradient.h"
 #include "growth/growth.h"
 #include "growth/level.h"

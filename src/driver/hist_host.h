@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "driver/backend.h"
 #include "collective/collective.h"
+#include "driver/backend.h"
 #include "histogram/histogram_policy.h"
 #include "matrix/matrix.h"
 

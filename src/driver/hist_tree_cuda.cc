@@ -56,25 +56,31 @@ void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, Devic
 void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.params;
   unattended_now_ = unattended_.CanGrow(params);
-  unattended_now_ ? unattended_.Reserve(ahead_) : attended_.Reserve();
-  parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
-                                  parts_.stream);
-  std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
-  parts_.room.Note(
-      [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
-  bool const is_cut = unattended_now_ && unattended_.shape().cut;
-  parts_.memory.Tell({SplitParams{params, {}},
-                      params.min_split_loss,
-                      params.max_depth == 0 ? std::numeric_limits<int>::max() : params.max_depth,
-                      is_cut ? 0 : params.max_leaves,
-                      params.learning_rate,
-                      {{params.seed, parts_.number, parts_.shard.first_row(),
-                        parts_.losses ? parts_.losses->margins : nullptr},
-                       SampleThreshold(params.subsample),
-                       MakeSampleTarget(params, parts_.shard.all_rows())},
-                      parts_.features->counts()});
-  if (!(before_ == params)) parts_.WaitUntilAllHaveRoom();
+  auto const reserve = [&] {
+    unattended_now_ ? unattended_.Reserve(ahead_) : attended_.Reserve();
+    parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
+                                    parts_.stream);
+    std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
+    parts_.room.Note(
+        [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
+  };
+  // Trees alike need no other memory. Else all devices have theirs before one waits for another:
+  // TreeParts::WaitUntilAllHaveRoom.
+  bool const like_before = before_ == params;
+  before_.reset();
+  like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
+  bool const is_cut = unattended_now_ && unattended_.shape().cut;
+  parts_.memory.Tell(
+      {SplitParams{params, {}},
+       params.min_split_loss,
+       params.max_depth == 0 ? std::numeric_limits<int>::max() : params.max_depth,
+       is_cut ? 0 : params.max_leaves,
+       params.learning_rate,
+       {{params.seed, parts_.number, parts_.shard.first_row(), parts_.losses ? parts_.losses->margins : nullptr},
+        SampleThreshold(params.subsample),
+        MakeSampleTarget(params, parts_.shard.all_rows())},
+       parts_.features->counts()});
   unattended_now_ ? unattended_.Start() : attended_.Start();
 }
 

@@ -40,6 +40,9 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix co
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const&, int) {
   ThrowNoCuda();
 }
+std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const>, Shard const&, int) { ThrowNoCuda(); }
+bool DevicesCanMeet(Collective*, int, std::string*) { ThrowNoCuda(); }
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const&, Cuts, int, int, Collective*) { ThrowNoCuda(); }
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Span<float const>, int,
                                                                    std::vector<int> const&, int) {
   ThrowNoCuda();

@@ -34,14 +34,9 @@ auto Quantise(RowSource const& source, Cuts cuts, int threads, Place const& plac
                        [&] { return host::QuantiseMatrix(source, std::move(cuts), threads, ShardsOf(place)); });
 }
 
-/// Only the host backend has shards, so with shards kAuto means the host, even if there is a device.
+/// With shards kAuto means the host, even if there is a device: whether all have one, their owner knows.
 BackendKind Resolve(BackendKind wanted, Place const& place) {
-  if (!IsSharded(place)) return ResolveBackend(wanted);
-  if (wanted == BackendKind::kCuda) {
-    Throw<Unsupported>("The backend (gpu_backend) is cuda, and the rows are in ", place.shards->shards(),
-                       " shards; allowed with shards: auto, host");
-  }
-  return BackendKind::kHost;
+  return IsSharded(place) && wanted == BackendKind::kAuto ? BackendKind::kHost : ResolveBackend(wanted);
 }
 
 void CheckDevices(Place const& place) {
@@ -93,26 +88,35 @@ Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
       bytes_{sorted_->bytes()} {}
 Dataset::~Dataset() = default;
 
+std::shared_ptr<Dataset const> Dataset::BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
+                                                    int threads) {
+  std::vector<std::shared_ptr<DeviceMatrix const>> shards{
+      BuildDeviceShard(source, std::move(cuts), place.device, threads, place.shards)};
+  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
+}
+
 std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<float const> weights, int max_bin,
                                               int threads, Place place) {
   CheckThreads(threads);
   ValidateMaxBin(max_bin);
   place.backend = Resolve(place.backend, place);
-  if (place.backend == BackendKind::kCuda) {
+  if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, weights, max_bin, place, threads)}};
   }
   Cuts cuts =
       WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place)); });
+  if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
   return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place)}};
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
   place.backend = Resolve(place.backend, place);
-  if (place.backend == BackendKind::kCuda) {
+  if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, {}, 0, place, threads)}};
   }
   Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place)); });
+  if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
   return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place)}};
 }
 
@@ -144,8 +148,9 @@ std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int
                        place.shards->shards(), " shards; tree_method=gpu_hist grows trees on shards");
   }
   if (place.devices != 1) {
-    Throw<Unsupported>("Exact trees (tree_method=gpu_exact) need all rows in one place, and the rows are to be dealt to ",
-                       place.devices, " devices (n_gpus); allowed: 1. tree_method=gpu_hist trains on several");
+    Throw<Unsupported>(
+        "Exact trees (tree_method=gpu_exact) need all rows in one place, and the rows are to be dealt to ",
+        place.devices, " devices (n_gpus); allowed: 1. tree_method=gpu_hist trains on several");
   }
   place.backend = ResolveBackend(place.backend);
   auto sorted = WithMemoryFor("sorted columns of the data", [&] { return host::SortColumns(source, threads); });
@@ -166,6 +171,8 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
                                                 : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
     } else if (backend_ == BackendKind::kHost) {
       builder_ = MakeHostTreeBuilder(data_->matrix(), Shard::Place(&ShardsOf(place), data_->rows()), threads);
+    } else if (IsSharded(place)) {
+      builder_ = MakeGroupBuilder(data_->device_matrix(), Shard::Place(place.shards, data_->rows()), threads);
     } else {
       auto shards = data_->device_shards();
       if (shards.empty()) shards.push_back(CopyMatrixToDevice(data_->matrix(), 0, threads));
@@ -190,6 +197,8 @@ std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(RowSource const& source,
   DeviceRounds* const rounds = builder_->rounds();
   return rounds == nullptr ? nullptr : rounds->MakeResidentRows(source, outputs);
 }
+
+bool Trainer::keeps_rows() const { return builder_->rounds() != nullptr; }
 
 DeviceRounds& Trainer::Rounds() const {
   DeviceRounds* const rounds = builder_->rounds();

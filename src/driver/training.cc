@@ -134,7 +134,7 @@ bool Training::EvaluatesOnDevice() const {
 bool Training::BelongsOnDevice(std::uint64_t rows) const {
   // Below this the host is done with a tree before a kernel has begun.
   constexpr std::uint64_t kFewRows = 1000;
-  return trainer->backend() != BackendKind::kHost && rows > kFewRows;
+  return trainer->keeps_rows() && rows > kFewRows;
 }
 
 KeptRows* Training::Advance(DataKey const& key, std::uint32_t rounds) {

@@ -105,8 +105,8 @@ struct Training {
   KeptRows own;                         ///< rows of the training data, once an objective has asked for them
   std::list<Evaluation> evaluations;    ///< other data; trees are kept while there are any
   std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< what Check saw last
-  std::optional<RoundPlan> last_plan;  ///< the round before; nothing: it was not on a device
-  bool has_gradients_ahead{false};     ///< own rows have the gradients of the coming round, made as last_plan says
+  std::optional<RoundPlan> last_plan;                             ///< the round before; nothing: it was not on a device
+  bool has_gradients_ahead{false};  ///< own rows have the gradients of the coming round, made as last_plan says
   KeptRounds kept;
 
   /// Calls CheckTargets unless these targets have been checked before.

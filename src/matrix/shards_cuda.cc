@@ -306,6 +306,41 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
   });
 }
 
+std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
+                                               Collective* group) {
+  DeviceScope const scope{device};
+  BuildOptions const options{device, threads};
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  std::optional<host::RowSizes> sizes;
+  std::optional<MatrixBuilder> builder;
+  std::optional<KeyColumns> no_columns;
+  std::vector<std::int64_t> counts;  // values of each feature, then rows
+  AllOrNone(*group, [&] {
+    if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
+    sizes = host::MeasureRows(source, threads);
+    counts.assign(sizes->column.begin(), sizes->column.end());
+    counts.push_back(static_cast<std::int64_t>(source.rows()));
+    builder.emplace(source, std::move(cuts), options, &arena);
+  });
+  group->Sum(Span<std::int64_t>{counts});
+  LayoutFacts facts = FactsOnDevice(static_cast<std::uint64_t>(counts.back()), {counts.begin(), counts.end() - 1});
+  std::int64_t most[] = {static_cast<std::int64_t>(source.rows()), static_cast<std::int64_t>(sizes->stored),
+                         -static_cast<std::int64_t>(facts.block_bytes), -static_cast<std::int64_t>(facts.room)};
+  group->Max({most, 4});
+  facts.most_rows = static_cast<std::uint64_t>(most[0]);
+  facts.most_stored = static_cast<std::uint64_t>(most[1]);
+  facts.block_bytes = static_cast<std::size_t>(-most[2]);
+  facts.room = static_cast<std::size_t>(-most[3]);
+  for (;; facts.room = 0) {
+    bool fits = false;
+    AllOrNone(*group, [&] {
+      builder->SetLayout(ChooseDeviceLayout(builder->cuts(), facts), sizes->stored);
+      fits = builder->Bin(&no_columns, sizes, MemoryBudget(options));
+    });
+    if (!group->AnyOf(!fits)) return builder->Finish();
+  }
+}
+
 std::vector<ColumnRange> ShareColumns(FeatureIndex columns, Span<std::uint64_t const> sizes, std::size_t parts) {
   auto const size = [&](FeatureIndex f) { return sizes.empty() ? std::uint64_t{1} : sizes[f]; };
   double all = 0;

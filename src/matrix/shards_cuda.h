@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "collective/collective.h"
 #include "matrix/device_matrix.h"
 #include "quantile/quantile_cuda.h"
 #include "xgbgpu/cuts.h"
@@ -48,6 +49,12 @@ std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, 
 /// Does the same with cuts that are given, as QuantiseMatrix does on one device.
 std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& source, Cuts const& cuts,
                                                           RowShards const& shards, ShardOptions const& options);
+
+/// Does what QuantiseShards does for the shard of this process, when every process of `group` has one. All call it at the
+/// same time.
+/// Throws  as QuantiseShards, where it fails; OtherShardFailed in the other processes
+std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
+                                               Collective* group);
 
 /// Divides `columns` columns into a range for each of `parts`, so that numbers of values, sizes [columns] or 1 for each
 /// if there are none, are about the same. Ranges may be empty.

@@ -1,0 +1,24 @@
+/// Where the workers of a process group train.
+#ifndef XGBGPU_PLUGIN_GROUP_PLACE_H_
+#define XGBGPU_PLUGIN_GROUP_PLACE_H_
+
+#include <cstdint>
+
+#include "host/process_group.h"
+#include "plugin_params.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// Returns the place of this worker, which has `rows` rows: a GPU, if all workers can train on one together, else the
+/// host, where the model is the same. That is so if all are on one host, each has rows and sees a GPU, and gpu_backend
+/// is not host. The GPU is gpu_id where that is set, else the worker's rank on, from the first, so that workers of a
+/// host have different ones. All workers call it at the same time, with the same parameters but gpu_id.
+///
+/// Cost    one maximum of a few integers; the first time, memory is lent to the other workers
+/// Throws  Unsupported if gpu_backend is cuda and a GPU cannot be used
+Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_GROUP_PLACE_H_
