@@ -347,12 +347,29 @@ def dies(shares: List[float], how: str) -> None:
             if how == "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
             elif how == "silent":
-                time.sleep(15)
+                time.sleep(8)
                 return
             else:
                 raise ValueError("enough")
         booster.update(matrix, number)
         booster.eval(matrix)
+
+
+def wide_matrix(data: Data, begin: int, end: int) -> xgb.DMatrix:
+    """Few rows of 360 columns: a worker spends most of its time on long messages."""
+    x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
+    return xgb.DMatrix(x, data.info["label"][begin:end])
+
+
+def trains_until_it_fails(shares: List[float], folder: str) -> None:
+    """Trains on and on. After a few rounds every worker makes a file of its own in the folder."""
+    data = Data(dict(rows=1000))
+    matrix = wide_matrix(data, *own_rows(data, shares))
+    booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
+    for number in range(100_000):
+        if number == 3:
+            open(os.path.join(folder, str(collective.get_rank())), "w").close()
+        booster.update(matrix, number)
 
 
 def dies_with_signals(shares: List[float]) -> None:
@@ -362,9 +379,7 @@ def dies_with_signals(shares: List[float]) -> None:
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     data = Data({})
-    begin, end = own_rows(data, shares)
-    x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
-    matrix = xgb.DMatrix(x, data.info["label"][begin:end])
+    matrix = wide_matrix(data, *own_rows(data, shares))
     booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
     try:
         for number in range(200):

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 import group_scenarios
 import numpy as np
 import pytest
+import two_hosts
 import xgboost as xgb
 from group_scenarios import SCENARIOS
 from group_workers import Died, Group, WorkerError, group_of
@@ -202,3 +203,23 @@ def test_a_lost_worker_is_no_signal() -> None:
         answers = group.run(group_scenarios.dies_with_signals, SHARES[3], limit=60)
         assert isinstance(answers.pop(0), Died)
         say(answers, "does not reach the others any more")
+
+
+def test_two_hosts_train_one_model_and_a_cable_that_is_pulled_is_an_error() -> None:
+    try:
+        found = two_hosts.found()
+    except two_hosts.NoNamespaces as reason:
+        pytest.skip(str(reason))
+    for part in ("together", "again"):  # before the cable was pulled, and after it was plugged in
+        for number, name in enumerate(two_hosts.SCENARIOS):
+            for host, results in enumerate(found[part]):
+                assert not isinstance(results, Exception), f"{part}, host {host}: {results!r} {results}"
+                assert results[number]["models"] == alone(name)["models"], f"{name}: {part}, host {host}"
+                assert results[number]["lines"] == alone(name)["lines"], f"{name}: {part}, host {host}"
+    for pulled in found["pulled"]:
+        say(pulled["answers"], "of 2 does not reach the others any more", "rabit_timeout_sec")
+        for host, answer in enumerate(pulled["answers"]):
+            assert f"worker {host} of 2" in str(answer), str(answer)
+        # Silence is the only sign of a pulled cable. The limit is 1.25 seconds longer in the middle of a message; what is
+        # beside that is for a busy machine.
+        assert all(two_hosts.TIMEOUT - 1 <= one < two_hosts.TIMEOUT + 5 for one in pulled["seconds"]), pulled["seconds"]
