@@ -114,8 +114,11 @@ def test_who_leaves_a_group_trains_alone(groups: Dict[int, Group]) -> None:
 
 
 def test_each_worker_writes_its_own_timeline(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
-    groups[3].results(group_scenarios.traced, SHARES[3], str(tmp_path / "t.json"))
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["t.json", "t.json.worker1", "t.json.worker2"]
+    """And each reads its own profile: that of the second worker has no rows, but the same rounds."""
+    files = [str(tmp_path / name) for name in ("t.json", "t.json.worker1", "t.json.worker2")]
+    found = groups[3].results(group_scenarios.traced, SHARES[3], files[0])
+    assert sorted(map(str, tmp_path.iterdir())) == files
+    assert found == [(file, 2) for file in files]  # a profile leaves out the first round
     for file in tmp_path.iterdir():
         json.loads(file.read_text())
 
