@@ -7,13 +7,14 @@
     bench/scaling.py --way scatter                       each GPU searches the splits of its share of the features
     bench/scaling.py --way columns                       columns are dealt to the GPUs, not rows
     bench/scaling.py --measured FILE [--within 10]       compares the model with measured rounds; exit status 1 if one is
-                                                         further off, in percent. FILE: [{"data": "higgs", "gpus": 2, "ms": 0.84}, …],
-                                                         in each "network" if that is not NVLink
+                                                         further off, in percent
     bench/scaling.py --plot docs/images/scaling.svg      draws it
 
 Rows are dealt to the GPUs, unless `--way columns` is said. What each does with its rows takes 1/n of the time. What does not get shorter: the chain of
 kernels of a tree, the search for splits, and the sums of each level's histograms over all GPUs, which get longer.
 docs/scaling.md says what the model leaves out.
+
+FILE has measured rounds: [{"data": "higgs", "gpus": 2, "ms": 0.84}, …], each with a "network" if that is not "nvlink".
 """
 
 import argparse
@@ -245,7 +246,8 @@ def table(shapes: Dict[str, Shape], way: str) -> str:
             until = "goes on" if last else f"stops at {stop:,}"
             why.append(f"  {name}: {until}; beside rows most is {reason}")
         widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-        lines += [f"{network.name}: times as fast as one GPU", *(_aligned(row, widths) for row in [head, *rows]), *why, ""]
+        lines += [f"{network.name}: times as fast as one GPU"]
+        lines += [*(_aligned(row, widths) for row in [head, *rows]), *why, ""]
     return "\n".join(lines)
 
 
@@ -281,7 +283,8 @@ def deviations(points: List[dict], way: str) -> List[Deviation]:
 def comparison(found: List[Deviation]) -> str:
     head = ["data", "GPUs", "network", "measured ms", "model ms", "off by"]
     rows = [
-        [one.data, str(one.gpus), NETWORKS[one.network].name, f"{one.measured:.3f}", f"{one.modelled:.3f}", f"{one.percent():+.1f} %"]
+        [one.data, str(one.gpus), NETWORKS[one.network].name]
+        + [f"{one.measured:.3f}", f"{one.modelled:.3f}", f"{one.percent():+.1f} %"]
         for one in found
     ]
     widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
@@ -300,7 +303,8 @@ def plot(shapes: Dict[str, Shape], way: str) -> str:
         x0 = left + number * (size + gap)
 
         def at(gpus: float, times: float, x0: float = x0) -> Tuple[float, float]:
-            return x0 + math.log2(gpus) / steps * size, top + size - math.log2(max(times, 0.5) / 0.5) / (steps + 1) * size
+            up = math.log2(max(times, 0.5) / 0.5) / (steps + 1)
+            return x0 + math.log2(gpus) / steps * size, top + size - up * size
 
         text.append(f'<text x="{x0}" y="{top - 10}" font-weight="bold">{network.name}</text>')
         for gpus in COUNTS:
@@ -310,7 +314,8 @@ def plot(shapes: Dict[str, Shape], way: str) -> str:
             if math.log2(gpus) % 2 == 0:
                 text.append(f'<text x="{x:.1f}" y="{bottom + 14:.1f}" text-anchor="middle">{gpus}</text>')
                 text.append(f'<text x="{x0 - 4}" y="{y + 4:.1f}" text-anchor="end">{gpus}</text>')
-        for name, colour, dashes in [("", "#999", "4 3"), *((name, colour, "") for name, colour in zip(shapes, COLOURS))]:
+        lines = [("", "#999", "4 3"), *((name, colour, "") for name, colour in zip(shapes, COLOURS))]
+        for name, colour, dashes in lines:
             if name:
                 one = round_of(shapes[name], 1, network, way).total()
                 times = [one / round_of(shapes[name], gpus, network, way).total() for gpus in COUNTS]
@@ -324,14 +329,17 @@ def plot(shapes: Dict[str, Shape], way: str) -> str:
         text.append(f'<line x1="{x}" y1="{y - 4}" x2="{x + 16}" y2="{y - 4}" stroke="{colour}" stroke-width="2"/>')
         text.append(f'<text x="{x + 20}" y="{y}">{name}</text>')
         x += 34 + 7 * len(name)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
-    title = f'<text x="{left}" y="18" font-size="13">How many times as fast as one GPU (modelled), by the number of GPUs</text>'
+    box = f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>'
+    words = "How many times as fast as one GPU (modelled), by the number of GPUs; at the lower edge: half as fast or less"
+    title = f'<text x="{left}" y="18" font-size="13">{words}</text>'
     return "\n".join([head, f'<rect width="{width}" height="{height}" fill="white"/>', title, *text, "</svg>\n"])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="NAME", help=", ".join(SHAPES))
+    names = ", ".join(SHAPES)
+    parser.add_argument("--data", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="NAME", help=names)
     parser.add_argument("--rows", type=float)
     parser.add_argument("--features", type=int)
     parser.add_argument("--depth", type=int, default=8)

@@ -6,6 +6,7 @@ Every function here runs in each worker; which rows it has, it knows from its ra
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 from typing import Any, Dict, List, Optional, Tuple
@@ -370,6 +371,18 @@ def trains_until_it_fails(shares: List[float], folder: str) -> None:
     for number in range(100_000):
         if number == 3:
             open(os.path.join(folder, str(collective.get_rank())), "w").close()
+        booster.update(matrix, number)
+
+
+def stops_amid_long_messages(shares: List[float]) -> None:
+    """Worker 1 is stopped in the middle of a training, as by a debugger, and goes on after eight seconds."""
+    data = Data(dict(rows=1000))
+    matrix = wide_matrix(data, *own_rows(data, shares))
+    booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
+    for number in range(100_000):
+        if number == 3 and collective.get_rank() == 1:
+            stop = f"sleep 0.3; kill -STOP {os.getpid()}; sleep 8; kill -CONT {os.getpid()}"
+            subprocess.Popen(["sh", "-c", stop])
         booster.update(matrix, number)
 
 

@@ -59,10 +59,18 @@ class Group:
         self.tracker_address = tracker_address
         self.seconds: List[float] = []  #: of the last request, for each worker
 
-    def run(self, function: Callable, *arguments: Any, limit: float = 120, **settings: Any) -> List[Any]:
+    def run(
+        self,
+        function: Callable,
+        *arguments: Any,
+        limit: float = 120,
+        ranks: Optional[Sequence[int]] = None,
+        **settings: Any,
+    ) -> List[Any]:
         """Calls a function of a module in every worker, as a group whose communicator has these settings.
 
-        Returns results in order of ranks; exceptions, too. After `limit` seconds the workers are killed.
+        `ranks` has the rank that each worker gets; unless it is given, the first is 0. Returns results in order of
+        workers; exceptions, too. After `limit` seconds the workers are killed.
         """
         from xgboost.tracker import RabitTracker
 
@@ -74,7 +82,7 @@ class Group:
         begin = time.monotonic()
 
         def ask(number: int) -> None:
-            own = {**communicator, "DMLC_TASK_ID": f"{number:04}"}
+            own = {**communicator, "DMLC_TASK_ID": f"{ranks[number] if ranks else number:04}"}
             self.workers[number].send((function.__module__, function.__name__, arguments, own))
             answers[number] = self.workers[number].answer()
             self.seconds[number] = time.monotonic() - begin
