@@ -82,7 +82,7 @@ class BoosterConfig {
   bool updates_{false};                ///< process_type=update
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
   bool cpu_predictor_{false};          ///< predictor=cpu_predictor
-  std::string traced_to_;              ///< the file of gpu_trace as it was set last, here or before the configuration was saved
+  std::string traced_to_;  ///< file of gpu_trace as it was set last, here or before the configuration was saved
   std::optional<std::string> stock_method_;  ///< tree_method=…, if that is not ours; nothing if it was never set
   bool wants_cuda_{false};                   ///< gpu_backend=cuda, which the user has set and not loaded
   ParamValues tree_values_;
