@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +81,16 @@ void CheckText(char const* json) {
 
 constexpr char kCommunicator[] = "checking parameters of the communicator";
 
+/// The time limit of the workers' communicator, as XGBoost 1.7 has it where nothing else is said.
+constexpr std::chrono::seconds kUsualLimit{1800};
+
+/// Returns the seconds that an argument `name=value` of the communicator sets as its time limit, else `otherwise`.
+std::chrono::seconds TimeLimit(std::string_view argument, std::chrono::seconds otherwise) {
+  constexpr std::string_view kName = "rabit_timeout_sec=";
+  if (argument.substr(0, kName.size()) != kName) return otherwise;
+  return std::chrono::seconds{std::atoi(std::string{argument.substr(kName.size())}.c_str())};
+}
+
 /// Checks an argument `name=value`. Rabit, which connects the workers of XGBoost 1.7, copies a name and a value into
 /// 256 bytes each, however long they are.
 void CheckRabitArgument(std::string_view argument) {
@@ -91,14 +103,19 @@ void CheckRabitArgument(std::string_view argument) {
                          " bytes; allowed: up to ", kMost);
 }
 
-/// Checks `config`, the JSON text that XGCommunicatorInit is given.
-void CheckCommunicator(char const* config) {
+/// Checks `config`, the JSON text that XGCommunicatorInit is given. Returns the time limit.
+std::chrono::seconds CheckCommunicator(char const* config) {
   CheckText(config);
+  std::chrono::seconds limit = kUsualLimit;
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
   for (auto const& [name, value] : xgboost::get<xgboost::Object const>(json)) {
-    bool const is_text = xgboost::IsA<xgboost::String>(value);
-    CheckRabitArgument(name + '=' + (is_text ? xgboost::get<xgboost::String const>(value) : std::string{}));
+    std::string argument = name + '=';
+    if (xgboost::IsA<xgboost::String>(value)) argument += xgboost::get<xgboost::String const>(value);
+    if (xgboost::IsA<xgboost::Integer>(value)) argument += std::to_string(xgboost::get<xgboost::Integer const>(value));
+    CheckRabitArgument(argument);
+    limit = TimeLimit(argument, limit);
   }
+  return limit;
 }
 
 constexpr char kReadingArray[] = "reading an array on a GPU";
@@ -146,9 +163,11 @@ using xgbgpu::plugin::HostArray;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kCommunicator;
 using xgbgpu::plugin::kReadingArray;
+using xgbgpu::plugin::kUsualLimit;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
 using xgbgpu::plugin::ProcessGroup;
+using xgbgpu::plugin::TimeLimit;
 using xgbgpu::plugin::WithHostArray;
 
 extern "C" {
@@ -251,31 +270,34 @@ XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* con
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
   static auto* const kNext = NextFunction<decltype(XGCommunicatorInit)>("XGCommunicatorInit");
-  bool const passes = config == nullptr || Passes(kCommunicator, [&] { CheckCommunicator(config); });
-  ProcessGroup::Changes();
-  return passes ? kNext(config) : -1;
+  std::chrono::seconds limit = kUsualLimit;
+  bool const passes = config == nullptr || Passes(kCommunicator, [&] { limit = CheckCommunicator(config); });
+  return ProcessGroup::Entered(limit, [&] { return passes ? kNext(config) : -1; });
 }
 
 XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
   static auto* const kNext = NextFunction<decltype(XGCommunicatorFinalize)>("XGCommunicatorFinalize");
-  ProcessGroup::Changes();
+  ProcessGroup::Leaves();
   return kNext();
 }
 
 /// Programs for older versions connect workers with this. XGBoost exports it, but no public header declares it.
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
   static auto* const kNext = NextFunction<bool(int, char**)>("RabitInit");
+  std::chrono::seconds limit = kUsualLimit;
   bool const passes = Passes(kCommunicator, [&] {
-    for (int i = 0; i < n; ++i) CheckRabitArgument(arguments[i]);
+    for (int i = 0; i < n; ++i) {
+      CheckRabitArgument(arguments[i]);
+      limit = TimeLimit(arguments[i], limit);
+    }
   });
-  ProcessGroup::Changes();
-  return passes && kNext(n, arguments);
+  return ProcessGroup::Entered(limit, [&] { return passes && kNext(n, arguments); });
 }
 
 /// Ends what RabitInit began.
 XGBGPU_EXPORT bool RabitFinalize() {
   static auto* const kNext = NextFunction<bool()>("RabitFinalize");
-  ProcessGroup::Changes();
+  ProcessGroup::Leaves();
   return kNext();
 }
 

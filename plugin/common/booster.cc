@@ -232,7 +232,10 @@ void Booster::Trace(Trainer* trainer) {
   if (file != (trace_ == nullptr ? "" : trace_->name())) {
     trace_.reset();
     trainers_.EndTraces();  // that of another matrix may have the file, too: it ends when nobody has
-    if (!file.empty()) trace_ = std::make_shared<TraceFile>(file);
+    if (!file.empty()) {
+      trace_ = std::make_shared<TraceFile>(file);
+      config_.TracesTo(file);
+    }
     if (trace_ != nullptr && trace_->replaces_another()) {
       WarnOnce("gpu_trace " + file, "parameter gpu_trace: " + QuotedName(file) +
                                         " is now written by another booster; the one before it writes no more.");

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/plugin_params.h"
@@ -60,6 +61,8 @@ class BoosterConfig {
   /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }
   DeviceParam const& device() const { return device_; }
+  /// Says which file gpu_trace writes in this process, where that is not the one that it names.
+  void TracesTo(std::string file) { traced_to_ = std::move(file); }
 
  private:
   enum class Method { kStock, kHist, kExact };
@@ -79,7 +82,7 @@ class BoosterConfig {
   bool updates_{false};                ///< process_type=update
   bool gpu_predictor_{false};          ///< predictor=gpu_predictor
   bool cpu_predictor_{false};          ///< predictor=cpu_predictor
-  std::string traced_to_;              ///< gpu_trace as it was set last, here or before the configuration was saved
+  std::string traced_to_;  ///< file of gpu_trace as it was set last, here or before the configuration was saved
   std::optional<std::string> stock_method_;  ///< tree_method=…, if that is not ours; nothing if it was never set
   bool wants_cuda_{false};                   ///< gpu_backend=cuda, which the user has set and not loaded
   ParamValues tree_values_;

@@ -27,6 +27,7 @@ constexpr int kSum = 2;
 constexpr std::size_t kPiece = 1 << 15;
 
 thread_local ProcessGroup* current = nullptr;
+thread_local std::unique_ptr<LinkWatch> watch;
 
 /// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
 /// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
@@ -80,7 +81,17 @@ ProcessGroup* ProcessGroup::OfThisThread() {
   return current = kGroups->back().get();
 }
 
-void ProcessGroup::Changes() { current = nullptr; }
+void ProcessGroup::Leaves() {
+  current = nullptr;
+  watch.reset();
+}
+
+void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
+  try {
+    watch = std::make_unique<LinkWatch>(sockets, limit);
+  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but nobody ends a stalled call
+  }
+}
 
 void ProcessGroup::CheckMaySpeak() const {
   if (!failure_.empty()) throw ShardsLost{failure_};
@@ -126,7 +137,12 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
     walk(n, &from, &from_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(values, here, piece_.data() + done);
     });
-    CheckReached(XGCommunicatorAllreduce(piece_.data(), n, kInt64, operation));
+    int result;
+    {
+      LinkWatch::Call const call{watch.get()};
+      result = XGCommunicatorAllreduce(piece_.data(), n, kInt64, operation);
+    }
+    CheckReached(result);
     walk(n, &to, &to_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(piece_.data() + done, here, values);
     });

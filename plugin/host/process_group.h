@@ -3,6 +3,7 @@
 #ifndef XGBGPU_PLUGIN_HOST_PROCESS_GROUP_H_
 #define XGBGPU_PLUGIN_HOST_PROCESS_GROUP_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "collective/collective.h"
+#include "host/link_watch.h"
 
 namespace xgbgpu::plugin {
 
@@ -20,15 +22,23 @@ namespace xgbgpu::plugin {
 /// Cost    Sum and Max: a message of 8 bytes for each integer up and down XGBoost's tree of workers, in pieces of
 ///         256 KiB. Gather: a sum of a number for each worker, then a sum as long as all lists together
 /// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came for
-///         rabit_timeout_sec. From then on every call of this group throws at once
+///         rabit_timeout_sec (link_watch.h). From then on every call of this group throws at once
 class ProcessGroup final : public Collective {
  public:
   /// Returns the group that this thread is in; null if it is in none, or has it for itself. It lives as long as the
   /// process.
   static ProcessGroup* OfThisThread();
-  /// Must be called when this thread is about to enter a group, or to leave one: the next one is another, even if
-  /// ranks are the same.
-  static void Changes();
+  /// Calls enter(), by which this thread enters a group, and returns what it returns. `limit` is rabit_timeout_sec.
+  template <typename Enter>
+  static auto Entered(std::chrono::seconds limit, Enter&& enter) {
+    Leaves();
+    auto const sockets = OpenSockets();
+    auto const result = enter();
+    if (sockets) Watch(*sockets, limit);
+    return result;
+  }
+  /// Must be called when this thread is about to leave a group: the next one is another, even if ranks are the same.
+  static void Leaves();
 
   int shards() const override { return workers_; }
   int shard() const override { return rank_; }
@@ -41,6 +51,8 @@ class ProcessGroup final : public Collective {
  private:
   ProcessGroup(int rank, int workers) : rank_{rank}, workers_{workers}, thread_{std::this_thread::get_id()} {}
 
+  /// Watches the connections that are not among `sockets`.
+  static void Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept;
   /// Throws unless this thread may speak in this group.
   void CheckMaySpeak() const;
   /// Combines the elements of all parts, in pieces.

@@ -6,6 +6,7 @@ Every function here runs in each worker; which rows it has, it knows from its ra
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 from typing import Any, Dict, List, Optional, Tuple
@@ -13,6 +14,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import scipy.sparse
 import xgboost as xgb
+import xgboost_gpu
 from support import Batches, params
 from xgboost import collective
 
@@ -347,12 +349,41 @@ def dies(shares: List[float], how: str) -> None:
             if how == "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
             elif how == "silent":
-                time.sleep(15)
+                time.sleep(8)
                 return
             else:
                 raise ValueError("enough")
         booster.update(matrix, number)
         booster.eval(matrix)
+
+
+def wide_matrix(data: Data, begin: int, end: int) -> xgb.DMatrix:
+    """Few rows of 360 columns: a worker spends most of its time on long messages."""
+    x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
+    return xgb.DMatrix(x, data.info["label"][begin:end])
+
+
+def trains_until_it_fails(shares: List[float], folder: str) -> None:
+    """Trains on and on. After a few rounds every worker makes a file of its own in the folder."""
+    data = Data(dict(rows=1000))
+    matrix = wide_matrix(data, *own_rows(data, shares))
+    booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
+    for number in range(100_000):
+        if number == 3:
+            open(os.path.join(folder, str(collective.get_rank())), "w").close()
+        booster.update(matrix, number)
+
+
+def stops_amid_long_messages(shares: List[float]) -> None:
+    """Worker 1 is stopped in the middle of a training, as by a debugger, and goes on after eight seconds."""
+    data = Data(dict(rows=1000))
+    matrix = wide_matrix(data, *own_rows(data, shares))
+    booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
+    for number in range(100_000):
+        if number == 3 and collective.get_rank() == 1:
+            stop = f"sleep 0.3; kill -STOP {os.getpid()}; sleep 8; kill -CONT {os.getpid()}"
+            subprocess.Popen(["sh", "-c", stop])
+        booster.update(matrix, number)
 
 
 def dies_with_signals(shares: List[float]) -> None:
@@ -362,9 +393,7 @@ def dies_with_signals(shares: List[float]) -> None:
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     data = Data({})
-    begin, end = own_rows(data, shares)
-    x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
-    matrix = xgb.DMatrix(x, data.info["label"][begin:end])
+    matrix = wide_matrix(data, *own_rows(data, shares))
     booster = xgb.Booster(settings(dict(max_depth=6)), [matrix])
     try:
         for number in range(200):
@@ -384,10 +413,13 @@ def alone_again() -> Tuple[bytes, str]:
     return models(xgb.train(settings(dict(objective="binary:logistic")), matrix, 2))
 
 
-def traced(shares: List[float], file: str) -> None:
+def traced(shares: List[float], file: str) -> Tuple[str, int]:
+    """Returns the file that this worker's profile is read from, and of how many rounds it tells."""
     data = Data({})
     begin, end = own_rows(data, shares)
-    xgb.train({**settings({}), "gpu_trace": file}, data.matrix(begin, end), 2)
+    booster = xgb.train({**settings({}), "gpu_trace": file}, data.matrix(begin, end), 3)
+    profile = xgboost_gpu.profile(booster)
+    return profile.source, profile.rounds
 
 
 def in_other_threads(shares: List[float]) -> List[Any]:

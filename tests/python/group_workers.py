@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -27,10 +27,10 @@ class WorkerError(Exception):
 
 
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, where: Sequence[str]) -> None:
         environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
         self.process = subprocess.Popen(
-            [sys.executable, "-B", os.path.abspath(__file__)],
+            [*where, sys.executable, "-B", os.path.abspath(__file__)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**environment, "OMP_WAIT_POLICY": "passive"},
@@ -51,18 +51,30 @@ class _Worker:
 class Group:
     """Workers that can be made a group again and again."""
 
-    def __init__(self, workers: int) -> None:
-        self.workers = [_Worker() for _ in range(workers)]
+    def __init__(
+        self, workers: int, commands: Optional[List[List[str]]] = None, tracker_address: str = "127.0.0.1"
+    ) -> None:
+        """`commands` has, for each worker, the command that starts programs where the worker shall run."""
+        self.workers = [_Worker(where) for where in commands or [[]] * workers]
+        self.tracker_address = tracker_address
         self.seconds: List[float] = []  #: of the last request, for each worker
 
-    def run(self, function: Callable, *arguments: Any, limit: float = 120, **settings: Any) -> List[Any]:
+    def run(
+        self,
+        function: Callable,
+        *arguments: Any,
+        limit: float = 120,
+        ranks: Optional[Sequence[int]] = None,
+        **settings: Any,
+    ) -> List[Any]:
         """Calls a function of a module in every worker, as a group whose communicator has these settings.
 
-        Returns results in order of ranks; exceptions, too. After `limit` seconds the workers are killed.
+        `ranks` has the rank that each worker gets; unless it is given, the first is 0. Returns results in order of
+        workers; exceptions, too. After `limit` seconds the workers are killed.
         """
         from xgboost.tracker import RabitTracker
 
-        tracker = RabitTracker(host_ip="127.0.0.1", n_workers=len(self.workers), sortby="task")
+        tracker = RabitTracker(host_ip=self.tracker_address, n_workers=len(self.workers), sortby="task")
         tracker.start(len(self.workers))
         communicator = {**tracker.worker_envs(), **settings}
         answers: List[Any] = [None] * len(self.workers)
@@ -70,7 +82,7 @@ class Group:
         begin = time.monotonic()
 
         def ask(number: int) -> None:
-            own = {**communicator, "DMLC_TASK_ID": f"{number:04}"}
+            own = {**communicator, "DMLC_TASK_ID": f"{ranks[number] if ranks else number:04}"}
             self.workers[number].send((function.__module__, function.__name__, arguments, own))
             answers[number] = self.workers[number].answer()
             self.seconds[number] = time.monotonic() - begin

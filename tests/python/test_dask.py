@@ -2,6 +2,9 @@
 
 import contextlib
 import os
+import pathlib
+import re
+import time
 from typing import Iterator, Tuple
 
 import numpy as np
@@ -17,20 +20,20 @@ X, Y = make_data(600, 4, missing=0.1)
 Client = distributed.Client
 
 
-def load(path: str) -> None:
-    import ctypes
-
-    ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @contextlib.contextmanager
 def cluster_of(workers: int) -> Iterator[Client]:
-    """Processes on this machine that have the library."""
-    with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            if OURS:
-                client.run(load, os.path.abspath(LIBRARY))
-            yield client
+    """Processes on this machine that have the library, which they import as docs/distributed.md says."""
+    own = dict(preload="xgboost_gpu") if OURS else {}
+    path = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", path)
+        patch.setenv("XGBGPU_LIBRARY", os.path.abspath(LIBRARY or ""))
+        with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, **own) as cluster:
+            with Client(cluster) as client:
+                yield client
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +159,35 @@ def test_a_worker_without_training_rows(two_workers: Client) -> None:
     )
     assert_same_trees(found["booster"], alone)
     assert found["history"] == history
+
+
+def documented_limit() -> str:
+    """The program in docs/distributed.md that sets a time limit."""
+    text = (ROOT / "docs" / "distributed.md").read_text()
+    return re.search(r"```python\n(def limit_silence.*?)```", text, re.DOTALL).group(1)
+
+
+@only_ours
+def test_a_silent_worker_is_an_error_within_the_documents_limit(two_workers: Client) -> None:
+    class Sleeps(xgb.callback.TrainingCallback):
+        def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: dict) -> bool:
+            if epoch == 2 and xgb.collective.get_rank() == 1:
+                time.sleep(9)
+            return False
+
+    def forget() -> None:
+        xgb.collective.init = xgb.collective.init.func
+
+    data = xgb.dask.DaskDMatrix(two_workers, *dealt(two_workers, X, Y))
+    program = documented_limit()
+    assert "limit_silence, 60" in program
+    exec(program.replace("limit_silence, 60", "limit_silence, 3"), {"client": two_workers})
+    begin = time.monotonic()
+    with pytest.raises(xgb.core.XGBoostError, match="rabit_timeout_sec"):
+        xgb.dask.train(two_workers, params(), data, 100, callbacks=[Sleeps()])
+    assert 3 <= time.monotonic() - begin < 30  # without the limit the training would go on after nine seconds
+    two_workers.run(forget)
+    assert xgb.dask.train(two_workers, params(), data, 2)["booster"].num_boosted_rounds() == 2
 
 
 def test_estimators_on_two_workers(two_workers: Client) -> None:

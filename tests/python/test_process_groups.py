@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 import group_scenarios
 import numpy as np
 import pytest
+import two_hosts
 import xgboost as xgb
 from group_scenarios import SCENARIOS
 from group_workers import Died, Group, WorkerError, group_of
@@ -61,6 +62,20 @@ def test_models_histories_and_predictions_are_those_of_one_process(groups: Dict[
     assert wrong == []
 
 
+@pytest.mark.parametrize("order", [(2, 0, 1), (1, 2, 0)])
+def test_ranks_in_any_order(groups: Dict[int, Group], order: Tuple[int, ...]) -> None:
+    """Rows are in the order of ranks, whichever process has which."""
+    names = ["uniform sample", "absolute error with weights", "ndcg with weights"]
+    scenarios = [{**SCENARIOS[name], "name": name} for name in names]
+    answers = groups[3].results(group_scenarios.several, scenarios, SHARES[3], ranks=order)
+    found = [answers[order.index(rank)] for rank in range(3)]
+    assert len(found[1][0]["predictions"]) == 0, "the second share has rows"
+    for number, name in enumerate(names):
+        assert [worker[number]["models"] for worker in found] == [alone(name)["models"]] * 3, name
+        together = np.concatenate([worker[number]["predictions"] for worker in found])
+        assert np.array_equal(together, alone(name)["predictions"]), name
+
+
 @pytest.mark.parametrize("kind", ["array", "csr"])
 def test_columns_that_only_one_worker_has(groups: Dict[int, Group], kind: str) -> None:
     expected = group_scenarios.columns_of_one(None, kind)
@@ -113,8 +128,11 @@ def test_who_leaves_a_group_trains_alone(groups: Dict[int, Group]) -> None:
 
 
 def test_each_worker_writes_its_own_timeline(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
-    groups[3].results(group_scenarios.traced, SHARES[3], str(tmp_path / "t.json"))
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["t.json", "t.json.worker1", "t.json.worker2"]
+    """And each reads its own profile: that of the second worker has no rows, but the same rounds."""
+    files = [str(tmp_path / name) for name in ("t.json", "t.json.worker1", "t.json.worker2")]
+    found = groups[3].results(group_scenarios.traced, SHARES[3], files[0])
+    assert sorted(map(str, tmp_path.iterdir())) == files
+    assert found == [(file, 2) for file in files]  # a profile leaves out the first round
     for file in tmp_path.iterdir():
         json.loads(file.read_text())
 
@@ -197,8 +215,37 @@ def test_a_worker_that_is_lost_is_an_error_of_the_others(how: str) -> None:
                 assert group.results(group_scenarios.columns_of_one, shares, "array") == [expected] * workers
 
 
+def test_a_worker_that_is_stopped_is_an_error_of_the_others() -> None:
+    with group_of(2) as group:
+        answers = group.run(group_scenarios.stops_amid_long_messages, [0, 0.5, 1], limit=60, rabit_timeout_sec=3)
+        say(answers, "of 2 does not reach the others any more", "rabit_timeout_sec")
+        assert 3 <= group.seconds[0] < group.seconds[1], "the first has waited for the second to go on"
+        assert group.seconds[0] + 3 < group.seconds[1]
+
+
 def test_a_lost_worker_is_no_signal() -> None:
     with group_of(3) as group:
         answers = group.run(group_scenarios.dies_with_signals, SHARES[3], limit=60)
         assert isinstance(answers.pop(0), Died)
         say(answers, "does not reach the others any more")
+
+
+def test_two_hosts_train_one_model_and_a_cable_that_is_pulled_is_an_error() -> None:
+    try:
+        found = two_hosts.found()
+    except two_hosts.NoNamespaces as reason:
+        pytest.skip(str(reason))
+    for part in ("together", "again"):  # before the cable was pulled, and after it was plugged in
+        for number, name in enumerate(two_hosts.SCENARIOS):
+            for host, results in enumerate(found[part]):
+                assert not isinstance(results, Exception), f"{part}, host {host}: {results!r} {results}"
+                assert results[number]["models"] == alone(name)["models"], f"{name}: {part}, host {host}"
+                assert results[number]["lines"] == alone(name)["lines"], f"{name}: {part}, host {host}"
+    for pulled in found["pulled"]:
+        say(pulled["answers"], "of 2 does not reach the others any more", "rabit_timeout_sec")
+        for host, answer in enumerate(pulled["answers"]):
+            assert f"worker {host} of 2" in str(answer), str(answer)
+        # Silence is the only sign of a pulled cable. The limit is 1.25 seconds longer in the middle of a message; what is
+        # beside that is for a busy machine.
+        least, most = two_hosts.TIMEOUT - 1, two_hosts.TIMEOUT + 5
+        assert all(least <= one < most for one in pulled["seconds"]), pulled["seconds"]

@@ -41,6 +41,20 @@ def documented() -> str:
     return re.search(r"```python\n(.*?)```", section, re.DOTALL).group(1)
 
 
+def home_of_its_own(folder: Path) -> Path:
+    """Spark's home for one session, with links to pyspark's files.
+
+    Executors write into the folder `work` of Spark's home, wherever they are told to, into one that is named by the
+    second in which the session began: sessions of one second would share it, and the first that ends would remove it.
+    """
+    home = folder / "home"
+    home.mkdir()
+    for path in Path(pyspark.__file__).parent.iterdir():
+        if path.name != "work":
+            (home / path.name).symlink_to(path)
+    return home
+
+
 @contextlib.contextmanager
 def session_of(where: str, folder: Path) -> Iterator[SparkSession]:
     """The document's session, with paths and a master of this machine in place of a cluster's."""
@@ -54,6 +68,8 @@ def session_of(where: str, folder: Path) -> Iterator[SparkSession]:
         "spark.ui.enabled": "false",
         "spark.local.dir": folder / "scratch",
         "spark.sql.warehouse.dir": folder / "warehouse",
+        "spark.sql.shuffle.partitions": 2,
+        "spark.network.timeout": "300s",  # other tests may keep all cores busy
         "spark.log.level": "ERROR",
     }
     arguments = [f"--conf {name}={value}" for name, value in settings.items()]
@@ -61,21 +77,18 @@ def session_of(where: str, folder: Path) -> Iterator[SparkSession]:
         patch.setenv("PYSPARK_SUBMIT_ARGS", " ".join([f"--master {where.split()[0]}", *arguments, "pyspark-shell"]))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.delenv("SPARK_HOME", raising=False)
+        patch.setenv("SPARK_HOME", str(home_of_its_own(folder)))
         found: Dict[str, Any] = {}
         exec(program, found)
         try:
             yield found["spark"]
         finally:
-            application = found["spark"].sparkContext.applicationId
             found["spark"].stop()
             gateway = pyspark.SparkContext._gateway  # the next session has a JVM of its own, with its own settings
             gateway.shutdown()
             gateway.proc.stdin.close()
             gateway.proc.wait(60)
             pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
-            # Executors write beside pyspark, wherever they are told to.
-            shutil.rmtree(Path(pyspark.__file__).parent / "work" / application, ignore_errors=True)
 
 
 @pytest.fixture(scope="module", params=[LOCAL, EXECUTORS])
