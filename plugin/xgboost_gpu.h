@@ -32,7 +32,8 @@ XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
  * next call. A training lives with its booster and its matrix; two trainings on one matrix share its dataset. Numbers
  * are those of the end of its last round. Does not touch any device.
  *   backend         where it trains: "cuda" or "host"; what follows is memory of that device, or of the host
- *   device          gpu_id of the device; null on the host
+ *   device          gpu_id of the device, the first of several; null on the host
+ *   devices         number of devices of this process that have its rows; 0 on the host
  *   rows, columns   of its training matrix
  *   dataset_bytes   the quantised matrix
  *   array_bytes     on a device: all copies of arrays that matrices of this process hold there; 0 on the host

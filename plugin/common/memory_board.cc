@@ -12,7 +12,7 @@ namespace {
 
 TrainingFacts FactsOf(Trainer const& trainer) {
   Dataset const& data = trainer.data();
-  return {trainer.backend(), data.place().device, data.rows(), data.features(), data.bytes(), trainer.memory()};
+  return {trainer.backend(), data.place().device, static_cast<int>(data.device_shards().size()), data.rows(), data.features(), data.bytes(), trainer.memory()};
 }
 
 nlohmann::ordered_json Describe(TrainingFacts const& facts) {
@@ -21,6 +21,7 @@ nlohmann::ordered_json Describe(TrainingFacts const& facts) {
   bool const cuda = facts.backend == BackendKind::kCuda;
   return {{"backend", cuda ? "cuda" : "host"},
           {"device", cuda ? nlohmann::ordered_json(facts.device) : nlohmann::ordered_json()},
+          {"devices", facts.devices},
           {"rows", facts.rows},
           {"columns", facts.columns},
           {"dataset_bytes", facts.dataset_bytes},

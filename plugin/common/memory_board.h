@@ -15,7 +15,8 @@ namespace xgbgpu::plugin {
 /// What a trainer and its data hold.
 struct TrainingFacts {
   BackendKind backend;
-  int device;  ///< where the data lie
+  int device;   ///< where the data lie, or the first of several devices
+  int devices;  ///< that have rows; 0 on the host
   std::uint64_t rows;
   FeatureIndex columns;
   std::size_t dataset_bytes;

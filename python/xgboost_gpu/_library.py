@@ -101,7 +101,8 @@ class TrainingMemory(TypedDict):
     """What a training holds: memory of its device, or of the host if it trains there."""
 
     backend: str  #: where it trains: "cuda" or "host"
-    device: Optional[int]  #: gpu_id of the device; None on the host
+    device: Optional[int]  #: gpu_id of the device, the first of several; None on the host
+    devices: int  #: number of devices that have its rows; 0 on the host
     rows: int  #: rows of its training matrix
     columns: int  #: columns of its training matrix
     dataset_bytes: int  #: bytes of the quantised matrix, which two trainings on one matrix share

@@ -1,0 +1,153 @@
+"""Several GPUs of one process (n_gpus), and of the processes of a group: the models of one, bit for bit.
+
+Without XGBGPU_TEST_BACKEND=cuda it is tested what can be without a GPU. Data are so large where they are to be dealt to
+several GPUs at all.
+"""
+
+import ctypes
+import json
+import os
+from typing import Any, Dict, Iterator, List
+
+import group_scenarios
+import numpy as np
+import pytest
+import xgboost as xgb
+import xgboost_gpu
+from group_scenarios import SCENARIOS
+from group_workers import Group, WorkerError
+from support import BACKEND, LIBRARY, assert_same_trees, make_data, params, train
+
+on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
+ROWS, COLUMNS = 1_500_000, 60
+SHARES = {2: [0, 0.3, 1], 3: [0, 0.2, 0.7, 1]}
+
+
+def gpus() -> int:
+    function = ctypes.CDLL(LIBRARY).XGBGPUDeviceInfo
+    function.restype = ctypes.c_char_p
+    return len(json.loads(function())["devices"]) if BACKEND == "cuda" else 0
+
+
+@pytest.fixture(scope="module")
+def small() -> xgb.DMatrix:
+    return xgb.DMatrix(*make_data(700, 6))
+
+
+@pytest.mark.parametrize("number", [-1, 0, 1, 2, 16])
+def test_a_number_of_gpus_is_never_part_of_a_model(small: xgb.DMatrix, number: int) -> None:
+    assert_same_trees(train(small, 3, n_gpus=number, gpu_backend="auto"), train(small, 3))
+
+
+def test_numbers_that_are_none(small: xgb.DMatrix) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="n_gpus is '-2'.*-1 .all., 1 or more"):
+        train(small, 1, n_gpus=-2)
+
+
+def test_exact_trees_need_all_rows_in_one_place(small: xgb.DMatrix) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="n_gpus is '2'.*gpu_exact.*n_gpus=1"):
+        train(small, 1, n_gpus=2, tree_method="gpu_exact")
+
+
+@pytest.fixture(scope="module")
+def large() -> Dict[str, Any]:
+    if gpus() < 2:
+        pytest.skip("this test needs two GPUs")
+    rng = np.random.default_rng(3)
+    x = rng.integers(-8, 9, size=(ROWS, COLUMNS)).astype(np.float32)
+    x[rng.random(ROWS) < 0.1, 5] = np.nan
+    y = (x[:, 0] * x[:, 1] + np.nan_to_num(x[:, 5]) + 4 * rng.standard_normal(ROWS) > 0).astype(np.float32)
+    return {"x": x, "y": y, "data": xgb.DMatrix(x, y)}
+
+
+LARGE: Dict[str, Dict[str, Any]] = {
+    "plain": dict(objective="binary:logistic", eval_metric=["logloss", "auc"]),
+    "sample": dict(objective="binary:logistic", subsample=0.5, colsample_bynode=0.5, max_depth=5),
+    "gradient sample": dict(objective="binary:logistic", subsample=0.2, sampling_method="gradient_based"),
+    "leaves": dict(objective="reg:squarederror", grow_policy="lossguide", max_depth=0, max_leaves=60),
+    "classes": dict(objective="multi:softprob", num_class=2, max_depth=4),
+    "median": dict(objective="reg:absoluteerror", max_depth=4),
+    "dart": dict(objective="binary:logistic", booster="dart", rate_drop=0.5, max_depth=4),
+    "forest": dict(objective="binary:logistic", num_parallel_tree=3, subsample=0.6, max_depth=4),
+    "signs": dict(objective="binary:logistic", monotone_constraints="(1,-1)", max_depth=4),
+}
+
+
+@on_gpu
+@pytest.mark.parametrize("name", list(LARGE))
+def test_two_gpus_give_the_model_of_one(large: Dict[str, Any], name: str) -> None:
+    found: List[Any] = []
+    for number in (1, 2):
+        history: Dict[str, Any] = {}
+        how = params(**{"max_depth": 8, "seed": 7, **LARGE[name]}, n_gpus=number)
+        booster = xgb.train(how, large["data"], 4, evals=[(large["data"], "train")], evals_result=history,
+                            verbose_eval=False)  # fmt: skip
+        trainings = xgboost_gpu.memory_report()
+        assert trainings[-1]["devices"] == number and trainings[-1]["backend"] == "cuda"
+        found.append((booster.get_dump(with_stats=True, dump_format="json"), history, booster.predict(large["data"])))
+        del booster
+    assert found[0][0] == found[1][0]
+    assert found[0][1] == found[1][1]
+    np.testing.assert_array_equal(found[0][2], found[1][2])
+
+
+@on_gpu
+def test_each_gpu_writes_a_timeline(large: Dict[str, Any], tmp_path: Any) -> None:
+    file = str(tmp_path / "t.json")
+    booster = xgb.train(params(n_gpus=2, gpu_trace=file, max_depth=6), large["data"], 3)
+    del booster
+    names = sorted(os.listdir(tmp_path))
+    assert names == ["t.json", "t.json.gpu1"]
+    for name in names:
+        assert len(json.loads((tmp_path / name).read_text())["traceEvents"]) > 20
+
+
+@on_gpu
+def test_small_data_stay_on_one_gpu(small: xgb.DMatrix, capfd: Any) -> None:
+    if gpus() < 2:
+        pytest.skip("this test needs two GPUs")
+    booster = train(small, 1, n_gpus=2, verbosity=2)
+    assert xgboost_gpu.memory_report()[-1]["devices"] == 1
+    said = capfd.readouterr()
+    assert "n_gpus allows 2 GPUs, and 1 of them" in said.out + said.err
+    del booster
+
+
+@pytest.fixture(scope="module")
+def groups() -> Iterator[Dict[int, Group]]:
+    made = {workers: Group(workers) for workers in (2, 3)}
+    yield made
+    for group in made.values():
+        group.end()
+
+
+@on_gpu
+@pytest.mark.parametrize("workers", [2, 3])
+def test_processes_on_gpus_give_the_model_of_one(groups: Dict[int, Group], workers: int) -> None:
+    """Also where several processes share a GPU."""
+    names = list(SCENARIOS) if workers == 2 else list(SCENARIOS)[::4]
+    scenarios = [{**SCENARIOS[name], "name": name} for name in names]
+    found = groups[workers].results(group_scenarios.several, scenarios, SHARES[workers], limit=400)
+    wrong = []
+    for number, name in enumerate(names):
+        expected = group_scenarios.train({**SCENARIOS[name], "name": name}, None)
+        for part in ("base_score", "lines", "models"):
+            if any(worker[number][part] != expected[part] for worker in found):
+                wrong.append(f"{name}: {part} {[worker[number][part] == expected[part] for worker in found]}")
+        together = np.concatenate([worker[number]["predictions"] for worker in found])
+        if not np.array_equal(together, expected["predictions"]):
+            wrong.append(f"{name}: predictions")
+    assert wrong == []
+
+
+@on_gpu
+def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
+    found = groups[2].results(group_scenarios.places, SHARES[2])
+    assert [place["backend"] for place in found] == ["cuda", "cuda"]
+    assert [place["device"] for place in found] == [0, 1 % gpus()]
+
+
+@on_gpu
+def test_a_worker_without_rows_sends_all_to_the_host(groups: Dict[int, Group]) -> None:
+    for answer in groups[2].results(group_scenarios.places, [0, 0, 1]):
+        assert isinstance(answer, WorkerError) and "a worker has no rows" in str(answer)
