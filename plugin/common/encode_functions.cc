@@ -31,7 +31,7 @@ void CheckPointer(char const* name, void const* pointer) {
 /// Reads a JSON object key by key. What is missing or wrong is named.
 class Config {
  public:
-  explicit Config(char const* text) : json_{Json::parse(text, nullptr, false)} {
+  explicit Config(char const* text) : json_(Json::parse(text, nullptr, false)) {  // braces would make a list of it
     if (!json_.is_object()) Throw<InvalidArgument>("config is ", Quoted(text), "; allowed: a JSON object");
   }
 

@@ -159,6 +159,10 @@ struct Add {
   __device__ CategorySum operator()(CategorySum a, CategorySum b) const { return a + b; }
 };
 
+struct IsEqual {
+  __device__ bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+};
+
 /// Rows, sorted by category and inside one by the order, with sums of the category up to and including each.
 struct SortedSums {
   std::uint32_t const* keys;
@@ -214,7 +218,7 @@ void OrderTargets(CategoryTargets const& columns, RowOrder const& order, Statist
     CheckLaunch(kWhat);
     WithScratch(work, [&](void* scratch, std::size_t& bytes) {
       return cub::DeviceScan::InclusiveScanByKey(scratch, bytes, sorted.keys, sums.data(), sums.data(), Add{},
-                                                 static_cast<int>(n), cub::Equality{},
+                                                 static_cast<int>(n), IsEqual{},
                                                  static_cast<cudaStream_t>(work->stream));
     });
     StatisticsView const to{statistics.data == nullptr ? nullptr : statistics.data + target, statistics.row_stride};
