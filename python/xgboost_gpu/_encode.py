@@ -31,6 +31,11 @@ def number_keys(keys: np.ndarray, threads: int) -> Tuple[np.ndarray, np.ndarray]
     return codes, known
 
 
+def combined_keys(codes: np.ndarray, others: np.ndarray, levels: int) -> np.ndarray:
+    """A key for each pair of codes, [n] of uint64; `others` are below `levels`. Both factors are below 2^32."""
+    return codes.astype(np.uint64) * np.uint64(levels) + others  # numpy would multiply 32 bits
+
+
 def find_keys(keys: np.ndarray, known: np.ndarray, threads: int) -> np.ndarray:
     """Places of keys, [n] of uint64, among `known`, which ascends; len(known) where a key is not among them."""
     codes = np.empty(len(keys), np.uint32)

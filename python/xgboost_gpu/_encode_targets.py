@@ -6,6 +6,7 @@ from typing import Any, List, Optional, Sequence
 import numpy as np
 
 from ._encode import FixedPoint, Targets
+from ._encode_columns import Levels
 from ._text import quoted
 
 #: The most distinct whole numbers that target="auto" takes for classes.
@@ -49,7 +50,7 @@ class Labels:
     values: np.ndarray  #: [rows]: numbers of classes, or the numbers themselves
 
     @classmethod
-    def of(cls, y: Any, rows: int, kind: str) -> "Labels":
+    def of(cls, y: Any, rows: int, kind: str, threads: int) -> "Labels":
         vector = read_vector(y, "y", rows)
         if vector.dtype.kind == "O":
             missing = np.array([value is None or value != value for value in vector.tolist()], bool)
@@ -64,12 +65,22 @@ class Labels:
             raise ValueError(f"y is of type {vector.dtype}; allowed: numbers, or classes (numbers or text)")
         if vector.dtype.kind in "US" and kind == "numbers":
             raise ValueError("y is text and target is 'numbers'; allowed: target='classes', or numbers")
-        if kind == "numbers" or (kind == "auto" and not _are_classes(vector)):
+        if vector.dtype.kind in "US":
+            classes, values = np.unique(vector, return_inverse=True)
+            return cls._of_classes(classes, values.reshape(-1))
+        if kind == "numbers" or (kind == "auto" and _are_numbers(vector[:MOST_CLASSES])):
             return cls("numbers", None, vector.astype(np.float64))
-        classes, values = np.unique(vector, return_inverse=True)
+        levels, codes = Levels.fit(vector, "y", threads)
+        classes = np.array(levels.values()).astype(vector.dtype)
+        if kind == "auto" and len(classes) > 2 and (len(classes) > MOST_CLASSES or _are_numbers(classes)):
+            return cls("numbers", None, vector.astype(np.float64))
+        return cls._of_classes(classes, codes)
+
+    @classmethod
+    def _of_classes(cls, classes: np.ndarray, values: np.ndarray) -> "Labels":
         if len(classes) < 2:
-            raise ValueError(f"y has {len(classes)} classes; allowed: two or more")
-        return cls("classes", classes, values.reshape(-1))
+            raise ValueError(f"y has {len(classes)} class; allowed: two or more")
+        return cls("classes", classes, values)
 
     def columns(self) -> np.ndarray:
         """The targets, [targets, rows] of float64: the numbers, or for each class but the first whether a row is of it."""
@@ -79,12 +90,9 @@ class Labels:
         return (self.values[None, :] == np.arange(1, len(self.classes))[:, None]).astype(np.float64)
 
 
-def _are_classes(vector: np.ndarray) -> bool:
-    """Whether target="auto" takes y for classes: text, truth values, or a few whole numbers."""
-    if vector.dtype.kind in "bUS":
-        return True
-    distinct = np.unique(vector)
-    return len(distinct) == 2 or (len(distinct) <= MOST_CLASSES and bool(np.all(distinct == np.trunc(distinct))))
+def _are_numbers(values: np.ndarray) -> bool:
+    """Whether there are more than two distinct values, and fractions among them."""
+    return values.dtype.kind == "f" and bool((values != np.trunc(values)).any()) and len(np.unique(values)) > 2
 
 
 def find_borders(labels: Labels, borders: Any) -> np.ndarray:

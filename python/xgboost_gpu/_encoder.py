@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._encode import FixedPoint, Order, Targets, Totals, find_keys, number_keys
+from ._encode import FixedPoint, Order, Targets, Totals, combined_keys, find_keys, number_keys
 from ._encode_columns import Levels, Table, read_numbers
 from ._encode_targets import Labels, check_finite_numbers, find_borders, make_targets, read_weights
 from ._text import quoted
@@ -73,8 +73,8 @@ class Combiner:
     def _extend(
         self, before: Tuple[ColumnSet, np.ndarray], columns: ColumnSet, codes: np.ndarray, is_fit: bool
     ) -> np.ndarray:
-        levels = np.uint64(len(self.levels[columns[-1]]))
-        keys = before[1] * levels + codes  # below 2^64: either factor is below 2^32
+        levels = len(self.levels[columns[-1]])
+        keys = combined_keys(before[1], codes, levels)
         if is_fit:
             found, self.known[columns] = number_keys(keys, self.threads)
             return found
@@ -381,7 +381,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         table = Table(X)
         if table.rows == 0 or table.columns == 0:
             raise ValueError(f"X has {table.rows} rows and {table.columns} columns; allowed: one of each at least")
-        labels = Labels.of(y, table.rows, self.target)
+        labels = Labels.of(y, table.rows, self.target, self._threads())
         weights = read_weights(sample_weight, table.rows)
         encoded = self._columns_to_encode(table)
         levels: Dict[int, Levels] = {}

@@ -29,10 +29,23 @@ struct RowOrder {
 
   /// Returns the row at a place. Both are below `rows`.
   XGBGPU_HD RowIndex Row(std::uint64_t place) const {
-    if (is_given) return static_cast<RowIndex>(place);
-    do place = Permute(place);
-    while (place >= rows);
-    return static_cast<RowIndex>(place);
+    auto const number = static_cast<std::uint32_t>(place);
+    return is_given ? number : Walk(Permute(number));
+  }
+  /// Returns the row that a walk ends at, which has come to this number.
+  XGBGPU_HD RowIndex Walk(std::uint32_t number) const {
+    while (number >= rows) number = Permute(number);
+    return number;
+  }
+  /// One time through the network. Numbers have low_bits + high_bits bits, 32 at most.
+  XGBGPU_HD std::uint32_t Permute(std::uint32_t number) const {
+    std::uint32_t const low_mask = (1U << low_bits) - 1, high_mask = (1U << high_bits) - 1;
+    std::uint32_t low = number & low_mask, high = number >> low_bits;
+    for (int round = 0; round < kRounds; round += 2) {
+      low ^= Hash(high ^ keys[round]) & low_mask;
+      high ^= Hash(low ^ keys[round + 1]) & high_mask;
+    }
+    return (high << low_bits) | low;
   }
 
  private:
@@ -40,16 +53,6 @@ struct RowOrder {
     x = (x ^ (x >> 16)) * 0x7FEB352DU;
     x = (x ^ (x >> 15)) * 0x846CA68BU;
     return x ^ (x >> 16);
-  }
-  XGBGPU_HD std::uint64_t Permute(std::uint64_t number) const {
-    std::uint32_t const low_mask = (1U << low_bits) - 1, high_mask = (1U << high_bits) - 1;
-    std::uint32_t low = static_cast<std::uint32_t>(number) & low_mask;
-    std::uint32_t high = static_cast<std::uint32_t>(number >> low_bits);
-    for (int round = 0; round < kRounds; round += 2) {
-      low ^= Hash(high ^ keys[round]) & low_mask;
-      high ^= Hash(low ^ keys[round + 1]) & high_mask;
-    }
-    return (std::uint64_t{high} << low_bits) | low;
   }
 };
 
