@@ -144,10 +144,13 @@ def _keys_of_integers(values: np.ndarray, name: str) -> np.ndarray:
     """Keys that ascend with the values; `values` are whole numbers or NaN."""
     missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
     limit = 2**63 - 2
-    if values.dtype.kind in "uf" and len(values):
-        largest = np.nanmax(np.abs(values)) if not missing.all() or not len(missing) else 0
-        if largest > limit:
-            raise ValueError(f"X has a category {largest} in column {quoted(name)}; allowed: up to {limit}, or text")
+    if values.dtype.kind == "f":
+        is_wrong = bool((np.abs(values) >= 2.0**63).any())
+    else:
+        is_wrong = len(values) > 0 and int(values.max()) > limit
+    if is_wrong:
+        largest = int(np.nanmax(np.abs(values)))
+        raise ValueError(f"X has a category {largest} in column {quoted(name)}; allowed: up to {limit}, or text")
     if not missing.any():
         return values.astype(np.int64, copy=False).view(np.uint64) ^ SIGN
     keys = np.where(missing, 0, values).astype(np.int64).view(np.uint64) ^ SIGN
@@ -191,7 +194,7 @@ class Levels:
             used = np.unique(column.places)
             levels = cls(name, "text", none, sorted(column.values[at] for at in used if at >= 0), bool((used == -1).any()))
             return levels, levels.codes(column, threads)
-        is_whole = column.dtype.kind != "f" or bool(np.all((np.trunc(column) == column) | np.isnan(column)))
+        is_whole = column.dtype.kind != "f" or bool(np.all((np.trunc(column) == column) & np.isfinite(column) | np.isnan(column)))
         levels = cls(name, "integers" if is_whole else "numbers", none, [])
         codes, levels.known = number_keys(np.ascontiguousarray(levels._keys(column)), threads)
         return levels, codes

@@ -25,8 +25,8 @@ MOST_ROWS = 60_000
 MOST_CANDIDATES = 64
 ROUNDS = 60
 PARAMETERS = {"eta": 0.15, "max_depth": 6, "tree_method": "gpu_hist"}
-#: By how much of itself the loss must fall for a combination to be taken.
-LEAST_GAIN = 0.001
+#: By how many of its standard errors the loss must fall for combinations to be taken.
+LEAST_GAIN = 1.0
 
 
 def _hash(rows: int, seed: int, purpose: int) -> np.ndarray:
@@ -108,8 +108,11 @@ class Trials:
         weights = None if self.weights is None else self.weights[rows]
         return xgboost.DMatrix(features, self.labels.values[rows], weight=weights)
 
-    def learn(self, sets: List[ColumnSet]) -> Tuple[float, Any]:
-        """Trains on the statistics of the sets; gives the least loss on the rows held out, and the booster."""
+    def learn(self, sets: List[ColumnSet]) -> Tuple[np.ndarray, Any]:
+        """Trains on the statistics of the sets; gives the losses of the rows held out, and the booster.
+
+        The losses are those after the round with the least mean.
+        """
         features = np.concatenate([self.passed] + [self.features_of(columns) for columns in sets], axis=1)
         cut = len(self.train)
         parameters = {**PARAMETERS, "gpu_backend": self.settings["backend"], "seed": 0}
@@ -122,15 +125,37 @@ class Trials:
         if self.settings["threads"] > 0:
             parameters["nthread"] = self.settings["threads"]
         history: Dict[str, Any] = {}
+        held_out = self._matrix(features[cut:], self.held_out)
         booster = xgboost.train(
             parameters,
             self._matrix(features[:cut], self.train),
             ROUNDS,
-            evals=[(self._matrix(features[cut:], self.held_out), "held_out")],
+            evals=[(held_out, "held_out")],
             evals_result=history,
             verbose_eval=False,
         )
-        return min(next(iter(history["held_out"].values()))), booster
+        rounds = int(np.argmin(next(iter(history["held_out"].values())))) + 1
+        return self._losses(booster.predict(held_out, iteration_range=(0, rounds)).astype(np.float64)), booster
+
+    def _losses(self, predicted: np.ndarray) -> np.ndarray:
+        """The loss of each row held out."""
+        targets = self.labels.values[self.held_out]
+        if self.labels.kind == "numbers":
+            return (predicted - targets) ** 2
+        if predicted.ndim == 1:
+            predicted = np.stack([1 - predicted, predicted], axis=1)
+        return -np.log(np.maximum(predicted[np.arange(len(targets)), targets], 1e-7))
+
+    def is_better(self, losses: np.ndarray, than: np.ndarray) -> bool:
+        """Whether the mean loss is less by more than LEAST_GAIN standard errors of the difference, row by row."""
+        weights = np.ones(len(losses)) if self.weights is None else self.weights[self.held_out]
+        total = weights.sum()
+        if total == 0:
+            return False
+        falls = than - losses
+        mean = float((falls * weights).sum() / total)
+        error = float(np.sqrt(((falls - mean) ** 2 * weights**2).sum()) / total)
+        return mean > LEAST_GAIN * error
 
     def gains(self, sets: List[ColumnSet], booster: Any) -> Dict[ColumnSet, float]:
         """The gain that splits by each set's features have in a model that `learn` has trained on these sets."""
@@ -192,7 +217,8 @@ def find_combinations(
     """Sets of two to four columns whose statistics make a short training better, at most settings["most"].
 
     For each size, one training on the columns so far and all candidates ranks these by their gain. The first 1, 2, 4 …
-    are added to the columns so far, and the best of these numbers is kept if the loss on rows held out falls.
+    are added to the columns so far. A number is taken instead of a smaller one if the loss on rows held out falls by more
+    than its standard error.
     Cost: up to 5 + log2(most) trainings of 60 rounds a size, on 60,000 rows at most. The result is a function of the data
     and the parameters.
     """
@@ -206,7 +232,7 @@ def find_combinations(
     sizes = {column: len(levels[column]) for column in columns}
     trials = Trials(sizes, codes, numbers, labels, weights, settings, train, held_out)
     taken: List[ColumnSet] = [(column,) for column in columns]
-    loss, booster = trials.learn(taken)
+    losses, booster = trials.learn(taken)
     for size in range(2, min(4, len(columns)) + 1):
         candidates = _candidates(size, taken, columns, trials.used_together(taken, booster))
         room = settings["most"] - (len(taken) - len(columns))
@@ -215,15 +241,14 @@ def find_combinations(
         gains = trials.gains(taken + candidates, trials.learn(taken + candidates)[1])
         ranked = sorted((c for c in candidates if gains[c] > 0), key=lambda c: (-gains[c], c))[:room]
         counts = sorted({min(2**power, len(ranked)) for power in range(len(ranked).bit_length() + 1)} - {0})
-        best: Tuple[float, int, Any] = (loss * (1 - LEAST_GAIN), 0, booster)
+        best: Tuple[np.ndarray, int, Any] = (losses, 0, booster)
         for count in counts:
             tried, model = trials.learn(taken + ranked[:count])
-            if tried < best[0]:
+            if trials.is_better(tried, best[0]):
                 best = tried, count, model
         for candidate in candidates:
             if candidate not in ranked[: best[1]]:
                 trials.forget(candidate)
-        if best[1]:
-            loss, booster = best[0], best[2]
-            taken = taken + ranked[: best[1]]
+        losses, booster = best[0], best[2]
+        taken = taken + ranked[: best[1]]
     return sorted(taken[len(columns) :], key=lambda c: (len(c), c))
