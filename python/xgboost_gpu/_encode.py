@@ -61,11 +61,13 @@ class FixedPoint:
 
     @classmethod
     def of(cls, numbers: np.ndarray) -> "FixedPoint":
-        """`numbers`: [..., rows] of float64, finite.
+        """`numbers`: [..., rows] of float64, finite; or of truth values, which are 1 and 0.
 
         The unit makes the largest number 2^45 units at most, or fewer if so many rows might not fit 2^62. Whole numbers
         that fit are exact; others are rounded to the nearest unit, once.
         """
+        if numbers.dtype == bool:
+            return cls(numbers.astype(np.int64), 1.0)
         rows = numbers.shape[-1]
         bits = min(45, 62 - max(rows - 1, 1).bit_length())
         largest = float(np.abs(numbers).max(initial=0.0))

@@ -83,11 +83,11 @@ class Labels:
         return cls("classes", classes, values)
 
     def columns(self) -> np.ndarray:
-        """The targets, [targets, rows] of float64: the numbers, or for each class but the first whether a row is of it."""
+        """The targets, [targets, rows]: the numbers, or for each class but the first whether a row is of it."""
         if self.kind == "numbers":
             return self.values[None, :]
         assert self.classes is not None
-        return (self.values[None, :] == np.arange(1, len(self.classes))[:, None]).astype(np.float64)
+        return self.values[None, :] == np.arange(1, len(self.classes))[:, None]
 
 
 def _are_numbers(values: np.ndarray) -> bool:

@@ -399,7 +399,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         borders, border_targets = None, None
         if self._has("borders"):
             borders = find_borders(labels, self.borders)
-            above = (labels.values[None, :] > borders[:, None]).astype(np.float64)
+            above = labels.values[None, :] > borders[:, None]
             border_targets = make_targets(above, fixed_weights, None, self.prior_weight, weights)
         if isinstance(self.combinations, str) and self.combinations == "auto":
             from ._encode_search import find_combinations
