@@ -88,10 +88,11 @@ void OrderTargets(Config const& config, CategoryTargets columns, float* statisti
                            config.Positive("prior_weight")};
   std::vector<double> const priors = config.Numbers("priors", columns.targets);
   StatisticsView const view{statistics, config.Count("row_stride", columns.targets, kMostRows)};
-  bool const is_shuffled = config.IsSecond("order", "given", "shuffled");
-  RowOrder const order = is_shuffled ? ShuffledOrder(columns.rows, config.Count("seed", 0, ~std::uint64_t{0}),
-                                                     static_cast<std::uint32_t>(config.Count("number", 0, kMostInt)))
-                                     : GivenOrder(columns.rows);
+  RowOrder order = GivenOrder(columns.rows);
+  if (config.IsSecond("order", "given", "shuffled")) {
+    std::uint64_t const seed = config.Count("seed", 0, ~std::uint64_t{0});
+    order = ShuffledOrder(columns.rows, seed, static_cast<std::uint32_t>(config.Count("number", 0, kMostInt)));
+  }
   if (config.IsSecond("gpu_backend", "host", "cuda")) {
     auto const device = static_cast<int>(config.Count("gpu_id", 0, kMostInt));
     OrderTargetsOnDevice(columns, order, rule, priors.data(), view, totals, device);
