@@ -69,6 +69,17 @@ class Table:
 
     def column(self, number: int) -> Any:
         """An array of numbers, NaN where one is missing, or a Distinct."""
+        try:
+            return self._column(number)
+        except TypeError as error:
+            if "unhashable" not in str(error):
+                raise
+            raise TypeError(
+                f"X has values in column {quoted(self.name(number))} that are no category ({error}); allowed: numbers, "
+                "truth values, text"
+            ) from error
+
+    def _column(self, number: int) -> Any:
         if self._kind == "pandas":
             return self._of_pandas(self._data.iloc[:, number], number)
         if self._kind == "polars":

@@ -24,6 +24,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
+#: JSON has no infinite numbers, which may be categories.
+INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
+
+
+def _named(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and value in INFINITE.values() else value
+
+
 def write_encoder(encoder: OrderedTargetEncoder, file: Any) -> None:
     """Writes a fitted encoder; see OrderedTargetEncoder.save."""
     written: Dict[str, Any] = {
@@ -39,7 +47,7 @@ def write_encoder(encoder: OrderedTargetEncoder, file: Any) -> None:
         "priors": encoder._priors,
         "total_weight": encoder._total_weight,
         "columns": [
-            {"place": place, "kind": levels.kind, "categories": levels.values()}
+            {"place": place, "kind": levels.kind, "categories": [_named(value) for value in levels.values()]}
             for place, levels in encoder._levels.items()
         ],
         "keys": [{"columns": list(columns), "keys": keys.tolist()} for columns, keys in encoder._known.items()],
@@ -209,6 +217,8 @@ def _read_levels(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
         place = of_column.whole("place", max(encoder._levels, default=-1) + 1, encoder.n_features_in_ - 1)
         kind = of_column.get("kind", lambda v: v in KINDS, ", ".join(KINDS))
         values = of_column.get("categories", lambda v: isinstance(v, list) and v, "a list that is not empty")
+        if kind == "numbers":
+            values = [INFINITE.get(value, value) if isinstance(value, str) else value for value in values]
         try:
             encoder._levels[place] = Levels.of_values(encoder._names[place], kind, values)
         except ValueError as error:

@@ -188,21 +188,25 @@ class Trials:
         return found
 
 
-def _candidates(size: int, taken: List[ColumnSet], columns: List[int], together: Dict[ColumnSet, float]) -> List[ColumnSet]:
-    """Sets of so many columns to try: all, if these are few; else those that were used together, and then those that
-    are a set of the last size with one column more."""
+def _candidates(
+    size: int, columns: List[int], gains: Dict[ColumnSet, float], together: Dict[ColumnSet, float]
+) -> List[ColumnSet]:
+    """Sets of so many columns to try, MOST_CANDIDATES at most.
+
+    All, if these are few; else those that were used together, by gain, and then the sets of `gains` with one column more,
+    by the gain of both.
+    """
     if math.comb(len(columns), size) <= MOST_CANDIDATES:
         return list(itertools.combinations(columns, size))
-    by_gain = sorted((-gain, union) for union, gain in together.items() if len(union) == size)
-    grown = {
-        tuple(sorted((*before, column)))
-        for before in taken
-        if len(before) == size - 1
-        for column in columns
-        if column not in before
-    }
-    ranked = [union for _, union in by_gain]
-    ranked += sorted(grown - set(ranked))
+    grown: Dict[ColumnSet, float] = {}
+    for before, gain in gains.items():
+        for column in columns if len(before) == size - 1 else []:
+            if column not in before:
+                union = tuple(sorted((*before, column)))
+                grown[union] = max(grown.get(union, 0.0), gain + gains[(column,)])
+    used = {union: gain for union, gain in together.items() if len(union) == size}
+    ranked = sorted(used, key=lambda union: (-used[union], union))
+    ranked += sorted(grown.keys() - used.keys(), key=lambda union: (-grown[union], union))
     return ranked[:MOST_CANDIDATES]
 
 
@@ -234,7 +238,7 @@ def find_combinations(
     taken: List[ColumnSet] = [(column,) for column in columns]
     losses, booster = trials.learn(taken)
     for size in range(2, min(4, len(columns)) + 1):
-        candidates = _candidates(size, taken, columns, trials.used_together(taken, booster))
+        candidates = _candidates(size, columns, trials.gains(taken, booster), trials.used_together(taken, booster))
         room = settings["most"] - (len(taken) - len(columns))
         if not candidates or room <= 0:
             break

@@ -102,8 +102,11 @@ def find_borders(labels: Labels, borders: Any) -> np.ndarray:
     if not isinstance(borders, Sequence):
         shares = np.arange(1, borders + 1) / (borders + 1)
         found = np.unique(np.quantile(labels.values, shares, method="lower"))
-        return found[found < labels.values.max()]  # nothing is above the last one
-    return np.array(sorted(borders), np.float64)
+        found = found[found < labels.values.max()]  # nothing is above the last one
+        if not len(found):
+            raise ValueError(f"statistic has 'borders' and y has no value but {labels.values[0]}; allowed: two or more")
+        return found
+    return np.unique(np.array(borders, np.float64))
 
 
 def make_targets(

@@ -1,5 +1,7 @@
 """OrderedTargetEncoder: categories as ordinary columns of numbers, by ordered target statistics."""
 
+import copy
+import functools
 import itertools
 import math
 import os
@@ -25,6 +27,15 @@ MOST_COLUMNS = 4
 STATISTICS = ("mean", "frequency", "borders")
 #: A set of columns whose categories are combined: their places in X, ascending; of one column on its own, one place.
 ColumnSet = Tuple[int, ...]
+
+
+def _free_memory() -> int:
+    """Bytes that the system can give, what it keeps of files among them."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            return next(1024 * int(line.split()[1]) for line in file if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass
@@ -249,7 +260,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             found[place] = f"{names[column]}__code"
         for columns, place in self._place.items():
             name = "*".join(names[column] for column in columns)
-            found[place : place + self._width] = [f"{name}__{what}" for what in self._statistic_names()]
+            statistics = self._statistic_names(self.classes_, self.borders_)
+            found[place : place + self._width] = [f"{name}__{statistic}" for statistic in statistics]
         return np.array(found, dtype=object)
 
     def save(self, file: Any) -> None:
@@ -341,12 +353,13 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             )
         return found
 
-    def _combinations(self, table: Table, encoded: List[int]) -> List[ColumnSet]:
+    def _combinations(self, table: Table, encoded: List[int], width: int) -> List[ColumnSet]:
         """Sets of two columns and more, as the user has asked for them."""
         if isinstance(self.combinations, (int, np.integer)) and not isinstance(self.combinations, bool):
             if 1 <= self.combinations <= MOST_COLUMNS:
                 sizes = range(2, min(int(self.combinations), len(encoded)) + 1)
-                self._check_memory(table.rows, sum(math.comb(len(encoded), size) for size in sizes) + len(encoded))
+                sets = sum(math.comb(len(encoded), size) for size in sizes)
+                self._check_memory(table.rows, sets + len(encoded), width)
                 return [columns for size in sizes for columns in itertools.combinations(encoded, size)]
         elif isinstance(self.combinations, Sequence) and not isinstance(self.combinations, str):
             sets = []
@@ -363,18 +376,23 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             f"combinations is {quoted(self.combinations)}; allowed: 1 to {MOST_COLUMNS}, auto, a list of lists of columns"
         )
 
-    def _check_memory(self, rows: int, sets: int) -> None:
-        """Raises MemoryError if the result of so many sets cannot fit what the system has free."""
-        width = max(1, len([self.statistic] if isinstance(self.statistic, str) else self.statistic))
-        needed = 4 * rows * sets * width
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    def _check_memory(self, rows: int, sets: int, width: int) -> None:
+        """Raises MemoryError if the statistics of so many sets, `width` for each row, cannot fit what the system has free."""
+        needed, free = 4 * rows * sets * width, _free_memory()
         if needed > free:
             raise MemoryError(
                 f"combinations is {quoted(self.combinations)}: {sets:,} sets of columns, whose statistics for {rows:,} rows "
-                f"need {needed:,} bytes at least; free are {free:,}; allowed: fewer combinations, or a list of them"
+                f"need {needed:,} bytes; free are {free:,}; allowed: fewer combinations, or a list of them"
             )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, orders: int) -> Any:
+        """Fits, and returns the training rows in so many orders. If that fails, the encoder stays as it was."""
+        fresh = copy.copy(self)
+        data = fresh._fit_fresh(X, y, sample_weight, orders)
+        self.__dict__ = fresh.__dict__
+        return data
+
+    def _fit_fresh(self, X: Any, y: Any, sample_weight: Any, orders: int) -> Any:
         self._check_parameters()
         if y is None:
             raise ValueError("y is None; allowed: a target for each row of X")
@@ -392,7 +410,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
                 warnings.warn(
                     f"column {quoted(table.name(column))} has another category in each of the {table.rows} rows, so that "
                     "its statistics are the prior; allowed: leave it out of columns",
-                    stacklevel=3,
+                    stacklevel=4,
                 )
         fixed_weights = None if weights is None else FixedPoint.of(weights)
         mean = make_targets(labels.columns(), fixed_weights, self.prior, self.prior_weight, weights)
@@ -411,10 +429,11 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             }
             combined = find_combinations(levels, codes, passed, labels, weights, self._search_settings())
         else:
-            combined = self._combinations(table, encoded)
+            width = len(self._statistic_names(labels.classes, borders))
+            combined = self._combinations(table, encoded, width)
         self._set_shape(table, labels, levels, borders, combined)
         self._take_targets(mean, border_targets, table.rows)
-        self._check_memory(table.rows * max(orders, 1), len(encoded) + len(combined))
+        self._check_memory(table.rows * max(orders, 1), len(encoded) + len(combined), self._width)
         return self._sum(table, codes, mean, border_targets, orders)
 
     def _search_settings(self) -> Dict[str, Any]:
@@ -445,7 +464,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
 
     def _lay_out(self, sets: List[ColumnSet]) -> None:
         """Gives features their places: columns of X in their order, then combinations."""
-        self._width = len(self._statistic_names())
+        self._width = len(self._statistic_names(self.classes_, self.borders_))
         self._passed: Dict[int, int] = {}
         self._code_place: Dict[int, int] = {}
         self._place: Dict[ColumnSet, int] = {}
@@ -466,13 +485,14 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
                 place += self._width
         self._features = place
 
-    def _statistic_names(self) -> List[str]:
+    def _statistic_names(self, classes: Any, borders: Any) -> List[str]:
+        """What a set gives, for targets of these classes, or numbers and borders."""
         names = []
         if self._has("mean"):
-            many = self.classes_ is not None and len(self.classes_) > 2
-            names += [f"mean_{name}" for name in self.classes_[1:]] if many else ["mean"]
+            many = classes is not None and len(classes) > 2
+            names += [f"mean_{name}" for name in classes[1:]] if many else ["mean"]
         if self._has("borders"):
-            names += [f"above_{float(border):g}" for border in self.borders_]
+            names += [f"above_{float(border):g}" for border in borders]
         if self._has("frequency"):
             names.append("frequency")
         return names
@@ -523,18 +543,22 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         blocks: List[np.ndarray],
     ) -> FittedSet:
         place = self._place[columns]
-        totals: List[Optional[Totals]] = [None, None]
-        for number, block in enumerate(blocks or [None]):
+        of_mean: Optional[Totals] = None
+        of_borders: Optional[Totals] = None
+        for number, block in enumerate(blocks or [None]):  # without blocks: sums alone
             order = Order(self.order == "given", int(self.random_state), number)
+            encode = functools.partial(
+                Targets.encode, codes=codes, categories=categories, order=order, threads=self._threads(),
+                backend=self.gpu_backend,
+            )  # fmt: skip
             at = place
-            for which, targets in enumerate((mean, borders)):
-                if targets is None:
-                    continue
-                is_written = block is not None and (which == 1 or self._has("mean"))
-                out = block[:, at:] if is_written else None
-                totals[which] = targets.encode(codes, categories, order, out, self._threads(), self.gpu_backend)
-                at += len(targets.priors) if which == 1 or self._has("mean") else 0
-        fitted = FittedSet(columns, totals[0], totals[1])
+            is_written = block is not None and self._has("mean")
+            of_mean = encode(mean, out=block[:, at:] if is_written else None)  # its weights are the frequencies
+            at += len(mean.priors) if self._has("mean") else 0
+            if borders is not None:
+                of_borders = encode(borders, out=None if block is None else block[:, at:])
+        assert of_mean is not None
+        fitted = FittedSet(columns, of_mean, of_borders)
         if self._has("frequency"):
             share = self._frequency(fitted)[codes]
             for block in blocks:

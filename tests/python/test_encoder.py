@@ -356,6 +356,7 @@ Y = [0, 1, 1, 0]
     (dict(columns=[0], combinations=[[0, 1]]), "combinations has '[0, 1]'; allowed"),
     (dict(statistic="median"), "statistic is 'median'; allowed: one or several of mean, frequency, borders"),
     (dict(statistic="borders"), "statistic has 'borders' and y has classes"),
+    (dict(statistic="borders", target="numbers", borders=[np.inf]), "borders is 'inf'; allowed: finite numbers"),
     (dict(statistic="borders", target="numbers", borders=0), "borders is '0'; allowed: 1 to 1000, or a list of numbers"),
     (dict(target="class"), "target is 'class'; allowed: auto, classes, numbers"),
     (dict(prior=[1, 2]), "prior has 2 numbers; allowed: one, or 1"),
@@ -391,6 +392,7 @@ def test_bad_parameters_are_named(parameters: Dict[str, Any], message: str) -> N
     (X[:0], [], None, "X has 0 rows and 2 columns"),
     (X.astype("M8[s]"), Y, None, "X has a column 'x0' of type datetime64[s]; allowed: numbers"),
     (np.array([["a"], [1], ["b"], ["a"]], object), Y, None, "X has text and '1', of type int, in column 'x0'; allowed"),
+    (np.array([[[1]], [2], [3], [4]], object)[:, :1], Y, None, "X has values in column 'x0' that are no category"),
     (pd.DataFrame(X, columns=["a", "a"]), Y, None, "X has two columns 'a'"),
     (pd.DataFrame(X), Y, None, "columns is 'auto', and no column of X is of text or categories"),
     (np.array([[2**63], [1], [1], [2]], np.uint64), Y, None, "X has a category 9223372036854775808 in column 'x0'"),
@@ -434,8 +436,33 @@ def test_unique_values_are_warned_of() -> None:
 
 
 def test_more_combinations_than_memory_are_refused() -> None:
-    with pytest.raises(MemoryError, match=r"combinations is '4': 66,018,450 sets of columns.* bytes at least; free are"):
+    with pytest.raises(MemoryError, match=r"combinations is '4': 66,018,450 sets of columns.* bytes; free are"):
         Encoder(combinations=4).fit(np.zeros((2000, 200)), np.arange(2000) % 2)
+
+
+def test_a_fit_that_fails_leaves_the_encoder_as_it_was() -> None:
+    encoder = Encoder(combinations=2).fit(X, Y)
+    before = encoder.transform(X)
+    with pytest.raises(ValueError, match="y has 1 class"):
+        encoder.fit(X[:, :1], [1, 1, 1, 1])
+    with pytest.raises(TypeError, match="which is not encoded"):
+        encoder.set_params(columns=[0], combinations=1).fit_transform(np.array([["a", "b"]] * 4), Y)
+    assert np.array_equal(encoder.set_params(columns="auto").transform(X), before)
+
+
+def test_infinite_numbers_are_categories_in_files_too(tmp_path: Any) -> None:
+    x = np.array([[np.inf], [-np.inf], [0.5], [np.inf]])
+    encoder = Encoder().fit(x, Y)
+    encoder.save(tmp_path / "e.json")
+    assert np.array_equal(Encoder.load(tmp_path / "e.json").transform(x), encoder.transform(x))
+
+
+def test_many_columns_are_searched_by_what_is_used_together() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 8, (6000, 14))
+    y = (x[:, 11] % 2) ^ (x[:, 5] > 3) ^ (rng.random(6000) < 0.1)
+    found = Encoder(combinations="auto", most_combinations=2).fit(x, y).combinations_
+    assert any({5, 11} <= set(columns) for columns in found)
 
 
 def test_orders_of_given_rows_are_one() -> None:
