@@ -142,6 +142,18 @@ def test_borders_are_shares_above() -> None:
     assert len(shares) == 3 and np.all(np.abs(np.array(shares) - [0.75, 0.5, 0.25]) < 0.05)  # targets repeat
 
 
+@pytest.mark.filterwarnings("ignore:column")
+def test_no_two_combinations_share_a_code() -> None:
+    """Keys of a combination are products of more than 32 bits: i 2^17 + 2^17, which would repeat every 2^15 rows."""
+    rows = 2**17 + 1
+    x = np.stack([np.arange(rows), np.arange(rows)[::-1]], axis=1)
+    encoder = Encoder(combinations=2, statistic="frequency")
+    assert np.all(encoder.fit_transform(x, np.arange(rows) % 2)[:, 2] == np.float32(1 / rows))
+    assert np.all(encoder.transform(x[:1000])[:, 2] == np.float32(1 / rows))
+    assert np.all(encoder.transform(x[:1000, [1, 0]])[:, 2] == np.float32(1 / rows))  # the same pairs, the other way
+    assert np.all(encoder.transform(x[:1000, [0, 0]])[:, 2] == 0)
+
+
 def test_codes_are_kept_in_ascending_order() -> None:
     x = np.array([[5.0], [2.0], [np.nan], [9.0], [2.0]])
     encoder = Encoder(keep_codes=True, statistic="frequency")
@@ -173,7 +185,9 @@ def test_expand_stacks_orders() -> None:
 
 
 def as_polars(frame: pd.DataFrame) -> Any:
-    return pytest.importorskip("polars").from_pandas(frame)
+    polars = pytest.importorskip("polars")
+    columns = {name: [None if value != value else value for value in frame[name].tolist()] for name in frame}
+    return polars.DataFrame(columns).with_columns(polars.col("text").cast(polars.Categorical))
 
 
 INPUTS: Dict[str, Callable[[pd.DataFrame], Any]] = {
@@ -182,6 +196,8 @@ INPUTS: Dict[str, Callable[[pd.DataFrame], Any]] = {
     "objects": lambda frame: frame.to_numpy(dtype=object),
     "lists": lambda frame: frame.to_numpy(dtype=object).tolist(),
     "polars": as_polars,
+    "polars, text": lambda frame: as_polars(frame).with_columns(pytest.importorskip("polars").col("text").cast(str)),
+    "pyarrow": lambda frame: pytest.importorskip("pyarrow").Table.from_pandas(frame),
 }
 
 
