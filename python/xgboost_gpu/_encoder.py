@@ -177,7 +177,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         keep_codes: bool = False,
         order: str = "random",
         random_state: int = 0,
-        most_combinations: int = 12,
+        most_combinations: int = 32,
         n_jobs: Optional[int] = None,
         gpu_backend: str = "host",
     ) -> None:
