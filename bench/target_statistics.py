@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Accuracy on data with categories: this library with and without its encoder, beside CatBoost and scikit-learn's encoder.
 
-    python3 -m venv --system-site-packages FOLDER && FOLDER/bin/pip install catboost==1.2.10 'scikit-learn>=1.4'
+    /usr/bin/python3 -m venv --system-site-packages FOLDER && FOLDER/bin/pip install catboost==1.2.10 'scikit-learn>=1.4'
+    FOLDER/bin/pip install --no-deps ISLP==0.6.0    # for wage, bikeshare and orange_juice, which that package ships
     XGBGPU_TEST_DATA=… XGBGPU_LIBRARY=…/libxgboost_gpu.so PYTHONPATH=python FOLDER/bin/python bench/target_statistics.py [--data car]
 
 All models have 300 rounds of depth 6 and the learning rate .1. Stratified splits, 80 : 20: 20 of them below 5,000 rows, else
@@ -13,6 +14,7 @@ mean and standard error; a positive one is better than CatBoost, whatever the me
 """
 
 import argparse
+import importlib.util
 import os
 import time
 import warnings
@@ -65,6 +67,19 @@ def read_file(name: str, target: str, whole_are_categories: bool) -> Data:
     return Data(frame, y, len(labels))
 
 
+def read_islp(name: str, target: str, categories: List[str], left_out: List[str], has_classes: bool = False) -> Data:
+    """A file of the package ISLP, which is not imported."""
+    package = importlib.util.find_spec("ISLP")
+    if package is None or package.origin is None:
+        raise SystemExit(f"{name} needs the package ISLP: see --help")
+    frame = pd.read_csv(Path(package.origin).parent / "data" / f"{name}.csv").drop(columns=left_out)
+    y = frame.pop(target)
+    for column in frame:
+        if column in categories or frame[column].dtype == object:
+            frame[column] = frame[column].astype(str).astype("category")
+    return Data(frame, pd.factorize(y, sort=True)[0], y.nunique()) if has_classes else Data(frame, y.to_numpy(float), 0)
+
+
 def plant(levels: int, together: int, rows: int = 20_000) -> Data:
     """Six columns of so many levels, few of them frequent. The target is what a combination of `together` of them says."""
     rng = np.random.default_rng(levels + together)
@@ -82,6 +97,9 @@ DATA: Dict[str, Callable[[], Data]] = {
     "amazon_access": lambda: read_file("amazon_access", "target", True),
     "car": lambda: read_file("car", "class", True),
     "credit_g": lambda: read_file("credit_g", "class", False),
+    "orange_juice": lambda: read_islp("OJ", "Purchase", ["StoreID", "STORE", "Store7"], [], has_classes=True),
+    "wage": lambda: read_islp("Wage", "wage", ["year"], ["logwage", "region"]),
+    "bikeshare": lambda: read_islp("Bikeshare", "bikers", ["season", "hr", "weekday"], ["casual", "registered"]),
     **{f"planted {n} of {levels}": lambda n=n, levels=levels: plant(levels, n)
        for n in (2, 3) for levels in (10, 100, 1000, 100_000)},
 }  # fmt: skip
