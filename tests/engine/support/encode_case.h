@@ -2,10 +2,11 @@
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_ENCODE_CASE_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_ENCODE_CASE_H_
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "encode/encode.h"
@@ -20,8 +21,8 @@ struct Encoded {
 
   CategoryTotals totals() { return {total_values.data(), total_weights.data()}; }
   friend bool operator==(Encoded const& a, Encoded const& b) {
-    return a.statistics.size() == b.statistics.size() &&
-           std::memcmp(a.statistics.data(), b.statistics.data(), a.statistics.size() * sizeof(float)) == 0 &&
+    auto const same_bits = [](float x, float y) { return std::memcmp(&x, &y, sizeof(float)) == 0; };
+    return std::equal(a.statistics.begin(), a.statistics.end(), b.statistics.begin(), b.statistics.end(), same_bits) &&
            a.total_values == b.total_values && a.total_weights == b.total_weights;
   }
 };
