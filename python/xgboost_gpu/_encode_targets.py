@@ -70,6 +70,9 @@ class Labels:
             return cls._of_classes(classes, values.reshape(-1))
         if kind == "numbers" or (kind == "auto" and _are_numbers(vector[:MOST_CLASSES])):
             return cls("numbers", None, vector.astype(np.float64))
+        if vector.dtype.kind in "iu" and int(vector.max()) - int(vector.min()) == 1:  # 0 and 1, most often
+            least = vector.min()
+            return cls._of_classes(np.array([least, vector.max()]), (vector - least).astype(np.uint32))
         levels, codes = Levels.fit(vector, "y", threads)
         classes = np.array(levels.values()).astype(vector.dtype)
         if kind == "auto" and len(classes) > 2 and (len(classes) > MOST_CLASSES or _are_numbers(classes)):
