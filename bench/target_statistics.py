@@ -150,7 +150,8 @@ class SklearnEncoded:
     def predict(self, train: Data, test: Data) -> np.ndarray:
         from sklearn.preprocessing import TargetEncoder
 
-        encoder = TargetEncoder(random_state=0)
+        kind = {0: "continuous", 2: "binary"}.get(train.classes, "multiclass")
+        encoder = TargetEncoder(target_type=kind, random_state=0)
         names, others = train.categories, [name for name in train.x if name not in train.categories]
         as_text = [data.x[names].astype(str).to_numpy(dtype=object) for data in (train, test)]
         encoded = encoder.fit_transform(as_text[0], train.y), encoder.transform(as_text[1])
