@@ -1,3 +1,6 @@
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -146,21 +149,24 @@ __global__ void OrderRowsKernel(std::uint32_t const* codes, RowOrder order, std:
   }
 }
 
-__global__ void GatherTargetsKernel(RowIndex const* rows, std::int64_t const* values, std::int64_t const* weights,
-                                    std::uint64_t n, CategorySum* items) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
-       i += std::uint64_t{gridDim.x} * blockDim.x) {
-    RowIndex const row = rows[i];
-    items[i] = {values[row], weights == nullptr ? 1 : weights[row]};
+/// What the row at a sorted place adds to the sums of its category.
+struct ItemAt {
+  RowIndex const* rows;
+  std::int64_t const* values;
+  std::int64_t const* weights;  ///< or null
+
+  XGBGPU_HD CategorySum operator()(std::uint64_t place) const {
+    RowIndex const row = rows[place];
+    return {values[row], weights == nullptr ? 1 : weights[row]};
   }
-}
+};
 
 struct Add {
-  __device__ CategorySum operator()(CategorySum a, CategorySum b) const { return a + b; }
+  XGBGPU_HD CategorySum operator()(CategorySum a, CategorySum b) const { return a + b; }
 };
 
 struct IsEqual {
-  __device__ bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+  XGBGPU_HD bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
 };
 
 /// Rows, sorted by category and inside one by the order, with sums of the category up to and including each.
@@ -213,11 +219,11 @@ void OrderTargets(CategoryTargets const& columns, RowOrder const& order, Statist
   DeviceBuffer<CategorySum> sums{&work->arena, "sums", n};
   SortedSums const sorted{keys[1].data(), rows[1].data(), sums.data(), n};
   for (std::uint32_t target = 0; target < columns.targets; ++target) {
-    GatherTargetsKernel<<<work->blocks(n), kThreads, 0, work->stream>>>(sorted.rows, columns.values + target * n,
-                                                                        columns.weights, n, sums.data());
-    CheckLaunch(kWhat);
+    auto const items =
+        thrust::make_transform_iterator(thrust::make_counting_iterator(std::uint64_t{0}),
+                                        ItemAt{sorted.rows, columns.values + target * n, columns.weights});
     WithScratch(work, [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveScanByKey(scratch, bytes, sorted.keys, sums.data(), sums.data(), Add{},
+      return cub::DeviceScan::InclusiveScanByKey(scratch, bytes, sorted.keys, items, sums.data(), Add{},
                                                  static_cast<int>(n), IsEqual{},
                                                  static_cast<cudaStream_t>(work->stream));
     });
