@@ -1,7 +1,9 @@
 /* The C interface of libxgboost_gpu.so. Loading the library is all that training with gpu_hist needs; these functions
- * tell what was loaded, and read tables. All may be called at any time, from any thread. */
+ * tell what was loaded, read tables, and encode categories. All may be called at any time, from any thread. */
 #ifndef XGBGPU_PLUGIN_XGBOOST_GPU_H_
 #define XGBGPU_PLUGIN_XGBOOST_GPU_H_
+
+#include <stdint.h>
 
 #define XGBGPU_EXPORT __attribute__((visibility("default")))
 
@@ -64,6 +66,37 @@ XGBGPU_EXPORT char const* XGBGPUTableDescribe(void const* table);
 XGBGPU_EXPORT int XGBGPUTableToDMatrix(void* table, char const* config, void** matrix);
 
 XGBGPU_EXPORT void XGBGPUTableFree(void* table);
+
+/* Gives each of `n` keys its place among the distinct ones, ascending, and counts these. `codes`: room for n numbers.
+ * `nthread`: 0 or less: all. Returns 0; or -1, and XGBGetLastError() says why. */
+XGBGPU_EXPORT int XGBGPUNumberKeys(uint64_t const* keys, uint64_t n, int nthread, uint32_t* codes, uint64_t* distinct);
+
+/* Gives each of `n` keys its place among `known_n` keys, which ascend; one that is not among them gets known_n.
+ * Returns 0; or -1, and XGBGetLastError() says why. */
+XGBGPU_EXPORT int XGBGPUFindKeys(uint64_t const* keys, uint64_t n, uint64_t const* known, uint64_t known_n, int nthread,
+                                 uint32_t* codes);
+
+/* Sums targets by category, and writes ordered target statistics: for a row (s u + a p) / (n v + a), s and n the sums
+ * of `values` and `weights` over the rows of its category that come earlier in an order. The numbers have the same bits
+ * for any number of threads and on either backend. Arrays are row by row without gaps, in the memory of the host, or of
+ * the device if the backend is cuda. Returns 0; or -1, and XGBGetLastError() says why.
+ *   config  JSON:
+ *     rows, categories, targets
+ *     value_unit, weight_unit   u and v: what an integer of `values` and `weights` is worth; powers of two
+ *     prior_weight, priors      a, above 0, and p, a list of a number for each target
+ *     order                     "given": the rows' own. "shuffled": by the numbers `seed` and `number`
+ *     row_stride                floats from the statistics of a row to those of the next
+ *     nthread                   0 or less: all
+ *     gpu_backend, gpu_id       "host" or "cuda", and which device
+ *   codes          [rows] of categories, below `categories`
+ *   values         [targets, rows] of integers, target times weight. They are at most 2^62 / rows
+ *   weights        [rows] of integers from 0 to 2^62 / rows; null: all are 1
+ *   statistics     [rows, targets], rows row_stride apart; null: sums alone
+ *   total_values   [targets, categories]: sums of all rows
+ *   total_weights  [categories] */
+XGBGPU_EXPORT int XGBGPUOrderTargets(char const* config, uint32_t const* codes, int64_t const* values,
+                                     int64_t const* weights, float* statistics, int64_t* total_values,
+                                     int64_t* total_weights);
 
 #ifdef __cplusplus
 }

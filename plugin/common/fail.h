@@ -5,6 +5,7 @@
 #include <dmlc/logging.h>
 
 #include <string>
+#include <utility>
 
 #include "boundary.h"
 #include "host_version.h"
@@ -25,6 +26,16 @@ bool Passes(char const* doing, Check&& check) {
     Fail(error.what());
     return false;
   }
+}
+
+/// Runs the body of a C function of ours: 0, or -1 if it throws. `doing` completes "out of memory while …".
+template <typename Body>
+int Run(char const* doing, Body&& body) {
+  if (!WhyNotRegistered().empty()) {
+    Fail(WhyNotRegistered());
+    return -1;
+  }
+  return Passes(doing, std::forward<Body>(body)) ? 0 : -1;
 }
 
 }  // namespace xgbgpu::plugin

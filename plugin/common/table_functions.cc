@@ -127,16 +127,6 @@ DMatrixHandle MakeMatrix(RowTable<float>* table, char const* config) {
   return matrix;
 }
 
-/// Runs the body of a C function: 0, or -1 if it throws. `doing` completes "out of memory while …".
-template <typename Body>
-int Run(char const* doing, Body&& body) {
-  if (!WhyNotRegistered().empty()) {
-    Fail(WhyNotRegistered());
-    return -1;
-  }
-  return Passes(doing, std::forward<Body>(body)) ? 0 : -1;
-}
-
 }  // namespace
 
 }  // namespace xgbgpu::plugin

@@ -25,12 +25,14 @@ from ._workers import send_with_library
 if TYPE_CHECKING:  # see __getattr__
     from . import callback
     from ._compare import Comparison, Difference, compare
+    from ._encoder import OrderedTargetEncoder
 
 __all__ = [
     "BuildInfo",
     "Comparison",
     "Device",
     "Difference",
+    "OrderedTargetEncoder",
     "Profile",
     "TrainingMemory",
     "__version__",
@@ -71,11 +73,13 @@ __version__: str = _LIBRARY.what_was_built()["version"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs numpy or xgboost's callbacks once somebody asks for it."""
+    """Imports what needs numpy, xgboost's callbacks or scikit-learn once somebody asks for it."""
     if name == "callback":
         return importlib.import_module(".callback", __name__)
     if name in ("compare", "Comparison", "Difference"):
         return getattr(importlib.import_module("._compare", __name__), name)
+    if name == "OrderedTargetEncoder":
+        return importlib.import_module("._encoder", __name__).OrderedTargetEncoder
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -67,6 +67,15 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUTableDescribe": (ctypes.c_char_p, [ctypes.c_void_p]),
     "XGBGPUTableToDMatrix": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
     "XGBGPUTableFree": (None, [ctypes.c_void_p]),
+    "XGBGPUNumberKeys": (
+        ctypes.c_int,
+        [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p],
+    ),
+    "XGBGPUFindKeys": (
+        ctypes.c_int,
+        [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p],
+    ),
+    "XGBGPUOrderTargets": (ctypes.c_int, [ctypes.c_char_p] + 6 * [ctypes.c_void_p]),
 }
 HOW_TO_GET_XGBOOST = (
     "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "

@@ -17,7 +17,8 @@ enum class RandomPurpose : std::uint32_t {
   kFeaturesOfTree,
   kFeaturesOfLevel,
   kFeaturesOfNode,
-  kRankPairs  ///< number 6; the counter has 3 bits for a purpose (RandomStream::Block), so 7 is the last
+  kRankPairs,
+  kRowOrder  ///< number 7, the last: the counter has 3 bits for a purpose (RandomStream::Block)
 };
 
 /// Four independent uniform 32-bit words.

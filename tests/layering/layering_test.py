@@ -37,6 +37,7 @@ ARROWS = {
     "predict": "core matrix objective partition sample split tree",
     "exact": "core gradient growth matrix predict quantile sample split tree",
     "rounds": "core gradient metric objective predict",
+    "encode": "core",
     "driver": "collective core exact gradient growth histogram matrix objective page partition predict quantile rounds "
               "sample split tree",
 }

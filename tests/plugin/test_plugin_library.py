@@ -53,6 +53,9 @@ def test_only_the_c_interface_is_visible():
         "XGBGPUTableDescribe",
         "XGBGPUTableToDMatrix",
         "XGBGPUTableFree",
+        "XGBGPUNumberKeys",
+        "XGBGPUFindKeys",
+        "XGBGPUOrderTargets",
         "XGBGPUVersion",
         # Of the names that XGBoost has: in front of its functions, for callers that find these first.
         "XGBoosterEvalOneIter",

@@ -42,6 +42,7 @@ def test_a_training_is_reported_while_its_booster_lives(params):
     (training,) = memory_report()
     assert training["backend"] == params["gpu_backend"]
     assert training["device"] == (0 if params["gpu_backend"] == "cuda" else None)
+    assert training["devices"] == (1 if params["gpu_backend"] == "cuda" else 0)
     assert (training["rows"], training["columns"]) == (700, 4)
     # A byte for every value at least; 8 bytes for every row's gradient or its place in a node.
     assert training["dataset_bytes"] >= 700 * 4
