@@ -27,7 +27,7 @@ struct ExactNodes {
   NodeIndex Add(NodeIndex parent, GradientSum sum);
 };
 
-/// Throws Unsupported for what exact trees do not have: grow_policy=lossguide, max_leaves, no limit of depth, samples
+/// Throws Unsupported for what exact trees do not have: grow_policy=lossguide and symmetric, max_leaves, no limit of depth, samples
 /// by gradient.
 void ValidateExact(TrainParams const& params);
 
