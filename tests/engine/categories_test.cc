@@ -63,7 +63,9 @@ TEST_P(CategoryTreeTest, EqualsTheReference) {
     Tree const expected = GrowReference(c);
     Tree const tree = Grow(c, {kind});
     ASSERT_EQ(tree, expected) << testing::NameOf(policy);
-    EXPECT_GT(CategorySplits(tree), 0U);
+    // A split that takes one of 700 categories out is never the best for all nodes of a level.
+    bool const says_little = policy == GrowPolicy::kSymmetric && c.params.max_cat_threshold == 2;
+    EXPECT_TRUE(CategorySplits(tree) > 0 || says_little);
     if (c.values.rows > 100000) continue;
     for (int threads : {1, 3}) {
       EXPECT_EQ(Grow(c, {kind, threads, 100}), tree) << threads << " threads, batches of 100 rows";

@@ -157,7 +157,7 @@ TEST_P(ConstraintsTest, DeepTrees) {
     for (GrowPolicy policy : testing::kPolicies) {
       c.params.grow_policy = policy;
       Tree const tree = Grow(c, {GetParam()});
-      EXPECT_GT(tree.Leaves(), 30U);
+      EXPECT_GT(tree.Leaves(), 20U);
       ExpectMonotone(tree, c.params.monotone_constraints);
       ExpectMeeting(tree, c.params.interaction_constraints);
       EXPECT_EQ(tree, GrowReference(c));
