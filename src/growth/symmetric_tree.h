@@ -8,7 +8,7 @@
 
 #include "sample/sample.h"
 #include "split/constraints.h"
-#include "split/level_split.h"
+#include "split/level_scores.h"
 #include "split/symmetric_ops.h"
 #include "tree/node.h"
 #include "xgbgpu/params.h"

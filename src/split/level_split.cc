@@ -1,7 +1,7 @@
 #include "split/level_split.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 #include "core/parallel.h"
 #include "split/category_ops.h"
@@ -9,26 +9,14 @@
 namespace xgbgpu::host {
 
 LevelSplitFinder::LevelSplitFinder(QuantisedMatrix const& matrix, int threads)
-    : matrix_{matrix}, threads_{threads}, gains_(threads), set_words_{CategorySetWords(matrix.cuts)} {}
+    : matrix_{matrix}, threads_{threads}, scores_{matrix.cuts}, gains_(static_cast<std::size_t>(threads)) {}
 
 void LevelSplitFinder::Begin(SplitParams const& params, Constraints const& constraints,
                              std::vector<FeatureBlock> const& blocks) {
   params_ = &params;
   constraints_ = &constraints;
   blocks_ = &blocks;
-  category_sets_.clear();
-  sorted_.clear();
-  right_.Reserve(matrix_.cells());
-  left_.Reserve(matrix_.cells());
-}
-
-void LevelSplitFinder::BeginLevel(std::vector<FeatureIndex> features) {
-  features_ = std::move(features);
-  for (FeatureIndex const f : features_) {
-    BinIndex const first = matrix_.cell_ptr[f], n = matrix_.cuts.bins(f);
-    std::fill_n(right_.data() + first, n, 0.0);
-    std::fill_n(left_.data() + first, n, 0.0);
-  }
+  scores_.BeginTree(params);
 }
 
 /// False if no row of any shard misses the feature.
@@ -51,31 +39,35 @@ void LevelSplitFinder::Add(Span<SplitFamily const> families, Span<LevelNode cons
   }
   std::sort(jobs.begin(), jobs.end(), [](SplitJob const* a, SplitJob const* b) { return a->node < b->node; });
   if (first == 0 && !jobs.empty()) SortCategories(jobs[0]->sums);
-  bool const monotone = constraints_->monotone();
-  ParallelTasks(threads_, features_.size(), [&](std::size_t i, int thread) {
-    FeatureIndex const f = features_[i];
-    auto& gains = gains_[static_cast<std::size_t>(thread)];
-    gains.resize(std::max<std::size_t>(gains.size(), matrix_.cuts.bins(f)));
+  std::vector<FeatureIndex> const& features = scores_.features();
+  ParallelTasks(threads_, features.size(), [&](std::size_t i, int thread) {
     for (SplitJob const* job : jobs) {
-      LevelNode const& node = nodes[static_cast<std::size_t>(job->node - first)];
-      GradientSum const* const sums = job->sums + matrix_.cell_ptr[f];
-      if (matrix_.cuts.IsCategorical(f)) {
-        monotone ? AddCategories<true>(f, sums, node) : AddCategories<false>(f, sums, node);
-      } else {
-        monotone ? AddNode<true>(f, sums, node, gains.data()) : AddNode<false>(f, sums, node, gains.data());
-      }
+      AddFeature(features[i], job->sums + matrix_.cell_ptr[features[i]],
+                 nodes[static_cast<std::size_t>(job->node - first)], static_cast<std::size_t>(thread));
     }
   });
 }
 
+void LevelSplitFinder::AddFeature(FeatureIndex feature, GradientSum const* sums, LevelNode const& node,
+                                  std::size_t thread) {
+  bool const monotone = constraints_->monotone();
+  if (matrix_.cuts.IsCategorical(feature)) {
+    monotone ? AddCategories<true>(feature, sums, node) : AddCategories<false>(feature, sums, node);
+    return;
+  }
+  auto& gains = gains_[thread];
+  gains.resize(std::max<std::size_t>(gains.size(), matrix_.cuts.bins(feature)));
+  monotone ? AddNumbers<true>(feature, sums, node, gains.data()) : AddNumbers<false>(feature, sums, node, gains.data());
+}
+
 /// Adds the gains of dividing a node at each bin. An empty bin divides it as the bin before did.
 template <bool kMonotone>
-void LevelSplitFinder::AddNode(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains) {
+void LevelSplitFinder::AddNumbers(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains) {
   SplitParams const& p = *params_;
   BinIndex const n = matrix_.cuts.bins(feature);
   int const direction = DirectionOf(feature);
-  double* const right = right_.data() + matrix_.cell_ptr[feature];
-  double* const left = left_.data() + matrix_.cell_ptr[feature];
+  double* const missing_right = scores_.first() + matrix_.cuts.ptr[feature];
+  double* const missing_left = scores_.second() + matrix_.cuts.ptr[feature];
   GradientSum moved;
   double gain = 0.0;
   for (BinIndex b = 0; b < n; ++b) {
@@ -85,10 +77,10 @@ void LevelSplitFinder::AddNode(FeatureIndex feature, GradientSum const* sums, Le
     }
     gains[b] = gain;
   }
-  for (BinIndex b = 0; b < n; ++b) right[b] += gains[b];
-  if (!MayMiss(feature)) return;
-  if (moved == node.total) {  // nothing is missing: only that bins up to b - 1 go left matters
-    for (BinIndex b = 1; b < n; ++b) left[b] += gains[b - 1];
+  for (BinIndex b = 0; b < n; ++b) missing_right[b] += gains[b];
+  if (!MayMiss(feature)) return;  // with missing values left the same candidates would come once more
+  if (moved == node.total) {      // they do for this node
+    for (BinIndex b = 1; b < n; ++b) missing_left[b] += gains[b - 1];
     return;
   }
   moved = {};
@@ -98,7 +90,7 @@ void LevelSplitFinder::AddNode(FeatureIndex feature, GradientSum const* sums, Le
       moved += sums[b];
       gain = DivisionGain<kMonotone>(p, node.total - moved, moved, node, direction);
     }
-    left[b] += gain;
+    missing_left[b] += gain;
   }
 }
 
@@ -106,12 +98,12 @@ template <bool kMonotone>
 void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* sums, LevelNode const& node) {
   BinIndex const n = matrix_.cuts.bins(feature);
   int const direction = DirectionOf(feature);
-  double* const first = right_.data() + matrix_.cell_ptr[feature];
-  double* const second = left_.data() + matrix_.cell_ptr[feature];
+  double* const first = scores_.first() + matrix_.cuts.ptr[feature];
+  double* const second = scores_.second() + matrix_.cuts.ptr[feature];
   auto const gain = [&](CategoryDivision const& d) {
     return DivisionGain<kMonotone>(*params_, d.left, d.right, node, direction);
   };
-  if (SplitsOneByOne(*params_, n)) {
+  if (scores_.KindOf(feature) == CandidateKind::kOneByOne) {
     GradientSum missing = node.total;
     for (BinIndex c = 0; c < n; ++c) missing -= sums[c];
     for (BinIndex c = 0; c < n; ++c) {
@@ -120,7 +112,7 @@ void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* su
     }
     return;
   }
-  auto const& sorted = sorted_[feature];
+  auto const& sorted = scores_.sorted(feature);
   for (bool const from_front : {true, false}) {
     GradientSum end;
     for (BinIndex i = 0; i < SortedSplits(*params_, n); ++i) {
@@ -130,64 +122,17 @@ void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* su
   }
 }
 
-/// Sorts the categories of all features by the histogram of the root.
+/// Sorts the categories of all features of the tree by the histogram of the root.
 void LevelSplitFinder::SortCategories(GradientSum const* root) {
-  if (set_words_ == 0) return;
-  sorted_.resize(matrix_.features());
   std::vector<FeatureIndex> features;
   for (FeatureBlock const& block : *blocks_) {
-    for (FeatureIndex const f : block.features) {
-      if (matrix_.cuts.IsCategorical(f) && !SplitsOneByOne(*params_, matrix_.cuts.bins(f))) features.push_back(f);
-    }
+    std::copy_if(block.features.begin(), block.features.end(), std::back_inserter(features),
+                 [&](FeatureIndex f) { return scores_.KindOf(f) == CandidateKind::kSorted; });
   }
   ParallelTasks(threads_, features.size(), [&](std::size_t i, int) {
     FeatureIndex const f = features[i];
-    for (std::uint64_t const key :
-         SortedCategoryKeys(*params_, {root + matrix_.cell_ptr[f], std::size_t{matrix_.cuts.bins(f)}})) {
-      sorted_[f].push_back(CategoryOf(key));
-    }
+    scores_.SortCategories(f, {root + matrix_.cell_ptr[f], std::size_t{matrix_.cuts.bins(f)}});
   });
-}
-
-LevelSplit LevelSplitFinder::Best() {
-  LevelSplit best;
-  for (FeatureIndex const f : features_) {
-    BinIndex const n = matrix_.cuts.bins(f);
-    bool const categorical = matrix_.cuts.IsCategorical(f);
-    double const* const right = right_.data() + matrix_.cell_ptr[f];
-    double const* const left = left_.data() + matrix_.cell_ptr[f];
-    auto const consider = [&](double score, BinIndex bin, bool default_left) {
-      if (score > best.score) best = {score, f, bin, default_left, categorical};
-    };
-    if (!categorical) {
-      for (BinIndex b = 0; b < n; ++b) consider(right[b], b + 1, false);
-      for (BinIndex b = n; b-- > 0;) consider(left[b], b, true);
-    } else if (SplitsOneByOne(*params_, n)) {
-      for (BinIndex c = 0; c < n; ++c) {
-        consider(right[c], c, true);
-        consider(left[c], c, false);
-      }
-    } else {
-      BinIndex const splits = SortedSplits(*params_, n);
-      for (BinIndex i = 0; i < splits; ++i) consider(right[i], i + 1, true);
-      for (BinIndex i = 0; i < splits; ++i) consider(left[i], n - 1 - i, false);
-    }
-  }
-  if (best.categorical) WriteCategorySet(&best);
-  return best;
-}
-
-void LevelSplitFinder::WriteCategorySet(LevelSplit* split) {
-  std::size_t const number = category_sets_.size() / set_words_;
-  category_sets_.resize(category_sets_.size() + set_words_);
-  std::uint32_t* const set = category_sets_.data() + number * set_words_;
-  auto const add = [&](BinIndex category) { set[category / 32] |= 1U << (category % 32); };
-  if (SplitsOneByOne(*params_, matrix_.cuts.bins(split->feature))) {
-    add(split->bin);
-  } else {
-    for (BinIndex i = 0; i < split->bin; ++i) add(sorted_[split->feature][i]);
-  }
-  split->bin = static_cast<BinIndex>(number);
 }
 
 GradientSum LevelSplitFinder::LeftOf(LevelSplit const& split, GradientSum const* sums, GradientSum total) const {

@@ -3,39 +3,27 @@
 #define XGBGPU_SPLIT_LEVEL_SPLIT_H_
 
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "core/buffer.h"
 #include "histogram/histogram.h"
 #include "matrix/matrix.h"
 #include "split/constraints.h"
-#include "split/split.h"
+#include "split/level_scores.h"
 #include "split/split_finder.h"
 #include "split/symmetric_ops.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
-namespace xgbgpu {
-
-/// A way to divide all nodes of a level. `score` 0 means that there is none.
-struct LevelSplit {
-  double score{0.0};
-  FeatureIndex feature{0};
-  BinIndex bin{0};  ///< first feature-local bin that goes right, or the number of a set of categories
-  bool default_left{false};
-  bool categorical{false};
-};
-
-namespace host {
+namespace xgbgpu::host {
 
 /// Finds the best split of a level: that of the largest sum of DivisionGain over its nodes, added in the order of their
-/// paths. Candidates, and the order in which equal scores win, are those of EvaluateSplits; sorted categories are in the
-/// order of their sums over all rows of the tree.
+/// paths. Candidates are those of EvaluateSplits; sorted categories are in the order of their sums over all rows of the
+/// tree.
 ///
 /// Scores are added up while families come, so histograms need not be in memory all at once.
 ///
-/// Memory  16 bytes a cell
+/// Memory  16 bytes a bin
 /// Cost    reads the histograms of the level once or twice; one division pair per bin that is not empty
 /// Same    bit-equal on every backend and thread count: a feature's scores are added by one thread, in order
 class LevelSplitFinder {
@@ -46,26 +34,26 @@ class LevelSplitFinder {
   /// Forgets the last tree. All three arguments must outlive the next one.
   void Begin(SplitParams const& params, Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
   /// Forgets the last level. `features` of the next, ascending.
-  void BeginLevel(std::vector<FeatureIndex> features);
-  /// Subtracts, where that is wanted, and adds the families' part of all scores. Families come in the order of paths; the
-  /// first one of a tree is its root. `nodes`: of the level, of which `first` is the number of the first.
+  void BeginLevel(std::vector<FeatureIndex> features) { scores_.BeginLevel(std::move(features)); }
+  /// Subtracts, where that is wanted, and adds the families' part of all scores. Families come in the order of paths;
+  /// the first one of a tree is its root. `nodes`: of the level, of which `first` is the number of the first.
   void Add(Span<SplitFamily const> families, Span<LevelNode const> nodes, NodeIndex first);
-  /// The best split, when all families have been added. Writes its set of categories.
-  LevelSplit Best();
+  /// The best split, when all families have been added.
+  LevelSplit Best() { return scores_.Best(); }
   /// The sum over the rows that go left of a node with these sums [cells].
   GradientSum LeftOf(LevelSplit const& split, GradientSum const* sums, GradientSum total) const;
 
   /// The sets of all splits by categories that were found.
-  CategorySets category_sets() const { return {category_sets_, set_words_}; }
-  std::size_t bytes() const { return right_.bytes() + left_.bytes(); }
+  CategorySets category_sets() const { return scores_.category_sets(); }
+  std::size_t bytes() const { return scores_.bytes(); }
 
  private:
+  void AddFeature(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, std::size_t thread);
   template <bool kMonotone>
-  void AddNode(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains);
+  void AddNumbers(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains);
   template <bool kMonotone>
   void AddCategories(FeatureIndex feature, GradientSum const* sums, LevelNode const& node);
   void SortCategories(GradientSum const* root);
-  void WriteCategorySet(LevelSplit* split);
   bool MayMiss(FeatureIndex feature) const;
   int DirectionOf(FeatureIndex f) const { return constraints_->monotone() ? constraints_->directions()[f] : 0; }
 
@@ -74,18 +62,10 @@ class LevelSplitFinder {
   SplitParams const* params_{nullptr};
   Constraints const* constraints_{nullptr};
   std::vector<FeatureBlock> const* blocks_{nullptr};
-  std::vector<FeatureIndex> features_;  ///< of the level
-  /// [cells] scores of the candidates: by numbers, those with missing values right, where bins to this one go left, and
-  /// those with missing values left, where bins from this one go right; by categories, the first and the second kind
-  /// of category_ops.h.
-  Buffer<double> right_, left_;
-  std::vector<std::vector<double>> gains_;     ///< [threads] scratch, of the bins of one feature
-  std::vector<std::vector<BinIndex>> sorted_;  ///< [features] categories in order; empty: not sorted
-  std::size_t set_words_;                      ///< of one set of categories; 0: no feature is categorical
-  std::vector<std::uint32_t> category_sets_;   ///< one after the other
+  LevelScores scores_;
+  std::vector<std::vector<double>> gains_;  ///< [threads] scratch, of the bins of one feature
 };
 
-}  // namespace host
-}  // namespace xgbgpu
+}  // namespace xgbgpu::host
 
 #endif  // XGBGPU_SPLIT_LEVEL_SPLIT_H_
