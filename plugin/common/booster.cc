@@ -195,7 +195,6 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char c
   } else {
     CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
     place = ToPlace(config_.device(), ctx_->fail_on_invalid_gpu_id);
-    if (config_.tree().grow_policy == "symmetric") place = PlaceOfSymmetricTrees(config_.device(), place);
     if (data->Info().num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   }
   int const max_bin = config_.IsExact() ? kNoBins : BinsFor(*data, config_.tree().max_bin);

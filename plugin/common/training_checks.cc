@@ -32,19 +32,6 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
   }
 }
 
-Place PlaceOfSymmetricTrees(DeviceParam const& param, Place place) {
-  if (place.backend != BackendKind::kCuda) return place;
-  if (param.gpu_backend == "cuda") {
-    Throw<Unsupported>(
-        "Parameter grow_policy is 'symmetric' and gpu_backend is 'cuda', but symmetric trees grow on the CPU in this "
-        "version; supported: gpu_backend=host or auto, which give the same model, or grow_policy=depthwise, lossguide");
-  }
-  WarnOnce("symmetric",
-           "training runs on the CPU because grow_policy is symmetric, and such trees grow there in this "
-           "version. Set gpu_backend=host to train there without this warning.");
-  return {BackendKind::kHost, 0};
-}
-
 void CheckLeavesInGroup(LeafRule leaves, int workers) {
   if (leaves != LeafRule::kHost) return;
   Throw<Unsupported>(

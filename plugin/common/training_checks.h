@@ -20,10 +20,6 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
 /// updater, which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
 
-/// Where symmetric trees grow instead of `place`. They grow on the host in this version: throws Unsupported if the user
-/// wants a device, and warns once if one was chosen by itself.
-Place PlaceOfSymmetricTrees(DeviceParam const& param, Place place);
-
 /// Throws Unsupported if leaves are set by an objective that knows its own worker's rows alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);
 
