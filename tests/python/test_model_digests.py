@@ -185,9 +185,9 @@ CASES: Dict[str, Tuple[Callable[[], xgb.DMatrix], Dict[str, Any]]] = {
             lambda data=data: dense(data),
             dict(grow_policy="symmetric", max_depth=depth),
         )
-        for data, depth in [(few, 1), (few, 6), (small, 6), (small, 13), (middle, 8), (tall, 6), (wide, 5), (skewed, 9)]
+        for data, depth in [(few, 2), (few, 6), (small, 6), (small, 13), (middle, 8), (tall, 6), (wide, 5), (skewed, 9)]
     },
-    "symmetric, leaves": (lambda: dense(small), dict(grow_policy="symmetric", max_depth=0, max_leaves=64)),
+    "symmetric, leaves": (lambda: dense(small), dict(grow_policy="symmetric", max_depth=0, max_leaves=32)),
     "symmetric, light": (lambda: dense(middle), dict(grow_policy="symmetric", max_depth=9, min_child_weight=300)),
     "symmetric, cut": (lambda: dense(middle), dict(grow_policy="symmetric", max_depth=9, gamma=20)),
     "symmetric, regularised": (
@@ -214,7 +214,7 @@ CASES: Dict[str, Tuple[Callable[[], xgb.DMatrix], Dict[str, Any]]] = {
     ),
     "symmetric, interactions": (
         lambda: dense(small),
-        dict(grow_policy="symmetric", interaction_constraints="[[0, 1, 2], [2, 3, 4], [5, 6, 7, 8]]"),
+        dict(grow_policy="symmetric", interaction_constraints="[[0, 5, 6], [1, 2], [3, 4, 7, 8]]"),
     ),
     "symmetric, rows": (lambda: dense(middle), dict(grow_policy="symmetric", subsample=0.4)),
     "symmetric, goss": (lambda: dense(middle), dict(grow_policy="symmetric", sampling_method="goss")),

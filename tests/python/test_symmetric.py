@@ -206,6 +206,28 @@ def test_what_symmetric_trees_do_not_take(wrong: Dict[str, Any], message: str) -
         xgb.train({**params(**symmetric()), **wrong}, matrix(), 1)
 
 
+@pytest.mark.parametrize("case", ["plain", "classes", "forest", "dart", "light"])
+def test_large_predictions_have_the_bits_of_stock(case: str) -> None:
+    y, how = SETTINGS[case]
+    booster = train(matrix(y), ROUNDS, nthread=1, **symmetric(**how))
+    x, _ = make_data(20000, 6, seed=11, missing=0.2)
+    rows = xgb.DMatrix(x, base_margin=np.linspace(-1, 1, 20000 * how.get("num_class", 1)))
+    stock = fresh(booster, predictor="cpu_predictor")
+    loaded = fresh(booster, nthread=1, **params())
+    for one in (booster, loaded):
+        for margins in (False, True):
+            assert np.array_equal(one.predict(rows, output_margin=margins), stock.predict(rows, output_margin=margins))
+        assert np.array_equal(one.predict(xgb.DMatrix(x)), stock.predict(xgb.DMatrix(x)))
+        assert np.array_equal(one.inplace_predict(x), stock.inplace_predict(x))
+        part = dict(iteration_range=(1, 3))
+        if how.get("booster") != "dart":
+            assert np.array_equal(one.predict(xgb.DMatrix(x), **part), stock.predict(xgb.DMatrix(x), **part))
+        data = xgb.DMatrix(x)
+        assert np.array_equal(one.predict(data), one.predict(data))  # the second time from XGBoost's cache
+    booster.update(matrix(y), ROUNDS)
+    assert np.array_equal(booster.predict(rows), fresh(booster).predict(rows))
+
+
 def test_refreshed_leaves_are_stocks() -> None:
     booster = train(matrix(), 3, **symmetric(max_depth=4))
     refreshed = xgb.train(
