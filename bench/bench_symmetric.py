@@ -4,8 +4,9 @@
     XGBGPU_LIBRARY=build/host/lib/libxgboost_gpu.so PYTHONPATH=python /usr/bin/python3 bench/bench_symmetric.py
         [--rows 100000] [--depth 8] [--rounds 150] [--backend host] [--threads 1]
 
-28 columns as in higgs, a label of pairs of them with much noise, 200,000 other rows to predict. Times are those of the process's
-threads together (CPU time) where it trains on the host, so that other work on the machine counts little; else they are wall-clock.
+28 columns as in higgs, a label of pairs of them with much noise, 200,000 other rows to predict. On the host times are
+those of the process's threads together (CPU time), so that other work on the machine counts little; with a GPU they are
+wall-clock.
 """
 
 import argparse

@@ -9,8 +9,8 @@
 
 namespace xgbgpu {
 
-/// Which nodes are split next. `kDepthWise`: level by level; `kLossGuide`: that of the largest gain. `kSymmetric`: all of a
-/// level, by one feature and one threshold (docs/adr/0022-symmetric-trees.md).
+/// Which nodes are split next. `kDepthWise`: level by level; `kLossGuide`: that of the largest gain. `kSymmetric`: all
+/// of a level, by one feature and one threshold (docs/adr/0022-symmetric-trees.md).
 enum class GrowPolicy { kDepthWise, kLossGuide, kSymmetric };
 
 /// How the rows of a tree are sampled. `kUniform`: each with the same chance, `subsample`. `kGradientBased`: with a

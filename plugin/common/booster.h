@@ -129,8 +129,8 @@ class Booster {
   /// Does the work of InplacePredict; false if the host has to do it.
   bool PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, HostCache* out,
                      RoundRange rounds) const;
-  /// Calls predict(rows, rounds, base, margins) for the rounds that XGBoost's cache does not have yet: PredictMargins of
-  /// one of the engine's predictions. False if stock code has to do it.
+  /// Calls predict(rows, rounds, base, margins) for the rounds that XGBoost's cache does not have yet: PredictMargins
+  /// of one of the engine's predictions. False if stock code has to do it.
   template <typename Predict>
   bool PredictByEngine(ModelView const& model, xgboost::DMatrix* data, RoundRange rounds, HostCache* out,
                        Predict&& predict);

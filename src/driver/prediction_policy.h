@@ -34,8 +34,8 @@ struct PredictionPolicy {
   /// Interactions: rows × rounds × columns from which a device is faster.
   std::uint64_t device_interactions{std::uint64_t{1} << 22};
 
-  /// Symmetric trees on the host: rows for each thread from which the engine is faster, though it has to read the model.
-  /// Stock code takes 50 ns for a row and a tree, and reading one takes 23 us.
+  /// Symmetric trees on the host: rows for each thread from which the engine is faster, though it has to read the
+  /// model. Stock code takes 50 ns for a row and a tree, and reading one takes 23 us.
   std::uint64_t symmetric_rows{1 << 10};
   /// The same if the model has been read.
   std::uint64_t known_rows{32};

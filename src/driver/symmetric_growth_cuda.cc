@@ -159,8 +159,8 @@ LevelSplit SymmetricGrowth::FindSplit(LevelView const& view) {
   return scores_.Best();
 }
 
-/// Copies the categories that go right to the device, under the split's number. Rows that miss the feature have a symbol
-/// there, too.
+/// Copies the categories that go right to the device, under the split's number. Rows that miss the feature have a
+/// symbol there, too.
 std::uint32_t const* SymmetricGrowth::UploadCategories(LevelSplit const& split) {
   if (!split.categorical) return nullptr;
   DeviceMatrix const& matrix = parts_.matrix;

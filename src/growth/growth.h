@@ -1,4 +1,5 @@
-/// Grows the nodes of depth-wise and loss-guided trees on the host: what is split, which children are looked at, and whose rows are summed.
+/// Grows the nodes of depth-wise and loss-guided trees on the host: what is split, which children are looked at, and
+/// whose rows are summed.
 #ifndef XGBGPU_GROWTH_GROWTH_H_
 #define XGBGPU_GROWTH_GROWTH_H_
 

@@ -9,7 +9,8 @@ namespace xgbgpu {
 
 namespace {
 
-/// The limits of a level are kept as those of a node. Nodes of one chain stand for the levels: a node and its left child.
+/// The limits of a level are kept as those of a node: nodes 0, 1, 3, 5 … of NodeLimits, each a left child of the one
+/// before, stand for the levels.
 NodeIndex LimitsOfLevel(int depth) { return depth == 0 ? 0 : 2 * depth - 1; }
 
 /// A node's gain as models keep it: finite, and never -0.

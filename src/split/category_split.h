@@ -40,7 +40,8 @@ template <bool kMonotone>
 void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums, GradientSum total,
                         NodeTerms const& node, int direction, FeatureIndex feature, SplitCandidate* best);
 
-/// The keys (CategoryKey) of categories: ascending at either end, where splits are tried, and in any order between them.
+/// The keys (CategoryKey) of categories: ascending at either end, where splits are tried, and in any order between
+/// them.
 std::vector<std::uint64_t> SortedCategoryKeys(SplitParams const& params, Span<GradientSum const> sums);
 
 /// Writes the categories that go right by `split`, which EvaluateCategories found with the same arguments.

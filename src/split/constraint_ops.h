@@ -54,8 +54,8 @@ XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum ri
   return FiniteGain(BoundedGain(p, l, lw) + BoundedGain(p, r, rw) - node.gain);
 }
 
-/// Bounds of a child of a node with `bounds` that is split by a feature of `direction`, not 0. Below a constrained split
-/// the weights on either side stay on their side of the middle between the children's weights.
+/// Bounds of a child of a node with `bounds` that is split by a feature of `direction`, not 0. Below a constrained
+/// split the weights on either side stay on their side of the middle between the children's weights.
 XGBGPU_HD WeightBounds BoundsBelow(WeightBounds bounds, int direction, float left, float right, bool is_right) {
   auto const middle = static_cast<float>((static_cast<double>(left) + static_cast<double>(right)) / 2.0);
   if ((direction > 0) == is_right) {

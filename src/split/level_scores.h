@@ -53,8 +53,8 @@ class LevelScores {
   /// The categories of a feature in order: those at either end, where splits are tried; any between them.
   std::vector<BinIndex> const& sorted(FeatureIndex feature) const { return sorted_[feature]; }
 
-  /// The best candidate: that of the largest score, of equal ones that which comes first in the order of EvaluateSplits.
-  /// Writes its set of categories.
+  /// The best candidate: that of the largest score, of equal ones that which comes first in the order of
+  /// EvaluateSplits. Writes its set of categories.
   LevelSplit Best();
   /// The sets of all splits by categories that were found.
   CategorySets category_sets() const { return {category_sets_, set_words_}; }

@@ -1,6 +1,7 @@
-/// The formulas of symmetric trees: what a node of a level has, and what dividing it gains. docs/adr/0022-symmetric-trees.md
+/// The formulas of symmetric trees: what a node of a level has, and what dividing it gains.
+/// docs/adr/0022-symmetric-trees.md
 ///
-/// Rows are divided even where that makes a child which may have no weight of its own. Such a child carries its parent's.
+/// Rows are divided even where that makes a child which may have no weight of its own. It carries its parent's.
 #ifndef XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 #define XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 

@@ -1,4 +1,4 @@
-// symmetric trees: one split for each level, chosen by the sum of its gains. Suites that all policies pass have them too.
+// symmetric trees: one split for each level, chosen by the sum of its gains. Suites of all policies have them, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

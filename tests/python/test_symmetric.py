@@ -44,8 +44,9 @@ def assert_symmetric(booster: xgb.Booster) -> None:
     for tree in trees_of(booster):
         depth = tree.depth
         for level in range(depth.max()):
-            splits = [node for node in tree.splits if depth[node] == level]
-            assert len({(tree.feature[n], tree.threshold[n], tree.default_left[n], tree.categories[n]) for n in splits}) == 1
+            splits = tree.splits[depth[tree.splits] == level]
+            for what in (tree.feature, tree.threshold, tree.default_left, tree.categories):
+                assert len(set(what[splits])) == 1
         for leaf in tree.leaves:
             assert depth[leaf] == depth.max() or tree.hess[leaf] == 0
 
