@@ -80,6 +80,7 @@ def features(depth: int) -> dict:
         "alpha": Feature({"reg_alpha": 1.0}),
         "lossguide": Feature({"grow_policy": "lossguide"}),
         "lossguide_any_depth": Feature({"grow_policy": "lossguide", "max_leaves": 2**depth, "max_depth": 0}),
+        "symmetric": Feature({"grow_policy": "symmetric"}, limit=1.2),
         "max_leaves_any_depth": Feature({"max_leaves": 2**depth, "max_depth": 0}),
         "colsample_bytree": Feature({"colsample_bytree": 0.5}),
         "colsample_bylevel": Feature({"colsample_bylevel": 0.5}),

@@ -9,7 +9,9 @@
 
 namespace xgbgpu {
 
-enum class GrowPolicy { kDepthWise, kLossGuide };
+/// Which nodes are split next. `kDepthWise`: level by level; `kLossGuide`: that of the largest gain. `kSymmetric`: all
+/// of a level, by one feature and one threshold (docs/adr/0022-symmetric-trees.md).
+enum class GrowPolicy { kDepthWise, kLossGuide, kSymmetric };
 
 /// How the rows of a tree are sampled. `kUniform`: each with the same chance, `subsample`. `kGradientBased`: with a
 /// chance in proportion to the gradient, `subsample` on average. `kGoss`: the `top_rate` of rows with the largest
@@ -47,6 +49,8 @@ struct TrainParams {
   std::vector<std::vector<FeatureIndex>> interaction_constraints;
   std::uint64_t seed{0};
 
+  /// The most levels of a symmetric tree that are split: max_depth, and what max_leaves leaves of it.
+  int SymmetricDepth() const;
   /// Is a tree grown on some of the rows?
   bool SamplesRows() const { return sampling_method == SamplingMethod::kGoss || subsample < 1.0f; }
   /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range or contradicts another.
@@ -54,6 +58,9 @@ struct TrainParams {
 };
 
 bool operator==(TrainParams const& a, TrainParams const& b);
+
+/// The largest `max_depth` of symmetric trees.
+constexpr int kMostSymmetricLevels = 16;
 
 /// The largest `max_bin`: a bin of one feature fits 16 bits, with one symbol left for "missing".
 constexpr int kMaxBinLimit = 65535;

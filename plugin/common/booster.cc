@@ -128,6 +128,7 @@ ModelView Booster::Model() const {
 
 void Booster::ModelChanges() {
   trainers_.ForgetMargins();
+  on_host_.Forget();
   on_device_.Forget();
   dart_in_place_.Forget();
   explanation_.Forget();

@@ -19,6 +19,7 @@
 #include "driver/dart.h"
 #include "driver/device_prediction.h"
 #include "driver/explanation.h"
+#include "driver/host_prediction.h"
 #include "driver/margin_bases.h"
 #include "driver/model_view.h"
 #include "driver/time_orders.h"
@@ -123,14 +124,18 @@ class Booster {
   void ModelChanges();
   /// Forgets cached margins that began with anything but what the model begins with now.
   void DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training);
-  /// Predicts without rows that are kept: on a device if that is worth the way, else on the host.
+  /// Predicts without rows that are kept: by the engine, on a device or the host, if that is worth the way.
   void PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
   /// Does the work of InplacePredict; false if the host has to do it.
   bool PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, HostCache* out,
                      RoundRange rounds) const;
-  /// Calls DevicePrediction::PredictMargins for the rounds that XGBoost's cache does not have yet.
-  bool PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
-                       HostCache* out);
+  /// Calls predict(rows, rounds, base, margins) for the rounds that XGBoost's cache does not have yet: PredictMargins
+  /// of one of the engine's predictions. False if stock code has to do it.
+  template <typename Predict>
+  bool PredictByEngine(ModelView const& model, xgboost::DMatrix* data, RoundRange rounds, HostCache* out,
+                       Predict&& predict);
+  /// Is the engine to predict these rounds on the host, if the trees are what it is faster for?
+  bool WorthTheEngine(ModelView const& model, std::uint64_t rows, RoundRange rounds) const;
   /// The device, if there is one and it is worth the way for so many rows and these rounds (last 0: to the end).
   std::optional<WorkPlace> WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                         RoundRange rounds) const;
@@ -232,6 +237,7 @@ class Booster {
   bool configure_failed_{false};
   std::vector<Fact> params_;  ///< that workers must have in common; empty: parameters may have changed
   TrainerPool trainers_;
+  mutable HostPrediction on_host_;
   mutable DevicePrediction on_device_;
   mutable DevicePrediction dart_in_place_;
   Explanation explanation_;

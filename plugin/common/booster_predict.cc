@@ -77,8 +77,16 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
                             {has_first ? out->version : rounds.first, rounds.last});
     }
     values = ToPredictFrom(data, *out, device.has_value());
-    // A device reads the values that a matrix holds where they lie.
-    return device && PredictOnDevice(model, *device, ReadsBins(*data) ? from() : data, rounds, out);
+    // The engine reads the values that a matrix holds where they lie.
+    xgboost::DMatrix* const to_read = ReadsBins(*data) ? from() : data;
+    if (device) {
+      return PredictByEngine(model, to_read, rounds, out,
+                             [&](auto const&... how) { return on_device_.PredictMargins(model, *device, how...); });
+    }
+    RoundRange const wanted{has_first ? out->version : rounds.first, last};
+    if (drops_trees || !WorthTheEngine(model, data->Info().num_row_, wanted)) return false;
+    return PredictByEngine(model, to_read, rounds, out,
+                           [&](auto const&... how) { return on_host_.PredictMargins(model, ctx_->Threads(), how...); });
   });
   if (!done) {
     ByStock(data->Info().num_row_, 1, [&] { stock_->PredictBatch(from(), out, training, rounds.first, rounds.last); });
@@ -90,8 +98,9 @@ void Booster::PredictAnew(xgboost::DMatrix* data, HostCache* out, bool training,
   });
 }
 
-bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::DMatrix* data, RoundRange rounds,
-                              HostCache* out) {
+template <typename Predict>
+bool Booster::PredictByEngine(ModelView const& model, xgboost::DMatrix* data, RoundRange rounds, HostCache* out,
+                              Predict&& predict) {
   xgboost::MetaInfo const& info = data->Info();
   if (ReadsBins(*data)) return false;  // XGBoost did not give its values away
   bool const is_dart = kind_ == Kind::kDart;
@@ -104,7 +113,7 @@ bool Booster::PredictOnDevice(ModelView const& model, WorkPlace where, xgboost::
   BaseMargins const base = BaseMarginsOf(info, *model_);
   auto& margins = out->predictions.HostVector();
   auto const version = std::exchange(out->version, 0);
-  if (on_device_.PredictMargins(model, where, DMatrixRows{data}, rounds, has_first ? nullptr : &base, &margins)) {
+  if (predict(DMatrixRows{data}, rounds, has_first ? nullptr : &base, &margins)) {
     // The version of a dart is its last round, as in stock code: its cached margins never count.
     out->version = is_dart ? rounds.last - 1 : from_start ? rounds.last : 0;
     return true;
@@ -144,6 +153,11 @@ std::shared_ptr<xgboost::DMatrix> Booster::InsteadOfPage(xgboost::DMatrix* data)
   return rows == nullptr ? nullptr : ValuesOf(data, std::move(rows), ctx_->Threads());
 }
 
+bool Booster::WorthTheEngine(ModelView const& model, std::uint64_t rows, RoundRange rounds) const {
+  if (!config_.InCharge()) return false;
+  return on_host_.IsWorthwhile(model, rows, rounds, ctx_->Threads(), config_.tree().grow_policy == "symmetric");
+}
+
 std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                                RoundRange rounds) const {
   if (rounds.last == 0) rounds.last = model.rounds;
@@ -172,15 +186,19 @@ bool Booster::PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const&
   ModelView const model = Model();
   xgboost::MetaInfo const& info = data.Info();
   auto const device = WorthADevice(&prediction, model, info.num_row_, rounds);
-  if (!device) return false;
+  if (rounds.last == 0) rounds.last = model.rounds;
+  bool const on_host =
+      !device && !is_dart && arrays.on_device == nullptr && WorthTheEngine(model, info.num_row_, rounds);
+  if (!device && !on_host) return false;
   auto const rows =
-      arrays.on_device != nullptr ? arrays.on_device->Rows(missing) : MakeArrayRows(arrays, missing, device->threads);
+      arrays.on_device != nullptr ? arrays.on_device->Rows(missing) : MakeArrayRows(arrays, missing, ctx_->Threads());
   if (rows == nullptr || rows->rows() != info.num_row_ || rows->features() != model.features) return false;
   if (is_dart && info.base_margin_.Size() != 0) return false;  // a stock dart adds them once for each tree
   if (!BaseMarginFits(info, model.outputs)) return false;
   BaseMargins const base = BaseMarginsOf(info, *model_);
-  if (rounds.last == 0) rounds.last = model.rounds;
-  return prediction.PredictMargins(model, *device, *rows, rounds, &base, &out->predictions.HostVector());
+  auto* const margins = &out->predictions.HostVector();
+  return on_host ? on_host_.PredictMargins(model, ctx_->Threads(), *rows, rounds, &base, margins)
+                 : prediction.PredictMargins(model, *device, *rows, rounds, &base, margins);
 }
 
 bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {

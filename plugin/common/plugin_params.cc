@@ -88,10 +88,11 @@ void Update(Param* param, ParamValues const& values) {
 }
 
 /// Values of grow_policy for the user to choose from.
-char const* Policies(bool exact) { return exact ? "depthwise (with gpu_exact)" : "depthwise, lossguide"; }
+char const* Policies(bool exact) { return exact ? "depthwise (with gpu_exact)" : "depthwise, lossguide, symmetric"; }
 
 GrowPolicy ToGrowPolicy(std::string const& value) {
-  return value == "lossguide" ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+  if (value == "lossguide") return GrowPolicy::kLossGuide;
+  return value == "symmetric" ? GrowPolicy::kSymmetric : GrowPolicy::kDepthWise;
 }
 
 SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
@@ -227,7 +228,7 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
 }
 
 TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact) {
-  if (param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, Policies(exact));
+  if (exact && param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, Policies(exact));
   TrainParams out;
   out.learning_rate = param.learning_rate;
   out.min_split_loss = param.min_split_loss;

@@ -49,7 +49,7 @@ struct TreeParam : public xgboost::XGBoostParameter<TreeParam> {
     DMLC_DECLARE_FIELD(max_depth).set_default(6).set_lower_bound(0).describe("Levels below the root; 0: no limit.");
     DMLC_DECLARE_FIELD(max_leaves).set_default(0).set_lower_bound(0).describe("Leaves of a tree; 0: no limit.");
     DMLC_DECLARE_FIELD(max_bin).set_default(256).set_range(2, kMaxBinLimit).describe("Bins of a column.");
-    DMLC_DECLARE_FIELD(grow_policy).set_default("depthwise").describe("depthwise or lossguide.");
+    DMLC_DECLARE_FIELD(grow_policy).set_default("depthwise").describe("depthwise, lossguide or symmetric.");
     DMLC_DECLARE_FIELD(max_cat_to_onehot).set_default(4).set_lower_bound(1).describe("Categories split one by one.");
     DMLC_DECLARE_FIELD(max_cat_threshold).set_default(64).set_lower_bound(1).describe("Categories tried in a split.");
     DMLC_DECLARE_FIELD(min_child_weight).set_default(1.0f).set_lower_bound(0.0f).describe("Least hessian of a child.");

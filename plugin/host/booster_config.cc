@@ -24,6 +24,7 @@ using xgboost::Json;
 constexpr char kExactMethod[] = "gpu_exact";
 constexpr char kBackend[] = "gpu_backend";
 constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
+constexpr char kGrowPolicy[] = "grow_policy", kSymmetricPolicy[] = "symmetric";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
 constexpr char kMethod[] = "tree_method";
 constexpr char kTrace[] = "gpu_trace", kTracedTo[] = "traced_to";
@@ -79,14 +80,17 @@ std::string Text(Json const& object, char const* name, std::string const& key) {
   return xgboost::get<xgboost::String const>(*value);
 }
 
-/// The value of a tree parameter as stock code takes it: that knows one way less to sample rows.
+/// The value of a tree parameter as stock code takes it: that knows one way less to sample rows, and one less to grow
+/// trees.
 std::string ForStock(std::string const& name, std::string const& value) {
+  if (name == kGrowPolicy && value == kSymmetricPolicy) return "depthwise";
   return name == kSamplingMethod && value == kGossMethod ? "gradient_based" : value;
 }
 
 /// What an updater saves: the parameters of trees, and its own.
 Json WithTreeParam(TreeParam tree, char const* name_of_own, ParamValues const& own) {
   tree.sampling_method = ForStock(kSamplingMethod, tree.sampling_method);
+  tree.grow_policy = ForStock(kGrowPolicy, tree.grow_policy);
   Json updater{xgboost::Object{}};
   updater["train_param"] = xgboost::ToJson(tree);
   updater[name_of_own] = ToObject(own);
@@ -321,6 +325,7 @@ void BoosterConfig::Save(Json* gbtree) const {
   if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};
   if (IsExact()) members[kMethod] = xgboost::String{kExactMethod};
   if (tree_.sampling_method == kGossMethod) members[kSamplingMethod] = xgboost::String{kGossMethod};
+  if (tree_.grow_policy == kSymmetricPolicy) members[kGrowPolicy] = xgboost::String{kSymmetricPolicy};
   for (auto const& [name, value] : dropped_values_) members[name] = xgboost::String{value};
   out[kDeviceSection] = std::move(section);
 }
@@ -332,7 +337,7 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
       exact = value == kExactMethod;
     } else if (name == kTracedTo) {
       traced_to_ = value;
-    } else if (name == kSamplingMethod) {
+    } else if (name == kSamplingMethod || name == kGrowPolicy) {
       tree_values_[name] = value;
     } else if (IsDeviceParam(name) && (name != kTrace || value.empty())) {
       device_values_[name] = value;

@@ -18,6 +18,7 @@ STOCK_VALUES = {
     "tree_method": {"gpu_hist": "hist", "gpu_exact": "exact"},
     "predictor": {"gpu_predictor": "auto"},
     "sampling_method": {"goss": "gradient_based"},
+    "grow_policy": {"symmetric": "depthwise"},
 }
 #: Members of a written estimator: our values by parameter; the name given as gpu_trace, and the process that set it.
 OUR_VALUES, TRACE = "_gpu_values", "_gpu_trace"

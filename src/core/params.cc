@@ -48,13 +48,38 @@ void CheckGoss(TrainParams const& params) {
   }
 }
 
+void CheckSymmetric(TrainParams const& params) {
+  if (params.max_depth > kMostSymmetricLevels) {
+    Throw<InvalidArgument>("Parameter max_depth is ", params.max_depth,
+                           ", but grow_policy is 'symmetric'; allowed with it: 1 to ", kMostSymmetricLevels);
+  }
+  if (params.max_depth == 0 && params.max_leaves == 0) {
+    Throw<InvalidArgument>(
+        "Parameter max_depth is 0 (no limit), but grow_policy is 'symmetric'; allowed with it: 1 to ",
+        kMostSymmetricLevels, ", or 0 with max_leaves");
+  }
+  bool const is_power = (params.max_leaves & (params.max_leaves - 1)) == 0;
+  if (!is_power || params.max_leaves > 1 << kMostSymmetricLevels) {
+    Throw<InvalidArgument>("Parameter max_leaves is ", params.max_leaves,
+                           ", but grow_policy is 'symmetric'; allowed with it: 0 (no limit), or a power of 2 up to ",
+                           1 << kMostSymmetricLevels);
+  }
+}
+
 }  // namespace
+
+int TrainParams::SymmetricDepth() const {
+  int depth = max_depth == 0 ? kMostSymmetricLevels : max_depth;
+  while (max_leaves != 0 && (1 << depth) > max_leaves) --depth;
+  return depth;
+}
 
 void TrainParams::Validate() const {
   CheckNotNegative("learning_rate", learning_rate);
   CheckNotNegative("min_split_loss", min_split_loss);
   CheckNotNegative("max_depth", max_depth);
   CheckNotNegative("max_leaves", max_leaves);
+  if (grow_policy == GrowPolicy::kSymmetric) CheckSymmetric(*this);
   CheckNotNegative("min_child_weight", min_child_weight);
   CheckNotNegative("reg_lambda", reg_lambda);
   CheckNotNegative("reg_alpha", reg_alpha);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "driver/hist_levels_cuda.h"
+#include "driver/list_positions_cuda.h"
 #include "growth/growth_policy.h"
 #include "split/split_policy.h"
 
@@ -70,23 +71,7 @@ void AttendedTree::Finish() {
 
 /// The rows of every node that the device made last belong to a leaf of the tree.
 void AttendedTree::EnqueuePositions() {
-  std::vector<NodeIndex> const leaf = growth_.LeafNumbers();
-  std::uint32_t const item_rows = parts_.Lists().item_rows;
-  std::vector<MoveJob> jobs;
-  std::uint32_t items = 0;
-  for (std::size_t n = 0; n < leaf.size(); ++n) {
-    if (leaf[n] == kNoNode) continue;
-    jobs.push_back({static_cast<NodeIndex>(n), ~leaf[n], items});
-    items += (growth_.made()[n].rows + item_rows - 1) / item_rows;
-  }
-  LevelState state{};
-  state.move_jobs = static_cast<std::uint32_t>(jobs.size());
-  state.move_items = items;
-  parts_.lists.Reserve(jobs.size(), 0);
-  CopyToDevice(parts_.Lists().move_jobs, jobs.data(), jobs.size(), parts_.stream, "writing positions");
-  CopyToDevice(&parts_.memory.header()->state, &state, 1, parts_.stream, "writing positions");
-  MoveRows(parts_.Partition(parts_.matrix.view), parts_.Lists(), {1, parts_.symbols}, LevelKind::kFinal, parts_.limits,
-           parts_.stream);
+  WriteListPositions(&parts_, growth_.made(), growth_.LeafNumbers());
   if (parts_.sampled()) {
     parts_.room.Reserve(&tree_nodes_, "nodes", growth_.tree().size());
     CopyToDevice(tree_nodes_.data(), growth_.tree().data(), growth_.tree().size(), parts_.stream, "writing positions");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "core/parallel.h"
 #include "core/stages.h"
 #include "driver/copy_positions.h"
 #include "driver/finished_tree.h"
@@ -13,12 +14,14 @@
 #include "growth/growth.h"
 #include "growth/level.h"
 #include "growth/make_tree.h"
+#include "growth/symmetric.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_slots.h"
 #include "page/page.h"
 #include "partition/row_lists.h"
 #include "predict/predict.h"
 #include "sample/sample.h"
+#include "split/level_split.h"
 #include "split/split_finder.h"
 
 namespace xgbgpu {
@@ -59,7 +62,9 @@ class HostTreeBuilder final : public TreeBuilder {
         histograms_{matrix, threads},
         slots_{matrix.cells(), histogram_bytes},
         splits_{matrix, threads},
-        growth_{histograms_, splits_, &slots_, threads},
+        level_splits_{matrix, threads},
+        growth_{histograms_, &splits_, &slots_, threads},
+        symmetric_{histograms_, &level_splits_, &slots_},
         positions_{matrix.rows},
         finished_{matrix.rows} {}
 
@@ -67,17 +72,10 @@ class HostTreeBuilder final : public TreeBuilder {
     finished_.Forget();
     finished_.CheckGradients(gradients.size());
     BeginTree(params, gradients, TreeNumber(key));
-    host::Level level;
-    auto const run = [&](char const* stage, auto const& jobs, auto&& work) {
-      if (!jobs.empty()) timer_.Run(stage, level.depth, work);
-    };
-    while (growth_.Plan(&level)) {
-      pages_.ForEach([&](Page<QuantisedMatrix> const& page) {
-        run(kMove, level.divisions, [&] { rows_.Divide(page, level.divisions); });
-        run(kSum, level.jobs, [&] { histograms_.Sum(page, rows_, gradients_.view(), level.jobs); });
-      });
-      shard_.collective->Sum(level.sums);
-      run(kSplit, level.families, [&] { splits_.Find(level.families); });
+    if (IsSymmetric()) {
+      GrowLevels(&symmetric_);
+    } else {
+      GrowLevels(&growth_);
     }
     Tree tree = FinishTree();
     finished_.Set(tree.size());
@@ -101,7 +99,7 @@ class HostTreeBuilder final : public TreeBuilder {
   }
   MemoryReport memory() const override {
     MemoryReport report;
-    report.parts = {{"levels", rows_.bytes() + histograms_.bytes() + slots_.bytes()},
+    report.parts = {{"levels", rows_.bytes() + histograms_.bytes() + slots_.bytes() + level_splits_.bytes()},
                     {"positions", positions_.bytes()},
                     {"gradients", gradients_.bytes() + sampled_.bytes()}};
     for (auto const& part : report.parts) report.bytes += part.bytes;
@@ -111,6 +109,25 @@ class HostTreeBuilder final : public TreeBuilder {
   std::uint64_t memory_version() const override { return memory().bytes; }  // bytes change only when a buffer grows
 
  private:
+  bool IsSymmetric() const { return train_.grow_policy == GrowPolicy::kSymmetric; }
+
+  /// Goes through the levels of a tree. `Growth` is the policy that plans them, and how the best splits are found.
+  template <typename Growth>
+  void GrowLevels(Growth* growth) {
+    host::Level level;
+    auto const run = [&](char const* stage, auto const& jobs, auto&& work) {
+      if (!jobs.empty()) timer_.Run(stage, level.depth, work);
+    };
+    while (growth->Plan(&level)) {
+      pages_.ForEach([&](Page<QuantisedMatrix> const& page) {
+        run(kMove, level.divisions, [&] { rows_.Divide(page, level.divisions); });
+        run(kSum, level.jobs, [&] { histograms_.Sum(page, rows_, gradients_.view(), level.jobs); });
+      });
+      shard_.collective->Sum(level.sums);
+      run(kSplit, level.families, [&] { growth->Find(&level); });
+    }
+  }
+
   void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
     train_ = params;
     timer_.BeginTree();
@@ -145,15 +162,42 @@ class HostTreeBuilder final : public TreeBuilder {
     shard_.collective->Sum(Integers({&root, 1}));
     constraints_ = Constraints{train_, matrix_.features()};
     histograms_.SetFeatures(features_->Tree());
-    splits_.Begin(*split_params_, constraints_, histograms_.blocks());
-    growth_.Begin(train_, *split_params_, *features_, constraints_, root);
+    if (IsSymmetric()) {
+      level_splits_.Begin(*split_params_, constraints_, histograms_.blocks());
+      symmetric_.Begin(train_, *split_params_, *features_, constraints_, root);
+    } else {
+      splits_.Begin(*split_params_, constraints_, histograms_.blocks());
+      growth_.Begin(train_, *split_params_, *features_, constraints_, root);
+    }
+  }
+
+  Tree MakeGrownTree() const {
+    if (!IsSymmetric()) {
+      return MakeTree(growth_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_,
+                      splits_.category_sets());
+    }
+    SymmetricTree const& grown = symmetric_.tree();
+    return MakeTree(grown.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_,
+                    level_splits_.category_sets(), grown.weights());
+  }
+
+  /// Levels of a symmetric tree that were cut off have positions: their rows are in the leaves above.
+  void LeaveCutLevels() {
+    SymmetricTree const& grown = symmetric_.tree();
+    if (!grown.WasCut()) return;
+    constexpr std::size_t kGrain = 1 << 16;
+    ParallelChunks(threads_, matrix_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) {
+        if (positions_[row] >= 0) positions_[row] = grown.AtOrAbove(positions_[row]);
+      }
+    });
   }
 
   Tree FinishTree() {
-    Tree tree = MakeTree(growth_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_,
-                         splits_.category_sets());
+    Tree tree = MakeGrownTree();
     timer_.Run(kWalk, train_.max_depth, [&] {
       rows_.WritePositions();
+      if (IsSymmetric()) LeaveCutLevels();
       if (rows_.rows(0).size() < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
     });
     return tree;
@@ -173,7 +217,9 @@ class HostTreeBuilder final : public TreeBuilder {
   host::HistogramBuilder histograms_;
   host::HistogramSlots slots_;
   host::SplitFinder splits_;
+  host::LevelSplitFinder level_splits_;
   host::Growth growth_;
+  host::SymmetricGrowth symmetric_;
   Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
 
   TrainParams train_;  ///< parameters of the tree; what is made of them follows

@@ -13,6 +13,7 @@ HistTree::HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceA
       leaves_{&parts_},
       unattended_{&parts_, &leaves_},
       attended_{&parts_, &leaves_},
+      symmetric_{&parts_, &leaves_},
       processors_{parts_.limits.processors} {}
 
 HistTree::~HistTree() {
@@ -57,9 +58,10 @@ void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.params;
   unattended_now_ = unattended_.CanGrow(params);
   auto const reserve = [&] {
-    unattended_now_ ? unattended_.Reserve(ahead_) : attended_.Reserve();
+    unattended_now_ ? unattended_.Reserve(ahead_) : is_symmetric() ? symmetric_.Reserve() : attended_.Reserve();
     parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
                                     parts_.stream);
+    if (is_symmetric()) return;  // the host chooses their features
     std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
     parts_.room.Note(
         [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
@@ -81,7 +83,23 @@ void HistTree::Start(Constraints constraints) {
         SampleThreshold(params.subsample),
         MakeSampleTarget(params, parts_.shard.all_rows())},
        parts_.features->counts()});
-  unattended_now_ ? unattended_.Start() : attended_.Start();
+  unattended_now_ ? unattended_.Start() : is_symmetric() ? symmetric_.Start() : attended_.Start();
+}
+
+/// Waits for an attended tree, and tells its nodes and sets.
+void HistTree::TakeAttended(Result* result) {
+  if (is_symmetric()) {
+    symmetric_.Finish();
+    result->nodes = symmetric_.nodes();
+    result->weights = symmetric_.weights();
+    result->sets = symmetric_.sets();
+    return;
+  }
+  attended_.Finish();
+  result->nodes = attended_.growth().tree();
+  if (parts_.splits.categories().any()) {
+    result->sets = parts_.splits.categories().Read(attended_.growth().made().size(), parts_.stream);
+  }
 }
 
 HistTree::Result HistTree::Finish() {
@@ -94,19 +112,16 @@ HistTree::Result HistTree::Finish() {
     attended_.Grow();
   }
   Result result{};
-  std::size_t made = 0;  // nodes, of which sets have the numbers
-  if (!unattended_now_) attended_.Finish();
+  if (!unattended_now_) TakeAttended(&result);
   TreeHeader const& header = parts_.memory.returned();
   result.finite = IsFinite(header.gradient.maxima);
   if (unattended_now_) {
-    made = header.state.nodes;
     result.nodes = unattended_.nodes();
     if (result.finite) result.nodes = leaves_.TakeTree(result.nodes);
-  } else {
-    made = attended_.growth().made().size();
-    result.nodes = attended_.growth().tree();
+    if (parts_.splits.categories().any()) {
+      result.sets = parts_.splits.categories().Read(header.state.nodes, parts_.stream);
+    }
   }
-  if (parts_.splits.categories().any()) result.sets = parts_.splits.categories().Read(made, parts_.stream);
   if (has_timeline()) {
     parts_.stream.Wait("tracing");
     parts_.timer.timeline()->Resolve();

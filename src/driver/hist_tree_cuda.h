@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driver/attended_tree_cuda.h"
+#include "driver/symmetric_growth_cuda.h"
 #include "driver/tree_leaves_cuda.h"
 #include "driver/tree_parts_cuda.h"
 #include "driver/unattended_tree_cuda.h"
@@ -16,7 +17,7 @@
 namespace xgbgpu::cuda {
 
 /// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). The tree is the
-/// same either way.
+/// same either way. Symmetric trees are attended, in a way of their own.
 class HistTree {
  public:
   /// The arguments are those of TreeParts.
@@ -38,14 +39,16 @@ class HistTree {
              std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead);
   /// Grows an attended tree to its end; nothing is left to do for an unattended one.
   void GrowAttended() {
-    if (!unattended_now_) attended_.Grow();
+    if (unattended_now_) return;
+    is_symmetric() ? symmetric_.Grow() : attended_.Grow();
   }
   /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
   void Discard() { unattended_now_ ? unattended_.Wait() : parts_.stream.Wait("giving up a tree"); }
 
   struct Result {
-    Span<Node const> nodes;  ///< nodes of the tree; valid until the next Begin
-    CategorySets sets;       ///< sets of the splits by categories; valid until the next Begin
+    Span<Node const> nodes;     ///< nodes of the tree; valid until the next Begin
+    Span<float const> weights;  ///< [nodes] of a symmetric tree; else none
+    CategorySets sets;          ///< sets of the splits by categories; valid until the next Begin
     GradientFormat format;
     bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
   };
@@ -80,12 +83,15 @@ class HistTree {
   void BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
                std::uint32_t tree_number, MarginsAhead const& ahead);
   void Start(Constraints constraints);
+  void TakeAttended(Result* result);
   void ReportBytes(Span<Node const> nodes);
+  bool is_symmetric() const { return parts_.params.grow_policy == GrowPolicy::kSymmetric; }
 
   TreeParts parts_;
   TreeLeaves leaves_;
   UnattendedTree unattended_;
   AttendedTree attended_;
+  SymmetricGrowth symmetric_;
   int processors_;                     ///< number of processors of the whole device
   std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
   MarginsAhead ahead_;

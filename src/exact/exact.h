@@ -27,8 +27,8 @@ struct ExactNodes {
   NodeIndex Add(NodeIndex parent, GradientSum sum);
 };
 
-/// Throws Unsupported for what exact trees do not have: grow_policy=lossguide, max_leaves, no limit of depth, samples
-/// by gradient.
+/// Throws Unsupported for what exact trees do not have: grow_policy=lossguide and symmetric, max_leaves, no limit of
+/// depth, samples by gradient.
 void ValidateExact(TrainParams const& params);
 
 /// Returns the nodes from `first` on that will be split, ascending: all that gain anything, above the largest depth.

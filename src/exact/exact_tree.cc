@@ -17,9 +17,9 @@ NodeIndex ExactNodes::Add(NodeIndex parent, GradientSum sum) {
 
 void ValidateExact(TrainParams const& params) {
   if (params.grow_policy != GrowPolicy::kDepthWise) {
-    Throw<Unsupported>(
-        "Parameter grow_policy is 'lossguide', which exact trees (tree_method gpu_exact) do not have; "
-        "allowed with gpu_exact: depthwise");
+    Throw<Unsupported>("Parameter grow_policy is '",
+                       params.grow_policy == GrowPolicy::kSymmetric ? "symmetric" : "lossguide",
+                       "', which exact trees (tree_method gpu_exact) do not have; allowed with gpu_exact: depthwise");
   }
   if (params.max_leaves != 0) {
     Throw<Unsupported>("Parameter max_leaves is ", params.max_leaves,

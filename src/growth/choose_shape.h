@@ -34,6 +34,7 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy
 /// memory for them.
 inline TreeShape ShapeOf(TrainParams const& params, std::uint64_t rows) {
   GrowthPolicy const policy;
+  if (params.grow_policy == GrowPolicy::kSymmetric) return {};  // they are attended
   auto const most = static_cast<std::uint64_t>(params.max_leaves);
   int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: there is no limit
   bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "collective/collective.h"
 #include "core/parallel.h"
-#include "split/built_child_ops.h"
 
 namespace xgbgpu::host {
 
-Growth::Growth(HistogramBuilder const& histograms, SplitFinder const& splits, HistogramSlots* slots, int threads)
-    : histograms_{histograms}, splits_{splits}, slots_{slots}, threads_{threads} {}
+Growth::Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads)
+    : splits_{splits}, slots_{slots}, planner_{histograms, slots}, threads_{threads} {}
 
 void Growth::Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
                    Constraints const& constraints, GradientSum root) {
@@ -67,7 +65,7 @@ void Growth::SplitNodes(Level* level) {
     bool const is_last = !queue_.ChildrenMaySplit(node(parent).depth);
     level->depth = node(left).depth;
     level->divisions.push_back({parent, left, split.feature, split.bin, split.default_left,
-                                split.categorical ? splits_.category_sets().set(split.bin) : nullptr, is_last});
+                                split.categorical ? splits_->category_sets().set(split.bin) : nullptr, is_last});
     if (is_last) {
       slots_->Release(parent);
     } else {
@@ -78,47 +76,11 @@ void Growth::SplitNodes(Level* level) {
 
 /// Plans as many of the families that are left as there is memory for. There is always memory for one.
 void Growth::PlanFamilies(Level* level) {
-  while (planned_ < parents_.size() && PlanFamily(parents_[planned_], level->families.empty(), level)) ++planned_;
+  while (planned_ < parents_.size() && planner_.Plan(nodes_, parents_[planned_], level->families.empty(), level)) {
+    for (SplitJob& job : level->families.back().jobs) job.bounds = limits_.bounds(job.node);
+    ++planned_;
+  }
   ChooseFeatures(level);
-}
-
-/// Finds memory for the histograms of the children of `parent`, and plans their family. Returns false, with nothing
-/// changed, if there is none and none may be taken from others.
-bool Growth::PlanFamily(NodeIndex parent, bool may_take_slots, Level* level) {
-  if (parent == kNoNode) {
-    slots_->Acquire(0, may_take_slots);
-    PlanJob(0, level);
-    level->families.push_back({{MakeSplitJob(0)}, false});
-    return true;
-  }
-  NodeIndex const left = node(parent).left;
-  bool const left_is_built = LeftIsBuilt(node(left).sum, node(left + 1).sum);
-  NodeIndex const built = left_is_built ? left : left + 1, sibling = left_is_built ? left + 1 : left;
-  bool const subtract = slots_->Has(parent);
-  if (!slots_->Acquire(built, may_take_slots, parent)) return false;
-  if (subtract) {
-    slots_->Pass(parent, sibling);
-  } else if (!slots_->Acquire(sibling, may_take_slots, built)) {
-    slots_->Release(built);
-    return false;
-  }
-  level->depth = node(left).depth;
-  PlanJob(built, level);
-  if (!subtract) PlanJob(sibling, level);
-  level->families.push_back({{MakeSplitJob(built), MakeSplitJob(sibling)}, subtract});
-  return true;
-}
-
-void Growth::PlanJob(NodeIndex child, Level* level) {
-  GradientSum* const sums = slots_->sums(child);
-  level->jobs.push_back({child, sums});
-  for (FeatureBlock const& block : histograms_.blocks()) {
-    level->sums.push_back(Integers({sums + block.begin, std::size_t{block.end} - block.begin}));
-  }
-}
-
-SplitJob Growth::MakeSplitJob(NodeIndex n) const {
-  return {n, slots_->sums(n), nodes_[static_cast<std::size_t>(n)].sum, limits_.bounds(n), {}, {}};
 }
 
 /// Gives each node the features that sampling and constraints leave to it.

@@ -1,10 +1,12 @@
-/// Grows the nodes of a tree on the host: what is split, which children are looked at, and whose rows are summed.
+/// Grows the nodes of depth-wise and loss-guided trees on the host: what is split, which children are looked at, and
+/// whose rows are summed.
 #ifndef XGBGPU_GROWTH_GROWTH_H_
 #define XGBGPU_GROWTH_GROWTH_H_
 
 #include <cstddef>
 #include <vector>
 
+#include "growth/family_planner.h"
 #include "growth/grow_queue.h"
 #include "growth/level.h"
 #include "histogram/histogram.h"
@@ -22,7 +24,7 @@ namespace xgbgpu::host {
 class Growth {
  public:
   /// Plans for these stages, which must outlive it.
-  Growth(HistogramBuilder const& histograms, SplitFinder const& splits, HistogramSlots* slots, int threads);
+  Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads);
 
   /// Forgets the last tree. `root`: sum over the rows of all shards. The others must live until the tree is finished.
   void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
@@ -30,6 +32,8 @@ class Growth {
   /// Takes the best splits that the stages have found for `level`, and makes it the next one. False: there is none, the
   /// tree is finished.
   bool Plan(Level* level);
+  /// Finds the best split of every node of `level`.
+  void Find(Level* level) { splits_->Find(level->families); }
 
   Span<Node const> nodes() const { return nodes_; }
 
@@ -39,14 +43,11 @@ class Growth {
   void TakeSplits(Span<SplitFamily const> families);
   void SplitNodes(Level* level);
   void PlanFamilies(Level* level);
-  bool PlanFamily(NodeIndex parent, bool may_take_slots, Level* level);
-  void PlanJob(NodeIndex child, Level* level);
   void ChooseFeatures(Level* level) const;
-  SplitJob MakeSplitJob(NodeIndex n) const;
 
-  HistogramBuilder const& histograms_;
-  SplitFinder const& splits_;
+  SplitFinder* splits_;
   HistogramSlots* slots_;
+  FamilyPlanner planner_;
   int threads_;
 
   SplitParams const* params_{nullptr};

@@ -20,7 +20,7 @@ struct Level {
   std::vector<Span<std::int64_t>> sums;  ///< place of each job's sums
   std::vector<SplitFamily> families;     ///< children whose best splits are wanted
 
-  bool empty() const { return divisions.empty() && families.empty(); }
+  bool empty() const { return divisions.empty() && jobs.empty(); }
 };
 
 }  // namespace xgbgpu::host

@@ -36,7 +36,7 @@ void SetCategories(Span<Node const> nodes, Cuts const& cuts, CategorySets const&
 }  // namespace
 
 Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
-                               Constraints const& constraints) {
+                               Constraints const& constraints, Span<float const> weights) {
   Tree tree;
   tree.Resize(nodes.size());
   NodeLimits limits;
@@ -48,7 +48,7 @@ Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params
     tree.left[i] = node.left;
     tree.sum_hess[i] = static_cast<float>(sum.hess);
     WeightBounds const bounds = limits.bounds(static_cast<NodeIndex>(i));
-    tree.weight[i] = LeafWeight(params, sum, constraints.monotone() ? &bounds : nullptr);
+    tree.weight[i] = weights.empty() ? LeafWeight(params, sum, constraints.monotone() ? &bounds : nullptr) : weights[i];
     tree.leaf_value[i] = tree.weight[i] * learning_rate;
     if (node.left == kNoNode) continue;
     limits.AddChildren(params, static_cast<NodeIndex>(i), node.left, node.split);  // both come after their parent
@@ -60,8 +60,8 @@ Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params
 }
 
 Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
-              Constraints const& constraints, CategorySets const& sets) {
-  Tree tree = MakeTreeWithoutThresholds(nodes, params, learning_rate, constraints);
+              Constraints const& constraints, CategorySets const& sets, Span<float const> weights) {
+  Tree tree = MakeTreeWithoutThresholds(nodes, params, learning_rate, constraints, weights);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     SplitCandidate const& split = nodes[i].split;
     if (nodes[i].left == kNoNode) continue;

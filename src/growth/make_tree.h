@@ -15,13 +15,13 @@ namespace xgbgpu {
 /// What trees of all methods have in common: everything but thresholds, bins and categories. Cost and bits are
 /// those of MakeTree.
 Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
-                               Constraints const& constraints);
+                               Constraints const& constraints, Span<float const> weights = {});
 
 /// Makes the tree. `sets` has the categories that each split by categories sends right; the split's `bin` is the number
-/// of its set.
+/// of its set. `weights` of symmetric trees [nodes]; none given: they are made of the nodes' sums and constraints.
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
 Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
-              Constraints const& constraints = {}, CategorySets const& sets = {});
+              Constraints const& constraints = {}, CategorySets const& sets = {}, Span<float const> weights = {});
 
 }  // namespace xgbgpu
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "split/constraint_ops.h"
 #include "split/split.h"
@@ -38,6 +39,10 @@ namespace host {
 template <bool kMonotone>
 void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums, GradientSum total,
                         NodeTerms const& node, int direction, FeatureIndex feature, SplitCandidate* best);
+
+/// The keys (CategoryKey) of categories: ascending at either end, where splits are tried, and in any order between
+/// them.
+std::vector<std::uint64_t> SortedCategoryKeys(SplitParams const& params, Span<GradientSum const> sums);
 
 /// Writes the categories that go right by `split`, which EvaluateCategories found with the same arguments.
 /// Out  set  [words], zero before

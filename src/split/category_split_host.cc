@@ -16,10 +16,7 @@ std::size_t CategorySetWords(Cuts const& cuts) {
 
 namespace host {
 
-namespace {
-
-/// The keys of categories: ascending at either end, where splits are tried, and in any order between them.
-std::vector<std::uint64_t> SortedKeys(SplitParams const& params, Span<GradientSum const> sums) {
+std::vector<std::uint64_t> SortedCategoryKeys(SplitParams const& params, Span<GradientSum const> sums) {
   std::vector<std::uint64_t> keys(sums.size());
   for (BinIndex c = 0; c < sums.size(); ++c) keys[c] = CategoryKey(params, sums[c], c);
   BinIndex const splits = SortedSplits(params, static_cast<BinIndex>(sums.size()));
@@ -35,8 +32,6 @@ std::vector<std::uint64_t> SortedKeys(SplitParams const& params, Span<GradientSu
   return keys;
 }
 
-}  // namespace
-
 template <bool kMonotone>
 void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums, GradientSum total,
                         NodeTerms const& node, int direction, FeatureIndex feature, SplitCandidate* best) {
@@ -51,7 +46,7 @@ void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums,
     for (BinIndex i = 0; i < 2 * n; ++i) consider(DivideOneByOne(i, sums[i / 2], missing, total));
     return;
   }
-  auto const keys = SortedKeys(params, sums);
+  auto const keys = SortedCategoryKeys(params, sums);
   for (bool from_front : {true, false}) {
     GradientSum end;
     for (BinIndex i = 0; i < SortedSplits(params, n); ++i) {
@@ -73,7 +68,7 @@ void WriteCategorySet(SplitParams const& params, Span<GradientSum const> sums, S
     add(split.bin);
     return;
   }
-  auto const keys = SortedKeys(params, sums);
+  auto const keys = SortedCategoryKeys(params, sums);
   for (BinIndex i = 0; i < split.bin; ++i) add(CategoryOf(keys[i]));
 }
 

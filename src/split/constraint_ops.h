@@ -54,20 +54,24 @@ XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum ri
   return FiniteGain(BoundedGain(p, l, lw) + BoundedGain(p, r, rw) - node.gain);
 }
 
-/// Bounds of a child of a node with `bounds` that is split by a feature of `direction`. Below a constrained split the
-/// weights on either side stay on their side of the middle between the children's weights.
-XGBGPU_HD WeightBounds BoundsOfChild(SplitParams const& p, WeightBounds bounds, int direction, GradientSum left,
-                                     GradientSum right, bool is_right) {
-  if (direction == 0) return bounds;
-  double const sum = static_cast<double>(BoundedWeight(p, ToLoss(p, left), bounds)) +
-                     static_cast<double>(BoundedWeight(p, ToLoss(p, right), bounds));
-  auto const middle = static_cast<float>(sum / 2.0);
+/// Bounds of a child of a node with `bounds` that is split by a feature of `direction`, not 0. Below a constrained
+/// split the weights on either side stay on their side of the middle between the children's weights.
+XGBGPU_HD WeightBounds BoundsBelow(WeightBounds bounds, int direction, float left, float right, bool is_right) {
+  auto const middle = static_cast<float>((static_cast<double>(left) + static_cast<double>(right)) / 2.0);
   if ((direction > 0) == is_right) {
     bounds.lower = middle;
   } else {
     bounds.upper = middle;
   }
   return bounds;
+}
+
+/// The same, of the sums of the children.
+XGBGPU_HD WeightBounds BoundsOfChild(SplitParams const& p, WeightBounds bounds, int direction, GradientSum left,
+                                     GradientSum right, bool is_right) {
+  if (direction == 0) return bounds;
+  return BoundsBelow(bounds, direction, BoundedWeight(p, ToLoss(p, left), bounds),
+                     BoundedWeight(p, ToLoss(p, right), bounds), is_right);
 }
 
 /// May a node below the root be split by a feature? `node_sets`: the interaction sets that hold every feature above the

@@ -9,6 +9,9 @@ namespace xgbgpu {
 struct SplitPolicy {
   /// The candidates of a level take at most so much memory; deeper trees are grown attended.
   std::size_t most_candidate_bytes{std::size_t{256} << 20};
+  /// The gains of a symmetric tree's level are found for as many nodes at a time as fit into so much memory: that of a
+  /// second-level cache.
+  std::size_t most_gain_bytes{std::size_t{32} << 20};
 };
 
 }  // namespace xgbgpu

@@ -6,6 +6,7 @@
 
 #include "quantile/quantile.h"
 #include "support/data.h"
+#include "support/grow.h"
 
 namespace xgbgpu::testing {
 
@@ -31,7 +32,8 @@ struct Variant {
   void (*set)(EqualityCase*);
 };
 
-constexpr auto kDepthWise = GrowPolicy::kDepthWise, kLossGuide = GrowPolicy::kLossGuide;
+constexpr auto kDepthWise = GrowPolicy::kDepthWise, kLossGuide = GrowPolicy::kLossGuide,
+               kSymmetric = GrowPolicy::kSymmetric;
 constexpr RowIndex kRows[] = {1, 2, 33, 1000, 5000, 70000, 1000, 5000, 70000};
 constexpr FeatureIndex kColumns[] = {1, 3, 13, 28, 33, 100, 700};
 constexpr double kDensities[] = {1, 0.9, 0.3, 0.02};
@@ -44,7 +46,8 @@ constexpr Loss kLosses[] = {Loss::kLogistic,  Loss::kOneHuge,          Loss::kHe
 constexpr Growth kGrowths[] = {{kDepthWise, 1, 0},  {kDepthWise, 3, 0},   {kDepthWise, 6, 0},  {kDepthWise, 8, 0},
                                {kDepthWise, 12, 0}, {kDepthWise, 0, 0},   {kDepthWise, 6, 31}, {kDepthWise, 8, 255},
                                {kDepthWise, 0, 31}, {kLossGuide, 0, 5},   {kLossGuide, 0, 31}, {kLossGuide, 6, 0},
-                               {kLossGuide, 8, 31}, {kLossGuide, 0, 255}, {kLossGuide, 12, 0}};
+                               {kLossGuide, 8, 31}, {kLossGuide, 0, 255}, {kLossGuide, 12, 0}, {kSymmetric, 3, 0},
+                               {kSymmetric, 8, 0},  {kSymmetric, 0, 64}};
 
 void Nothing(EqualityCase*) {}
 constexpr Variant kRowSamples[] = {
@@ -118,7 +121,7 @@ void Limit(EqualityCase* c) {
   std::uint64_t const bins = std::min<std::uint64_t>(static_cast<std::uint64_t>(c->max_bin), c->rows);
   bool const many_leaves = c->params.max_depth == 0 || c->params.max_depth > 6;
   if (c->columns * bins > kManyCells && many_leaves && (c->params.max_leaves == 0 || c->params.max_leaves > 31)) {
-    c->params.max_leaves = 31;
+    c->params.max_leaves = c->params.grow_policy == kSymmetric ? 32 : 31;
   }
 }
 
@@ -182,7 +185,16 @@ constexpr Corner kCorners[] = {
     {300000, 28, 0.9, 100, {kLossGuide, 30, 64}, "_ordered_moved_sampled_wideformat"},
     {5000, 300, 0.02, 256, {kLossGuide, 0, 255}, "_ordered"},
     {5000, 300, 0.02, 64, {kLossGuide, 30, 64}, "_ordered_sampled_constrained"},
-    {5000, 300, 0.02, 64, {kLossGuide, 8, 100}, "_ordered"}};
+    {5000, 300, 0.02, 64, {kLossGuide, 8, 100}, "_ordered"},
+    {70000, 13, 0.9, 64, {kSymmetric, 1, 0}, "_wideformat"},
+    {70000, 13, 0.9, 16, {kSymmetric, 16, 0}, "_ties"},
+    {70000, 13, 0.9, 64, {kSymmetric, 10, 0}, "_sampled_constrained"},
+    {300000, 28, 1, 256, {kSymmetric, 8, 0}, ""},
+    {300000, 28, 0.9, 100, {kSymmetric, 6, 0}, "_sampled_wideformat"},
+    {70000, 2, 1, kMaxBinLimit, {kSymmetric, 5, 0}, "_mostbins"},
+    {200, 20000, 0.01, 64, {kSymmetric, 5, 0}, "_wide_constrained"},
+    {5000, 300, 0.02, 64, {kSymmetric, 8, 0}, "_sampled"},
+    {20, 5, 0.9, 16, {kSymmetric, 16, 0}, ""}};
 
 void AddCorners(std::vector<EqualityCase>* cases) {
   for (Corner const& corner : kCorners) {
@@ -232,8 +244,8 @@ std::string NameOf(EqualityCase const& c) {
   return "Case" + std::string(3 - digits.size(), '0') + digits + "_r" + std::to_string(c.rows) + "_c" +
          std::to_string(c.columns) + "_d" + number(static_cast<int>(std::lround(c.density * 100))) + "_b" +
          number(c.max_bin) + kValueNames[static_cast<int>(c.values)] + "_" + kLossNames[static_cast<int>(c.loss)] +
-         (c.params.grow_policy == kDepthWise ? "_DepthWise" : "_LossGuide") + "_depth" + number(c.params.max_depth) +
-         "_leaves" + number(c.params.max_leaves) + c.variants;
+         "_" + NameOf(c.params.grow_policy) + "_depth" + number(c.params.max_depth) + "_leaves" +
+         number(c.params.max_leaves) + c.variants;
 }
 
 void PrintTo(EqualityCase const& c, std::ostream* os) { *os << NameOf(c); }

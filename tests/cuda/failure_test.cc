@@ -19,13 +19,15 @@ namespace {
 constexpr std::uint32_t kTrees = 2;
 
 /// kCut, kOrdered and kLossGuide are loss-guided: cut out of all nodes to a depth, with an order, attended.
-enum class Growth { kDepthWise, kCut, kOrdered, kLossGuide, kExact };
+enum class Growth { kDepthWise, kCut, kOrdered, kLossGuide, kSymmetric, kExact };
 
 class CudaFailureTest : public ::testing::TestWithParam<Growth> {
  protected:
   CudaFailureTest() : c_{RandomCase({1200, 9, 0.2}, 201)} {
-    bool const loss_guided = GetParam() != Growth::kDepthWise && GetParam() != Growth::kExact;
-    c_.params.grow_policy = loss_guided ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+    c_.params.grow_policy = GrowPolicy::kLossGuide;
+    if (GetParam() == Growth::kDepthWise || GetParam() == Growth::kExact)
+      c_.params.grow_policy = GrowPolicy::kDepthWise;
+    if (GetParam() == Growth::kSymmetric) c_.params.grow_policy = GrowPolicy::kSymmetric;
     if (GetParam() == Growth::kCut) c_.params.max_leaves = 40;
     if (GetParam() == Growth::kOrdered) c_.params.max_leaves = 31;
     if (GetParam() == Growth::kOrdered || GetParam() == Growth::kLossGuide) c_.params.max_depth = 0;
@@ -235,12 +237,13 @@ TEST_P(CudaFailureTest, RefusesWrongSizesAsTheHostDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, CudaFailureTest,
                          ::testing::Values(Growth::kDepthWise, Growth::kCut, Growth::kOrdered, Growth::kLossGuide,
-                                           Growth::kExact),
+                                           Growth::kSymmetric, Growth::kExact),
                          [](auto const& c) {
                            return std::string{c.param == Growth::kDepthWise   ? "DepthWise"
                                               : c.param == Growth::kCut       ? "Cut"
                                               : c.param == Growth::kOrdered   ? "Ordered"
                                               : c.param == Growth::kLossGuide ? "LossGuide"
+                                              : c.param == Growth::kSymmetric ? "Symmetric"
                                                                               : "Exact"};
                          });
 

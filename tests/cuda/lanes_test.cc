@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "driver/cuda_tree_builder.h"
 #include "core/device.h"
 #include "core/recorded_graph.h"
+#include "driver/cuda_tree_builder.h"
 #include "equality_case.h"
 #include "objective/objective.h"
 #include "support/given_trees.h"
@@ -87,6 +87,8 @@ std::vector<LaneCase> LaneCases() {
                      p->max_depth = 0;
                      p->max_leaves = 20;
                    })});
+  cases.push_back(
+      {"Symmetric", 3, 2, 2000, 9, 1.0, With([](TrainParams* p) { p->grow_policy = GrowPolicy::kSymmetric; })});
   cases.push_back({"LossGuidedWithoutLimit", 3, 2, 2000, 9, 1.0, With([](TrainParams* p) {
                      p->grow_policy = GrowPolicy::kLossGuide;
                      p->max_depth = 0;

@@ -20,7 +20,8 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
   TreeCase const c = CaseOf(GetParam());
   TwoTrainings both{c};
   for (TrainParams const& params : {
-           With([](TrainParams*) {}), With([](TrainParams* p) { p->max_depth = 9; }),
+           With([](TrainParams*) {}),
+           With([](TrainParams* p) { p->max_depth = 9; }),
            With([](TrainParams* p) { p->max_depth = 1; }),
            With([](TrainParams* p) { p->reg_alpha = 0.5f, p->max_delta_step = 0.1f; }),
            With([](TrainParams* p) { p->min_child_weight = 1e9f; }),  // the tree is a single root
@@ -29,7 +30,8 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->monotone_constraints[0] = 1;
            }),
            With([](TrainParams* p) { p->subsample = 0.3f; }),
-           With([](TrainParams* p) { p->sampling_method = SamplingMethod::kGoss; }), With([](TrainParams* p) {
+           With([](TrainParams* p) { p->sampling_method = SamplingMethod::kGoss; }),
+           With([](TrainParams* p) {
              p->sampling_method = SamplingMethod::kGradientBased;
              p->subsample = 0.2f;
            }),
@@ -56,6 +58,12 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->subsample = 0.4f;
            }),
            With([](TrainParams* p) { p->max_depth = 18; }),  // attended
+           With([](TrainParams* p) { p->grow_policy = GrowPolicy::kSymmetric; }),
+           With([](TrainParams* p) {
+             p->grow_policy = GrowPolicy::kSymmetric;
+             p->min_split_loss = 3.0f;  // levels are cut off
+             p->subsample = 0.4f;
+           }),
        }) {
     SCOPED_TRACE("depth " + std::to_string(params.max_depth) + ", leaves " + std::to_string(params.max_leaves));
     for (int repeat = 0; repeat < 2; ++repeat) ASSERT_NO_FATAL_FAILURE(both.Round(params));

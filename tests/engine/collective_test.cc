@@ -141,12 +141,12 @@ TEST_P(ShardedTreesTest, AreThoseOfAllRows) {
   auto const& [policy, shard_case] = GetParam();
   TreeCase c = testing::RandomCase(shard_case.shape, 501);
   c.max_bin = 32;
-  c.params.grow_policy = policy;
   if (policy == GrowPolicy::kLossGuide) {
     c.params.max_leaves = 23;
     c.params.max_depth = 0;
   }
   shard_case.set(&c);
+  testing::SetPolicy(&c.params, policy);
   ExpectSameInShards(c);
 }
 
@@ -238,11 +238,9 @@ constexpr ShardCase kShardCases[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Cases, ShardedTreesTest,
-                         ::testing::Combine(::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
-                                            ::testing::ValuesIn(kShardCases)),
+                         ::testing::Combine(::testing::ValuesIn(testing::kPolicies), ::testing::ValuesIn(kShardCases)),
                          [](auto const& c) {
-                           bool const depth_wise = std::get<0>(c.param) == GrowPolicy::kDepthWise;
-                           return std::string{depth_wise ? "DepthWise" : "LossGuide"} + std::get<1>(c.param).name;
+                           return testing::NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
                          });
 
 TEST(ShardedTreesTest, WithRoomForFewHistograms) {

@@ -52,7 +52,6 @@ TreeCase RandomConstrainedCase(Kind kind, std::uint64_t seed) {
   if (kind != Kind::kInteraction) p.monotone_constraints = RandomDirections(features, &random);
   if (kind != Kind::kMonotone) p.interaction_constraints = RandomSets(features, &random);
   c.max_bin = random.Below(2) == 0 ? 16 : 200;
-  p.grow_policy = random.Below(2) == 0 ? GrowPolicy::kDepthWise : GrowPolicy::kLossGuide;
   p.max_depth = static_cast<int>(random.Below(3)) * 4 + 4;
   if (random.Below(3) == 0) p.max_leaves = static_cast<int>(5 + random.Below(30));
   p.min_child_weight = random.Below(2) == 0 ? 0.1f : 3.0f;
@@ -63,6 +62,7 @@ TreeCase RandomConstrainedCase(Kind kind, std::uint64_t seed) {
   if (random.Below(4) == 0) p.colsample_bytree = 0.7f;
   if (random.Below(4) == 0) p.colsample_bylevel = 0.7f;
   if (random.Below(4) == 0) p.colsample_bynode = 0.5f;
+  testing::SetPolicy(&p, testing::kPolicies[random.Below(3)]);
   return c;
 }
 
@@ -154,10 +154,10 @@ TEST_P(ConstraintsTest, DeepTrees) {
       c.params.subsample = 0.5f;
       c.params.colsample_bynode = 0.7f;
     }
-    for (GrowPolicy policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
+    for (GrowPolicy policy : testing::kPolicies) {
       c.params.grow_policy = policy;
       Tree const tree = Grow(c, {GetParam()});
-      EXPECT_GT(tree.Leaves(), 30U);
+      EXPECT_GT(tree.Leaves(), 20U);
       ExpectMonotone(tree, c.params.monotone_constraints);
       ExpectMeeting(tree, c.params.interaction_constraints);
       EXPECT_EQ(tree, GrowReference(c));
@@ -205,7 +205,7 @@ TEST_P(ConstraintsTest, OneTrainerWithOtherConstraintsFromTreeToTree) {
     c.params.monotone_constraints = turn % 3 == 0 ? std::vector<int>{} : RandomDirections(6, &random);
     c.params.interaction_constraints.clear();
     if (turn % 4 < 2) c.params.interaction_constraints = RandomSets(6, &random);
-    c.params.grow_policy = turn % 5 == 4 ? GrowPolicy::kLossGuide : GrowPolicy::kDepthWise;
+    c.params.grow_policy = testing::kPolicies[turn % 5 == 4 ? 1 : turn % 5 == 2 ? 2 : 0];
     c.params.max_depth = turn % 5 == 3 ? 9 : 5;
     EXPECT_EQ(trainer.Grow(c.params, c.gradients, {}), GrowReference(c)) << "turn " << turn;
   }

@@ -39,11 +39,11 @@ TEST_P(WholeTreeTest, EqualsTheReference) {
   auto c = testing::RandomCase(whole_tree.shape, 131);
   c.max_bin = 32;
   whole_tree.set(&c);
-  for (GrowPolicy policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
-    c.params.grow_policy = policy;
+  for (GrowPolicy policy : testing::kPolicies) {
+    testing::SetPolicy(&c.params, policy);
     Tree const expected = GrowReference(c);
     Tree const tree = Grow(c, {kind});
-    ASSERT_EQ(tree, expected) << (policy == GrowPolicy::kDepthWise ? "depth-wise" : "loss-guided");
+    ASSERT_EQ(tree, expected) << testing::NameOf(policy);
     for (int threads : c.values.rows < 100000 ? std::vector<int>{1, 3, 7} : std::vector<int>{3}) {
       EXPECT_EQ(Grow(c, {kind, threads, 100}), tree) << threads << " threads, batches of 100 rows";
     }

@@ -141,11 +141,9 @@ TEST_P(InvarianceTest, TheTreeBeforeDoesNotShow) {
 
 INSTANTIATE_TEST_SUITE_P(Trees, InvarianceTest,
                          ::testing::Combine(::testing::ValuesIn(testing::kBackends),
-                                            ::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
-                                            ::testing::Values(0.1, 0.85)),
+                                            ::testing::ValuesIn(testing::kPolicies), ::testing::Values(0.1, 0.85)),
                          [](auto const& c) {
-                           bool const depth_wise = std::get<1>(c.param) == GrowPolicy::kDepthWise;
-                           return testing::NameOf(std::get<0>(c.param)) + (depth_wise ? "DepthWise" : "LossGuide") +
+                           return testing::NameOf(std::get<0>(c.param)) + testing::NameOf(std::get<1>(c.param)) +
                                   (std::get<2>(c.param) < 0.5 ? "Dense" : "Sparse");
                          });
 

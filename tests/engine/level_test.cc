@@ -42,18 +42,16 @@ TEST_P(CacheTest, AnySizeGivesTheSameTree) {
 TEST_P(CacheTest, WithColumnsSampledByNode) {
   auto c = testing::RandomCase({900, 20, 0.1}, 122);
   c.max_bin = 32;
-  c.params.grow_policy = GetParam();
   c.params.colsample_bytree = 0.7f;
   c.params.colsample_bynode = 0.5f;
   c.params.max_leaves = 30;
+  testing::SetPolicy(&c.params, GetParam());
   Tree const expected = testing::GrowReference(c);
   for (std::size_t slots : {2U, 3U, 6U, 1000U}) EXPECT_EQ(GrowWithCache(c, slots, 3), expected) << slots;
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, CacheTest, ::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
-                         [](auto const& c) {
-                           return c.param == GrowPolicy::kDepthWise ? std::string{"DepthWise"} : "LossGuide";
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, CacheTest, ::testing::ValuesIn(testing::kPolicies),
+                         [](auto const& c) { return testing::NameOf(c.param); });
 
 }  // namespace
 }  // namespace xgbgpu

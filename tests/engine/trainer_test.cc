@@ -173,12 +173,12 @@ TEST(BackendTest, WithADevice) {
 TEST_P(TrainerTest, PositionsOfAllRows) {
   std::vector<NodeIndex> positions(700);
   std::vector<std::uint8_t> sampled_out(700, 9);
-  for (GrowPolicy policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide}) {
+  for (GrowPolicy policy : testing::kPolicies) {
     for (float subsample : {1.0f, 0.5f}) {
       for (int max_leaves : {0, 1, 13}) {
-        c_.params.grow_policy = policy;
         c_.params.subsample = subsample;
         c_.params.max_leaves = max_leaves;
+        testing::SetPolicy(&c_.params, policy);
         Tree const tree = trainer_->Grow(c_.params, c_.gradients, {});
         trainer_->LeafPositions(positions, sampled_out);
         EXPECT_EQ(positions, Walk(tree));

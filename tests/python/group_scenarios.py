@@ -46,6 +46,8 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "ranking without groups": dict(objective="rank:pairwise", eval_metric="ndcg", rows=900),
     "several labels": dict(objective="reg:squarederror", labels=3),
     "lossguide": dict(objective="reg:squarederror", grow_policy="lossguide", max_leaves=40, max_depth=0),
+    "symmetric": dict(objective="reg:squarederror", grow_policy="symmetric", max_depth=7, min_child_weight=9),
+    "symmetric with categories": dict(grow_policy="symmetric", categories=12, max_cat_to_onehot=4, subsample=0.7),
     "no limit of depth": dict(objective="reg:squarederror", max_depth=0, min_child_weight=40),
     "uniform sample": dict(objective="binary:logistic", subsample=0.4, seed=5),
     "gradient-based sample": dict(objective="binary:logistic", subsample=0.3, sampling_method="gradient_based"),

@@ -115,7 +115,6 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     ("sampling_method", "dice", "uniform", ["dice", "uniform", "gradient_based", "goss"]),
     ("top_rate", 0.4, 0.2, ["top_rate", "0.4", "goss", "uniform"]),
     *((name, x, right, [f"{name} is '{x}'", "larger than 0, less than 1"]) for name, right in (("top_rate", 0.2), ("other_rate", 0.1)) for x in (-1, 0, 1, "nan")),
-    ("grow_policy", "symmetric", "depthwise", ["grow_policy|symmetric", "symmetric", "depthwise", "lossguide"]),
     *(
         ("monotone_constraints", wrong, "()", ["monotone_constraints", re.escape(wrong), "-1, 0 or 1"])
         for wrong in ("(2,0)", "(1,-2)", "(1,,0)", "(1.5)", "(1,0", "[1,0)", "1,0", "up", "(up)", "{'a': 1}")

@@ -34,6 +34,7 @@ CASES = {
     "squared error": (Y, {}),
     "sampled": (Y, dict(subsample=0.4, colsample_bytree=0.7, colsample_bylevel=0.7, colsample_bynode=0.7)),
     "lossguide": (Y, dict(grow_policy="lossguide", max_leaves=40, max_depth=0)),
+    **({"symmetric": (Y, dict(grow_policy="symmetric", max_depth=7, subsample=0.7))} if OURS else {}),
     "forest": (Y, dict(num_parallel_tree=3, subsample=0.5)),
     "classes": (CLASSES, dict(objective="multi:softprob", num_class=4, max_depth=4)),
     "dart": (Y, dict(booster="dart", rate_drop=0.3, seed=5)),

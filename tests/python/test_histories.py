@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import assert_same_trees, fresh, only_ours, params
+from support import OURS, assert_same_trees, fresh, only_ours, params
 
 pytestmark = only_ours
 OBJECTIVES = ["reg:squarederror", "binary:logistic", "count:poisson", "reg:absoluteerror"]
@@ -43,6 +43,8 @@ def random_settings(rng: np.random.Generator) -> Dict[str, Any]:
         settings.update(grow_policy="lossguide", max_leaves=6)
     if rng.random() < 0.2:
         settings.update(booster="dart")
+    if OURS and "max_leaves" not in settings and rng.random() < 0.2:
+        settings.update(grow_policy="symmetric")
     return settings
 
 

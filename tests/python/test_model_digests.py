@@ -179,6 +179,56 @@ CASES: Dict[str, Tuple[Callable[[], xgb.DMatrix], Dict[str, Any]]] = {
     "loss-guided, nodes' features": (lambda: dense(small), dict(LOSS_GUIDED, max_leaves=20, colsample_bynode=0.5)),
     "any number of leaves": (lambda: dense(small), dict(LOSS_GUIDED, gamma=1.5)),
     "losses that must fall": (lambda: dense(middle), dict(max_depth=8, gamma=40, min_child_weight=300)),
+    # Symmetric trees.
+    **{
+        f"symmetric, {data.__name__}, depth {depth}": (
+            lambda data=data: dense(data),
+            dict(grow_policy="symmetric", max_depth=depth),
+        )
+        for data, depth in [(few, 2), (few, 6), (small, 6), (small, 13), (middle, 8), (tall, 6), (wide, 5), (skewed, 9)]
+    },
+    "symmetric, leaves": (lambda: dense(small), dict(grow_policy="symmetric", max_depth=0, max_leaves=32)),
+    "symmetric, light": (lambda: dense(middle), dict(grow_policy="symmetric", max_depth=9, min_child_weight=300)),
+    "symmetric, cut": (lambda: dense(middle), dict(grow_policy="symmetric", max_depth=9, gamma=20)),
+    "symmetric, regularised": (
+        lambda: dense(small),
+        dict(grow_policy="symmetric", reg_alpha=1.5, reg_lambda=0.25, max_delta_step=0.5, eta=0.7),
+    ),
+    "symmetric, L1": (lambda: dense(small), dict(grow_policy="symmetric", reg_alpha=5, min_child_weight=30)),
+    "symmetric, sparse": (lambda: csr(small, 20), dict(grow_policy="symmetric", max_depth=7)),
+    "symmetric, sparse and wide": (lambda: csr(wide, 5), dict(grow_policy="symmetric")),
+    "symmetric, many bins": (lambda: dense(middle), dict(grow_policy="symmetric", max_bin=1000)),
+    "symmetric, few bins": (lambda: dense(middle), dict(grow_policy="symmetric", max_bin=15)),
+    "symmetric, categories": (lambda: categorical(small, 30), dict(grow_policy="symmetric")),
+    "symmetric, many categories": (
+        lambda: categorical(middle, 300),
+        dict(grow_policy="symmetric", max_cat_threshold=9, max_depth=8),
+    ),
+    "symmetric, one against the rest": (
+        lambda: categorical(small, 4),
+        dict(grow_policy="symmetric", max_cat_to_onehot=8),
+    ),
+    "symmetric, monotone": (
+        lambda: dense(middle),
+        dict(grow_policy="symmetric", monotone_constraints="(1,-1,0,0,1,0)", max_depth=7),
+    ),
+    "symmetric, interactions": (
+        lambda: dense(small),
+        dict(grow_policy="symmetric", interaction_constraints="[[0, 5, 6], [1, 2], [3, 4, 7, 8]]"),
+    ),
+    "symmetric, rows": (lambda: dense(middle), dict(grow_policy="symmetric", subsample=0.4)),
+    "symmetric, goss": (lambda: dense(middle), dict(grow_policy="symmetric", sampling_method="goss")),
+    "symmetric, columns": (
+        lambda: dense(wide),
+        dict(grow_policy="symmetric", colsample_bytree=0.3, colsample_bylevel=0.5, colsample_bynode=0.5),
+    ),
+    "symmetric, forest": (lambda: dense(middle), dict(grow_policy="symmetric", num_parallel_tree=3, subsample=0.6)),
+    "symmetric, dart": (lambda: dense(middle), dict(grow_policy="symmetric", booster="dart", rate_drop=0.4)),
+    "symmetric, logistic": (lambda: labelled(tall, halves), dict(grow_policy="symmetric", objective="binary:logistic")),
+    "symmetric, classes": (
+        lambda: labelled(middle, quarters),
+        dict(grow_policy="symmetric", objective="multi:softprob", num_class=4),
+    ),
     "regularised": (lambda: dense(small), dict(reg_alpha=1.5, reg_lambda=0.25, max_delta_step=0.5, eta=0.7)),
     # Data.
     "weights": (lambda: weighted(middle), dict(max_depth=7)),

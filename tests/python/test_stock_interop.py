@@ -33,6 +33,7 @@ KINDS = {
     "classes": dict(objective="multi:softprob", num_class=3, num_parallel_tree=2),
     "dart": dict(booster="dart", rate_drop=0.3, seed=1),
     "lossguide": dict(grow_policy="lossguide", max_leaves=9, max_depth=0, max_bin=64),
+    **({"symmetric": dict(grow_policy="symmetric", max_depth=5, min_child_weight=20, gamma=0.1)} if OURS else {}),
     **({"goss": dict(sampling_method="goss", top_rate=0.3)} if OURS else {}),
 }
 CONTINUED = [kind for kind in KINDS if kind != "goss"]  # stock's hist samples no rows by gradient, and says so

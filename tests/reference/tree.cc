@@ -33,7 +33,36 @@ struct Growing {
   Bounds above;                 // bounds of its parent's weight, which its own weight and gain keep to
   Bounds own;                   // bounds of its weight, which its children's weights and gains keep to
   std::set<FeatureIndex> path;  // features above it
+  float carried{0};             // symmetric trees: its weight, its own or one from above
+  double gain{0};               // symmetric trees: of that weight
 };
+
+/// The sums of a node's rows by the bins of one feature.
+struct BinSums {
+  std::vector<GradientSum> bins;
+  std::vector<GradientSum> below;  // sums over the bins before each, and over all
+  GradientSum missing;
+
+  BinSums(Bins const& of, FixedPoint const& gradients, std::vector<RowIndex> const& rows, FeatureIndex f, BinIndex n)
+      : bins(n), below(std::size_t{n} + 1) {
+    for (RowIndex r : rows) {
+      GradientSum& target = of(r, f) == kNoBin ? missing : bins[static_cast<std::size_t>(of(r, f))];
+      target = Plus(target, gradients.rows[r]);
+    }
+    for (std::size_t b = 0; b < n; ++b) below[b + 1] = Plus(below[b], bins[b]);
+  }
+  GradientSum LeftOf(Split const& split) const {
+    GradientSum left = below[static_cast<std::size_t>(split.bin)];
+    if (!split.categories.empty()) {
+      left = below.back();
+      for (int c : split.categories) left = Minus(left, bins[static_cast<std::size_t>(c)]);
+    }
+    return split.default_left ? Plus(left, missing) : left;
+  }
+};
+
+std::vector<std::pair<std::vector<int>, bool>> CategorySplits(TrainParams const& p, FixedPoint const& g,
+                                                              std::vector<GradientSum> const& sums);
 
 class Grower {
  public:
@@ -52,7 +81,145 @@ class Grower {
     }
   }
 
+  /// Divides all nodes of a level alike, as docs/adr/0022-symmetric-trees.md says.
+  Tree GrowSymmetric(std::vector<RowIndex> const& sample) {
+    nodes_.push_back({kNoNode, 0, sample, SumOf(gradients_, sample), {}, kNoNode, {}, {}, {}});
+    SetWeight(&nodes_[0], 0.0f);
+    int depth = p_.max_depth == 0 ? 16 : p_.max_depth;
+    while (p_.max_leaves != 0 && (1 << depth) > p_.max_leaves) --depth;
+    std::vector<std::pair<double, std::size_t>> levels;  // score and number of nodes of those that were divided
+    for (auto level = ActiveNodes(0); level_ < depth && !level.empty(); level = ActiveNodes(level_)) {
+      auto const [best, score] = FindLevelSplit(level);
+      if (score <= 1e-6) break;
+      for (NodeIndex n : level) DivideLevelNode(n, best);
+      levels.emplace_back(score, level.size());
+      ++level_;
+    }
+    while (!levels.empty() &&
+           levels.back().first <= static_cast<double>(p_.min_split_loss) * static_cast<double>(levels.back().second)) {
+      levels.pop_back();
+    }
+    auto const deeper = [&](Growing const& n) { return n.depth > static_cast<int>(levels.size()); };
+    nodes_.erase(std::remove_if(nodes_.begin(), nodes_.end(), deeper), nodes_.end());
+    for (Growing& n : nodes_) n.left = n.depth == static_cast<int>(levels.size()) ? kNoNode : n.left;
+    return Finish();
+  }
+
  private:
+  std::vector<NodeIndex> ActiveNodes(int depth) const {
+    std::vector<NodeIndex> found;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].depth == depth && nodes_[i].sum.hess > 0) found.push_back(static_cast<NodeIndex>(i));
+    }
+    return found;
+  }
+
+  double Grad(GradientSum s) const { return Loss(s.grad, gradients_.grad_shift); }
+  double Hess(GradientSum s) const { return Loss(s.hess, gradients_.hess_shift); }
+
+  /// The weight that a node with these bounds has (`above`: its parent's weight), and the gain of a weight.
+  float WeightOf(GradientSum s, Bounds bounds, float above) const {
+    if (s.hess <= 0 || Hess(s) < p_.min_child_weight) return above;
+    if (!p_.monotone_constraints.empty()) return BoundedWeight(p_, Grad(s), Hess(s), bounds);
+    return static_cast<float>(Weight(p_, Grad(s), Hess(s)));
+  }
+  double GainOf(GradientSum s, float weight) const {
+    if (!p_.monotone_constraints.empty()) return BoundedGain(p_, Grad(s), Hess(s), weight);
+    if (s.hess > 0 && Hess(s) >= p_.min_child_weight) return Gain(p_, Grad(s), Hess(s));
+    double const gain = BoundedGain(p_, Grad(s), Hess(s), weight), alpha = p_.reg_alpha;
+    if (s.hess <= 0 || p_.max_delta_step != 0) return gain;
+    return gain - 2 * alpha * std::fabs(static_cast<double>(weight));
+  }
+  void SetWeight(Growing* n, float above) const {
+    n->carried = WeightOf(n->sum, n->own, above);
+    n->gain = GainOf(n->sum, n->carried);
+  }
+  /// The weights of the children of a node.
+  std::pair<float, float> ChildWeights(Growing const& n, GradientSum left, GradientSum right, std::size_t f) const {
+    float const l = WeightOf(left, n.own, n.carried), r = WeightOf(right, n.own, n.carried);
+    int const direction = DirectionOf(p_, f);
+    bool const breaks = (direction > 0 && l > r) || (direction < 0 && l < r);
+    return breaks ? std::pair{n.carried, n.carried} : std::pair{l, r};
+  }
+  double LevelGain(Growing const& n, GradientSum left, std::size_t f) const {
+    GradientSum const right = Minus(n.sum, left);
+    if (left.hess <= 0 || right.hess <= 0) return 0;
+    auto const [l, r] = ChildWeights(n, left, right, f);
+    return GainOf(left, l) + GainOf(right, r) - n.gain;
+  }
+
+  /// Every way to divide the whole level by a feature, in the order in which ties are decided.
+  std::vector<Split> LevelCandidates(FeatureIndex f) const {
+    std::vector<Split> candidates;
+    int const n = static_cast<int>(cuts_.bins(f));
+    if (cuts_.IsCategorical(f)) {
+      BinSums const root{bins_, gradients_, nodes_[0].rows, f, cuts_.bins(f)};
+      for (auto const& [categories, default_left] : CategorySplits(p_, gradients_, root.bins)) {
+        candidates.push_back({0, f, 0, default_left, {}, {}, categories});
+      }
+      return candidates;
+    }
+    for (int bin = 0; bin <= n; ++bin) candidates.push_back({0, f, bin, false, {}, {}});
+    for (int bin = n; bin >= 0; --bin) candidates.push_back({0, f, bin, true, {}, {}});
+    return candidates;
+  }
+
+  std::pair<Split, double> FindLevelSplit(std::vector<NodeIndex> const& level) const {
+    std::pair<Split, double> best{{}, 0};
+    for (FeatureIndex f : features_(level_, level_)) {
+      if (!MayMeet(nodes_[static_cast<std::size_t>(level[0])].path, f)) continue;
+      std::vector<BinSums> sums;
+      for (NodeIndex n : level) {
+        sums.emplace_back(bins_, gradients_, nodes_[static_cast<std::size_t>(n)].rows, f, cuts_.bins(f));
+      }
+      for (Split const& candidate : LevelCandidates(f)) {
+        double score = 0;
+        for (std::size_t i = 0; i < level.size(); ++i) {
+          score += LevelGain(nodes_[static_cast<std::size_t>(level[i])], sums[i].LeftOf(candidate), f);
+        }
+        if (score > best.second) best = {candidate, score};
+      }
+    }
+    return best;
+  }
+
+  void DivideLevelNode(NodeIndex number, Split split) {
+    Growing& n = nodes_[static_cast<std::size_t>(number)];
+    auto const f = static_cast<FeatureIndex>(split.feature);
+    split.left = BinSums{bins_, gradients_, n.rows, f, cuts_.bins(f)}.LeftOf(split);
+    split.right = Minus(n.sum, split.left);
+    split.gain = static_cast<float>(LevelGain(n, split.left, f) + 0.0);  // no -0
+    n.split = split;
+    n.left = static_cast<NodeIndex>(nodes_.size());
+    Growing const parent = n;
+    auto const [l, r] = ChildWeights(parent, split.left, split.right, f);
+    auto const middle = static_cast<float>((static_cast<double>(l) + static_cast<double>(r)) / 2);
+    int const direction = DirectionOf(p_, f);
+    for (bool is_right : {false, true}) {
+      Growing child{};
+      child.parent = number;
+      child.depth = level_ + 1;
+      child.sum = is_right ? split.right : split.left;
+      child.own = parent.own;
+      child.path = parent.path;
+      for (RowIndex row : parent.rows) {
+        if (GoesRight(row, split) == is_right) child.rows.push_back(row);
+      }
+      child.path.insert(f);
+      child.carried = is_right ? r : l;
+      child.gain = GainOf(child.sum, child.carried);
+      if (direction != 0) ((direction > 0) == is_right ? child.own.lower : child.own.upper) = middle;
+      nodes_.push_back(std::move(child));
+    }
+  }
+
+  bool GoesRight(RowIndex r, Split const& split) const {
+    int const bin = bins_(r, split.feature);
+    if (bin == kNoBin) return !split.default_left;
+    auto const& right = split.categories;
+    return right.empty() ? bin >= split.bin : std::find(right.begin(), right.end(), bin) != right.end();
+  }
+
   std::size_t Leaves() const { return (nodes_.size() + 1) / 2; }
   bool LeavesLeft() const { return p_.max_leaves == 0 || Leaves() < static_cast<std::size_t>(p_.max_leaves); }
 
@@ -124,12 +291,8 @@ class Grower {
     auto const i = static_cast<std::size_t>(n);
     Split const split = nodes_[i].split;
     auto rows = nodes_[i].rows;
-    auto const middle = std::stable_partition(rows.begin(), rows.end(), [&](RowIndex r) {
-      int const bin = bins_(r, split.feature);
-      if (bin == kNoBin) return split.default_left;
-      auto const& right = split.categories;
-      return right.empty() ? bin < split.bin : std::find(right.begin(), right.end(), bin) == right.end();
-    });
+    auto const middle =
+        std::stable_partition(rows.begin(), rows.end(), [&](RowIndex r) { return !GoesRight(r, split); });
     nodes_[i].left = static_cast<NodeIndex>(nodes_.size());
     AddNode(Child(n, false, {rows.begin(), middle}));
     AddNode(Child(n, true, {middle, rows.end()}));
@@ -147,6 +310,7 @@ class Grower {
       double const grad = Loss(n.sum.grad, gradients_.grad_shift);
       tree.weight[i] = p_.monotone_constraints.empty() ? static_cast<float>(Weight(p_, grad, hess))
                                                        : BoundedWeight(p_, grad, hess, n.above);
+      if (p_.grow_policy == GrowPolicy::kSymmetric) tree.weight[i] = n.carried;
       tree.leaf_value[i] = tree.weight[i] * p_.learning_rate;
       if (n.left == kNoNode) continue;
       BinIndex const first = cuts_.ptr[n.split.feature];
@@ -304,7 +468,8 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
 
 Tree GrowTree(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients, TrainParams const& p,
               std::vector<RowIndex> const& sample, FeatureSet const& features) {
-  return Grower{bins, cuts, gradients, p, features}.Grow(sample);
+  Grower grower{bins, cuts, gradients, p, features};
+  return p.grow_policy == GrowPolicy::kSymmetric ? grower.GrowSymmetric(sample) : grower.Grow(sample);
 }
 
 NodeIndex FindLeaf(Tree const& tree, Values const& values, std::size_t row, NodeIndex from) {

@@ -51,7 +51,8 @@ Split FindSplit(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients,
                 std::vector<RowIndex> const& rows, std::vector<FeatureIndex> const& features, Bounds own = {},
                 Bounds above = {});
 
-/// Returns the features that a node at `depth` with number `node` may use.
+/// Returns the features that a node at `depth` with number `node` may use. Symmetric trees ask once for each level,
+/// with the depth as the number.
 using FeatureSet = std::function<std::vector<FeatureIndex>(int depth, NodeIndex node)>;
 
 Tree GrowTree(Bins const& bins, Cuts const& cuts, FixedPoint const& gradients, TrainParams const& p,

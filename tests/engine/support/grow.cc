@@ -24,6 +24,7 @@ void PrintTo(Tree const& tree, std::ostream* os) {
 }
 
 void PrintTo(BackendKind kind, std::ostream* os) { *os << testing::NameOf(kind); }
+void PrintTo(GrowPolicy policy, std::ostream* os) { *os << testing::NameOf(policy); }
 
 namespace testing {
 
@@ -33,6 +34,17 @@ std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix c
 }
 
 std::string NameOf(BackendKind kind) { return kind == BackendKind::kHost ? "Host" : "Cuda"; }
+
+std::string NameOf(GrowPolicy policy) {
+  switch (policy) {
+    case GrowPolicy::kDepthWise:
+      return "DepthWise";
+    case GrowPolicy::kLossGuide:
+      return "LossGuide";
+    default:
+      return "Symmetric";
+  }
+}
 
 std::string WhyNotHere(BackendKind kind) {
   std::string why_not;
@@ -59,6 +71,13 @@ Tree GrowReference(TreeCase const& c) {
   FeatureSampler const sampler{c.params, static_cast<FeatureIndex>(c.values.features), TreeNumber(c.key)};
   return reference::GrowTree(bins, cuts, gradients, c.params, sample.rows,
                              [&](int depth, NodeIndex node) { return sampler.Node(depth, node); });
+}
+
+void SetPolicy(TrainParams* params, GrowPolicy policy) {
+  params->grow_policy = policy;
+  if (policy != GrowPolicy::kSymmetric) return;
+  while ((params->max_leaves & (params->max_leaves - 1)) != 0) params->max_leaves &= params->max_leaves - 1;
+  if (params->max_depth == 0 && params->max_leaves == 0) params->max_depth = 9;
 }
 
 void AddCategories(TreeCase* c, std::size_t feature, std::size_t levels) {

@@ -19,6 +19,7 @@ namespace xgbgpu {
 /// GoogleTest shows trees that differ with these.
 void PrintTo(Tree const& tree, std::ostream* os);
 void PrintTo(BackendKind kind, std::ostream* os);
+void PrintTo(GrowPolicy policy, std::ostream* os);
 
 namespace testing {
 
@@ -28,6 +29,9 @@ std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix c
 /// Suites that every backend must pass are instantiated over these.
 inline constexpr BackendKind kBackends[] = {BackendKind::kHost, BackendKind::kCuda};
 std::string NameOf(BackendKind kind);
+/// Suites that every growth policy must pass are instantiated over these.
+inline constexpr GrowPolicy kPolicies[] = {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide, GrowPolicy::kSymmetric};
+std::string NameOf(GrowPolicy policy);
 /// Returns why tests cannot run on `kind` here, which a skipped test gives as its reason; empty if they can.
 std::string WhyNotHere(BackendKind kind);
 #define XGBGPU_SKIP_UNLESS_HERE(kind) \
@@ -54,6 +58,9 @@ struct GrowOptions {
 std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, GrowOptions const& options = {});
 Tree Grow(TreeCase const& c, GrowOptions const& options = {});
 Tree GrowReference(TreeCase const& c);
+
+/// Sets a policy, and makes the limits of depth and leaves such as it takes.
+void SetPolicy(TrainParams* params, GrowPolicy policy);
 
 /// Makes a feature of the case categorical.
 void AddCategories(TreeCase* c, std::size_t feature, std::size_t levels);

@@ -1,0 +1,59 @@
+/// Grows symmetric trees on the host: one split divides all nodes of a level.
+#ifndef XGBGPU_GROWTH_SYMMETRIC_H_
+#define XGBGPU_GROWTH_SYMMETRIC_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "growth/family_planner.h"
+#include "growth/level.h"
+#include "growth/symmetric_tree.h"
+#include "histogram/histogram.h"
+#include "histogram/histogram_slots.h"
+#include "split/level_split.h"
+
+namespace xgbgpu::host {
+
+/// Plans the levels of one tree after the other. A level is scored family by family, as many at a time as there is
+/// memory for their histograms; then it is divided.
+class SymmetricGrowth {
+ public:
+  /// Plans for these stages, which must outlive it.
+  SymmetricGrowth(HistogramBuilder const& histograms, LevelSplitFinder* splits, HistogramSlots* slots)
+      : splits_{splits}, slots_{slots}, planner_{histograms, slots} {}
+
+  /// Forgets the last tree. `root`: sum over the rows of all shards. The others must live until the tree is finished.
+  void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
+             Constraints const& constraints, GradientSum root);
+  /// Makes `level` the next pass over the rows; what the last one found has been added to the scores. False: the tree
+  /// is finished.
+  bool Plan(Level* level);
+  /// Adds the families of `level` to the scores.
+  void Find(Level* level);
+
+  SymmetricTree const& tree() const { return tree_; }
+
+ private:
+  void BeginLevel();
+  void Choose();
+  bool SumAgain(Level* level);
+  void Divide(Level* level);
+  void PlanFamilies(Level* level);
+  void GiveUpDone();
+
+  LevelSplitFinder* splits_;
+  HistogramSlots* slots_;
+  FamilyPlanner planner_;
+  SymmetricTree tree_;
+  std::vector<NodeIndex> parents_;  ///< of the families of the level; kNoNode: the family is the root
+  std::size_t planned_{0};          ///< how many of parents_ have been planned
+  std::vector<NodeIndex> done_;     ///< nodes whose histograms only the next level will want
+  bool is_chosen_{false};           ///< the level's split is known
+  LevelSplit split_;
+  std::vector<GradientSum> lefts_;    ///< [active nodes] sums of what goes left
+  std::vector<std::size_t> unknown_;  ///< of which of them it is not known yet
+};
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_GROWTH_SYMMETRIC_H_

@@ -1,0 +1,78 @@
+/// The nodes of a symmetric tree, for every backend: what each level is divided by, what its children are, and how many
+/// levels stay. docs/adr/0022-symmetric-trees.md
+#ifndef XGBGPU_GROWTH_SYMMETRIC_TREE_H_
+#define XGBGPU_GROWTH_SYMMETRIC_TREE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "sample/sample.h"
+#include "split/constraints.h"
+#include "split/level_scores.h"
+#include "split/symmetric_ops.h"
+#include "tree/node.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// Nodes are numbered level by level, in the order of paths. The children of a node are made together, also those that
+/// have no hessian: these are leaves.
+class SymmetricTree {
+ public:
+  /// Begins a tree of one node. `params`, `features` and `constraints` must outlive its use.
+  void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
+             Constraints const& constraints, GradientSum root);
+
+  /// May the last level be divided? It may have nothing to divide, or the limit of depth.
+  bool MayDivide() const { return depth() < most_levels_ && !active_.empty(); }
+  /// Will the children of the last level be the last, wherever it is divided?
+  bool IsLastDivision() const { return depth() + 1 >= most_levels_; }
+  /// Levels that have been divided, which is the depth of the last level.
+  int depth() const { return static_cast<int>(levels_.size()); }
+  /// The features by which the last level may be divided, ascending.
+  std::vector<FeatureIndex> Features() const;
+  /// The last level: its nodes, the number of the first, and the numbers of those that can be divided.
+  Span<LevelNode const> level() const { return level_; }
+  NodeIndex first() const { return first_; }
+  std::vector<NodeIndex> const& active() const { return active_; }
+  LevelNode const& level_node(NodeIndex node) const { return level_[static_cast<std::size_t>(node - first_)]; }
+
+  /// Divides the last level. `lefts` [active()]: sums over the rows that go left.
+  void Divide(LevelSplit const& split, Span<GradientSum const> lefts);
+  /// Cuts off trailing levels that min_split_loss does not let stay. Returns the depth that is left.
+  int Cut();
+  bool WasCut() const { return kept_.size() > nodes_.size(); }
+  /// The node at or above `node` that has been left by Cut.
+  NodeIndex AtOrAbove(NodeIndex node) const { return kept_[static_cast<std::size_t>(node)]; }
+
+  Span<Node const> nodes() const { return nodes_; }
+  /// [nodes] before the learning rate.
+  Span<float const> weights() const { return weights_; }
+
+ private:
+  /// A level that has been divided.
+  struct Divided {
+    double score;
+    std::size_t nodes;  ///< that had a hessian
+  };
+  void AddNode(NodeIndex parent, LevelNode const& level_node);
+
+  SplitParams const* params_{nullptr};
+  FeatureSampler const* features_{nullptr};
+  Constraints const* constraints_{nullptr};
+  int most_levels_{0};
+  double min_split_loss_{0.0};
+  std::vector<Divided> levels_;
+  std::vector<LevelNode> level_;
+  std::vector<NodeIndex> active_;
+  NodeIndex first_{0};
+  NodeLimits limits_;  ///< for interaction sets: of the first node of each level, which are those of all
+  std::vector<Node> nodes_;
+  std::vector<float> weights_;
+  std::vector<NodeIndex> kept_;  ///< [nodes before Cut]
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_GROWTH_SYMMETRIC_TREE_H_

@@ -1,0 +1,64 @@
+/// Stage 6 for symmetric trees on a CUDA device: the scores of all candidates of a level, and what the best one divides
+/// its nodes into. The host chooses in between (split/level_scores.h). docs/adr/0022-symmetric-trees.md
+#ifndef XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_
+#define XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_
+
+#include <cstdint>
+
+#include "core/device.h"
+#include "matrix/device_matrix.h"
+#include "split/level_scores.h"
+#include "split/split.h"
+#include "split/symmetric_ops.h"
+#include "tree/device_categories.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// A node of the level that can be divided.
+struct LevelNodeInSlot {
+  LevelNode node;
+  NodeIndex number;
+  std::int32_t slot;  ///< of its histogram
+};
+
+/// A feature that the level may be divided by.
+struct LevelFeature {
+  FeatureIndex feature;
+  BinIndex sorted_splits;  ///< kSorted: candidates from either end
+  CandidateKind kind;
+  std::int8_t direction;  ///< of a monotone constraint
+};
+
+/// What the kernels see of a level. Arrays are on the device.
+struct LevelView {
+  DeviceMatrixView matrix;
+  DeviceHistograms histograms;
+  LevelNodeInSlot const* nodes;  ///< [nodes that can be divided] in the order of their paths
+  LevelFeature const* features;  ///< [features of the level]
+  std::uint32_t feature_count;
+  BinIndex const* sorted;  ///< [bins of all features] kSorted: categories of each feature in order
+  BinIndex bins;           ///< of all features
+};
+
+/// Makes the histograms of siblings, where families want it: the parent's less the built child's. Enqueued.
+void SubtractSiblings(GrowingTree const& tree, DeviceHistograms const& histograms, std::uint32_t families,
+                      DeviceLimits const& limits, cudaStream_t stream);
+
+/// Adds the gains of dividing nodes [first, first + count) to `scores`, or, of the first ones, sets the scores to them.
+/// Enqueued.
+///
+/// In      gains  [count, 2, bins] scratch; count < 65,536
+/// Out     scores [2, bins] of LevelScores; only those of the level's features mean something
+/// Same    bit-equal to host::LevelSplitFinder: a thread adds a candidate's gains in the order of nodes
+void AddLevelGains(LevelView const& view, SplitParams const& params, bool monotone, std::uint32_t first,
+                   std::uint32_t count, double* gains, double* scores, cudaStream_t stream);
+
+/// Writes the split, with the sums of its two sides, to each of the level's `count` nodes, and those of the left side
+/// to `lefts` [count]. The split's `bin` is the number of its set, if it is by categories. Enqueued.
+void WriteLevelSplit(LevelView const& view, LevelSplit const& split, std::uint32_t const* right_categories,
+                     std::uint32_t count, Node* nodes, GradientSum* lefts, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_

@@ -1,0 +1,71 @@
+/// Stage 6 for symmetric trees: sums per bin of all nodes of a level → the one split that divides them all.
+#ifndef XGBGPU_SPLIT_LEVEL_SPLIT_H_
+#define XGBGPU_SPLIT_LEVEL_SPLIT_H_
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "histogram/histogram.h"
+#include "matrix/matrix.h"
+#include "split/constraints.h"
+#include "split/level_scores.h"
+#include "split/split_finder.h"
+#include "split/symmetric_ops.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::host {
+
+/// Finds the best split of a level: that of the largest sum of DivisionGain over its nodes, added in the order of their
+/// paths. Candidates are those of EvaluateSplits; sorted categories are in the order of their sums over all rows of the
+/// tree.
+///
+/// Scores are added up while families come, so histograms need not be in memory all at once.
+///
+/// Memory  16 bytes a bin
+/// Cost    reads the histograms of the level once or twice; one division pair per bin that is not empty
+/// Same    bit-equal on every backend and thread count: a feature's scores are added by one thread, in order
+class LevelSplitFinder {
+ public:
+  /// `matrix` has the cuts and cells of all pages and shards.
+  LevelSplitFinder(QuantisedMatrix const& matrix, int threads);
+
+  /// Forgets the last tree. All three arguments must outlive the next one.
+  void Begin(SplitParams const& params, Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
+  /// Forgets the last level. `features` of the next, ascending.
+  void BeginLevel(std::vector<FeatureIndex> features) { scores_.BeginLevel(std::move(features)); }
+  /// Subtracts, where that is wanted, and adds the families' part of all scores. Families come in the order of paths;
+  /// the first one of a tree is its root. `nodes`: of the level, of which `first` is the number of the first.
+  void Add(Span<SplitFamily const> families, Span<LevelNode const> nodes, NodeIndex first);
+  /// The best split, when all families have been added.
+  LevelSplit Best() { return scores_.Best(); }
+  /// The sum over the rows that go left of a node with these sums [cells].
+  GradientSum LeftOf(LevelSplit const& split, GradientSum const* sums, GradientSum total) const;
+
+  /// The sets of all splits by categories that were found.
+  CategorySets category_sets() const { return scores_.category_sets(); }
+  std::size_t bytes() const { return scores_.bytes(); }
+
+ private:
+  void AddFeature(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, std::size_t thread);
+  template <bool kMonotone>
+  void AddNumbers(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains);
+  template <bool kMonotone>
+  void AddCategories(FeatureIndex feature, GradientSum const* sums, LevelNode const& node);
+  void SortCategories(GradientSum const* root);
+  bool MayMiss(FeatureIndex feature) const;
+  int DirectionOf(FeatureIndex f) const { return constraints_->monotone() ? constraints_->directions()[f] : 0; }
+
+  QuantisedMatrix const& matrix_;
+  int threads_;
+  SplitParams const* params_{nullptr};
+  Constraints const* constraints_{nullptr};
+  std::vector<FeatureBlock> const* blocks_{nullptr};
+  LevelScores scores_;
+  std::vector<std::vector<double>> gains_;  ///< [threads] scratch, of the bins of one feature
+};
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_SPLIT_LEVEL_SPLIT_H_
