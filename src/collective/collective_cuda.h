@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "collective/collective.h"
+#include "collective/collective_policy.h"
 #include "tree/cell_shares.h"
 #include "tree/growing_tree.h"
 
@@ -87,6 +88,8 @@ struct DeviceShard {
   DeviceCollective* devices;
   Shard place;         ///< where the hosts of the devices meet, and which rows these are
   std::uint64_t rows;  ///< number of the device's own rows
+  /// CollectivePolicy::least_shared_bytes, the same on all devices; another number in tests.
+  std::size_t least_shared_bytes{CollectivePolicy{}.least_shared_bytes};
 
   bool alone() const { return devices->alone(); }
   std::uint64_t all_rows() const { return place.all_rows; }

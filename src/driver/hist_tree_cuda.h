@@ -57,6 +57,8 @@ class HistTree {
   /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
 
+  /// Does this device search a share of the features alone, of all trees?
+  bool searches_share() const { return parts_.shares.used(); }
   /// Would a tree of these parameters be grown unattended?
   bool CanGrowUnattended(TrainParams const& params) const { return unattended_.CanGrow(params); }
   /// May a tree of these parameters compute its gradients itself?
@@ -86,7 +88,7 @@ class HistTree {
   TreeLeaves leaves_;
   UnattendedTree unattended_;
   AttendedTree attended_;
-  int processors_;  ///< number of processors of the whole device
+  int processors_;                     ///< number of processors of the whole device
   std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
   MarginsAhead ahead_;
   bool unattended_now_{false};

@@ -24,11 +24,11 @@ std::size_t TileNear(std::vector<DeviceTile> const& tiles, std::uint64_t cell, s
 }  // namespace
 
 SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,
-                            SplitPolicy const& policy) {
+                            std::size_t least_bytes) {
   DeviceMatrixView const& m = matrix.view;
   auto const n = static_cast<std::size_t>(std::max(devices, 0));
   if (n < 2 || devices > CellShares::kMost || !m.dense || !matrix.cuts.categorical.empty() ||
-      m.cells * sizeof(GradientSum) < policy.least_shared_bytes || matrix.tiles.size() < n) {
+      m.cells * sizeof(GradientSum) < least_bytes || matrix.tiles.size() < n) {
     return {};
   }
   SplitShares shares;
