@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "collective/collective.h"
+#include "collective/collective_policy.h"
+#include "tree/cell_shares.h"
 #include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {
@@ -37,6 +39,8 @@ class DeviceCollective {
 
   /// Is there no other device? Then all calls do nothing.
   virtual bool alone() const = 0;
+  virtual int devices() const = 0;
+  virtual int device() const = 0;  ///< this one's number, 0 … devices() - 1
   /// Combines a few numbers, unless `*unless`, which is on the device, the same everywhere, and may be nullptr.
   virtual void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) = 0;
   /// Replaces every value by its sum over the devices. `values` are at a multiple of 16 bytes, and n is even.
@@ -45,6 +49,14 @@ class DeviceCollective {
   /// devices. The call enqueues this on `stream`, where it is recorded with the tree.
   virtual void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                         cudaStream_t stream) = 0;
+  /// SumLevel, but each device gets the sums of its share of the cells only, so that it is sent `1 / devices` of the
+  /// bytes. Its other cells stay as they are. Where some levels of a tree are summed so, all are: a sibling's histogram
+  /// is what its parent's leaves, and that is known in the share alone.
+  virtual void ShareLevel(GrowingTree const& tree, DeviceHistograms const& histograms, CellShares const& shares,
+                          LevelBounds const& bounds, cudaStream_t stream) = 0;
+  /// The split of each child of a level's families, which every device has found among the features of its share,
+  /// becomes the best of all devices' (IsBetter).
+  virtual void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) = 0;
   /// To be called when the host has waited for calls of the stream. Throws ShardsLost if one of them has waited for
   /// another device in vain: what they have told means nothing then.
   virtual void Check() const = 0;
@@ -54,9 +66,14 @@ class DeviceCollective {
 class NoOtherDevices final : public DeviceCollective {
  public:
   bool alone() const override { return true; }
+  int devices() const override { return 1; }
+  int device() const override { return 0; }
   void Combine(DeviceNumbers const&, bool const*, cudaStream_t) override {}
   void Sum(std::int64_t*, std::uint64_t, cudaStream_t) override {}
   void SumLevel(GrowingTree const&, DeviceHistograms const&, LevelBounds const&, cudaStream_t) override {}
+  void ShareLevel(GrowingTree const&, DeviceHistograms const&, CellShares const&, LevelBounds const&,
+                  cudaStream_t) override {}
+  void BestOfLevel(GrowingTree const&, LevelBounds const&, cudaStream_t) override {}
   void Check() const override {}
 
   /// Returns the only one that is needed.
@@ -71,6 +88,8 @@ struct DeviceShard {
   DeviceCollective* devices;
   Shard place;         ///< where the hosts of the devices meet, and which rows these are
   std::uint64_t rows;  ///< number of the device's own rows
+  /// CollectivePolicy::least_shared_bytes, the same on all devices; another number in tests.
+  std::size_t least_shared_bytes{CollectivePolicy{}.least_shared_bytes};
 
   bool alone() const { return devices->alone(); }
   std::uint64_t all_rows() const { return place.all_rows; }

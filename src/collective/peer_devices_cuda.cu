@@ -13,11 +13,21 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr unsigned kBlocks = 64;             ///< of a kernel that sums, at most: it leaves room for what else runs
-constexpr std::uint32_t kPieceCells = 8192;  ///< that a block sends at a time, at most
-constexpr std::uint32_t kLeastCells = 512;   ///< fewer are not dealt to another block
+constexpr std::uint32_t kThreadCells = 4;  ///< of a piece, which a thread holds in registers at the same time
+constexpr std::uint32_t kPieceCells = kThreads * kThreadCells;  ///< that a block sends at a time, at most
+constexpr std::uint32_t kLeastCells = 512;                      ///< fewer are not dealt to another block
+constexpr unsigned kBlocks = 128;    ///< of a kernel that sums, at most: boxes take memory for each
+constexpr unsigned kFewBlocks = 64;  ///< of one that has less to do: it leaves room for what else runs
+constexpr std::uint64_t kManyCells = std::uint64_t{kFewBlocks} * kPieceCells * 4;  ///< from so many on there are more
 constexpr unsigned kNumbersBlock = kBlocks;  ///< place of Combine among the blocks' flags
 constexpr unsigned kPlaces = kBlocks + 1;
+static_assert(CellShares::kMost >= kMostDevices);
+/// Boxes that a block has for what each device sends it, in turn. A block sends its next piece before it waits for those
+/// of the meeting before. When it sends piece m, it has seen the others come to meeting m - 2, to which they came after
+/// they had read what they got for meeting m - 4: the box of that one may be written again.
+constexpr std::uint32_t kStages = 4;
+constexpr std::uint32_t kBlockChildren = 128;  ///< of a level, whose splits a block compares
+static_assert(kBlockChildren * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
 
 /// What other devices write to, for one device. All numbers of meetings grow from 1 on.
 struct Flags {
@@ -25,7 +35,7 @@ struct Flags {
   std::uint32_t meetings[kPlaces];               ///< of each block so far; the device's own
   std::uint32_t arrived[kMostDevices][kPlaces];  ///< the last meeting of each block to which each device has come
   std::int64_t numbers[2][kMostDevices][DeviceNumbers::kMost];
-  std::uint8_t packed[2][kMostDevices][kPlaces];  ///< of each box: are its sums pairs of 32 bits?
+  std::uint8_t packed[kStages][kMostDevices][kPlaces];  ///< of each box: are its sums pairs of 32 bits?
 };
 
 /// Two words of pinned memory, which host and device read and write.
@@ -38,13 +48,15 @@ struct Words {
 struct PeerView {
   int devices, device;
   Flags* flags[kMostDevices];        ///< of each device
-  GradientSum* boxes[kMostDevices];  ///< of each device: [2, devices, kBlocks, kPieceCells]
+  GradientSum* boxes[kMostDevices];  ///< of each device: [kStages, devices, kBlocks, kPieceCells]
   Words* words;
   unsigned long long patience;  ///< nanoseconds
 
-  __device__ GradientSum* Box(int receiver, int sender, std::uint32_t parity) const {
+  /// The block's box for what is sent before a meeting.
+  __device__ GradientSum* Box(int receiver, int sender, std::uint32_t meeting) const {
     return boxes[receiver] +
-           ((std::uint64_t{parity} * static_cast<unsigned>(devices) + static_cast<unsigned>(sender)) * kBlocks +
+           ((std::uint64_t{meeting % kStages} * static_cast<unsigned>(devices) + static_cast<unsigned>(sender)) *
+                kBlocks +
             blockIdx.x) *
                kPieceCells;
   }
@@ -81,29 +93,39 @@ __device__ inline bool WaitForFlag(PeerView const& peers, std::uint32_t const* f
   }
 }
 
-/// The block tells all other devices' same block that it has come to its next meeting, and waits for theirs. What it
-/// wrote before can be read by them afterwards. Returns the number of the meeting; 0: somebody was waited for in vain,
-/// now or before.
-__device__ inline std::uint32_t Meet(PeerView const& peers, unsigned place) {
-  __shared__ std::uint32_t meeting;
-  __syncthreads();  // all of the block have written
-  Flags& own = *peers.flags[peers.device];
-  if (threadIdx.x == 0) {
-    std::uint32_t const next = own.meetings[place] + 1;
-    own.meetings[place] = next;
-    meeting = LookAtWord(&own.lost) != 0 ? 0 : next;
+/// The block tells all other devices' same block that it has come to a meeting. What it wrote before can be read by them
+/// afterwards. Returns false, in all threads, if the device has waited for somebody in vain before.
+__device__ inline bool Arrive(PeerView const& peers, unsigned place, std::uint32_t meeting) {
+  bool const lost = threadIdx.x == 0 && LookAtWord(&peers.flags[peers.device]->lost) != 0;
+  if (__syncthreads_or(lost) != 0) return false;  // all of the block have written
+  auto const peer = static_cast<int>(threadIdx.x);
+  if (peer < peers.devices && peer != peers.device) {
+    __threadfence_system();
+    RaiseFlag(&peers.flags[peer]->arrived[peers.device][place], meeting);
   }
-  __syncthreads();
-  std::uint32_t const number = meeting;
+  return true;
+}
+
+/// Waits until all other devices' same block has come to a meeting. Returns false, in all threads, if that was in vain.
+__device__ inline bool Await(PeerView const& peers, unsigned place, std::uint32_t meeting) {
+  Flags& own = *peers.flags[peers.device];
   auto const peer = static_cast<int>(threadIdx.x);
   bool came = true;
-  if (number != 0 && peer < peers.devices && peer != peers.device) {
-    __threadfence_system();
-    RaiseFlag(&peers.flags[peer]->arrived[peers.device][place], number);
-    came = WaitForFlag(peers, &own.arrived[peer][place], number);
+  if (peer < peers.devices && peer != peers.device) {
+    came = WaitForFlag(peers, &own.arrived[peer][place], meeting);
     if (!came) own.lost = peers.words->lost[peers.device] = 1;
   }
-  return __syncthreads_and(came) ? number : 0;
+  return __syncthreads_and(came) != 0;
+}
+
+/// Both, for the block's next meeting, whose number is one more than that of the last. Returns false if somebody was
+/// waited for in vain, now or before.
+__device__ inline bool Meet(PeerView const& peers, unsigned place) {
+  std::uint32_t* const meetings = peers.flags[peers.device]->meetings + place;
+  std::uint32_t const meeting = *meetings + 1;
+  if (!Arrive(peers, place, meeting)) return false;
+  if (threadIdx.x == 0) *meetings = meeting;  // all have read it
+  return Await(peers, place, meeting);
 }
 
 /// One block.
@@ -125,7 +147,7 @@ __global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
                        : numbers.sums[i - sums];
     if (peer != peers.device) peers.flags[peer]->numbers[parity][peers.device][i] = value;
   }
-  if (Meet(peers, kNumbersBlock) == 0) return;
+  if (!Meet(peers, kNumbersBlock)) return;
   LetKernelAfterCome();
   if (peer != peers.device || !used) return;
   for (int p = 0; p < peers.devices; ++p) {
@@ -142,15 +164,20 @@ __global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
   }
 }
 
-/// One array of cells.
+/// One array of cells, which every device gets the sums of.
 struct Cells {
+  static constexpr bool kShared = false;
+
   GradientSum* cells;
   std::uint64_t n;
 
   __device__ std::uint32_t arrays() const { return 1; }
   __device__ std::uint32_t summed() const { return 1; }  ///< arrays that there are in most cases
-  __device__ std::uint64_t size() const { return n; }
   __device__ GradientSum* array(std::uint32_t) const { return cells; }
+  // The cells whose sums a device gets, and the most that any gets.
+  __device__ std::uint64_t first(int) const { return 0; }
+  __device__ std::uint64_t size(int) const { return n; }
+  __device__ std::uint64_t largest() const { return n; }
 };
 
 /// The histograms that a level has summed.
@@ -161,7 +188,6 @@ struct LevelSlots {
   /// Siblings come behind all built children: most of them are not there.
   __device__ std::uint32_t arrays() const { return 2 * tree.state->families; }
   __device__ std::uint32_t summed() const { return tree.state->families; }
-  __device__ std::uint64_t size() const { return histograms.cells; }
   /// Returns nullptr for siblings that are subtracted.
   __device__ GradientSum* array(std::uint32_t place) const {
     bool const built = place < tree.state->families;
@@ -169,6 +195,27 @@ struct LevelSlots {
     if (!built && family.subtract != 0) return nullptr;
     return histograms.slot(built ? family.built_slot : family.sibling_slot);
   }
+};
+
+/// These, of which every device gets all sums.
+struct WholeSlots : LevelSlots {
+  static constexpr bool kShared = false;
+
+  __device__ std::uint64_t first(int) const { return 0; }
+  __device__ std::uint64_t size(int) const { return histograms.cells; }
+  __device__ std::uint64_t largest() const { return histograms.cells; }
+};
+
+/// These, of which every device gets the sums of its share.
+struct SharedSlots : LevelSlots {
+  static constexpr bool kShared = true;
+
+  CellShares shares;
+  std::uint64_t largest_share;
+
+  __device__ std::uint64_t first(int device) const { return shares.first[device]; }
+  __device__ std::uint64_t size(int device) const { return shares.size(device); }
+  __device__ std::uint64_t largest() const { return largest_share; }
 };
 
 /// Cells that a block sends at a time: so many that all blocks have some.
@@ -179,75 +226,189 @@ __device__ inline std::uint32_t CellsOfPiece(std::uint64_t cells) {
           max(std::uint64_t{kLeastCells}, (even + kLeastCells - 1) / kLeastCells * kLeastCells)));
 }
 
-/// Do all sums of the block's piece fit 32 bits? They nearly always do where gradients are narrow, and then take half as
-/// long on their way.
-__device__ inline bool FitHalf(longlong2 const* cells, std::uint32_t n) {
-  bool fit = true;
-#pragma unroll 4
-  for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
-    longlong2 const sum = __ldcg(cells + c);
-    fit = fit && sum.x == static_cast<int>(sum.x) && sum.y == static_cast<int>(sum.y);
-  }
-  return __syncthreads_and(fit) != 0;
-}
-
-/// Copies the block's piece to a box, of whole or half sums.
-template <typename Pair>
-__device__ inline void Send(longlong2 const* cells, std::uint32_t n, Pair* box) {
-#pragma unroll 4
-  for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
-    longlong2 const sum = __ldcg(cells + c);
-    box[c] = {static_cast<decltype(box->x)>(sum.x), static_cast<decltype(box->y)>(sum.y)};
-  }
-}
-
-/// Adds what lies in a box to the block's piece.
-template <typename Pair>
-__device__ inline void Add(Pair const* box, std::uint32_t n, longlong2* cells) {
-#pragma unroll 4
-  for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
-    longlong2 const own = cells[c];
-    Pair const other = __ldcv(box + c);
-    cells[c] = {own.x + other.x, own.y + other.y};
-  }
-}
-
+/// A piece of an array: those of the cells that a device gets which the block works on now. There may be none, where
+/// another device gets more.
+struct Piece {
+  longlong2* cells;
+  std::uint32_t n;
+};
 template <typename Arrays>
-__global__ void __launch_bounds__(kThreads) SumKernel(PeerView peers, Arrays arrays) {
+__device__ inline Piece PieceOf(Arrays const& arrays, GradientSum* array, std::uint64_t from, std::uint32_t most,
+                                int device) {
+  std::uint64_t const size = arrays.size(device);
+  if (from >= size) return {nullptr, 0};
+  return {reinterpret_cast<longlong2*>(array + arrays.first(device) + from),
+          static_cast<std::uint32_t>(min(std::uint64_t{most}, size - from))};
+}
+
+/// The sums of a piece, in the registers of the block. All of a thread's loads are on their way together.
+struct PieceSums {
+  longlong2 of[kThreadCells];
+
+  __device__ void Load(Piece const& piece) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kThreadCells; ++i) {
+      std::uint32_t const c = threadIdx.x + i * kThreads;
+      of[i] = c < piece.n ? __ldcg(piece.cells + c) : longlong2{0, 0};
+    }
+  }
+  __device__ void Store(Piece const& piece) const {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kThreadCells; ++i) {
+      std::uint32_t const c = threadIdx.x + i * kThreads;
+      if (c < piece.n) piece.cells[c] = of[i];
+    }
+  }
+  /// Do all sums of the block's piece fit 32 bits? They nearly always do where gradients are narrow, and then take half
+  /// as long on their way.
+  __device__ bool FitHalf() const {
+    bool fit = true;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kThreadCells; ++i) {
+      fit = fit && of[i].x == static_cast<int>(of[i].x) && of[i].y == static_cast<int>(of[i].y);
+    }
+    return __syncthreads_and(fit) != 0;
+  }
+  /// Copies n of them to a box, as whole or half sums.
+  template <typename Pair>
+  __device__ void Send(std::uint32_t n, Pair* box) const {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kThreadCells; ++i) {
+      std::uint32_t const c = threadIdx.x + i * kThreads;
+      if (c < n) box[c] = {static_cast<decltype(box->x)>(of[i].x), static_cast<decltype(box->y)>(of[i].y)};
+    }
+  }
+  /// Adds what lies in a box.
+  template <typename Pair>
+  __device__ void Add(std::uint32_t n, Pair const* box) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kThreadCells; ++i) {
+      std::uint32_t const c = threadIdx.x + i * kThreads;
+      if (c >= n) continue;
+      Pair const other = __ldcv(box + c);
+      of[i].x += other.x;
+      of[i].y += other.y;
+    }
+  }
+};
+
+/// Sends every other device those cells `from` … of an array which it gets the sums of, at most `most` of them, for a
+/// meeting that comes.
+template <typename Arrays>
+__device__ inline void SendPieces(PeerView const& peers, Arrays const& arrays, GradientSum* array, std::uint64_t from,
+                                  std::uint32_t most, std::uint32_t meeting) {
+  PieceSums sums;
+  Piece piece{};
+  bool half = false, loaded = false;
+  for (int peer = 0; peer < peers.devices; ++peer) {
+    if (peer == peers.device) continue;
+    if (Arrays::kShared || !loaded) {
+      piece = PieceOf(arrays, array, from, most, peer);
+      sums.Load(piece);
+      half = sums.FitHalf();
+      loaded = true;
+    }
+    GradientSum* const box = peers.Box(peer, peers.device, meeting);
+    half ? sums.Send(piece.n, reinterpret_cast<int2*>(box)) : sums.Send(piece.n, reinterpret_cast<longlong2*>(box));
+    if (threadIdx.x == 0) {
+      peers.flags[peer]->packed[meeting % kStages][peers.device][blockIdx.x] = half ? 1 : 0;
+    }
+  }
+}
+
+/// Waits for a meeting, and adds what the others have sent to the piece that was the device's own then. Returns false if
+/// somebody was waited for in vain.
+__device__ inline bool AddPieces(PeerView const& peers, Piece const& own, std::uint32_t meeting) {
+  PieceSums sums;
+  sums.Load(own);  // on its way while others are waited for
+  if (!Await(peers, blockIdx.x, meeting)) return false;
+  for (int peer = 0; peer < peers.devices; ++peer) {
+    if (peer == peers.device) continue;
+    GradientSum const* const box = peers.Box(peers.device, peer, meeting);
+    bool const half = __ldcv(&peers.flags[peers.device]->packed[meeting % kStages][peer][blockIdx.x]) != 0;
+    half ? sums.Add(own.n, reinterpret_cast<int2 const*>(box))
+         : sums.Add(own.n, reinterpret_cast<longlong2 const*>(box));
+  }
+  sums.Store(own);
+  return true;
+}
+
+/// Every device gets the sums of its cells of all arrays. A block sends a piece before it waits for the one before, so
+/// that something is on its way while it adds.
+template <typename Arrays>
+__global__ void __launch_bounds__(kThreads, 2) SumKernel(PeerView peers, __grid_constant__ Arrays const arrays) {
   static_assert(sizeof(GradientSum) == sizeof(longlong2));
   WaitForWorkBefore();
-  std::uint64_t const size = arrays.size();
-  std::uint32_t const piece = CellsOfPiece(size * arrays.summed());
-  auto const pieces = static_cast<std::uint32_t>((size + piece - 1) / piece);
-  Flags const& own = *peers.flags[peers.device];
+  std::uint64_t const size = arrays.largest();
+  std::uint32_t const most = CellsOfPiece(size * arrays.summed());
+  auto const pieces = static_cast<std::uint32_t>((size + most - 1) / most);
+  std::uint32_t* const meetings = peers.flags[peers.device]->meetings + blockIdx.x;
+  std::uint32_t meeting = *meetings;
+  Piece sent{};  // what is to be added at the last meeting
+  bool any = false;
   for (std::uint32_t p = blockIdx.x; p < arrays.arrays() * pieces; p += gridDim.x) {
     GradientSum* const array = arrays.array(p / pieces);
     if (array == nullptr) continue;
-    std::uint64_t const first = std::uint64_t{p % pieces} * piece;
-    auto const n = static_cast<std::uint32_t>(min(std::uint64_t{piece}, size - first));
-    auto* const cells = reinterpret_cast<longlong2*>(array + first);
-    std::uint32_t const parity = own.meetings[blockIdx.x] % 2;
-    bool const packed = FitHalf(cells, n);
-    for (int peer = 0; peer < peers.devices; ++peer) {
-      if (peer == peers.device) continue;
-      GradientSum* const box = peers.Box(peer, peers.device, parity);
-      packed ? Send(cells, n, reinterpret_cast<int2*>(box)) : Send(cells, n, reinterpret_cast<longlong2*>(box));
-      if (threadIdx.x == 0) peers.flags[peer]->packed[parity][peers.device][blockIdx.x] = packed ? 1 : 0;
+    std::uint64_t const from = std::uint64_t{p % pieces} * most;
+    ++meeting;
+    SendPieces(peers, arrays, array, from, most, meeting);
+    if (!Arrive(peers, blockIdx.x, meeting)) return;
+    if (any && !AddPieces(peers, sent, meeting - 1)) return;
+    sent = PieceOf(arrays, array, from, most, peers.device);
+    any = true;
+  }
+  if (any && !AddPieces(peers, sent, meeting)) return;
+  if (any && threadIdx.x == 0) *meetings = meeting;
+  LetKernelAfterCome();
+}
+
+/// Returns the node that child number c of a level's families is.
+__device__ inline Node* ChildOf(GrowingTree const& tree, std::uint32_t c) {
+  return tree.nodes + tree.families[c / 2].left + static_cast<NodeIndex>(c % 2);
+}
+
+/// Every device sends its children's splits to all others, and takes the best of all.
+__global__ void __launch_bounds__(kThreads) BestKernel(PeerView peers, GrowingTree tree) {
+  constexpr std::uint32_t kWords = sizeof(SplitCandidate) / sizeof(uint4);
+  static_assert(sizeof(SplitCandidate) % sizeof(uint4) == 0 && alignof(SplitCandidate) == sizeof(uint4));
+  WaitForWorkBefore();
+  bool const root = tree.families[0].sibling_slot < 0;  // it is a child without a sibling
+  std::uint32_t const children = tree.state->families * (root ? 1 : 2);
+  for (std::uint32_t from = blockIdx.x * kBlockChildren; from < children; from += gridDim.x * kBlockChildren) {
+    std::uint32_t const n = min(kBlockChildren, children - from);
+    std::uint32_t const meeting = peers.flags[peers.device]->meetings[blockIdx.x] + 1;
+    for (std::uint32_t i = threadIdx.x; i < n * kWords; i += kThreads) {
+      uint4 const word = __ldcg(reinterpret_cast<uint4 const*>(&ChildOf(tree, from + i / kWords)->split) + i % kWords);
+      for (int peer = 0; peer < peers.devices; ++peer) {
+        if (peer != peers.device) reinterpret_cast<uint4*>(peers.Box(peer, peers.device, meeting))[i] = word;
+      }
     }
-    if (Meet(peers, blockIdx.x) == 0) return;
-    for (int peer = 0; peer < peers.devices; ++peer) {
-      if (peer == peers.device) continue;
-      GradientSum const* const box = peers.Box(peers.device, peer, parity);
-      bool const halves = __ldcv(&own.packed[parity][peer][blockIdx.x]) != 0;
-      halves ? Add(reinterpret_cast<int2 const*>(box), n, cells)
-             : Add(reinterpret_cast<longlong2 const*>(box), n, cells);
+    if (!Meet(peers, blockIdx.x)) return;
+    for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
+      SplitCandidate* const own = &ChildOf(tree, from + c)->split;
+      SplitCandidate best = LoadFresh(own);
+      bool other_is_better = false;
+      for (int peer = 0; peer < peers.devices; ++peer) {
+        if (peer == peers.device) continue;
+        auto const* const box = reinterpret_cast<uint4 const*>(peers.Box(peers.device, peer, meeting)) + c * kWords;
+        uint4 words[kWords];
+#pragma unroll
+        for (std::uint32_t w = 0; w < kWords; ++w) words[w] = __ldcv(box + w);
+        SplitCandidate other;
+        memcpy(&other, words, sizeof(other));
+        if (!IsBetter(other, best)) continue;
+        best = other;
+        other_is_better = true;
+      }
+      if (other_is_better) StoreWhole(own, best);
     }
   }
   LetKernelAfterCome();
 }
 
 unsigned BlocksFor(std::uint64_t cells) {
-  return static_cast<unsigned>(std::clamp<std::uint64_t>((cells + kLeastCells - 1) / kLeastCells, 1, kBlocks));
+  std::uint64_t const most = cells < kManyCells ? kFewBlocks : kBlocks;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>((cells + kLeastCells - 1) / kLeastCells, 1, most));
 }
 
 }  // namespace
@@ -291,6 +452,8 @@ class PeerDevices::Member final : public DeviceCollective {
   }
 
   bool alone() const override { return false; }
+  int devices() const override { return view_.devices; }
+  int device() const override { return view_.device; }
   void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) override {
     LaunchNext("telling other devices", CombineKernel, 1, kMostDevices * DeviceNumbers::kMost, 0, limits_, stream,
                view_, numbers, unless);
@@ -301,8 +464,20 @@ class PeerDevices::Member final : public DeviceCollective {
   }
   void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                 cudaStream_t stream) override {
-    LaunchNext("adding up histograms of devices", SumKernel<LevelSlots>, BlocksFor(bounds.families * histograms.cells),
-               kThreads, 0, limits_, stream, view_, LevelSlots{tree, histograms});
+    LaunchNext("adding up histograms of devices", SumKernel<WholeSlots>, BlocksFor(bounds.families * histograms.cells),
+               kThreads, 0, limits_, stream, view_, WholeSlots{{tree, histograms}});
+  }
+  void ShareLevel(GrowingTree const& tree, DeviceHistograms const& histograms, CellShares const& shares,
+                  LevelBounds const& bounds, cudaStream_t stream) override {
+    std::uint64_t const largest = shares.largest();
+    LaunchNext("adding up shares of histograms", SumKernel<SharedSlots>, BlocksFor(bounds.families * largest), kThreads,
+               0, limits_, stream, view_, SharedSlots{{tree, histograms}, shares, largest});
+  }
+  void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override {
+    std::uint64_t const wanted = (2 * bounds.families + kBlockChildren - 1) / kBlockChildren;
+    LaunchNext("comparing splits of devices", BestKernel,
+               static_cast<unsigned>(std::min<std::uint64_t>(wanted, kFewBlocks)), kThreads, 0, limits_, stream, view_,
+               tree);
   }
   void Check() const override {
     if (static_cast<Words const volatile*>(words_)->lost[view_.device] == 0) return;
@@ -325,7 +500,7 @@ bool OpenPeerMemory(std::vector<int> const& devices) {
   });
 }
 
-std::size_t BoxCells(std::size_t devices) { return 2 * devices * kBlocks * kPieceCells; }
+std::size_t BoxCells(std::size_t devices) { return kStages * devices * kBlocks * kPieceCells; }
 
 }  // namespace
 

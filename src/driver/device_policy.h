@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "collective/collective_policy.h"
+#include "xgbgpu/types.h"
+
 namespace xgbgpu {
 
 /// Times of a tree's parts, in microseconds, measured on two H100 with NVLink: docs/log/2026-11-25-several-devices.md.
@@ -15,7 +18,9 @@ struct DevicePolicy {
   double of_tree{50};             ///< what else they wait for each other
   double of_byte{1.0 / 250'000};  ///< for a byte of the sums
   double cell_bytes{8};           ///< of a cell's pair of sums, which nearly always fit 32 bits each
-  int deep_levels{10};            ///< of trees without a limit of depth
+  double of_winners{12};          ///< for a level's best splits, where each device searches a share of the features
+  int most_shared_bins{1023};  ///< for shares: with more, sums do not fit shared memory, and data are stored sparsely
+  int deep_levels{10};         ///< of trees without a limit of depth
 };
 
 /// What a training is about, as far as it is known before data are quantised.
@@ -23,19 +28,28 @@ struct WorkShape {
   std::uint64_t values;  ///< that are not missing
   std::uint64_t features;
   int max_bin, max_depth, max_leaves;
+  /// Are half of the values there or more (QuantilePolicy::dense_from), and none of them categories?
+  bool dense{false};
 };
 
 /// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
-/// other the sums of the nodes that are built, of which a level has half as many as nodes.
+/// other the sums of the nodes that are built, of which a level has half as many as nodes. Where histograms are large,
+/// each searches a share of the features (split/split_shares.h). It then sends another device the sums of that one's
+/// share alone, so that the bytes are divided by the number of devices.
 inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   DevicePolicy const policy;
   int const levels = shape.max_depth > 0 ? std::min(shape.max_depth, 30) : policy.deep_levels;
   double nodes = std::exp2(levels - 1);
   if (shape.max_leaves > 0) nodes = std::min(nodes, 0.5 * shape.max_leaves + levels);
   double const cells = static_cast<double>(shape.features) * shape.max_bin;
-  double const told = policy.of_tree + policy.of_level * levels + nodes * cells * policy.cell_bytes * policy.of_byte;
+  bool const shares = shape.dense && shape.max_bin <= policy.most_shared_bins &&
+                      cells * sizeof(GradientSum) >= static_cast<double>(CollectivePolicy{}.least_shared_bytes);
+  double const waits = policy.of_tree + (policy.of_level + (shares ? policy.of_winners : 0.0)) * levels;
+  double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;
   double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
-  auto const time = [&](int devices) { return rows / devices + (devices > 1 ? told : 0.0); };
+  auto const time = [&](int devices) {
+    return rows / devices + (devices > 1 ? waits + sums / (shares ? devices : 1) : 0.0);
+  };
   int best = 1;
   for (int devices = 2; devices <= wanted; ++devices) {
     if (time(devices) < time(best)) best = devices;

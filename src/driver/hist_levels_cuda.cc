@@ -81,7 +81,25 @@ LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) 
 }
 
 void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
-  parts.shard.devices->SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
+  DeviceCollective& devices = *parts.shard.devices;
+  if (parts.shares.used()) {
+    devices.ShareLevel(parts.memory.View(), parts.histograms.View(), parts.shares.cells, bounds, parts.stream);
+  } else {
+    devices.SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
+  }
+}
+
+/// Where each device searches a share of the features, the best of a node is known only when all have told theirs, so
+/// that the plan is made behind that.
+void FindAndPlan(TreeParts const& parts, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
+                 PathStep step) {
+  SplitView const view = parts.Split();
+  bool const shared = parts.shares.used();
+  FindSplits(view, growth, bounds, shared ? NextLevel::kByHost : next, step, parts.limits, parts.stream);
+  if (shared) parts.shard.devices->BestOfLevel(parts.memory.View(), bounds, parts.stream);
+  if (next == NextLevel::kByHost) return;
+  if (shared) PlanLevel(view, growth, next, step, parts.limits, parts.stream);
+  PlanOrdered(view, growth, next, step, parts.limits, parts.stream);
 }
 
 template <typename Rows>
@@ -93,12 +111,7 @@ void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows,
       rows->Sum(page, level, bounds);
     });
     SumOverDevices(parts, bounds);
-    SplitView const view = parts.Split();
-    GrowthView const growth = rows->Growth();
-    parts.timer.Run(kSplit, level, [&] {
-      FindSplits(view, growth, bounds, Rows::kNext, rows->step(), parts.limits, parts.stream);
-      PlanOrdered(view, growth, Rows::kNext, rows->step(), parts.limits, parts.stream);
-    });
+    parts.timer.Run(kSplit, level, [&] { FindAndPlan(parts, rows->Growth(), bounds, Rows::kNext, rows->step()); });
   }
 }
 
@@ -121,16 +134,14 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
 void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
   ListLevels const rows{parts, 0};
   LevelBounds const bounds{families, parts.symbols};
-  SplitView const view = parts.Split();
   GrowthView const growth = rows.Growth();
-  if (batch != 0) PrepareFamilies(view, growth, families, parts.stream);
+  if (batch != 0) PrepareFamilies(parts.Split(), growth, families, parts.stream);
   parts.pages().ForEach([&](DevicePage const& page) {
     rows.Divide(page, batch, bounds);
     rows.Sum(page, batch, bounds);
   });
   SumOverDevices(parts, bounds);
-  parts.timer.Run(kSplit, batch,
-                  [&] { FindSplits(view, growth, bounds, NextLevel::kByHost, {}, parts.limits, parts.stream); });
+  parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
 }
 
 }  // namespace xgbgpu::cuda

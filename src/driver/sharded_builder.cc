@@ -27,7 +27,7 @@ std::vector<int> OrdinalsOf(std::vector<std::shared_ptr<DeviceMatrix const>> con
 }  // namespace
 
 ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads,
-                               double patience)
+                               double patience, std::size_t least_shared_bytes)
     : first_{FirstRows(shards)},
       finished_{first_.back()},
       peers_{OrdinalsOf(shards), patience},
@@ -36,7 +36,8 @@ ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> 
   int const own_threads = std::max(1, threads / static_cast<int>(shards.size()));
   threads_.Run([&](int shard) {
     auto const s = static_cast<std::size_t>(shard);
-    cuda::DeviceShard const place{peers_.of(shard), {threads_.of(shard), first_[s], first_.back()}, RowsOf(s)};
+    cuda::DeviceShard const place{
+        peers_.of(shard), {threads_.of(shard), first_[s], first_.back()}, RowsOf(s), least_shared_bytes};
     builders_[s] = std::make_unique<CudaTreeBuilder>(shards[s], place, own_threads);
   });
 }

@@ -23,9 +23,13 @@ namespace xgbgpu {
 class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
  public:
   /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike.
-  /// patience: seconds that one device may keep the others waiting.
-  ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads, double patience = 120);
+  /// patience: seconds that one device may keep the others waiting. The last argument is for tests.
+  ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads, double patience = 120,
+                 std::size_t least_shared_bytes = CollectivePolicy{}.least_shared_bytes);
   ~ShardedBuilder() override;
+
+  /// Does each device search a share of the features (split/split_shares.h)?
+  bool searches_shares() const { return builders_[0]->searches_share(); }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;

@@ -19,6 +19,7 @@ TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, 
       memory{&room},
       histograms{trained.view.cells, histogram_budget, &room},
       splits{trained, limits, &room},
+      shares{MakeSplitShares(trained, splits.groups(), own_shard.devices->devices(), own_shard.least_shared_bytes)},
       lists{trained.view.rows, &room},
       paths{trained, own_shard.all_rows(), &room},
       order{&room},
@@ -62,11 +63,16 @@ SplitView TreeParts::Split() const {
   SplitView view = splits.View(memory.View(), tree_matrix(), histograms.View(), &memory.settings()->split,
                                &memory.header()->gradient);
   view.all_rows_here = shard.alone();
+  if (shares.used()) {
+    std::uint32_t const* const own = &shares.group[static_cast<std::size_t>(shard.devices->device())];
+    view.groups += own[0];
+    view.group_count = own[1] - own[0];
+  }
   return view;
 }
 
 GrowthView TreeParts::Growth(RowPaths const& rows) const {
-  return {memory.settings(), splits.PlanReduces(), Lists(), rows, order.View()};
+  return {memory.settings(), splits.PlanReduces() && !shares.used(), Lists(), rows, order.View()};
 }
 
 std::uint32_t TreeParts::LikelySample() const {

@@ -24,6 +24,7 @@
 #include "sample/sample.h"
 #include "sample/sample_room_cuda.h"
 #include "split/split_room_cuda.h"
+#include "split/split_shares.h"
 #include "xgbgpu/params.h"
 
 namespace xgbgpu::cuda {
@@ -46,6 +47,7 @@ struct TreeParts {
   TreeMemory memory;
   HistogramRoom histograms;
   SplitRoom splits;
+  SplitShares shares;  ///< of the features that each device searches; not used where every device searches all
   ListRoom lists;
   PathRoom paths;
   GrowOrderRoom order;

@@ -15,8 +15,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Who chooses the splits of the next level: the host, or one block: the last of the split kernel, or, with an order,
-/// that of a kernel after it.
+/// Who chooses the splits of the next level: the host, or one block: the last of the split kernel, or, with an order or
+/// where each device searches a share of the features, that of a kernel after it.
 enum class NextLevel { kByHost, kLists, kPaths };
 
 /// Loss-guided growth with an order (grow_order_ops.h). Arrays are on the device.
@@ -61,6 +61,11 @@ XGBGPU_HD PlanView PlanOf(SplitView const& view, GrowthView const& own) {
 /// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
 void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
                 PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+/// Enqueues the plan of the next level by a kernel of one block, if there is no order; else it does nothing. For splits
+/// that FindSplits has found kByHost and that are known for certain only later. growth.reduces must be false.
+/// (plan_level_cuda.cu)
+void PlanLevel(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
+               DeviceLimits const& limits, cudaStream_t stream);
 /// Enqueues the plan of the next level if there is an order; else it does nothing. (grow_order_cuda.cu)
 void PlanOrdered(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
                  DeviceLimits const& limits, cudaStream_t stream);

@@ -1,4 +1,4 @@
-/// The formulas of gradient boosting: weight of a leaf, gain of a split, order of candidates.
+/// The formulas of gradient boosting: weight of a leaf, gain of a split.
 ///
 /// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; with the L1 term and
 ///       the clipped weight (max_delta_step) as XGBoost defines them
@@ -57,11 +57,6 @@ XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum ri
   LossSum const l = ToLoss(p, left), r = ToLoss(p, right);
   if (l.hess < p.min_child_weight || r.hess < p.min_child_weight) return 0.0f;
   return FiniteGain(NodeGain(p, l) + NodeGain(p, r) - node_gain);
-}
-
-/// True if `a` is to be preferred. Candidates of one feature are compared where they are made.
-XGBGPU_HD bool IsBetter(SplitCandidate const& a, SplitCandidate const& b) {
-  return a.gain > b.gain || (a.gain == b.gain && a.gain > 0.0f && a.feature < b.feature);
 }
 
 }  // namespace xgbgpu

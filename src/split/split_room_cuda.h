@@ -20,6 +20,7 @@ class SplitRoom {
  public:
   SplitRoom(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedRoom* room);
 
+  std::vector<SplitGroup> const& groups() const { return groups_; }
   /// Bytes of the candidates of one node.
   std::size_t candidate_bytes() const { return groups_.size() * sizeof(SplitCandidate); }
   /// Makes room for the candidates of `nodes` nodes of a level, and for the sets of categories of `tree_nodes` nodes.

@@ -3,6 +3,7 @@
 #define XGBGPU_TREE_SPLIT_CANDIDATE_H_
 
 #include "core/fixed_point.h"
+#include "core/hd.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -17,6 +18,12 @@ struct alignas(16) SplitCandidate {
   GradientSum left;
   GradientSum right;
 };
+
+/// True if `a` is to be preferred: the order of all candidates of a node. Candidates of one feature are compared where
+/// they are made.
+XGBGPU_HD bool IsBetter(SplitCandidate const& a, SplitCandidate const& b) {
+  return a.gain > b.gain || (a.gain == b.gain && a.gain > 0.0f && a.feature < b.feature);
+}
 
 /// Splits with a smaller gain are not made: XGBoost's kRtEps.
 constexpr float kLeastGain = 1e-6f;

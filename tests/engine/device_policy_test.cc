@@ -20,6 +20,15 @@ TEST(DevicePolicy, LargeDataAreDealtToAll) {
   EXPECT_EQ(DevicesWorthWhile(1, {1495 * kMillion, 13, 256, 8, 0}), 1);
 }
 
+TEST(DevicePolicy, SharesOfTheFeaturesDivideHistograms) {
+  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0, true}), 2);
+  EXPECT_EQ(DevicesWorthWhile(8, {800 * kMillion, 2000, 256, 8, 0, true}), 8);
+  EXPECT_EQ(DevicesWorthWhile(2, {100 * kMillion, 2000, 256, 8, 0, true}), 1) << "rows are few";
+  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 4096, 8, 0, true}), 1) << "so many bins are stored sparsely";
+  EXPECT_EQ(DevicesWorthWhile(2, {28 * kMillion, 28, 256, 6, 0, true}), 1);
+}
+
+/// Without shares.
 TEST(DevicePolicy, HistogramsMayCostMoreThanRows) {
   EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0}), 1);
   EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 8}), 2) << "few leaves have few histograms";

@@ -1,0 +1,50 @@
+#include "split/split_shares.h"
+
+#include <algorithm>
+
+#include "matrix/device_matrix.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// Returns the tile that begins nearest to a cell, one of [least, most].
+std::size_t TileNear(std::vector<DeviceTile> const& tiles, std::uint64_t cell, std::size_t least, std::size_t most) {
+  auto const distance = [&](std::size_t t) {
+    std::uint64_t const first = tiles[t].first_cell;
+    return first > cell ? first - cell : cell - first;
+  };
+  std::size_t nearest = least;
+  for (std::size_t t = least; t <= most; ++t) {
+    if (distance(t) < distance(nearest)) nearest = t;
+  }
+  return nearest;
+}
+
+}  // namespace
+
+SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,
+                            std::size_t least_bytes) {
+  DeviceMatrixView const& m = matrix.view;
+  auto const n = static_cast<std::size_t>(std::max(devices, 0));
+  if (n < 2 || devices > CellShares::kMost || !m.dense || !matrix.cuts.categorical.empty() ||
+      m.cells * sizeof(GradientSum) < least_bytes || matrix.tiles.size() < n) {
+    return {};
+  }
+  SplitShares shares;
+  shares.cells.devices = devices;
+  shares.group = {0};
+  std::size_t tile = 0;
+  for (std::size_t d = 1; d < n; ++d) {
+    tile = TileNear(matrix.tiles, m.cells / n * d, tile + 1, matrix.tiles.size() - (n - d));
+    shares.cells.first[d] = matrix.tiles[tile].first_cell;
+    auto const feature = static_cast<FeatureIndex>(tile * m.tile_columns);
+    auto const group = std::find_if(groups.begin(), groups.end(), [&](auto const& g) { return g.first >= feature; });
+    shares.group.push_back(static_cast<std::uint32_t>(group - groups.begin()));
+  }
+  shares.cells.first[n] = m.cells;
+  shares.group.push_back(static_cast<std::uint32_t>(groups.size()));
+  return shares;
+}
+
+}  // namespace xgbgpu::cuda
