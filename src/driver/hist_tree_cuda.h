@@ -88,7 +88,7 @@ class HistTree {
   TreeLeaves leaves_;
   UnattendedTree unattended_;
   AttendedTree attended_;
-  int processors_;                     ///< number of processors of the whole device
+  int processors_;  ///< number of processors of the whole device
   std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
   MarginsAhead ahead_;
   bool unattended_now_{false};
