@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -17,6 +18,7 @@
 #include "matrix/shards_cuda.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
+#include "support/data.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"
 
@@ -65,7 +67,9 @@ TEST_P(ShardedEqualityTest, SameModel) {
   auto const matrix = HostMatrix(rows, c.max_bin, kThreads);
   CaseLoss const loss{c, rows};
   auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix, kThreads);
-  ShardedBuilder cuda{MakeShards(rows, matrix->cuts, shards), kThreads, kPatience};
+  // Where shares of the features are made for matrices of any size, two tiles are enough for them.
+  std::size_t const least_shared = c.number / 2 % 2 == 0 ? 0 : cuda::DeviceShard{}.least_shared_bytes;
+  ShardedBuilder cuda{MakeShards(rows, matrix->cuts, shards), kThreads, kPatience, least_shared};
   std::vector<float> margins(c.rows * c.stride), device_margins(margins);
   std::vector<NodeIndex> positions(c.rows), device_positions(c.rows);
   std::vector<std::uint8_t> out(c.rows), device_out(c.rows);
@@ -87,6 +91,142 @@ TEST_P(ShardedEqualityTest, SameModel) {
 
 INSTANTIATE_TEST_SUITE_P(Generated, ShardedEqualityTest, ::testing::ValuesIn(EqualityCases()),
                          [](auto const& info) { return NameOf(info.param); });
+
+/// Dense rows of many columns. Of the last third, every second is a copy of one of the first third, so that devices
+/// which search a share of the columns each find splits of equal gain. Some values are missing.
+class WideRows final : public RowSource {
+ public:
+  WideRows(RowIndex rows, FeatureIndex columns) : columns_{columns} {
+    Random random{17};
+    std::vector<float> row(columns);
+    FeatureIndex const copies = columns - columns / 3;
+    for (RowIndex r = 0; r < rows; ++r) {
+      for (FeatureIndex f = 0; f < columns; ++f) {
+        row[f] = f >= copies && f % 2 == 0 ? row[f - copies] : random.Between(-1, 1);
+        bool const is_missing = f % 7 == 5 && random.Below(10) == 0;
+        if (!is_missing) entries_.push_back({f, row[f]});
+      }
+      offsets_.push_back(entries_.size());
+      float const middle = row[columns / 2];
+      signal_.push_back(row[0] + 0.6f * row[5] + (middle > 0.25f ? row[columns - 1] : -0.7f * row[columns - 3]) +
+                        0.5f * middle + 0.1f * random.Uniform());
+    }
+  }
+  std::uint64_t rows() const override { return offsets_.size() - 1; }
+  FeatureIndex features() const override { return columns_; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    visit({0, offsets_, entries_});
+  }
+  std::vector<float> const& signal() const { return signal_; }
+
+ private:
+  FeatureIndex columns_;
+  std::vector<std::uint64_t> offsets_{0};
+  std::vector<Entry> entries_;
+  std::vector<float> signal_;
+};
+
+struct WideCase {
+  char const* name;
+  std::function<void(TrainParams*)> set;
+  RowIndex rows{5000};   ///< fewer than kNarrowMinRows have sums of more than 32 bits
+  float most_weight{1};  ///< of a few rows
+};
+
+/// Trees whose devices search a share of the features each.
+class SharedFeaturesTest : public ::testing::TestWithParam<WideCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+
+  void Compare(FeatureIndex columns, int max_bin, std::size_t shards, std::size_t least_shared_bytes) {
+    SCOPED_TRACE(std::to_string(columns) + " columns, " + std::to_string(shards) + " shards");
+    RowIndex const count = GetParam().rows;
+    WideRows const rows{count, columns};
+    auto const matrix = HostMatrix(rows, max_bin, kThreads);
+    auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix, kThreads);
+    ShardedBuilder cuda{MakeShards(rows, matrix->cuts, shards), kThreads, kPatience, least_shared_bytes};
+    ASSERT_TRUE(cuda.searches_shares());
+    TrainParams params;
+    params.max_depth = 6;
+    GetParam().set(&params);
+    if (!params.monotone_constraints.empty()) SetDirections(&params, columns);
+    std::vector<float> margins(count);
+    std::vector<FeatureIndex> used;
+    for (std::uint32_t t = 0; t < 3; ++t) {
+      std::vector<GradientPair> gradients(count);
+      for (RowIndex r = 0; r < count; ++r) {
+        float const scale = r % 1000 == 13 ? GetParam().most_weight : 1.0f;
+        gradients[r] = {(margins[r] - rows.signal()[r]) * scale, scale};
+      }
+      Tree const expected = host->Grow(params, gradients, {t, 0});
+      ASSERT_GT(expected.size(), 9U);
+      ASSERT_EQ(cuda.Grow(params, gradients, {t, 0}), expected) << "tree " << t;
+      host->AddLeafValues(expected.leaf_value, margins.data(), 1);
+      used.insert(used.end(), expected.feature.begin(), expected.feature.end());
+    }
+    // All devices have found splits that were made: else the test would not show that winners are told.
+    if (params.colsample_bytree < 0.1f || !params.interaction_constraints.empty() || GetParam().most_weight > 1) return;
+    EXPECT_TRUE(std::any_of(used.begin(), used.end(), [&](FeatureIndex f) { return f == columns / 2; }));
+    EXPECT_TRUE(std::any_of(used.begin(), used.end(), [&](FeatureIndex f) { return f + 20 > columns; }));
+    EXPECT_TRUE(std::any_of(used.begin(), used.end(), [&](FeatureIndex f) { return f == 5; }));
+  }
+};
+
+TEST_P(SharedFeaturesTest, SameTrees) {
+  for (std::size_t const shards : {2U, 3U}) Compare(300, 256, shards, cuda::DeviceShard{}.least_shared_bytes);
+}
+
+/// Matrices whose rows go by paths have few tiles, so that their histograms are smaller than the policy asks for.
+TEST_P(SharedFeaturesTest, SameTreesByPaths) {
+  for (std::size_t const shards : {2U, 3U}) Compare(120, 255, shards, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Wide, SharedFeaturesTest,
+    ::testing::Values(WideCase{"DepthWise", [](TrainParams*) {}}, WideCase{"NarrowSums", [](TrainParams*) {}, 70000},
+                      WideCase{"FewLeaves", [](TrainParams* p) { p->max_leaves = 20; }},
+                      WideCase{"LossGuided",
+                               [](TrainParams* p) {
+                                 p->grow_policy = GrowPolicy::kLossGuide;
+                                 p->max_depth = 0;
+                                 p->max_leaves = 40;
+                               }},
+                      WideCase{"LossGuidedCut",
+                               [](TrainParams* p) {
+                                 p->grow_policy = GrowPolicy::kLossGuide;
+                                 p->max_leaves = 40;
+                               }},
+                      WideCase{"Attended",
+                               [](TrainParams* p) {
+                                 p->max_depth = 0;
+                                 p->min_child_weight = 20;
+                               }},
+                      WideCase{"FeaturesOfNodes", [](TrainParams* p) { p->colsample_bynode = 0.2f; }},
+                      WideCase{"FeaturesOfLevels", [](TrainParams* p) { p->colsample_bylevel = 0.3f; }},
+                      WideCase{"NoFeaturesOfADevice", [](TrainParams* p) { p->colsample_bytree = 0.01f; }},
+                      WideCase{"SampledRows", [](TrainParams* p) { p->subsample = 0.5f; }},
+                      WideCase{"Monotone", [](TrainParams* p) { p->monotone_constraints = {1}; }},
+                      WideCase{"MonotoneLossGuided",
+                               [](TrainParams* p) {
+                                 p->monotone_constraints = {1};
+                                 p->grow_policy = GrowPolicy::kLossGuide;
+                                 p->max_depth = 0;
+                                 p->max_leaves = 40;
+                               }},
+                      WideCase{"Interactions",
+                               [](TrainParams* p) {
+                                 p->interaction_constraints = {{0, 50, 60, 118}, {1, 2, 119}};
+                               }},
+                      WideCase{"HeavyRows", [](TrainParams*) {}, 5000, 1e3f}),
+    [](auto const& info) { return info.param.name; });
+
+/// Histograms that are small stay whole.
+TEST(SharedFeatures, OnlyWhereHistogramsAreLarge) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  WideRows const rows{3000, 120};
+  auto const cuts = HostMatrix(rows, 64, kThreads)->cuts;
+  EXPECT_FALSE((ShardedBuilder{MakeShards(rows, cuts, 2), kThreads, kPatience}.searches_shares()));
+}
 
 /// Data, labels and the two sides of a training whose rounds stay on the devices.
 class ShardedRoundsTest : public ::testing::Test {
