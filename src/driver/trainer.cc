@@ -164,6 +164,10 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     Throw<InvalidArgument>("The backend (gpu_backend) is host, but the dataset lies on CUDA device ", place.device,
                            "; allowed: auto, cuda");
   }
+  if (place.backend != BackendKind::kCuda && backend == BackendKind::kCuda && IsSharded(place)) {
+    Throw<Unsupported>("The backend (gpu_backend) is cuda, but the dataset is one of ", place.shards->shards(),
+                       " shards and lies on the host; allowed: auto, host");
+  }
   backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : Resolve(backend, place);
   WithMemoryFor("rows and nodes of trees", [&] {
     if (data_->sorted()) {

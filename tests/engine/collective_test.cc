@@ -441,19 +441,13 @@ TEST(ShardErrorsTest, ShardsThatDoNotBelongTogether) {
           "some have none");
 }
 
-TEST(ShardErrorsTest, ExactTreesAndDevicesRefuseShards) {
+TEST(ShardErrorsTest, ExactTreesRefuseShardsAndTheHostKeepsItsOwn) {
   TreeCase const c = testing::RandomCase({100, 3}, 508);
   RunShards(2, [&](Collective& collective) {
     MemorySource const source{c.values};
     Place const place{BackendKind::kHost, 0, &collective};
     EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Dataset::BuildSorted(source, kThreads, place); },
                                        {"gpu_exact", "2 shards", "gpu_hist"}),
-              "");
-    EXPECT_EQ(WhatIsWrong<Unsupported>(
-                  [&] {
-                    Dataset::Build(source, {}, 16, kThreads, {BackendKind::kCuda, 0, &collective});
-                  },
-                  {"gpu_backend", "cuda", "2 shards", "host"}),
               "");
     auto const data = Dataset::Build(source, {}, 16, kThreads, {BackendKind::kAuto, 0, &collective});
     EXPECT_EQ(Trainer(data, BackendKind::kAuto, kThreads).backend(), BackendKind::kHost);

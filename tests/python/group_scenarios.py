@@ -191,10 +191,10 @@ def places(shares: List[float]) -> Dict[str, Any]:
     import xgboost_gpu
 
     data = Data(dict(objective="binary:logistic"))
-    booster = xgb.train(settings(dict(objective="binary:logistic")), data.matrix(*own_rows(data, shares)), 2)
-    report = xgboost_gpu.memory_report()[-1]
-    del booster
-    return report
+    matrix = data.matrix(*own_rows(data, shares))
+    booster = xgb.Booster(settings(dict(objective="binary:logistic")), [matrix])
+    booster.update(matrix, 0)
+    return xgboost_gpu.memory_report()[-1]
 
 
 def several(scenarios: List[Dict[str, Any]], shares: Optional[List[float]]) -> List[Dict[str, Any]]:

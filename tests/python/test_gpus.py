@@ -73,6 +73,14 @@ LARGE: Dict[str, Dict[str, Any]] = {
 }
 
 
+class Places(xgb.callback.TrainingCallback):
+    """Notes what the memory report says of the training, which ends with xgb.train."""
+
+    def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+        self.newest = xgboost_gpu.memory_report()[-1]
+        return False
+
+
 @on_gpu
 @pytest.mark.parametrize("name", list(LARGE))
 def test_two_gpus_give_the_model_of_one(large: Dict[str, Any], name: str) -> None:
@@ -80,10 +88,10 @@ def test_two_gpus_give_the_model_of_one(large: Dict[str, Any], name: str) -> Non
     for number in (1, 2):
         history: Dict[str, Any] = {}
         how = params(**{"max_depth": 8, "seed": 7, **LARGE[name]}, n_gpus=number)
+        places = Places()
         booster = xgb.train(how, large["data"], 4, evals=[(large["data"], "train")], evals_result=history,
-                            verbose_eval=False)  # fmt: skip
-        trainings = xgboost_gpu.memory_report()
-        assert trainings[-1]["devices"] == number and trainings[-1]["backend"] == "cuda"
+                            verbose_eval=False, callbacks=[places])  # fmt: skip
+        assert places.newest["devices"] == number and places.newest["backend"] == "cuda"
         found.append((booster.get_dump(with_stats=True, dump_format="json"), history, booster.predict(large["data"])))
         del booster
     assert found[0][0] == found[1][0]
@@ -106,11 +114,11 @@ def test_each_gpu_writes_a_timeline(large: Dict[str, Any], tmp_path: Any) -> Non
 def test_small_data_stay_on_one_gpu(small: xgb.DMatrix, capfd: Any) -> None:
     if gpus() < 2:
         pytest.skip("this test needs two GPUs")
-    booster = train(small, 1, n_gpus=2, verbosity=2)
-    assert xgboost_gpu.memory_report()[-1]["devices"] == 1
+    places = Places()
+    xgb.train(params(n_gpus=2, verbosity=2), small, 1, callbacks=[places])
+    assert places.newest["devices"] == 1
     said = capfd.readouterr()
     assert "n_gpus allows 2 GPUs, and 1 of them" in said.out + said.err
-    del booster
 
 
 @pytest.fixture(scope="module")
