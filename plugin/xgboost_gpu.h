@@ -20,7 +20,9 @@ XGBGPU_EXPORT void XGBGPUVersion(int* major, int* minor, int* patch);
  *   xgboost_running     version of the XGBoost it runs in
  *   registered          true if gpu_hist is available in that XGBoost
  *   why_not_registered  the reason if it is not, else ""
- *   cuda_architectures  GPUs that it has code for, for instance ["80", "90"]; [] if it was built without CUDA */
+ *   cuda_architectures  GPUs that it has code for, for instance ["80", "90"]; [] if it was built without CUDA
+ *   gpus_of_a_process   what sums of several GPUs travel through, of one process (n_gpus); "" if built without CUDA
+ *   gpus_of_processes   the same for workers of a process group */
 XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
 
 /* What was found, as JSON, at the first call; the text lives as long as the library is loaded. Looking for devices

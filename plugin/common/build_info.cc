@@ -23,12 +23,15 @@ std::string ToText(nlohmann::ordered_json const& info) {
 }
 
 std::string MakeBuildInfo() {
+  bool const cuda = !CudaArchitectures().empty();
   return ToText({{"version", XGBGPU_VERSION},
                  {"xgboost_built", BuiltVersion()},
                  {"xgboost_running", RunningVersion()},
                  {"registered", WhyNotRegistered().empty()},
                  {"why_not_registered", WhyNotRegistered()},
-                 {"cuda_architectures", CudaArchitectures()}});
+                 {"cuda_architectures", CudaArchitectures()},
+                 {"gpus_of_a_process", cuda ? "peer memory, or host memory where there is none" : ""},
+                 {"gpus_of_processes", cuda ? "peer memory, on one host" : ""}});
 }
 
 std::string MakeDeviceInfo() {

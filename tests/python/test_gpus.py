@@ -19,7 +19,7 @@ from group_workers import Group, WorkerError
 from support import BACKEND, LIBRARY, assert_same_trees, make_data, params, train
 
 on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
-ROWS, COLUMNS = 1_500_000, 60
+ROWS, COLUMNS = 4_000_000, 60
 SHARES = {2: [0, 0.3, 1], 3: [0, 0.2, 0.7, 1]}
 
 
@@ -55,7 +55,7 @@ def large() -> Dict[str, Any]:
         pytest.skip("this test needs two GPUs")
     rng = np.random.default_rng(3)
     x = rng.integers(-8, 9, size=(ROWS, COLUMNS)).astype(np.float32)
-    x[rng.random(ROWS) < 0.1, 5] = np.nan
+    x[::11, 5] = np.nan
     y = (x[:, 0] * x[:, 1] + np.nan_to_num(x[:, 5]) + 4 * rng.standard_normal(ROWS) > 0).astype(np.float32)
     return {"x": x, "y": y, "data": xgb.DMatrix(x, y)}
 
@@ -107,7 +107,7 @@ def test_each_gpu_writes_a_timeline(large: Dict[str, Any], tmp_path: Any) -> Non
     names = sorted(os.listdir(tmp_path))
     assert names == ["t.json", "t.json.gpu1"]
     for name in names:
-        assert len(json.loads((tmp_path / name).read_text())["traceEvents"]) > 20
+        assert len(json.loads((tmp_path / name).read_text())) > 20
 
 
 @on_gpu
@@ -157,5 +157,5 @@ def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
 
 @on_gpu
 def test_a_worker_without_rows_sends_all_to_the_host(groups: Dict[int, Group]) -> None:
-    for answer in groups[2].results(group_scenarios.places, [0, 0, 1]):
+    for answer in groups[2].run(group_scenarios.places, [0, 0, 1]):
         assert isinstance(answer, WorkerError) and "a worker has no rows" in str(answer)
