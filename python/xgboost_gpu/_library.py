@@ -100,6 +100,8 @@ class BuildInfo(TypedDict):
     registered: bool  #: whether gpu_hist is available in that XGBoost: always true after a successful import
     why_not_registered: str  #: the reason if it is not, else ""
     cuda_architectures: List[str]  #: GPUs that the library has code for; empty if it was built without CUDA
+    gpus_of_a_process: str  #: what sums of several GPUs (n_gpus) travel through; "" if it was built without CUDA
+    gpus_of_processes: str  #: the same for workers of a process group
     backends: List[str]  #: backends that can be used now, for instance ["cuda", "host"]
     why_no_cuda: str  #: the reason if "cuda" is not among them, else ""
     devices: List[Device]  #: in the order of gpu_id
