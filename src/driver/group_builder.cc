@@ -1,5 +1,6 @@
 #include "driver/group_builder.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ class GroupDevices {
     while (found < slots_.size() && !usable(slots_[found])) ++found;
     bool const missing = group->AnyOf(found == slots_.size());
     if (!missing) return slots_[found].peers;
+    // What one process has lost, none may find again. Trainings that have it keep it until they end.
+    auto const of_group = [&](Slot const& slot) { return slot.group == group; };
+    slots_.erase(std::remove_if(slots_.begin(), slots_.end(), of_group), slots_.end());
     auto made = std::make_shared<cuda::PeerDevices>(group, device, kPatience);
     slots_.push_back({group, device, made});
     return made;
