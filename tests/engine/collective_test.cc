@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -556,6 +558,36 @@ TEST(InProcessErrorsTest, ShapesThatDiffer) {
                 {"do not add up the same things"}),
             "");
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([] { RunShards(0, [](Collective&) {}); }, {"0", "1 or more"}), "");
+}
+
+TEST(ShardThreadsTest, ShardsMeetInEveryWork) {
+  ShardThreads threads{3};
+  EXPECT_EQ(threads.shards(), 3);
+  for (std::int64_t work = 0; work < 200; ++work) {
+    std::vector<std::int64_t> sums(3);
+    threads.Run([&](int shard) { sums[static_cast<std::size_t>(shard)] = threads.of(shard)->SumOf(work + shard); });
+    ASSERT_EQ(sums, std::vector<std::int64_t>(3, 3 * work + 3));
+  }
+}
+
+/// The error of the shard that failed comes out, not those of shards that waited for it; then all can work again.
+TEST(ShardThreadsTest, AFailureEndsOneWorkOnly) {
+  std::atomic<int> told{0};
+  ShardThreads threads{4, [&] { ++told; }};
+  for (int bad = 0; bad < 4; ++bad) {
+    told = 0;
+    auto const fail = [&] {
+      threads.Run([&](int shard) {
+        if (shard == bad) throw InvalidArgument{"bad " + std::to_string(bad)};
+        threads.of(shard)->AnyOf(false);
+      });
+    };
+    EXPECT_EQ(WhatIsWrong<InvalidArgument>(fail, {"bad " + std::to_string(bad)}), "");
+    EXPECT_EQ(told, 4) << "the one that failed, and three that waited";
+    std::vector<std::int64_t> most(4);
+    threads.Run([&](int shard) { most[static_cast<std::size_t>(shard)] = threads.of(shard)->MaxOf(shard); });
+    EXPECT_EQ(most, std::vector<std::int64_t>(4, 3));
+  }
 }
 
 }  // namespace
