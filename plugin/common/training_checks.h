@@ -12,8 +12,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Throws Unsupported for what does not train in a group of `workers` processes: gpu_exact (`exact`), several devices of
-/// one of them, and updaters (`sequence`, by commas) beside ours.
+/// Throws Unsupported for what does not train in a group of `workers` processes: gpu_exact (`exact`), several devices
+/// of one of them, and updaters (`sequence`, by commas) beside ours.
 void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers);
 
 /// Throws Unsupported if several devices are asked for exact trees (`exact`).

@@ -16,17 +16,17 @@ std::optional<std::vector<ino_t>> OpenSockets() noexcept;
 
 /// Watches the connections of this process to other workers.
 ///
-/// XGBoost waits rabit_timeout_sec seconds for a message. But as soon as the first bytes of one are there, it reads until
-/// the last have come, without a limit: if a cable is pulled in the middle of a message, or the sender's process stops
-/// there, it reads for ever, and keeps a core busy. A thread notices that nothing has come on any connection for as long,
-/// and a second more, while a call waits. It cuts the connections then, whereupon the call fails.
+/// XGBoost waits rabit_timeout_sec seconds for a message. But as soon as the first bytes of one are there, it reads
+/// until the last have come, without a limit: if a cable is pulled in the middle of a message, or the sender's process
+/// stops there, it reads for ever, and keeps a core busy. A thread notices that nothing has come on any connection for
+/// as long, and a second more, while a call waits. It cuts the connections then, whereupon the call fails.
 ///
 /// Cost    the thread looks four times a second; a call pays two writes of a number
 class LinkWatch {
  public:
-  /// `before` is what OpenSockets() said before this process connected to the other workers. The watched connections are
-  /// the new ones that have the options of XGBoost's: they do not block, and are kept alive at the system's intervals.
-  /// (Sockets of Dask, which another thread may open meanwhile, have intervals of their own.)
+  /// `before` is what OpenSockets() said before this process connected to the other workers. The watched connections
+  /// are the new ones that have the options of XGBoost's: they do not block, and are kept alive at the system's
+  /// intervals. (Sockets of Dask, which another thread may open meanwhile, have intervals of their own.)
   LinkWatch(std::vector<ino_t> const& before, std::chrono::seconds limit);
   ~LinkWatch();
   LinkWatch(LinkWatch const&) = delete;

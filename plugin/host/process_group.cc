@@ -165,8 +165,8 @@ std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t 
     all[rank].resize(static_cast<std::size_t>(sizes[rank]));
     words += all[rank].size();
   }
-  // A sum where all others have zeros, and not broadcasts: a worker hears from the others before it speaks again. Of two
-  // small messages in a row TCP keeps the second back until the first is acknowledged, which takes 40 ms.
+  // A sum where all others have zeros, and not broadcasts: a worker hears from the others before it speaks again. Of
+  // two small messages in a row TCP keeps the second back until the first is acknowledged, which takes 40 ms.
   std::vector<std::int64_t> pairs((words + 1) / 2);
   auto const place = [](std::size_t word) { return word % 2 == 0 ? 0 : 32; };
   for (std::uint32_t const word : own) {

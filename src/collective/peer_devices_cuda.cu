@@ -22,9 +22,9 @@ constexpr std::uint64_t kManyCells = std::uint64_t{kFewBlocks} * kPieceCells * 4
 constexpr unsigned kNumbersBlock = kBlocks;  ///< place of Combine among the blocks' flags
 constexpr unsigned kPlaces = kBlocks + 1;
 static_assert(CellShares::kMost >= kMostDevices);
-/// Boxes that a block has for what each device sends it, in turn. A block sends its next piece before it waits for those
-/// of the meeting before. When it sends piece m, it has seen the others come to meeting m - 2, to which they came after
-/// they had read what they got for meeting m - 4: the box of that one may be written again.
+/// Boxes that a block has for what each device sends it, in turn. A block sends its next piece before it waits for
+/// those of the meeting before. When it sends piece m, it has seen the others come to meeting m - 2, to which they came
+/// after they had read what they got for meeting m - 4: the box of that one may be written again.
 constexpr std::uint32_t kStages = 4;
 constexpr std::uint32_t kBlockChildren = 128;  ///< of a level, whose splits a block compares
 static_assert(kBlockChildren * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
@@ -93,8 +93,8 @@ __device__ inline bool WaitForFlag(PeerView const& peers, std::uint32_t const* f
   }
 }
 
-/// The block tells all other devices' same block that it has come to a meeting. What it wrote before can be read by them
-/// afterwards. Returns false, in all threads, if the device has waited for somebody in vain before.
+/// The block tells all other devices' same block that it has come to a meeting. What it wrote before can be read by
+/// them afterwards. Returns false, in all threads, if the device has waited for somebody in vain before.
 __device__ inline bool Arrive(PeerView const& peers, unsigned place, std::uint32_t meeting) {
   bool const lost = threadIdx.x == 0 && LookAtWord(&peers.flags[peers.device]->lost) != 0;
   if (__syncthreads_or(lost) != 0) return false;  // all of the block have written
@@ -316,8 +316,8 @@ __device__ inline void SendPieces(PeerView const& peers, Arrays const& arrays, G
   }
 }
 
-/// Waits for a meeting, and adds what the others have sent to the piece that was the device's own then. Returns false if
-/// somebody was waited for in vain.
+/// Waits for a meeting, and adds what the others have sent to the piece that was the device's own then. Returns false
+/// if somebody was waited for in vain.
 __device__ inline bool AddPieces(PeerView const& peers, Piece const& own, std::uint32_t meeting) {
   PieceSums sums;
   sums.Load(own);  // on its way while others are waited for

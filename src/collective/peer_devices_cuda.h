@@ -17,10 +17,10 @@ constexpr int kMostDevices = 16;  ///< of one group
 
 /// Makes collectives for the devices of one process.
 ///
-/// A device writes what it has to add to a box that the other devices have for it, raises a flag, waits until theirs are
-/// raised, and adds up what lies in its own boxes. Boxes lie in the receiver's memory where all devices can write to
-/// each other's, else in pinned memory of the host, which all can write to. While a device waits it looks at a word of
-/// the host, which ends all waits, and at a clock.
+/// A device writes what it has to add to a box that the other devices have for it, raises a flag, waits until theirs
+/// are raised, and adds up what lies in its own boxes. Boxes lie in the receiver's memory where all devices can write
+/// to each other's, else in pinned memory of the host, which all can write to. While a device waits it looks at a word
+/// of the host, which ends all waits, and at a clock.
 ///
 /// Memory  on each device 16 MiB for each device of the group, or as much on the host
 /// Cost    about 9 µs for a few numbers or a small histogram, on two H100 with NVLink; then the bandwidth between the

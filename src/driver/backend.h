@@ -105,8 +105,8 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
 /// one host, make one at the same time (driver/group_builder.h).
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place,
                                               int threads);
-/// Can the devices of all processes write to each other's memory? All processes ask at the same time; each tells its own
-/// device. *why_not is set if not.
+/// Can the devices of all processes write to each other's memory? All processes ask at the same time; each tells its
+/// own device. *why_not is set if not.
 bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
 /// Deals `rows` rows, 1 or more, to at most so many shards, all of which have some. Returns the number of each shard's
 /// first row, and `rows`. Shards begin at multiples of 2,048 rows: a block of random numbers or of a metric's sum
@@ -142,8 +142,8 @@ std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource con
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
                                                                    std::vector<int> const& devices, int threads);
 
-/// Bins this process's rows by these cuts, which all processes of `group` have: with the layout that the rows of all ask
-/// for. All call it at the same time; if one fails, all throw.
+/// Bins this process's rows by these cuts, which all processes of `group` have: with the layout that the rows of all
+/// ask for. All call it at the same time; if one fails, all throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                      Collective* group);
 

@@ -89,8 +89,8 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   }
   /// Throws InvalidArgument unless a tree has been finished and has so many nodes.
   void CheckNodes(char const* call, std::size_t nodes) const { finished_.CheckNodes(call, nodes); }
-  /// The host names the row and its value; row 0 has the number first_row. Throws OtherShardFailed if no gradient is bad
-  /// and there are `others` who may have one. The device must be current.
+  /// The host names the row and its value; row 0 has the number first_row. Throws OtherShardFailed if no gradient is
+  /// bad and there are `others` who may have one. The device must be current.
   [[noreturn]] void ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row = 0,
                                    bool others = false) const;
 

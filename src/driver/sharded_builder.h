@@ -16,10 +16,11 @@
 
 namespace xgbgpu {
 
-/// One builder for each device, which grow the same trees at the same time, in a thread each, and add up what their rows
-/// give. What is only enqueued is enqueued by the caller's thread, device after device.
+/// One builder for each device, which grow the same trees at the same time, in a thread each, and add up what their
+/// rows give. What is only enqueued is enqueued by the caller's thread, device after device.
 ///
-/// If a device fails, the others stop waiting for it, its error is thrown, and the builder is as it was before the call.
+/// If a device fails, the others stop waiting for it, its error is thrown, and the builder is as it was before the
+/// call.
 class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
  public:
   /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike.

@@ -12,9 +12,9 @@
 
 namespace xgbgpu {
 
-/// Each device has its shard of the rows. What every row has for itself stays there: margins, labels, gradients, columns
-/// of a dart. What needs all rows in their order (rankings, Cox, medians, metrics) is done by the first device, to which
-/// the others copy theirs, so that it gives the bits of one device.
+/// Each device has its shard of the rows. What every row has for itself stays there: margins, labels, gradients,
+/// columns of a dart. What needs all rows in their order (rankings, Cox, medians, metrics) is done by the first device,
+/// to which the others copy theirs, so that it gives the bits of one device.
 ///
 /// Memory  on the first device as much as all rows take there, 16 bytes each and more, once such a thing is asked for
 class ShardedRows final : public ResidentRows {

@@ -146,8 +146,8 @@ void UnattendedTree::EnqueueWalk() {
   leaves_.EnqueueWalk(enqueued_levels_);
 }
 
-/// Makes room if memory was short for rows by paths, on this or another device. Returns true if it has, so that the tree
-/// must be grown again.
+/// Makes room if memory was short for rows by paths, on this or another device. Returns true if it has, so that the
+/// tree must be grown again.
 bool UnattendedTree::MakeRoom() {
   TreeHeader const& header = parts_.memory.returned();
   bool sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();

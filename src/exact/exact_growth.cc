@@ -96,8 +96,9 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   columns_.Use(features.Tree(), stream_);
 
   Clear(&gradient_state_, "gradients", 1);
-  timer_.Run(kGradients, 0,
-             [&] { ChooseGradientFormat(gradients, DeviceShard::Whole(matrix_->rows), gradient_state_.data(), limits_, stream_); });
+  timer_.Run(kGradients, 0, [&] {
+    ChooseGradientFormat(gradients, DeviceShard::Whole(matrix_->rows), gradient_state_.data(), limits_, stream_);
+  });
   GradientState state{};
   copies_.ToHost(&state, gradient_state_.data(), 1, "choosing the format of the gradients");
   if (state.maxima.grad >= kNotFiniteBits || state.maxima.hess >= kNotFiniteBits) return false;

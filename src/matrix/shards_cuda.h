@@ -41,8 +41,8 @@ struct ShardOptions {
 ///
 /// In      source  an array is read by several threads at a time, batches by one
 /// Cost    4 bytes a value on the devices, and what a device needs to sort one column of all rows or more
-/// Throws  InvalidArgument as BuildMatrix, with numbers of rows as in the source, and for bounds or devices that make no
-///         sense; OutOfDeviceMemory, DeviceError. Nothing is left on any device then, and no thread
+/// Throws  InvalidArgument as BuildMatrix, with numbers of rows as in the source, and for bounds or devices that make
+/// no         sense; OutOfDeviceMemory, DeviceError. Nothing is left on any device then, and no thread
 std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutsWanted const& wanted,
                                                        RowShards const& shards, ShardOptions const& options);
 
@@ -50,8 +50,8 @@ std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, 
 std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& source, Cuts const& cuts,
                                                           RowShards const& shards, ShardOptions const& options);
 
-/// Does what QuantiseShards does for the shard of this process, when every process of `group` has one. All call it at the
-/// same time.
+/// Does what QuantiseShards does for the shard of this process, when every process of `group` has one. All call it at
+/// the same time.
 /// Throws  as QuantiseShards, where it fails; OtherShardFailed in the other processes
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                Collective* group);

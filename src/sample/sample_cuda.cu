@@ -441,9 +441,12 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
     Sample(GivenGradients{gradients.pairs, maxima}, matrix, draw, sample, gradient, shard, limits, stream);
   }
   ShareSample(sample, gradient, shard, stream);
-  SampledGradients const sampled{sample.rows, sample.gradients,
-                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs, &sample.state->rows,
-                                 shard.alone() ? nullptr : &sample.state->rows_of_all, sample.early};
+  SampledGradients const sampled{sample.rows,
+                                 sample.gradients,
+                                 sample.by_row != nullptr ? sample.by_row : gradients.pairs,
+                                 &sample.state->rows,
+                                 shard.alone() ? nullptr : &sample.state->rows_of_all,
+                                 sample.early};
   ChooseSampleFormat(sampled, sample.capacity, shard, gradient, limits, stream);
 }
 

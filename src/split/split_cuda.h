@@ -32,7 +32,8 @@ struct SplitView {
   FeatureSetsView features;    ///< the features that nodes may be split by
   NodeLimitsView limits;       ///< what constraints leave to each node
   DeviceCategories categories;
-  bool all_rows_here{true};  ///< is there no other device, so that a node's sums are of the rows that the node has here?
+  bool all_rows_here{
+      true};  ///< is there no other device, so that a node's sums are of the rows that the node has here?
 };
 
 constexpr std::size_t kWarpSplitStaticBytes = 8 << 10;  ///< of shared memory at most, beside the cells of the warps

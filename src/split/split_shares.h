@@ -24,8 +24,8 @@ struct SplitShares {
 ///
 /// There are no shares (every device searches all features) with one device or more than CellShares::kMost, where
 /// histograms have fewer than `least_bytes`, of sparse matrices, whose rows lie where their values do, with
-/// categorical features, whose sets of categories are written by the device that has all sums, and where tiles are fewer
-/// than devices.
+/// categorical features, whose sets of categories are written by the device that has all sums, and where tiles are
+/// fewer than devices.
 ///
 /// Same    on all devices: it depends on the layout, which shards share, and on the number of devices alone
 SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,

@@ -39,8 +39,8 @@ __device__ BestOfWarp LookAtChild(SplitView const& view, std::uint32_t child, st
   if (threadIdx.x == 0) shared->item = ItemOf(view, child, view.tree.families[child / 2]);
   __syncthreads();
   GroupItem const& item = shared->item;
-  bool const small = view.gradient->format.narrow && view.all_rows_here &&
-                     view.tree.nodes[item.node].rows <= kMostNarrowSumRows;
+  bool const small =
+      view.gradient->format.narrow && view.all_rows_here && view.tree.nodes[item.node].rows <= kMostNarrowSumRows;
   BestOfWarp best;
 #pragma unroll 1
   for (std::uint32_t i = begin + warp; i < end; i += kSplitWarps) {

@@ -8,8 +8,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Device d has the sums over all devices in cells [first[d], first[d + 1]) of every histogram, and only there. In other
-/// cells it has the sums of its own rows.
+/// Device d has the sums over all devices in cells [first[d], first[d + 1]) of every histogram, and only there. In
+/// other cells it has the sums of its own rows.
 struct CellShares {
   static constexpr int kMost = 16;  ///< devices
 

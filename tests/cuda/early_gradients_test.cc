@@ -70,7 +70,8 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
 
     cuda::QuantiseLosses(cuda::DeviceShard::Whole(kRows), device_draw.data(), paths.data(),
                          {kObjective, margins.data(), labels.data(), weights.data(), room.data()},
-                         {narrow_room.data(), device_before.data()}, device_state.data(), CurrentDeviceLimits(), stream);
+                         {narrow_room.data(), device_before.data()}, device_state.data(), CurrentDeviceLimits(),
+                         stream);
 
     std::vector<GradientPair> pairs(kRows);
     std::vector<std::uint8_t> cleared(kRows);

@@ -1,4 +1,5 @@
-// Rows on several devices: whole models are those of one host, bit for bit. A machine with one GPU has all shards there.
+// Rows on several devices: whole models are those of one host, bit for bit. A machine with one GPU has all shards
+// there.
 #include <gtest/gtest.h>
 #include <omp.h>
 

@@ -52,8 +52,9 @@ TEST(RowOrder, DependsOnSeedAndNumber) {
   EXPECT_NE(rows, RowsOf(ShuffledOrder(1000, 1, 1)));
 }
 
-/// The place of each row is uniform: over many seeds, the counts of (row, place) have the chi-square of a fair draw. With
-/// 16 rows there are 15 · 15 degrees of freedom, so its mean is 225 and its deviation 21.2; the bound is six of these away.
+/// The place of each row is uniform: over many seeds, the counts of (row, place) have the chi-square of a fair draw.
+/// With 16 rows there are 15 · 15 degrees of freedom, so its mean is 225 and its deviation 21.2; the bound is six of
+/// these away.
 TEST(RowOrder, RowsAreAtEveryPlaceEquallyOften) {
   constexpr std::size_t kRows = 16, kOrders = 16000;
   std::vector<double> counts(kRows * kRows);
@@ -68,8 +69,8 @@ TEST(RowOrder, RowsAreAtEveryPlaceEquallyOften) {
   EXPECT_GT(chi_square, 225 - 6 * 21.2);
 }
 
-/// Neighbours in the data are no neighbours in the order: of rows i and i + 1 either comes first equally often. The share
-/// of 10^5 pairs is within six deviations, 6 · sqrt(1/4 / 10^5), of a half.
+/// Neighbours in the data are no neighbours in the order: of rows i and i + 1 either comes first equally often. The
+/// share of 10^5 pairs is within six deviations, 6 · sqrt(1/4 / 10^5), of a half.
 TEST(RowOrder, OfTwoNeighboursEitherComesFirst) {
   constexpr std::size_t kRows = 100001;
   auto const rows = RowsOf(ShuffledOrder(kRows, 5, 0));
