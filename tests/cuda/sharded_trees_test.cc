@@ -96,7 +96,7 @@ TEST_P(ShardedEqualityTest, SameModel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generated, ShardedEqualityTest, ::testing::ValuesIn(EqualityCases()),
-                         [](auto const& info) { return NameOf(info.param); });
+                         [](auto const& tested) { return NameOf(tested.param); });
 
 /// Dense rows of many columns. Of the last third, every second is a copy of one of the first third, so that devices
 /// which search a share of the columns each find splits of equal gain. Some values are missing.
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  p->interaction_constraints = {{0, 50, 60, 118}, {1, 2, 119}};
                                }},
                       WideCase{"HeavyRows", [](TrainParams*) {}, 5000, 1e3f}),
-    [](auto const& info) { return info.param.name; });
+    [](auto const& tested) { return tested.param.name; });
 
 /// Histograms that are small stay whole.
 TEST(SharedFeatures, OnlyWhereHistogramsAreLarge) {
