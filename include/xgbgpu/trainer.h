@@ -97,7 +97,7 @@ class Dataset {
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 
  private:
-  /// Of this process's rows, whose shards meet at place.shards, on its device.
+  /// Makes the dataset of this process's rows on its device. The other shards are at place.shards.
   static std::shared_ptr<Dataset const> BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
                                                     int threads);
 
