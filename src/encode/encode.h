@@ -49,7 +49,8 @@ namespace host {
 ///         negative, so that sums might not fit 63 bits), std::bad_alloc
 void SumTargets(CategoryTargets const& columns, CategoryTotals totals, int threads);
 
-/// Does what SumTargets does, and writes for each row the statistic of the rows of its category that come before it in `order`.
+/// Does what SumTargets does, and writes for each row the statistic of the rows of its category that come before it in
+/// `order`.
 ///
 /// In      priors [targets]
 /// Cost    as SumTargets, and one write in scattered order for each statistic. Threads own categories: no more of them
