@@ -38,7 +38,7 @@ struct Flags {
   std::uint8_t packed[kStages][kMostDevices][kPlaces];  ///< of each box: are its sums pairs of 32 bits?
 };
 
-/// Two words of pinned memory, which host and device read and write.
+/// Words of pinned memory, which host and devices read and write.
 struct Words {
   std::uint32_t abort;               ///< not 0: nobody waits any more
   std::uint32_t lost[kMostDevices];  ///< not 0: this device has waited in vain
@@ -510,7 +510,6 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) : memory_{new
     Throw<InvalidArgument>("There are ", n, " devices to train on together; allowed: 2 to ", kMostDevices);
   }
   bool const peers = OpenPeerMemory(devices);
-  transport_ = peers ? "peer memory" : "host memory";
   std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = BoxCells(n) * sizeof(GradientSum);
   if (!peers) memory_->on_host = PinnedBuffer<std::uint8_t>{n * (flag_bytes + box_bytes)};
   for (std::size_t d = 0; d < n; ++d) {
@@ -533,8 +532,7 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) : memory_{new
 }
 
 /// Flags and boxes lie one after the other: what one process opens of another's is an allocation as a whole.
-PeerDevices::PeerDevices(Collective* group, int device, double seconds)
-    : transport_{"peer memory"}, memory_{new Memory{{device}}} {
+PeerDevices::PeerDevices(Collective* group, int device, double seconds) : memory_{new Memory{{device}}} {
   auto const n = static_cast<std::size_t>(group->shards()), own = static_cast<std::size_t>(group->shard());
   if (n > static_cast<std::size_t>(kMostDevices)) {
     Throw<Unsupported>("There are ", n, " processes that would train together on GPUs; supported: ", kMostDevices);

@@ -34,8 +34,8 @@ struct WorkShape {
 
 /// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
 /// other the sums of the nodes that are built, of which a level has half as many as nodes. Where histograms are large,
-/// each searches a share of the features (split/split_shares.h). It then sends another device the sums of that one's
-/// share alone, so that the bytes are divided by the number of devices.
+/// each searches a share of the features (split/split_shares.h). A device sends every other one all of its sums, or those
+/// of that one's share alone.
 inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   DevicePolicy const policy;
   int const levels = shape.max_depth > 0 ? std::min(shape.max_depth, 30) : policy.deep_levels;
@@ -48,7 +48,7 @@ inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;
   double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
   auto const time = [&](int devices) {
-    return rows / devices + (devices > 1 ? waits + sums / (shares ? devices : 1) : 0.0);
+    return rows / devices + (devices > 1 ? waits + sums * (devices - 1) / (shares ? devices : 1) : 0.0);
   };
   int best = 1;
   for (int devices = 2; devices <= wanted; ++devices) {

@@ -37,9 +37,9 @@ struct PredictionPolicy {
   /// Symmetric trees on the host: rows for each thread from which the engine is faster, though it has to read the
   /// model. Stock code takes 50 ns for a row and a tree, and reading one takes 23 us.
   std::uint64_t symmetric_rows{1 << 10};
-  /// The same if the model has been read.
+  /// Such rows, if the model has been read before.
   std::uint64_t known_rows{32};
-  /// The same if nobody knows whether the trees are symmetric: a look in vain shall cost little.
+  /// Such rows, if nobody knows whether the trees are symmetric: a look in vain shall cost little.
   std::uint64_t unknown_rows{1 << 14};
 
   /// Are margins or leaves for a device? work: rows × rounds × outputs. to_read: rounds × outputs that the device

@@ -1,4 +1,4 @@
-/// The same as encode.h on a CUDA device, for callers that know no CUDA.
+/// Does on a CUDA device what encode.h does on the host, for callers that know no CUDA.
 #ifndef XGBGPU_ENCODE_ENCODE_DEVICE_H_
 #define XGBGPU_ENCODE_ENCODE_DEVICE_H_
 
