@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "xgbgpu/cuts.h"
+#include "xgbgpu/memory_limits.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
@@ -36,6 +37,7 @@ struct Place {
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
   int devices{1};
+  MemoryLimits memory{};  ///< bins are in pages if the training would take more in core
 };
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of

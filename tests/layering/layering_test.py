@@ -21,7 +21,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 # there is no cycle.
 ARROWS = {
     "core": "",
-    "page": "",
+    "page": "core",
     "tree": "core",
     "collective": "core tree",
     "quantile": "core collective",

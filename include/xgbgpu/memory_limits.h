@@ -1,0 +1,28 @@
+/// How much memory a training may take, and where its pages go when that is less than it would take in core.
+#ifndef XGBGPU_MEMORY_LIMITS_H_
+#define XGBGPU_MEMORY_LIMITS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace xgbgpu {
+
+/// The limits of one training. Every limit gives the same model. docs/adr/0024-pages.md
+struct MemoryLimits {
+  /// Bytes that the training may take where it trains, construction of the bins included (gpu_memory_limit). On a device
+  /// 0 stands for what is free there; on the host for no limit.
+  std::uint64_t training_bytes{0};
+  /// Bytes of host memory that pages of a device may take (gpu_host_memory_limit). 0: half of what the machine or its
+  /// control group allows. Pages of the host backend go to disk directly.
+  std::uint64_t host_bytes{0};
+  /// The folder of pages on disk (gpu_cache_folder). Empty: $TMPDIR, or /var/tmp without it.
+  std::string cache_folder;
+};
+
+inline bool operator==(MemoryLimits const& a, MemoryLimits const& b) {
+  return a.training_bytes == b.training_bytes && a.host_bytes == b.host_bytes && a.cache_folder == b.cache_folder;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MEMORY_LIMITS_H_
