@@ -31,6 +31,11 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cud
       shard_{shard},
       policy_{lanes},
       histogram_budget_{SharedHistogramBudget(shard)} {
+  if (matrix_->pages) {
+    std::size_t const limit = matrix_->training_bytes, held = matrix_->arena.bytes();
+    mutable_arena()->SetLimit(limit - std::min(limit - 1, held));
+    histogram_budget_ = std::min(histogram_budget_, limit / 4);
+  }
   lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), &stream(), histogram_budget_));
   last_ = lanes_[0].get();
   EndConstruction();
@@ -141,7 +146,7 @@ void CudaTreeBuilder::Abandon() noexcept {
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
   // With other devices, trees would have to ask them in one order everywhere.
-  if (!shard_.alone() || tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
+  if (!shard_.alone() || matrix_->pages || tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
@@ -195,7 +200,7 @@ void CudaTreeBuilder::BeginTree() {
   RoundTree const& tree = round_.trees[round_.begun];
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
   cuda::DeviceRows& rows = *round_.rows;
-  cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
+  cuda::MarginsAhead const ahead = round_.lanes == 1 && !matrix_->pages ? rows.BeginAhead() : cuda::MarginsAhead{};
   lane.tree().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {

@@ -63,7 +63,7 @@ class HistTree {
   /// Does this device search a share of the features alone, of all trees?
   bool searches_share() const { return parts_.shares.used(); }
   /// Would a tree of these parameters be grown unattended?
-  bool CanGrowUnattended(TrainParams const& params) const { return unattended_.CanGrow(params); }
+  bool CanGrowUnattended(TrainParams const& params) const;
   /// May a tree of these parameters compute its gradients itself?
   bool ComputesGradients(TrainParams const& params) const;
   /// From the next tree on kernels are fitted to this part of the device. shared: other trees grow at the same time.
@@ -91,7 +91,7 @@ class HistTree {
 
   TreeParts parts_;
   TreeLeaves leaves_;
-  UnattendedTree unattended_;
+  mutable UnattendedTree unattended_;
   AttendedTree attended_;
   SymmetricGrowth symmetric_;
   int processors_;                     ///< number of processors of the whole device
