@@ -22,7 +22,7 @@ namespace {
 using testing::OwnedData;
 using testing::RandomValues;
 
-constexpr Place kHost{BackendKind::kHost, 0};
+Place const kHost{BackendKind::kHost, 0};
 
 TEST(DataKeyTest, TellsAnObjectFromALaterOneAtItsAddress) {
   alignas(int) unsigned char place[sizeof(int)];
@@ -64,6 +64,20 @@ TEST(DatasetCacheTest, SharesWhatDependsOnTheSame) {
   std::vector<std::uint8_t> const types{1, 0, 0, 0};
   categorical.categorical = types;
   EXPECT_NE(cache.Get(categorical), first);
+}
+
+TEST(DatasetCacheTest, OtherLimitsOfMemoryAreAnotherPlace) {
+  OwnedData data = SomeData(1);
+  DatasetCache cache;
+  auto const without = cache.Get(data.Request(kHost));
+  for (MemoryLimits const& memory : {MemoryLimits{1, 0, {}}, MemoryLimits{0, 1, {}}, MemoryLimits{0, 0, "/var/tmp"}}) {
+    Place place = kHost;
+    place.memory = memory;
+    auto const with = cache.Get(data.Request(place));
+    EXPECT_NE(with, without);
+    EXPECT_EQ(cache.Get(data.Request(place)), with);
+  }
+  EXPECT_EQ(cache.Get(data.Request(kHost)), without);
 }
 
 TEST(DatasetCacheTest, ShardsGetPartsOfOneDataset) {
