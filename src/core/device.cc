@@ -93,8 +93,7 @@ void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
     std::string const limit = limit_ == 0 ? "" : "; gpu_memory_limit leaves it " + std::to_string(limit_);
     Throw<OutOfDeviceMemory>(owner_, " needs ", bytes, " bytes of GPU memory for ", part, ", beside ", bytes_,
                              " bytes that it holds", limit, "; ", free, " of ", total, " are free on CUDA device ",
-                             device, ". Try ", advice_,
-                             ", a GPU with more free memory (gpu_id), or gpu_backend=host");
+                             device, ". Try ", advice_, ", a GPU with more free memory (gpu_id), or gpu_backend=host");
   }
   CheckCuda(status, "allocating memory");
   process_in_use = getpid();

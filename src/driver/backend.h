@@ -127,12 +127,14 @@ void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64
                     std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
+/// The bins are in pages if a training would take more than `memory` allows in core (matrix/paged_builder_cuda.h).
 /// Throws InvalidArgument (no such device), Unsupported (no code for it), and what the stages throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
-                                                      int device, int threads);
+                                                      int device, int threads, MemoryLimits const& memory = {});
 
 /// Bins the rows by these cuts. Throws as above.
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads);
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads,
+                                                      MemoryLimits const& memory = {});
 
 /// Do what the two above do for several devices: rows are dealt to them in order (DealRows), as many as have some, and
 /// all shards have the same cuts. An ordinal may come several times.

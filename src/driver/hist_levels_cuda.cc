@@ -139,7 +139,8 @@ void VisitPages(TreeParts const& parts, std::uint32_t families, bool divides, bo
   if (divides && sums) ClearSums(parts.Partition(parts.matrix.view), bounds, parts.limits, parts.stream);
   parts.pages().ForEach([&](DevicePage const& page) {
     PartitionView const view = parts.Partition(page.matrix);
-    parts.timer.Run(kMove, level, [&] { DivideNodeRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
+    parts.timer.Run(kMove, level,
+                    [&] { DivideNodeRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
     if (!sums) return;
     parts.timer.Run(kSum, level, [&] {
       RowLists const lists = ListNodeRows(view, rows, page.first_row, step, draw, parts.limits, parts.stream);

@@ -91,7 +91,7 @@ class HistTree {
 
   TreeParts parts_;
   TreeLeaves leaves_;
-  mutable UnattendedTree unattended_;
+  UnattendedTree unattended_;
   AttendedTree attended_;
   SymmetricGrowth symmetric_;
   int processors_;                     ///< number of processors of the whole device

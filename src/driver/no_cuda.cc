@@ -56,10 +56,13 @@ void VisitLowerEnds(DeviceMatrix const&, std::uint64_t, std::uint64_t, int,
                     std::function<void(RowBatch const&)> const&) {
   ThrowNoCuda();
 }
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int) {
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int,
+                                                      MemoryLimits const&) {
   ThrowNoCuda();
 }
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Cuts, int, int) { ThrowNoCuda(); }
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Cuts, int, int, MemoryLimits const&) {
+  ThrowNoCuda();
+}
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }

@@ -55,7 +55,7 @@ std::vector<int> OrdinalsOf(Place const& place) {
 /// Cuts and bins, as Dataset::Build makes them, or Dataset::FromBinEdges if max_bin is 0.
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const& source, Span<float const> weights,
                                                                 int max_bin, Place const& place, int threads) {
-  if (place.devices == 1) return {BuildDeviceMatrix(source, weights, max_bin, place.device, threads)};
+  if (place.devices == 1) return {BuildDeviceMatrix(source, weights, max_bin, place.device, threads, place.memory)};
   return BuildDeviceShards(source, weights, max_bin, OrdinalsOf(place), threads);
 }
 
@@ -132,7 +132,7 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
   if (place.backend == BackendKind::kCuda) {
     std::vector<std::shared_ptr<DeviceMatrix const>> shards;
     if (place.devices == 1) {
-      shards.push_back(BuildDeviceMatrix(source, std::move(fitting), place.device, threads));
+      shards.push_back(BuildDeviceMatrix(source, std::move(fitting), place.device, threads, place.memory));
     } else {
       shards = BuildDeviceShards(source, std::move(fitting), OrdinalsOf(place), threads);
     }

@@ -24,8 +24,7 @@ void TreeLeaves::BeginUnattended(TreeShape const& shape, MarginsAhead const& ahe
   shape_ = shape;
   ahead_ = ahead;
   // With a timeline the margins do not run ahead, so that stages are timed one by one.
-  margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed() &&
-                       !parts_.page_stream;
+  margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed() && !parts_.page_stream;
   std::size_t const nodes = shape.NodesAfter(shape.levels);
   if (margins_run_ahead_) parts_.room.Reserve(&leaf_values_, "nodes", shape.ReturnedAfter(shape.levels));
   if (shape.cut && (IsCutLate() || !parts_.by_paths)) parts_.room.Reserve(&leaf_of_node_, "nodes", nodes);

@@ -116,9 +116,9 @@ struct TreeParts {
   /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows, and in pages the
   /// sample has.
   void ReserveSample(std::uint32_t rows) {
-    auto const all = in_pages() && sampled() ? static_cast<std::uint32_t>(matrix.view.rows) : 0;
-    room.Note([&] { return sample_room.Reserve(copies_sample() ? rows : all, weighted(), stream); });
-    if (all != 0) node_rows.ReserveSample(all);
+    auto const of_pages = in_pages() && sampled() ? static_cast<std::uint32_t>(matrix.view.rows) : 0;
+    room.Note([&] { return sample_room.Reserve(copies_sample() ? rows : of_pages, weighted(), stream); });
+    if (of_pages != 0) node_rows.ReserveSample(of_pages);
   }
   /// Enqueues all that comes before the root's histogram: settings, the sample, gradients in fixed point, the root with
   /// its rows. Clears the histograms of `clear_slots` slots.

@@ -54,14 +54,15 @@ bool UnattendedTree::CanGrow(TrainParams const& params) const {
          slots * parts_.splits.candidate_bytes() <= policy.most_candidate_bytes && sets <= policy.most_candidate_bytes;
 }
 
-bool UnattendedTree::CanCopySample(TrainParams const& params) {
+bool UnattendedTree::CanCopySample(TrainParams const& params) const {
   if (!params.SamplesRows() || !CanGrow(params) || !CanUsePaths()) return false;
   if (sample_of_ && *sample_of_ == params) return has_room_for_sample_;
   DeviceMatrixView const& m = parts_.matrix.view;
   std::uint64_t const rows = parts_.LikelySample(params);
-  std::uint64_t const copies = 1 + static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
-  std::uint64_t const row_bytes = copies * (m.tiles * m.record_bytes() + sizeof(NarrowGradient)) + sizeof(RowRecord) +
-                                  sizeof(GradientPair) + 3;
+  std::uint64_t const copies =
+      1 + static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
+  std::uint64_t const row_bytes =
+      copies * (m.tiles * m.record_bytes() + sizeof(NarrowGradient)) + sizeof(RowRecord) + sizeof(GradientPair) + 3;
   has_room_for_sample_ = rows * row_bytes <= parts_.page_stream->room();
   sample_of_ = params;
   return has_room_for_sample_;

@@ -15,6 +15,8 @@ struct PagePolicy {
   std::size_t least_page_bytes{std::size_t{64} << 10};
   /// Bins of at most this part of the limit are made together, before they are dealt to pages.
   double window_share{1.0 / 8};
+  /// At most this share of the pages stays on the device, if there is room.
+  double kept_share{1};
   /// Bytes that a row takes in core beside its bins: margins, gradients, labels, and where it is.
   std::size_t row_bytes{40};
   /// Bytes of all else in core: histograms, nodes, candidates.

@@ -15,8 +15,8 @@ std::size_t InBlocks(std::size_t bytes) { return (bytes + kBlock - 1) / kBlock *
 
 struct PageStream::Slot {
   DeviceBuffer<std::uint8_t> bytes;
-  Event copied;    ///< the page is in the slot
-  Event is_free;   ///< the page has been used
+  Event copied;   ///< the page is in the slot
+  Event is_free;  ///< the page has been used
 };
 
 /// Pinned buffers that pages of a file are read into, in turn.
@@ -125,7 +125,7 @@ void PageStream::ForEach(std::function<void(Page<DeviceMatrixView> const&)> cons
 void PageStream::KeepPages(std::size_t reserve) {
   std::size_t const pages = kept_.size(), room = arena_->room();
   std::size_t const more = room <= reserve ? 0 : (room - reserve) / InBlocks(bins_.most_bytes());
-  std::size_t const wanted = std::min(pages, kept_count_ + more);
+  std::size_t const wanted = std::min(bins_.most_kept(), kept_count_ + more);
   if (wanted <= kept_count_) return;
   // Those that stay are spread over all pages, so that others are copied while they are visited.
   std::size_t const before = kept_count_;

@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(kThreads)
     std::uint64_t const record = i / record_words;
     auto const tile = static_cast<std::uint32_t>(record / m.rows);
     std::uint64_t const row = record - tile * m.rows;
-    std::uint32_t const feature = tile * m.tile_columns + static_cast<std::uint32_t>(i - record * record_words) * kInWord;
+    std::uint32_t const feature =
+        tile * m.tile_columns + static_cast<std::uint32_t>(i - record * record_words) * kInWord;
     std::uint32_t word = 0;
     std::uint64_t at = (row * m.features + feature) * bits;
 #pragma unroll
@@ -82,8 +83,9 @@ std::uint32_t BitsFor(std::uint32_t symbols) {
 
 }  // namespace
 
-PagedBins::PagedBins(DeviceMatrixView const& layout, std::vector<DeviceTile> const& tiles, PageStore::Options options)
-    : layout_{layout}, store_{std::move(options)} {
+PagedBins::PagedBins(DeviceMatrixView const& layout, std::vector<DeviceTile> const& tiles, double kept_share,
+                     PageStore::Options options)
+    : layout_{layout}, kept_share_{kept_share}, store_{std::move(options)} {
   std::uint32_t symbols = 1;
   for (DeviceTile const& tile : tiles) symbols = std::max(symbols, tile.symbols);
   symbol_bits_ = BitsFor(symbols);
@@ -136,8 +138,8 @@ void PagedBins::Add(DeviceMatrix const& part, std::uint64_t first_row, std::uint
   }
   if (first != 0 || n != part.view.rows) Throw<Error>("A page of sparse rows was to be a part of other rows");
   bool const in_tiles = part.view.sparse_in_tiles();
-  std::size_t const places = in_tiles ? (std::size_t{part.view.tiles} * n + 1) * sizeof(std::uint32_t)
-                                      : (n + 1) * sizeof(std::uint64_t);
+  std::size_t const places =
+      in_tiles ? (std::size_t{part.view.tiles} * n + 1) * sizeof(std::uint32_t) : (n + 1) * sizeof(std::uint64_t);
   std::size_t const cells = part.stored * (in_tiles ? sizeof(std::uint16_t) : sizeof(std::uint32_t));
   std::size_t const bytes = Aligned(places) + Aligned(cells + kAlign);  // lanes look beyond the last cell
   reserve(bytes);

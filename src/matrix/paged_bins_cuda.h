@@ -25,8 +25,10 @@ struct RowPage {
 /// follow one another. Sparse pages lie as kernels read them: first where rows begin, then their cells.
 class PagedBins {
  public:
-  /// `layout`: of all pages, as SetDeviceLayout makes it; `tiles` are its tiles on the host.
-  PagedBins(DeviceMatrixView const& layout, std::vector<DeviceTile> const& tiles, PageStore::Options options);
+  /// `layout`: of all pages, as SetDeviceLayout makes it; `tiles` are its tiles on the host. At most this share of the
+  /// pages stays on a device.
+  PagedBins(DeviceMatrixView const& layout, std::vector<DeviceTile> const& tiles, double kept_share,
+            PageStore::Options options);
 
   /// Adds rows [first, first + n) of `part`, which is on the current device and has rows of the whole from `first_row`
   /// on, behind those that are here; all rows of it if it is sparse. Waits.
@@ -47,6 +49,7 @@ class PagedBins {
   DeviceMatrixView Unpack(std::size_t page, std::uint8_t const* packed, std::uint8_t* room, DeviceLimits const& limits,
                           cudaStream_t stream) const;
   bool is_dense() const { return layout_.dense; }
+  std::size_t most_kept() const { return static_cast<std::size_t>(kept_share_ * static_cast<double>(pages_.size())); }
 
  private:
   void Keep(RowPage const& page, std::uint8_t const* bytes, std::size_t n);
@@ -54,6 +57,7 @@ class PagedBins {
 
   DeviceMatrixView layout_;
   std::uint32_t symbol_bits_{8};
+  double kept_share_;
   PageStore store_;
   std::vector<RowPage> pages_;
   std::size_t most_bytes_{0}, all_bytes_{0};

@@ -11,7 +11,7 @@
 #include "matrix/matrix_builder_cuda.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/paged_bins_cuda.h"
-#include "page/host_memory_limit.h"
+#include "page/memory_policy.h"
 #include "quantile/quantile_policy.h"
 
 namespace xgbgpu::cuda {
@@ -117,10 +117,9 @@ std::unique_ptr<DeviceMatrix> PagedBuild::Make(DeviceLayout layout, LayoutFacts 
   // Dense bins are made for several pages together. Rows of sparse ones cannot be taken apart again.
   std::uint64_t const in_window =
       layout.dense ? std::max<std::uint64_t>(1, RowsOf(policy_.window_share * limit, row_bytes) / page_rows) : 1;
-  std::size_t const host_bytes = limits_.host_bytes != 0 ? limits_.host_bytes : DefaultHostPageBytes();
   auto pages = std::make_shared<PagedBins>(
-      result->view, result->tiles,
-      PageStore::Options{host_bytes, limits_.cache_folder, std::make_shared<PinnedPages>()});
+      result->view, result->tiles, policy_.kept_share,
+      PageStore::Options{HostPageBytes(limits_), limits_.cache_folder, std::make_shared<PinnedPages>()});
   DeviceArena arena{"Quantising the matrix on the GPU"};
   std::optional<KeyColumns> no_columns;
   bool const complete = facts.stored == facts.rows * source_.features();

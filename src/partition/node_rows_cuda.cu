@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(kPlanThreads) PlanListKernel(GrowingTree tree,
   tree.state->sum_units = Low(rows_and_units);
 }
 
-__global__ void __launch_bounds__(kThreads)
-    ListKernel(PartitionView view, NodeRowsView rows, std::uint64_t first_row, NodeRowsStep step, TreeDraw const* draw) {
+__global__ void __launch_bounds__(kThreads) ListKernel(PartitionView view, NodeRowsView rows, std::uint64_t first_row,
+                                                       NodeRowsStep step, TreeDraw const* draw) {
   extern __shared__ std::uint32_t counts[];
   std::uint32_t const jobs = 2 * step.families;
   bool const shared = jobs <= kSharedJobs;
@@ -232,8 +232,8 @@ NodeRowsView NodeRowsRoom::View(DeviceMatrixView const& matrix, NodeIndex* nodes
                                 DeviceLimits const& limits) const {
   DeviceMatrixView page = matrix;
   page.rows = page_rows_;
-  return {nodes,          gradients,          job_of_row_.data(), counts_.data(), places_.data(), list_.data(),
-          sum_jobs_.data(), UnitRows(page, limits)};
+  return {nodes,          gradients,    job_of_row_.data(), counts_.data(),
+          places_.data(), list_.data(), sum_jobs_.data(),   UnitRows(page, limits)};
 }
 
 void BeginNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, TreeDraw const* draw,
@@ -248,9 +248,8 @@ void BeginSampledNodeRows(PartitionView const& view, NodeRowsView const& rows, s
                           GradientPair* by_row, TreeDraw const* draw, SampleView const& sample,
                           DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
   FillBytes(rows.nodes, 0xFF, count, stream, "listing the rows of the root");  // ~0: the root, outside the sample
-  LaunchNext("summing the rows of the root", SumRootKernel<true>,
-             Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, limits, stream, view, rows, count, draw,
-             sample, by_row);
+  LaunchNext("summing the rows of the root", SumRootKernel<true>, Blocks(sample.capacity, kThreads, limits, kResident),
+             kThreads, 0, limits, stream, view, rows, count, draw, sample, by_row);
   EndRoot(view, count, &sample.state->rows, shard, limits, stream);
 }
 

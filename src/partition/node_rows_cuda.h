@@ -17,14 +17,14 @@ namespace xgbgpu::cuda {
 /// Arrays are on the device. A *job* is a child whose rows are summed: number 2·f is the built child of family f, number
 /// 2·f + 1 its sibling, which has no rows if it is subtracted.
 struct NodeRowsView {
-  NodeIndex* nodes;                ///< [rows] the node of each row as it was made; its complement outside the sample
-  GradientPair const* gradients;   ///< [rows]; of the rows in the sample, if there is one
-  std::uint32_t* job_of_row;       ///< [rows of a page]
-  std::uint32_t* counts;           ///< [jobs] rows of the page; zero between visits
-  std::uint32_t* places;           ///< [jobs] where the next row of each is listed
-  RowRecord* list;                 ///< [rows of a page] those that are summed, job by job
-  SumJob* sum_jobs;                ///< [jobs]
-  std::uint32_t unit_rows;         ///< RowLists::unit_rows
+  NodeIndex* nodes;               ///< [rows] the node of each row as it was made; its complement outside the sample
+  GradientPair const* gradients;  ///< [rows]; of the rows in the sample, if there is one
+  std::uint32_t* job_of_row;      ///< [rows of a page]
+  std::uint32_t* counts;          ///< [jobs] rows of the page; zero between visits
+  std::uint32_t* places;          ///< [jobs] where the next row of each is listed
+  RowRecord* list;                ///< [rows of a page] those that are summed, job by job
+  SumJob* sum_jobs;               ///< [jobs]
+  std::uint32_t unit_rows;        ///< RowLists::unit_rows
 };
 
 /// What a visit of a page does with its rows.
