@@ -98,7 +98,7 @@ TEST_P(PagesTest, SameModelAsInCore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generated, PagesTest, ::testing::ValuesIn(EqualityCases()),
-                         [](auto const& info) { return NameOf(info.param); });
+                         [](auto const& test) { return NameOf(test.param); });
 
 class PagedDataTest : public ::testing::Test {
  protected:
