@@ -86,6 +86,20 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   });
 }
 
+MemoryReport CudaTreeBuilder::memory() const {
+  MemoryReport report = CudaBuilder::memory();
+  if (cuda::PageStream const* const pages = lanes_[0]->tree().pages()) {
+    PageStore const& store = pages->bins().store();
+    report.pages = {store.pages(), pages->kept(), store.memory_bytes(), store.file_bytes(), pages->copied_bytes()};
+  }
+  return report;
+}
+
+std::uint64_t CudaTreeBuilder::memory_version() const {
+  cuda::PageStream const* const pages = lanes_[0]->tree().pages();
+  return CudaBuilder::memory_version() + (pages == nullptr ? 0 : pages->copied_bytes());
+}
+
 /// Trees that were started ahead may still read the rows.
 void CudaTreeBuilder::WaitForReaders() const {
   for (auto const& lane : lanes_) lane->stream().Wait("freeing rows");
