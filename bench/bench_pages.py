@@ -14,7 +14,7 @@ Rows are made on the GPU if CuPy is there.
 
 import argparse
 import json
-import statistics
+import threading
 import time
 
 import numpy as np
@@ -59,12 +59,40 @@ def bus_bandwidth():
     for _ in range(5):
         stream.synchronize()
         begin = time.perf_counter()
-        target.data.copy_from_host_async(pinned, size, stream)
+        cupy.cuda.runtime.memcpyAsync(target.data.ptr, pinned.ptr, size, 1, stream.ptr)
         stream.synchronize()
         best = max(best, size / (time.perf_counter() - begin))
     del target
     cupy.get_default_memory_pool().free_all_blocks()
     return best
+
+
+class PeakOfGpu:
+    """The most GPU memory that was in use during a `with`, beside what was before; None without CuPy."""
+
+    def __enter__(self):
+        self.bytes, self._ends = None, False
+        try:
+            import cupy
+        except ImportError:
+            return self
+        cupy.cuda.Device(0).use()
+        free = lambda: cupy.cuda.runtime.memGetInfo()[0]
+        before, self.bytes = free(), 0
+
+        def watch():
+            while not self._ends:
+                self.bytes = max(self.bytes, before - free())
+                time.sleep(0.002)
+
+        self._thread = threading.Thread(target=watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ends = True
+        if self.bytes is not None:
+            self._thread.join()
 
 
 class Marks(xgb.callback.TrainingCallback):
@@ -84,20 +112,23 @@ def train(arrays, params, rounds):
     data = xgb.DMatrix(*arrays)
     made = time.perf_counter() - begin
     marks = Marks()
-    booster = xgb.train({"tree_method": "gpu_hist", "objective": "binary:logistic", **params}, data, rounds, callbacks=[marks])
+    params = {"tree_method": "gpu_hist", "objective": "binary:logistic", **params}
+    with PeakOfGpu() as peak:
+        booster = xgb.train(params, data, rounds, callbacks=[marks])
     steps = np.diff(marks.times)
     report = marks.reports[-1]
     pages = report["pages"]
     row = {
         "dmatrix_s": round(made, 2),
         "first_round_s": round(float(steps[0]), 2),
-        "round_ms": round(1000 * statistics.median(steps[2:]), 1),
+        "round_ms": round(1000 * float(np.median(steps[2:])), 1),
         "peak_bytes": report["peak_bytes"] + report["dataset_bytes"],
+        "peak_gpu_bytes": peak.bytes,
     }
     if pages:
         copied = [r["pages"]["copied_bytes"] for r in marks.reports]
         row.update(pages)
-        row["bus_bytes_a_round"] = statistics.median(np.diff(copied)[1:])
+        row["bus_bytes_a_round"] = float(np.median(np.diff(copied)[1:]))
     return row, booster.save_raw("json")
 
 

@@ -140,14 +140,15 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, C
 /// all shards have the same cuts. An ordinal may come several times.
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
                                                                    int max_bin, std::vector<int> const& devices,
-                                                                   int threads);
+                                                                   int threads, MemoryLimits const& memory = {});
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
-                                                                   std::vector<int> const& devices, int threads);
+                                                                   std::vector<int> const& devices, int threads,
+                                                                   MemoryLimits const& memory = {});
 
 /// Bins this process's rows by these cuts, which all processes of `group` have: with the layout that the rows of all
 /// ask for. All call it at the same time; if one fails, all throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
-                                                     Collective* group);
+                                                     Collective* group, MemoryLimits const& memory = {});
 
 /// Makes a builder of exact trees on a device, to which it copies the columns.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);

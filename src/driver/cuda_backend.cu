@@ -172,19 +172,22 @@ std::vector<std::shared_ptr<DeviceMatrix const>> Shared(std::vector<std::unique_
 
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
                                                                    int max_bin, std::vector<int> const& devices,
-                                                                   int threads) {
-  return Shared(cuda::BuildShards(source, {max_bin, weights}, ShardsFor(source.rows(), devices), {threads}));
+                                                                   int threads, MemoryLimits const& memory) {
+  return Shared(
+      cuda::BuildShards(source, {max_bin, weights}, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
-                                                                   std::vector<int> const& devices, int threads) {
-  return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads}));
+                                                                   std::vector<int> const& devices, int threads,
+                                                                   MemoryLimits const& memory) {
+  return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
-                                                     Collective* group) {
+                                                     Collective* group, MemoryLimits const& memory) {
   auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
-  return NamingSizes(sizes, [&] { return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group); });
+  return NamingSizes(sizes,
+                     [&] { return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group, memory); });
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {

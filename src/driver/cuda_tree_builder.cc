@@ -10,9 +10,14 @@ namespace xgbgpu {
 
 namespace {
 
-/// Returns HistogramBudget of the device that has least.
-std::size_t SharedHistogramBudget(cuda::DeviceShard const& shard) {
-  return static_cast<std::size_t>(-shard.place.collective->MaxOf(-static_cast<std::int64_t>(HistogramBudget())));
+/// A quarter of what a training in pages may take is for histograms.
+constexpr std::size_t kHistogramPart = 4;
+
+/// Returns the budget of histograms of the device that has least.
+std::size_t SharedHistogramBudget(DeviceMatrix const& matrix, cuda::DeviceShard const& shard) {
+  std::size_t const own =
+      matrix.pages ? std::min(HistogramBudget(), matrix.training_bytes / kHistogramPart) : HistogramBudget();
+  return static_cast<std::size_t>(-shard.place.collective->MaxOf(-static_cast<std::int64_t>(own)));
 }
 
 }  // namespace
@@ -30,11 +35,10 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cud
       matrix_{std::move(matrix)},
       shard_{shard},
       policy_{lanes},
-      histogram_budget_{SharedHistogramBudget(shard)} {
+      histogram_budget_{SharedHistogramBudget(*matrix_, shard)} {
   if (matrix_->pages) {
     std::size_t const limit = matrix_->training_bytes, held = matrix_->arena.bytes();
     mutable_arena()->SetLimit(limit - std::min(limit - 1, held));
-    histogram_budget_ = std::min(histogram_budget_, limit / 4);
   }
   lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), &stream(), histogram_budget_));
   last_ = lanes_[0].get();

@@ -42,13 +42,16 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
 }
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const>, Shard const&, int) { ThrowNoCuda(); }
 bool DevicesCanMeet(Collective*, int, std::string*) { ThrowNoCuda(); }
-std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const&, Cuts, int, int, Collective*) { ThrowNoCuda(); }
-std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Span<float const>, int,
-                                                                   std::vector<int> const&, int) {
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const&, Cuts, int, int, Collective*,
+                                                     MemoryLimits const&) {
   ThrowNoCuda();
 }
-std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Cuts, std::vector<int> const&,
-                                                                   int) {
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Span<float const>, int,
+                                                                   std::vector<int> const&, int, MemoryLimits const&) {
+  ThrowNoCuda();
+}
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Cuts, std::vector<int> const&, int,
+                                                                   MemoryLimits const&) {
   ThrowNoCuda();
 }
 DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }

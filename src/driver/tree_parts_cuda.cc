@@ -43,9 +43,9 @@ SampleView TreeParts::Sample() const {
     sample.records = paths.sampled_records();
     sample.early = {paths.narrow(), maxima_before.data()};
     sample.paths = paths.next_path();
-  } else {
+  } else if (!in_pages()) {
     sample.capacity = static_cast<std::uint32_t>(matrix.view.rows);
-    if (!in_pages()) sample.rows = lists.first_list();
+    sample.rows = lists.first_list();
   }
   return sample;
 }
@@ -60,7 +60,7 @@ RowLists TreeParts::Lists() const {
 }
 
 NodeRowsView TreeParts::NodeRows() const {
-  GradientPair const* const pairs = sampled() ? node_rows.of_sample() : gradients.pairs;
+  GradientPair const* const pairs = weighted() ? node_rows.of_sample() : gradients.pairs;
   return node_rows.View(matrix.view, positions.data(), pairs, limits);
 }
 
@@ -95,6 +95,18 @@ std::uint32_t TreeParts::LikelySample(TrainParams const& of) const {
 }
 
 void TreeParts::EnqueueStart(std::size_t clear_slots) {
+  EnqueueRoot(clear_slots);
+  if (!in_pages() || !sampled()) return;
+  memory.ReturnHeader();
+  stream.Wait("sampling rows");
+  std::uint32_t const drawn = memory.returned().sample.rows;
+  if (!AnyDevice(drawn > sample_room.copied())) return;
+  ReserveSample(std::max(drawn, sample_room.copied()));
+  WaitUntilAllHaveRoom();
+  EnqueueRoot(clear_slots);
+}
+
+void TreeParts::EnqueueRoot(std::size_t clear_slots) {
   memory.Begin(histograms.View(), clear_slots * histograms.View().cells, limits);
   if (sampled()) {
     EnqueueSample();
@@ -139,8 +151,8 @@ void TreeParts::EnqueueSample() {
   });
   timer.Run(kRoot, 0, [&] {
     if (in_pages()) {
-      BeginSampledNodeRows(view, NodeRows(), matrix.view.rows, node_rows.of_sample(), draw, sample, shard, limits,
-                           stream);
+      BeginSampledNodeRows(view, NodeRows(), matrix.view.rows, weighted() ? node_rows.of_sample() : nullptr, draw,
+                           sample, shard, limits, stream);
     } else if (by_paths) {
       StartSampledPaths(view, RootPaths(), draw, sample, paths.narrow(), shard, limits, stream);
     } else {

@@ -62,12 +62,6 @@ void ForEachWindow(RowSource const& source, std::uint64_t most_rows,
   });
 }
 
-std::size_t FreeBytes() {
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return free;
-}
-
 /// Returns the bytes of the bins of all rows.
 double BinBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
   auto const rows = static_cast<double>(facts.rows);
@@ -145,11 +139,6 @@ std::unique_ptr<DeviceMatrix> PagedBuild::Make(DeviceLayout layout, LayoutFacts 
   return result;
 }
 
-/// The limit in bytes, of which 0 stands for what is free.
-std::size_t LimitOf(MemoryLimits const& limits) {
-  return limits.training_bytes != 0 ? static_cast<std::size_t>(limits.training_bytes) : FreeBytes();
-}
-
 /// The layout must not change with what is free just now, but tiles of dense data may be too large.
 LayoutFacts FactsWithin(std::uint64_t rows, std::vector<std::uint64_t> const& present, MemoryLimits const& limits) {
   LayoutFacts facts = FactsOnDevice(rows, present);
@@ -158,6 +147,19 @@ LayoutFacts FactsWithin(std::uint64_t rows, std::vector<std::uint64_t> const& pr
 }
 
 }  // namespace
+
+std::size_t LimitInBytes(MemoryLimits const& limits) {
+  if (limits.training_bytes != 0) return static_cast<std::size_t>(limits.training_bytes);
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return free;
+}
+
+std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
+                                        LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
+                                        std::size_t bytes, PagePolicy const& policy) {
+  return PagedBuild{rows, cuts, options, limits, bytes, policy}.Make(std::move(layout), own);
+}
 
 std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy) {
   double const bins = BinBytes(layout, facts);
@@ -170,7 +172,7 @@ std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, Pa
 std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWanted const& wanted,
                                                 BuildOptions const& options, MemoryLimits const& limits,
                                                 PagePolicy const& policy) {
-  std::size_t const limit = LimitOf(limits);
+  std::size_t const limit = LimitInBytes(limits);
   BuildOptions within = options;
   if (limits.training_bytes != 0) within.memory_bytes = std::max(limit / 2, QuantilePolicy{}.least_bytes);
   std::size_t const budget = MemoryBudget(within);
@@ -183,12 +185,12 @@ std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWan
     return BinInCore(source, std::move(quantiles), within, budget, &arena);
   }
   quantiles.columns.reset();
-  return PagedBuild{source, quantiles.cuts, options, limits, limit, policy}.Make(std::move(layout), facts);
+  return MakePages(source, quantiles.cuts, std::move(layout), facts, options, limits, limit, policy);
 }
 
 std::unique_ptr<DeviceMatrix> QuantiseMatrixWithin(RowSource const& source, Cuts cuts, BuildOptions const& options,
                                                    MemoryLimits const& limits, PagePolicy const& policy) {
-  std::size_t const limit = LimitOf(limits);
+  std::size_t const limit = LimitInBytes(limits);
   CheckShape(source);
   host::RowSizes sizes = host::MeasureRows(source, options.threads);
   LayoutFacts const facts = FactsWithin(source.rows(), sizes.column, limits);
@@ -197,7 +199,7 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrixWithin(RowSource const& source, Cuts
     sizes = {};
     return QuantiseMatrix(source, std::move(cuts), options);
   }
-  return PagedBuild{source, cuts, options, limits, limit, policy}.Make(std::move(layout), facts);
+  return MakePages(source, cuts, std::move(layout), facts, options, limits, limit, policy);
 }
 
 }  // namespace xgbgpu::cuda

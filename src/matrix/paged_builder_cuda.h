@@ -24,6 +24,15 @@ std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWan
 std::unique_ptr<DeviceMatrix> QuantiseMatrixWithin(RowSource const& source, Cuts cuts, BuildOptions const& options,
                                                    MemoryLimits const& limits, PagePolicy const& policy = {});
 
+/// Makes the bins of these rows in pages, with a layout that other rows may have, too. `own`: facts of these rows.
+/// `bytes`: what a training on them may take on the device.
+std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
+                                        LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
+                                        std::size_t bytes, PagePolicy const& policy = {});
+
+/// Returns the limit in bytes on the current device, of which 0 stands for what is free.
+std::size_t LimitInBytes(MemoryLimits const& limits);
+
 /// Returns the bytes that a training takes in core, about: bins and their copies in the order of nodes, what its rows
 /// take, and histograms.
 std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy = {});

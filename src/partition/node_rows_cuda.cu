@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kThreads)
       RowIndex const row = sample.rows[i].row;
       GradientPair const v = sample.gradients[i];
       rows.nodes[row] = 0;
-      by_row[row] = v;
+      if (by_row != nullptr) by_row[row] = v;
       add(v, narrow ? stream.Word(draw->first_row + row) : 0);
     }
   } else {

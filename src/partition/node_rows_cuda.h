@@ -64,7 +64,7 @@ class NodeRowsRoom {
 void BeginNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, TreeDraw const* draw,
                    DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
 /// Does what BeginNodeRows does for the rows of a sample, which were drawn with their gradients side by side. The
-/// gradients are written to `by_row`, which `rows` reads; the `count` rows of the device outside it are in the root, too.
+/// gradients are written to `by_row`, which `rows` reads, unless it is nullptr; the `count` rows of the device outside it are in the root, too.
 void BeginSampledNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count,
                           GradientPair* by_row, TreeDraw const* draw, SampleView const& sample,
                           DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);

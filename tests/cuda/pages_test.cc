@@ -15,9 +15,11 @@
 #include "matrix/page_stream_cuda.h"
 #include "matrix/paged_bins_cuda.h"
 #include "matrix/paged_builder_cuda.h"
+#include "matrix/shards_cuda.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "xgbgpu/devices.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -98,6 +100,51 @@ TEST_P(PagesTest, SameModelAsInCore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generated, PagesTest, ::testing::ValuesIn(EqualityCases()),
+                         [](auto const& test) { return NameOf(test.param); });
+
+/// Settings of data that several shards have rows of.
+std::vector<EqualityCase> CasesOfShards() {
+  std::vector<EqualityCase> cases;
+  for (EqualityCase const& c : EqualityCases()) {
+    if (c.rows >= 5000 && c.number % 5 == 0) cases.push_back(c);
+  }
+  return cases;
+}
+
+class PagedShardsTest : public ::testing::TestWithParam<EqualityCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+// Each of two devices, or of two parts of one, pages its own rows.
+TEST_P(PagedShardsTest, SameTreesAsInCore) {
+  EqualityCase const& c = GetParam();
+  int const threads = omp_get_max_threads();
+  CaseRows const rows{c};
+  auto const matrix = HostMatrix(rows, c.max_bin, threads);
+  CaseLoss const loss{c, rows};
+  cuda::RowShards shards{DealRows(c.rows, 2), {0, 1 % CudaDeviceCount()}};
+  shards.devices.resize(shards.bounds.size() - 1);
+  auto built = cuda::BuildShards(rows, {c.max_bin, {}}, shards, {threads, 0, Limits(false), SmallPages(0.5)});
+  std::vector<std::shared_ptr<DeviceMatrix const>> matrices;
+  for (auto& part : built) {
+    ASSERT_NE(part->pages, nullptr);
+    matrices.push_back(std::move(part));
+  }
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeCudaTreeBuilder(matrices, threads)};
+  host.margins.resize(c.rows * c.stride);
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    auto const gradients = loss.Gradients(host.margins);
+    host.GrowOne(c, gradients, {t, 0});
+    cuda.GrowOne(c, gradients, {t, 0});
+    ASSERT_EQ(cuda.tree, host.tree) << "tree " << t;
+    ASSERT_EQ(cuda.positions, host.positions) << "tree " << t;
+    ASSERT_EQ(Bits(cuda.margins), Bits(host.margins)) << "tree " << t;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generated, PagedShardsTest, ::testing::ValuesIn(CasesOfShards()),
                          [](auto const& test) { return NameOf(test.param); });
 
 class PagedDataTest : public ::testing::Test {
