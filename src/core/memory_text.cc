@@ -31,6 +31,7 @@ std::optional<std::uint64_t> TextToBytes(std::string const& text) {
   }
   if (digits == 0 || text[end - 1] == '.') return {};
   std::string unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
+  unit.erase(unit.find_last_not_of(' ') + 1);
   for (char& c : unit) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }

@@ -28,8 +28,9 @@ std::uint64_t LeastLimit(std::string const& groups, std::string path, std::strin
   std::uint64_t least = kUnknown;
   for (;;) {
     while (!path.empty() && path.back() == '/') path.pop_back();
+    std::ifstream file{std::string{groups}.append(path).append(name)};
     std::uint64_t limit = 0;
-    if (std::ifstream file{groups + path + '/' + name}; file >> limit) least = std::min(least, limit);
+    if (file >> limit) least = std::min(least, limit);
     if (path.empty()) return least;
     path.erase(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
   }
@@ -47,9 +48,9 @@ std::uint64_t AllowedMemory(std::string const& root) {
     std::string const controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
     std::string const path = line.substr(second + 1);
     if (controllers == ",,") {  // of version 2
-      least = std::min(least, LeastLimit(root + "sys/fs/cgroup", path, "memory.max"));
+      least = std::min(least, LeastLimit(root + "sys/fs/cgroup", path, "/memory.max"));
     } else if (controllers.find(",memory,") != std::string::npos) {
-      least = std::min(least, LeastLimit(root + "sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+      least = std::min(least, LeastLimit(root + "sys/fs/cgroup/memory", path, "/memory.limit_in_bytes"));
     }
   }
   return least == kUnknown ? 0 : least;

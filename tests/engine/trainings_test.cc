@@ -70,7 +70,8 @@ TEST(DatasetCacheTest, OtherLimitsOfMemoryAreAnotherPlace) {
   OwnedData data = SomeData(1);
   DatasetCache cache;
   auto const without = cache.Get(data.Request(kHost));
-  for (MemoryLimits const& memory : {MemoryLimits{1 << 30, 0, {}}, MemoryLimits{0, 1 << 30, {}}, MemoryLimits{0, 0, "/var/tmp"}}) {
+  for (MemoryLimits const& memory :
+       {MemoryLimits{1 << 30, 0, {}}, MemoryLimits{0, 1 << 30, {}}, MemoryLimits{0, 0, "/var/tmp"}}) {
     Place place = kHost;
     place.memory = memory;
     auto const with = cache.Get(data.Request(place));

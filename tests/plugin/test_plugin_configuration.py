@@ -42,7 +42,7 @@ def test_configuration_shows_what_the_user_asked_for(params, data):
 def test_limits_of_memory_go_with_the_configuration(params, data):
     limits = {"gpu_memory_limit": "16GiB", "gpu_host_memory_limit": "1.5 TB", "gpu_cache_folder": "/a folder/\"of\" mine"}
     original = booster({**params, **limits}, data, 1)
-    loaded = xgb.Booster()
+    loaded = booster(params, data, 1)
     loaded.load_config(original.save_config())
     for one in (original, original.copy(), pickle.loads(pickle.dumps(original)), loaded):
         shown = section(one)["xgboost_gpu_param"]
