@@ -23,7 +23,7 @@ void AttendedTree::Reserve() {
   batch_ =
       std::max<std::size_t>(1, std::min(policy.attended_batch, SplitPolicy{}.most_candidate_bytes / candidate_bytes));
   parts_.by_paths = false;
-  parts_.ReserveSample(parts_.in_pages() && parts_.sampled() ? parts_.LikelySample(parts_.params) : 0);
+  parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(batch_);
     parts_.node_rows.Reserve(batch_);

@@ -68,10 +68,13 @@ void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, Devic
 void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.params;
   unattended_now_ = CanGrowUnattended(params);
+  bool const like_before = before_ == params;
   auto const reserve = [&] {
     unattended_now_ ? unattended_.Reserve(ahead_) : is_symmetric() ? symmetric_.Reserve() : attended_.Reserve();
     parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
                                     parts_.stream);
+    // With other devices memory may be taken here only: see below.
+    if (parts_.page_stream && (parts_.shard.alone() || !like_before)) parts_.page_stream->KeepPages(kSparedBytes);
     if (is_symmetric()) return;  // the host chooses their features
     std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
     parts_.room.Note(
@@ -79,11 +82,9 @@ void HistTree::Start(Constraints constraints) {
   };
   // Trees alike need no other memory. Else all devices have theirs before one waits for another:
   // TreeParts::WaitUntilAllHaveRoom.
-  bool const like_before = before_ == params;
   before_.reset();
   like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
-  if (parts_.page_stream) parts_.page_stream->KeepPages(kSparedBytes);
   bool const is_cut = unattended_now_ && unattended_.shape().cut;
   parts_.memory.Tell(
       {SplitParams{params, {}},

@@ -30,7 +30,7 @@ void SymmetricGrowth::Reserve() {
   std::uint64_t const families = divided(std::max(0, levels - 1));
   std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
   parts_.by_paths = false;
-  parts_.ReserveSample(parts_.in_pages() && parts_.sampled() ? parts_.LikelySample(parts_.params) : 0);
+  parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(families);
     parts_.node_rows.Reserve(families);

@@ -113,18 +113,20 @@ struct TreeParts {
   }
   /// Returns how many of its rows the device is expected to have room for, in the sample of a tree of `of`.
   std::uint32_t LikelySample(TrainParams const& of) const;
-  /// Makes room for a sample of `rows` rows, if the sample is copied, or in pages. Lists have room for all rows.
+  /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows. In pages a sample is
+  /// marked and takes none.
   void ReserveSample(std::uint32_t rows) {
-    bool const apart = copies_sample() || (in_pages() && sampled());
-    room.Note([&] { return sample_room.Reserve(apart ? rows : 0, weighted(), stream); });
-    if (in_pages() && weighted()) node_rows.ReserveSample(matrix.view.rows);
+    room.Note([&] {
+      return in_pages() ? sample_room.ReserveMarks(weighted(), stream)
+                        : sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream);
+    });
+    if (in_pages() && weighted()) node_rows.ReserveWeighed();
   }
   /// Enqueues all that comes before the root's histogram: settings, the sample, gradients in fixed point, the root with
-  /// its rows. Clears the histograms of `clear_slots` slots. Waits for a sample in pages, which may need more room.
+  /// its rows. Clears the histograms of `clear_slots` slots.
   void EnqueueStart(std::size_t clear_slots);
 
  private:
-  void EnqueueRoot(std::size_t clear_slots);
   void EnqueueSample();
 };
 
