@@ -2,6 +2,8 @@
 #ifndef XGBGPU_QUANTILE_QUANTILE_H_
 #define XGBGPU_QUANTILE_QUANTILE_H_
 
+#include <cstddef>
+
 #include "collective/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
@@ -31,6 +33,19 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
 /// it.
 /// Throws InvalidArgument (more than kMaxBinLimit bins; an infinite value).
 Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective = NoOtherShards());
+
+/// Finds the cuts of ComputeCuts without holding a column: values are counted by their sort keys (counted_columns.h).
+///
+/// In      source   read three times if counters for all columns fit `memory_bytes`: 16 KB a column, and later 4 KB for
+///                  each rank, or twice that with weights or shards… once more if a feature is categorical
+/// Same    the cuts of ComputeCuts, bit for bit
+/// Throws  as ComputeCuts
+Cuts ComputeCutsByCounting(RowSource const& source, Span<float const> weights, int max_bin, int threads,
+                           std::size_t memory_bytes, Collective& collective = NoOtherShards());
+
+/// Finds the cuts of CutsFromBinEdges in the same way.
+Cuts CutsFromBinEdgesByCounting(RowSource const& source, int threads, std::size_t memory_bytes,
+                                Collective& collective = NoOtherShards());
 
 }  // namespace xgbgpu::host
 

@@ -5,7 +5,9 @@
 #include "core/message.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
+#include "quantile/counted_columns.h"
 #include "quantile/feature_cuts.h"
+#include "quantile/key_counter_host.h"
 #include "quantile/quantile.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/shared_columns.h"
@@ -76,7 +78,31 @@ Cuts FindCuts(RowSource const& source, RowWeights const& weights, int threads, C
   return cuts;
 }
 
+/// Returns the cuts of every column, found in memory for so many bytes of counters. max_bin is 0 for bin edges.
+Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, int threads, std::size_t memory_bytes,
+               Collective& collective) {
+  auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
+  ColumnRange const columns{0, source.features(), source.features()};
+  Cuts cuts = JoinCuts(FindCutsByCounting(columns, max_bin, threads, counter.get(), collective).features);
+  SetCategoryCuts(source, threads, collective, &cuts);
+  return cuts;
+}
+
 }  // namespace
+
+Cuts ComputeCutsByCounting(RowSource const& source, Span<float const> weights, int max_bin, int threads,
+                           std::size_t memory_bytes, Collective& collective) {
+  ValidateMaxBin(max_bin);
+  CheckFeatures(source.features(), collective);
+  return CountCuts(source, AgreeOnWeights(source.rows(), weights, collective), max_bin, threads, memory_bytes,
+                   collective);
+}
+
+Cuts CutsFromBinEdgesByCounting(RowSource const& source, int threads, std::size_t memory_bytes,
+                                Collective& collective) {
+  CheckFeatures(source.features(), collective);
+  return CountCuts(source, {{}, 1.0}, 0, threads, memory_bytes, collective);
+}
 
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads, Collective& collective) {
   ValidateMaxBin(max_bin);
