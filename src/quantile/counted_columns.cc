@@ -30,7 +30,8 @@ std::uint64_t MostDistinct(int max_bin) {
 /// the longer prefixes of this one the same holds. No empty prefix is the first, as the weight has not changed there.
 ///
 /// Why the column is known to have few distinct values if and only if it has: there are at least as many as prefixes
-/// that are not empty. As long as these are few all of them are kept, and whole keys are the last.
+/// that are not empty. As long as these are few all of them are kept, and whole keys are the last. Ranks mean nothing
+/// then, and are not used: a column of one or two values has no weight in between.
 class ColumnSearch {
  public:
   /// The counts of this prefix's next digit come next.
@@ -45,8 +46,7 @@ class ColumnSearch {
     ends_ = ends;
     ranks_ = {ends.first_weight, weight - ends.first_weight - ends.last_weight, max_bin};
     most_distinct_ = MostDistinct(max_bin);
-    // A column of one or two distinct values has no weight in between, and no ranks.
-    open_ = {{0, 0, 1, std::max(1, ranks_.range > 0 ? max_bin : 1)}};
+    open_ = {{0, 0, 1, max_bin}};
   }
   std::vector<Prefix> const& open() const { return open_; }
   std::uint64_t values() const { return ends_.values; }
@@ -82,9 +82,9 @@ class ColumnSearch {
     std::vector<std::uint32_t> keys(open_.size());
     std::transform(open_.begin(), open_.end(), keys.begin(), [](Prefix const& key) { return key.bits; });
     if (max_bin == 0) return CutsOfEdges(feature, keys.size(), keys);
-    std::uint64_t const bins = std::min(ends_.values, static_cast<std::uint64_t>(max_bin));
     Span<std::uint32_t const> const taken = keys;
-    return CutsOfValues(ends_.first, ends_.last, bins, all_ ? taken.subspan(1, taken.size() - 1) : taken);
+    return CutsOfValues(ends_.first, ends_.last, static_cast<std::uint64_t>(max_bin),
+                        all_ ? taken.subspan(1, taken.size() - 1) : taken);
   }
 
  private:
@@ -134,8 +134,7 @@ class CountingSearch {
         threads_{threads},
         counter_{*counter},
         collective_{*collective},
-        searches_(columns.size()),
-        counts_(kCountsAtOnce) {}
+        searches_(columns.size()) {}
 
   CountedCuts Run() {
     for (int number = 0; number < kNumKeyDigits; ++number) {
@@ -181,6 +180,7 @@ class CountingSearch {
     std::size_t const counters = digit.counters(), at_once = kCountsAtOnce / counters;
     for (std::size_t begin = 0; begin < prefixes.size(); begin += at_once) {
       std::size_t const end = std::min(prefixes.size(), begin + at_once);
+      counts_.resize(std::max(counts_.size(), (end - begin) * counters));
       Span<std::int64_t> const counts{counts_.data(), (end - begin) * counters};
       counter_.Read(begin * counters, counts);
       collective_.Sum(counts);
@@ -214,13 +214,15 @@ class CountingSearch {
 }  // namespace
 
 std::uint64_t MostCountingPasses(std::uint64_t columns, std::uint64_t values, int max_bin, KeyCounter const& counter) {
+  constexpr int kUsualBins = 256;
+  std::uint64_t const most_distinct = MostDistinct(max_bin == 0 ? kUsualBins : max_bin);
   std::uint64_t passes = 0, of_column = 1, different = 1;
   for (KeyDigit const& digit : kKeyDigits) {
     std::uint64_t const at_once = counter.most_prefixes(digit);
     std::uint64_t const prefixes = different == 1 ? columns : std::min(columns * of_column, values);
     passes += (prefixes + at_once - 1) / at_once;
     different *= digit.counters();
-    of_column = std::min(different, MostDistinct(max_bin));
+    of_column = std::min(different, most_distinct);
   }
   return passes;
 }

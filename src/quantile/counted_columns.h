@@ -80,7 +80,8 @@ class KeyCounter {
   virtual std::vector<KeyEnds> Ends() = 0;
 };
 
-/// Returns how many passes FindCutsByCounting makes at most for so many columns with so many values in all.
+/// Returns how many passes FindCutsByCounting makes at most for so many columns with so many values in all. Of bin edges
+/// (max_bin is 0) columns are taken to have 256 at most, as most have.
 std::uint64_t MostCountingPasses(std::uint64_t columns, std::uint64_t values, int max_bin, KeyCounter const& counter);
 
 /// What counting finds of some columns.

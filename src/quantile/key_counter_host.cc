@@ -20,24 +20,23 @@ namespace {
 template <typename Weight>
 using Counters = std::vector<std::atomic<Weight>>;
 
-/// One thread's additions to counters that all threads share. What goes to a counter again and again is added up here
-/// first: threads that add to the same counter wait for each other, and values that many rows have are common.
+/// One thread's additions to counters that all threads share.
+///
+/// What goes to a counter again and again is added up here first: threads that add to the same counter wait for each
+/// other, and values that many rows have are common. Most other additions miss the cache, and the next one waits for
+/// each that is atomic. So additions stand in a queue until what they will write is on its way.
 template <typename Weight>
 class CounterAdder {
  public:
   void Add(std::uint64_t counter, Weight weight, Counters<Weight>* counters) {
-    Sum& sum = sums_[(counter * 0x9E3779B97F4A7C15U) >> (64 - kBits)];  // neighbours are far from each other
-    if (sum.counter != counter) {
-      Flush(sum, counters);
-      sum = {counter, 0};
-    }
-    sum.weight += weight;
+    Sum const& sum = SumOf(counter);
+    if (sum.counter != kNoCounter && sum.counter != counter) __builtin_prefetch(&(*counters)[sum.counter], 1);
+    queue_[queued_++] = {counter, weight};
+    if (queued_ == queue_.size()) AddQueued(counters);
   }
   void Flush(Counters<Weight>* counters) {
-    for (Sum& sum : sums_) {
-      Flush(sum, counters);
-      sum = {};
-    }
+    AddQueued(counters);
+    for (Sum& sum : sums_) Flush(&sum, counters);
   }
 
  private:
@@ -46,11 +45,27 @@ class CounterAdder {
     std::uint64_t counter{kNoCounter};
     Weight weight{0};
   };
-  static void Flush(Sum const& sum, Counters<Weight>* counters) {
-    if (sum.weight != 0) (*counters)[sum.counter].fetch_add(sum.weight, std::memory_order_relaxed);
+
+  Sum& SumOf(std::uint64_t counter) {
+    return sums_[(counter * 0x9E3779B97F4A7C15U) >> (64 - kBits)];  // neighbours are far from each other
+  }
+  void AddQueued(Counters<Weight>* counters) {
+    for (std::size_t i = 0; i < queued_; ++i) {
+      Sum& sum = SumOf(queue_[i].counter);
+      if (sum.counter != queue_[i].counter) Flush(&sum, counters);
+      sum.counter = queue_[i].counter;
+      sum.weight += queue_[i].weight;
+    }
+    queued_ = 0;
+  }
+  static void Flush(Sum* sum, Counters<Weight>* counters) {
+    if (sum->counter != kNoCounter) (*counters)[sum->counter].fetch_add(sum->weight, std::memory_order_relaxed);
+    *sum = {};
   }
 
   std::array<Sum, std::size_t{1} << kBits> sums_{};
+  std::array<Sum, 64> queue_{};
+  std::size_t queued_{0};
 };
 
 /// Weight: std::int64_t, or std::uint32_t if every value counts 1.
@@ -122,7 +137,6 @@ class HostKeyCounter final : public KeyCounter {
       ++ends.values;
       if (weight != 0) ends.Add(key, weight);
     }
-    if (weight == 0) return;
     std::uint64_t const counter = view_.CounterOf(static_cast<std::uint32_t>(column), key);
     if (counter != kNoCounter) adders_[thread].Add(counter, weight, &counters_);
   }

@@ -107,15 +107,15 @@ std::vector<float> RandomWeights(std::size_t kind, std::size_t rows, Random* ran
 
 TEST(CountedCutsTest, AreThoseOfSortedColumnsForRandomData) {
   Random random{901};
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < 160; ++trial) {
     std::size_t const rows = 1 + random.Below(trial % 4 == 0 ? 8 : 600), columns = 1 + random.Below(9);
     int const max_bin = 2 + static_cast<int>(random.Below(trial % 3 == 0 ? 6 : 300));
     std::size_t const levels = 1 + random.Below(static_cast<std::size_t>(max_bin) + 4);
     auto const values = ColumnsOfAllKinds(rows, columns, levels, random.Below(2) == 0 ? 0 : random.Uniform(), &random);
     auto const weights = RandomWeights(random.Below(4), rows, &random);
     MemorySource const source{values, random.Below(rows + 1)};
-    std::size_t const memory = std::size_t{1} << random.Below(24);
-    int const threads = 1 + static_cast<int>(random.Below(4));
+    std::size_t const memory = std::size_t{1} << (13 + random.Below(12));
+    int const threads = trial % 4 == 1 ? 3 : 1;
     ASSERT_EQ(host::ComputeCutsByCounting(source, weights, max_bin, threads, memory),
               host::ComputeCuts(source, weights, max_bin, 1))
         << "trial " << trial << ", max_bin " << max_bin << ", " << memory << " bytes";
@@ -124,7 +124,7 @@ TEST(CountedCutsTest, AreThoseOfSortedColumnsForRandomData) {
 
 // A column with as many distinct values as bins, and one or two more, at any place of the keys where they may differ.
 TEST(CountedCutsTest, AsManyDistinctValuesAsBinsAndAFewMore) {
-  for (std::size_t const bins : {2U, 3U, 16U, 256U, 5000U}) {
+  for (std::size_t const bins : {2U, 3U, 16U, 256U, 4500U}) {
     for (std::uint32_t const step : {1U, 1U << 4, 1U << 10, 1U << 13}) {
       std::vector<std::size_t> const distinct = {1, 2, 3, bins - 1, bins, bins + 1, bins + 2, bins + 3, 2 * bins};
       Values values{2 * bins + 1, distinct.size()};
@@ -147,8 +147,8 @@ TEST(CountedCutsTest, AsManyDistinctValuesAsBinsAndAFewMore) {
 
 TEST(CountedCutsTest, AreThoseOfSortedColumnsForAnyMaxBin) {
   Random random{902};
-  auto const values = ColumnsOfAllKinds(70001, kKinds, 3000, 0.1f, &random);
-  MemorySource const source{values, 9000};
+  auto const values = ColumnsOfAllKinds(6001, kKinds / 2, 3000, 0.1f, &random);
+  MemorySource const source{values, 900};
   for (std::size_t const kind : {0U, 1U, 2U}) {
     auto const weights = RandomWeights(kind, values.rows, &random);
     for (int const max_bin : {2, 3, 64, 256, 1000, 4095, 4096, 4097, kMaxBinLimit}) {
@@ -222,7 +222,7 @@ TEST(CountedPassesTest, AColumnOrAPrefixAtATimeIfNoMoreFits) {
   auto const values = RandomValues({60, 5}, 908);  // none is equal to another
   MemorySource const rows{values, 7};
   ReadSource const source{rows};
-  EXPECT_EQ(host::ComputeCutsByCounting(source, {}, 8, 2, 1), host::ComputeCuts(rows, {}, 8, 2));
+  EXPECT_EQ(host::ComputeCutsByCounting(source, {}, 8, 1, 1), host::ComputeCuts(rows, {}, 8, 2));
   EXPECT_GT(source.passes(), 5 + 5 + 5 * 5);  // columns, their first prefixes, more of these
   auto const counter = host::MakeKeyCounter(rows, {{}, 1.0}, 2, 1);
   EXPECT_LE(source.passes(), static_cast<int>(MostCountingPasses(5, 300, 8, *counter)));
@@ -242,10 +242,99 @@ TEST(CountedPassesTest, AreBoundedByColumnsAndValuesAndPrefixes) {
   // max_bin + 1 prefixes of each digit but the first
   EXPECT_EQ(MostCountingPasses(1, kPlenty, static_cast<int>(prefixes) - 1, *counter), 3U);
   EXPECT_EQ(MostCountingPasses(1, kPlenty, static_cast<int>(prefixes), *counter), 5U);
-  EXPECT_EQ(MostCountingPasses(1, kPlenty, 0, *counter),
-            1 + (4096 + prefixes - 1) / prefixes + (kMaxBinLimit + prefixes - 1) / prefixes);
+  EXPECT_EQ(MostCountingPasses(7, kPlenty, 0, *counter), MostCountingPasses(7, kPlenty, 256, *counter));
   auto const weighted = host::MakeKeyCounter(rows, {std::vector<float>(10), 1.0}, 2, kBytes);
   EXPECT_EQ(weighted->most_prefixes(kKeyDigits[1]), kBytes / (1024 * 8 + 8));
+}
+
+// The choice
+
+struct Found {
+  Cuts cuts;
+  int passes;
+};
+
+Found FindIn(RowSource const& rows, std::vector<float> const& weights, int max_bin, std::size_t memory) {
+  ReadSource const source{rows};
+  Cuts cuts = host::ComputeCuts(source, weights, max_bin, 2, NoOtherShards(), memory);
+  return {std::move(cuts), source.passes()};
+}
+
+TEST(CutsInMemoryTest, ColumnsThatFitAtOnceAreSorted) {
+  MemorySource const rows{RandomValues({2000, 20}, 913), 300};
+  std::size_t const all = 2000 * 20 * 4;
+  EXPECT_EQ(FindIn(rows, {}, 64, 2 * all).passes, 2);  // sizes, then values
+  // With weights a value takes twice as much; then there are three groups.
+  std::vector<float> const weights(2000, 0.5f);
+  EXPECT_EQ(FindIn(rows, weights, 64, 2 * all + (std::size_t{1} << 15)).passes, 2);
+  EXPECT_EQ(FindIn(rows, weights, 64, all).passes, 4);
+}
+
+TEST(CutsInMemoryTest, ShardsThatSortKeepAGroup) {
+  MemorySource const rows{RandomValues({2000, 20}, 913), 300};
+  RunShards(2, [&](Collective& collective) {
+    ReadSource const source{rows};
+    RowSlice const nothing{rows, 0, 0};
+    bool const has_rows = collective.shard() == 0;
+    host::ComputeCuts(has_rows ? static_cast<RowSource const&>(source) : nothing, {}, 64, 2, collective,
+                      2 * 2000 * 20 * 4);
+    EXPECT_EQ(source.passes(), has_rows ? 4 : 0);  // three groups
+  });
+}
+
+TEST(CutsInMemoryTest, LongColumnsAreCounted) {
+  MemorySource const rows{RandomValues({100000, 6}, 914), 30000};
+  std::vector<float> const weights(100000, 0.5f);
+  Cuts const expected = host::ComputeCuts(rows, {}, 16, 2);
+  for (std::size_t const memory : {430000U, 500000U, 1000000U}) {  // a column takes 400,000, and 800,000 to be sorted
+    Found const found = FindIn(rows, {}, 16, memory);
+    EXPECT_EQ(found.passes, 3) << memory;
+    EXPECT_EQ(found.cuts, expected);
+  }
+  EXPECT_EQ(FindIn(rows, weights, 16, 1000000).cuts, expected);
+  EXPECT_EQ(FindIn(rows, weights, 16, 1000000).passes, 3);
+}
+
+TEST(CutsInMemoryTest, ManyShortColumnsAreSortedGroupByGroup) {
+  MemorySource const rows{RandomValues({50, 300}, 915), 20};
+  Found const found = FindIn(rows, {}, 256, 20000);
+  EXPECT_EQ(found.cuts, host::ComputeCuts(rows, {}, 256, 2));
+  EXPECT_GT(found.passes, 3);
+  EXPECT_LT(found.passes, 10);  // counters of all columns would take 300 passes
+}
+
+TEST(CutsInMemoryTest, HowFullColumnsAreIsAskedWhereItMatters) {
+  // Each of 400 columns has values in 1 % of the rows.
+  MemorySource const rows{RandomValues({5000, 400, 0.99}, 916), 1000};
+  Found const found = FindIn(rows, {}, 256, 100000);
+  EXPECT_EQ(found.cuts, host::ComputeCuts(rows, {}, 256, 2));
+  EXPECT_EQ(found.passes, 2);
+}
+
+TEST(CutsInMemoryTest, OfBinEdges) {
+  Random random{917};
+  auto values = RandomValues({100000, 6}, 918);
+  for (float& value : values.at) value = static_cast<float>(random.Below(20));
+  MemorySource const rows{values, 30000};
+  for (std::size_t const memory : {std::size_t{700000}, kPlenty}) {
+    ReadSource const source{rows};
+    EXPECT_EQ(host::CutsFromBinEdges(source, 2, NoOtherShards(), memory), host::CutsFromBinEdges(rows, 2));
+    EXPECT_EQ(source.passes(), memory == kPlenty ? 2 : 4);  // 256 bins each might not fit; 20 do
+  }
+}
+
+TEST(CutsInMemoryTest, ShardsDecideTogether) {
+  MemorySource const rows{RandomValues({60000, 6, 0.1}, 919), 9000};
+  Cuts const expected = host::ComputeCuts(rows, {}, 8, 2);
+  for (std::size_t const memory : {std::size_t{1} << 18, std::size_t{1} << 19, std::size_t{1} << 21, kPlenty}) {
+    RunShards(3, [&](Collective& collective) {
+      std::uint64_t const s = static_cast<std::uint64_t>(collective.shard()), begin = s * 10000;
+      RowSlice const slice{rows, begin, s == 2 ? 40000U : 10000U};
+      ReadSource const own{slice};
+      EXPECT_EQ(host::ComputeCuts(own, {}, 8, 2, collective, memory * (s + 1)), expected) << memory;
+      EXPECT_LE(own.passes(), 3) << memory;
+    });
+  }
 }
 
 // Counters
@@ -327,12 +416,12 @@ TEST(CountedSourcesTest, ArraysOfAllTypes) {
 
 TEST(CountedSourcesTest, Shards) {
   Random random{911};
-  for (std::size_t const rows : {1U, 40U, 3000U}) {
+  for (std::size_t const rows : {1U, 40U, 1500U}) {
     auto const values = ColumnsOfAllKinds(rows, kKinds, 40, 0.3f, &random);
     MemorySource const source{values, 100};
     for (std::size_t const kind : {0U, 1U, 2U, 3U}) {
       auto const weights = RandomWeights(kind, rows, &random);
-      for (int const max_bin : {2, 37, 38, 39, 256}) {
+      for (int const max_bin : {2, 38, 39, 40}) {
         Cuts const expected = host::ComputeCuts(source, weights, max_bin, 2), edges = host::CutsFromBinEdges(source, 2);
         for (int const shards : {2, 3, 7}) {
           RunShards(shards, [&](Collective& collective) {
