@@ -25,7 +25,7 @@ ARROWS = {
     "tree": "core",
     "collective": "core tree",
     "quantile": "core collective",
-    "matrix": "core collective quantile",
+    "matrix": "core collective page quantile",
     "gradient": "core collective",
     "objective": "core collective gradient quantile",
     "metric": "core collective objective quantile",
