@@ -9,8 +9,9 @@ namespace xgbgpu {
 
 namespace {
 
-bool SamePlace(Place a, Place b) {
-  return a.backend == b.backend && a.device == b.device && a.devices == b.devices && a.shards == b.shards;
+bool SamePlace(Place const& a, Place const& b) {
+  return a.backend == b.backend && a.device == b.device && a.devices == b.devices && a.shards == b.shards &&
+         a.memory == b.memory;
 }
 
 /// Returns a number that shard 0 draws, for all shards. It is not 0.
