@@ -27,8 +27,9 @@ namespace {
 
 /// Parameters that say how a worker works, not what it computes; and num_trees, which is none.
 bool IsOfOneWorker(std::string const& name) {
-  constexpr char const* kNames[] = {"gpu_backend", "gpu_id",    "n_gpus",   "gpu_memory_limit",
-                                    "gpu_trace",   "predictor", "num_trees"};
+  constexpr char const* kNames[] = {
+      "gpu_backend",      "gpu_id",    "n_gpus",    "gpu_memory_limit", "gpu_host_memory_limit",
+      "gpu_cache_folder", "gpu_trace", "predictor", "num_trees"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

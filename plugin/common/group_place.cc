@@ -46,11 +46,12 @@ std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::
 }  // namespace
 
 Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows) {
-  Place const host{BackendKind::kHost, 0, group};
+  MemoryLimits const memory = ToMemoryLimits(param);
+  Place const host{BackendKind::kHost, 0, group, 1, memory};
   int const devices = param.gpu_backend == "host" ? 0 : CudaDeviceCount();
   std::string const why_not = WhyNotOnDevices(group, param, rows, devices);
   if (why_not.empty()) {
-    return {BackendKind::kCuda, (param.gpu_id < 0 ? group->shard() : param.gpu_id) % devices, group};
+    return {BackendKind::kCuda, (param.gpu_id < 0 ? group->shard() : param.gpu_id) % devices, group, 1, memory};
   }
   if (param.gpu_backend == "host") return host;
   if (param.gpu_backend == "cuda") {

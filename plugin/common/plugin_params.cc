@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "constraint_text.h"
+#include "core/memory_text.h"
 #include "core/message.h"
 #include "core/number_text.h"
 #include "notice.h"
@@ -85,6 +86,13 @@ void Update(Param* param, ParamValues const& values) {
     }
     throw InvalidArgument{text};
   }
+}
+
+/// Reads a size of memory. Throws for other texts.
+std::uint64_t ToBytes(char const* name, std::string const& value) {
+  auto const bytes = TextToBytes(value);
+  if (!bytes) NotAllowed(name, value, kMemoryTexts);
+  return *bytes;
 }
 
 /// Values of grow_policy for the user to choose from.
@@ -220,6 +228,7 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
   Update(&param, values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
   if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
+  ToMemoryLimits(param);  // for what it refuses
   if (param.n_gpus < -1) NotAllowed("n_gpus", std::to_string(param.n_gpus), "-1 (all), 1 or more");
   for (auto const& [name, rate] : {std::pair{"top_rate", param.top_rate}, {"other_rate", param.other_rate}}) {
     if (!(rate > 0 && rate < 1)) NotAllowed(name, values.at(name), "larger than 0, less than 1");  // as Validate() says
@@ -256,13 +265,18 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
   return out;
 }
 
+MemoryLimits ToMemoryLimits(DeviceParam const& param) {
+  return {ToBytes("gpu_memory_limit", param.gpu_memory_limit),
+          ToBytes("gpu_host_memory_limit", param.gpu_host_memory_limit), param.gpu_cache_folder};
+}
+
 Place ToPlace(DeviceParam const& param, bool must_exist) {
-  if (param.gpu_memory_limit != "0") NotYet("gpu_memory_limit", param.gpu_memory_limit, "0");
   if (param.n_gpus == 0) {
     WarnOnce("n_gpus", "parameter n_gpus is 0, which is as 1: gpu_backend=host trains on the host.");
   }
   bool const on_host = param.gpu_backend == "host";
-  Place const host{BackendKind::kHost, 0};
+  MemoryLimits const memory = ToMemoryLimits(param);
+  Place const host{BackendKind::kHost, 0, nullptr, 1, memory};
   bool const must_check = must_exist && param.gpu_id >= 0;
   if (on_host && !must_check) return host;  // without a look for devices
 
@@ -299,7 +313,7 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
                            " CUDA devices can be used: training on these.");
   }
   int const wanted = param.n_gpus < 0 ? devices : std::max(1, param.n_gpus);
-  return {BackendKind::kCuda, device, nullptr, std::min(wanted, devices)};
+  return {BackendKind::kCuda, device, nullptr, std::min(wanted, devices), memory};
 }
 
 Place PlaceIfThere(DeviceParam const& param) {

@@ -80,6 +80,8 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
   int n_gpus;
   int gpu_id;
   std::string gpu_memory_limit;
+  std::string gpu_host_memory_limit;
+  std::string gpu_cache_folder;
   std::string gpu_trace;
   float top_rate;
   float other_rate;
@@ -88,7 +90,9 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
     DMLC_DECLARE_FIELD(gpu_backend).set_default("auto").describe("auto, cuda or host.");
     DMLC_DECLARE_FIELD(n_gpus).set_default(1).describe("Devices to use.");
     DMLC_DECLARE_FIELD(gpu_id).set_default(-1).set_lower_bound(-1).describe("The first device; -1: any.");
-    DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Bytes to use on a device; 0: what is free.");
+    DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Memory of a training; 0: what is free.");
+    DMLC_DECLARE_FIELD(gpu_host_memory_limit).set_default("0").describe("Host memory of pages; 0: half of it.");
+    DMLC_DECLARE_FIELD(gpu_cache_folder).set_default("").describe("Folder of pages on disk; empty: $TMPDIR.");
     DMLC_DECLARE_FIELD(gpu_trace).set_default("").describe("File for a timeline.");
     DMLC_DECLARE_FIELD(top_rate).set_default(0.2f).describe("goss: rows of large gradients.");
     DMLC_DECLARE_FIELD(other_rate).set_default(0.1f).describe("goss: share of other rows.");
@@ -116,6 +120,9 @@ void CheckStockParam(std::string const& name, std::string const& value);
 /// `param` for the engine, without what depends on the matrix. Throws Unsupported for what `hist` of XGBoost can and
 /// gpu_hist cannot yet, InvalidArgument for a value that no method takes and for values that contradict each other.
 TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact);
+
+/// What a training may take, and where its pages go: the same for each of several devices.
+MemoryLimits ToMemoryLimits(DeviceParam const& param);
 
 /// Where to train: never kAuto. A gpu_id beyond the devices means one of them, with a warning, as in XGBoost.
 /// `must_exist`: the user wants an error for a gpu_id that is not there (fail_on_invalid_gpu_id).

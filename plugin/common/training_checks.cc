@@ -26,10 +26,17 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
 }
 
 void CheckDevices(DeviceParam const& param, bool exact) {
-  if (!exact || param.n_gpus <= 1) return;
-  Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus,
-                     "', and tree_method is 'gpu_exact': an exact threshold may lie between rows of two GPUs, and none "
-                     "of them sees both; supported: n_gpus=1, or tree_method=gpu_hist");
+  if (!exact) return;
+  if (param.n_gpus > 1) {
+    Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus,
+                       "', and tree_method is 'gpu_exact': an exact threshold may lie between rows of two GPUs, and "
+                       "none of them sees both; supported: n_gpus=1, or tree_method=gpu_hist");
+  }
+  if (ToMemoryLimits(param).training_bytes != 0) {
+    Throw<Unsupported>("Parameter gpu_memory_limit is ", Quoted(param.gpu_memory_limit),
+                       ", and tree_method is 'gpu_exact', which needs all columns in memory; supported: "
+                       "gpu_memory_limit=0, or tree_method=gpu_hist");
+  }
 }
 
 void CheckLeavesInGroup(LeafRule leaves, int workers) {

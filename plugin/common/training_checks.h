@@ -16,7 +16,7 @@ namespace xgbgpu::plugin {
 /// of one of them, and updaters (`sequence`, by commas) beside ours.
 void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers);
 
-/// Throws Unsupported if several devices are asked for exact trees (`exact`).
+/// Throws Unsupported if exact trees (`exact`) are to grow on several devices or in less memory than they take.
 void CheckDevices(DeviceParam const& param, bool exact);
 
 /// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost says so, too, but names the

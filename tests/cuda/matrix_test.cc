@@ -160,7 +160,7 @@ class CudaDatasetTest : public ::testing::Test {
  protected:
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 
-  static constexpr Place kDevice{BackendKind::kCuda, 0};
+  Place const kDevice{BackendKind::kCuda, 0};
 
   static std::size_t FreeMemory() {
     std::size_t free = 0, total = 0;

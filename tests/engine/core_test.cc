@@ -16,6 +16,7 @@
 #include "core/buffer.h"
 #include "core/fixed_point.h"
 #include "core/host_memory.h"
+#include "core/memory_text.h"
 #include "core/parallel.h"
 #include "core/quoted.h"
 #include "core/random.h"
@@ -92,6 +93,65 @@ TEST(QuotedTest, WhatIsEscapedStaysSo) {
   std::string const once = Quoted("a\x1b\n\xff");
   EXPECT_EQ(Escaped(once, 80), once);
   EXPECT_EQ(EscapedMessage("two\nlines\t\x1b"), "two\nlines\t\\x1b");
+}
+
+TEST(MemoryTextTest, BytesWithAndWithoutUnits) {
+  constexpr std::uint64_t kKiB = 1024;
+  std::pair<char const*, std::uint64_t> const cases[] = {
+      {"0", 0},
+      {"0.00 GiB", 0},
+      {"1", 1},
+      {"007B", 7},
+      {"1000000000.0", 1000000000},
+      {"1KB", 1000},
+      {"500MB", 500000000},
+      {"2GB", 2000000000},
+      {"3TB", 3000000000000},
+      {"1KiB", kKiB},
+      {"16GiB", 16 * kKiB * kKiB * kKiB},
+      {"1.5GiB", 3 * kKiB * kKiB * kKiB / 2},
+      {"1.5 gib", 3 * kKiB * kKiB * kKiB / 2},
+      {"2  mIb ", 2 * kKiB * kKiB},
+      {"0.001kb", 1},
+      {"1.0009KB", 1000},
+      {"1024TiB", kKiB * kKiB * kKiB * kKiB * kKiB},
+      {"1125899906842623", 1125899906842623},
+  };
+  for (auto const& [text, bytes] : cases) EXPECT_EQ(TextToBytes(text), bytes) << text;
+}
+
+TEST(MemoryTextTest, OtherTextsAreNone) {
+  std::string const cases[] = {"",
+                               " ",
+                               "-1",
+                               "+1",
+                               " 1",
+                               "GiB",
+                               ".5GiB",
+                               "1.GiB",
+                               "1.5.2",
+                               "1e9",
+                               "0x10",
+                               "inf",
+                               "nan",
+                               "1G",
+                               "1GiBs",
+                               "1 G iB",
+                               "1,5GiB",
+                               "1iB",
+                               "1bib",
+                               "0.5",
+                               "0.0001KB",
+                               "1024.1TiB",
+                               "0 what",
+                               "1PB",
+                               "1\tGiB",
+                               "1Gib\n",
+                               "16GiB 16GiB",
+                               "99999999999999999999999999",
+                               std::string{"1\0GiB", 5},
+                               "1" + std::string(400, '0')};
+  for (auto const& text : cases) EXPECT_EQ(TextToBytes(text), std::nullopt) << text;
 }
 
 TEST(TraceFileTest, IsJsonWhateverStagesAreCalled) {

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -23,11 +22,13 @@
 
 #include "page/checksum.h"
 #include "page/page_file.h"
+#include "support/data.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
 namespace {
 
+using testing::WhatIsWrong;
 using Bytes = std::vector<std::uint8_t>;
 
 /// Bytes of which no two pages have many in common.
@@ -80,23 +81,6 @@ Bytes ReadBack(PageStore const& store, std::size_t page, std::size_t shift = 0) 
   return {room.begin() + static_cast<std::ptrdiff_t>(begin), room.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-/// What work() throws, as a text.
-template <typename Exception, typename F>
-std::string MessageOf(F&& work) {
-  try {
-    work();
-  } catch (Exception const& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "there is no error";
-  return {};
-}
-
-void ExpectParts(std::string const& text, std::vector<std::string> const& parts) {
-  for (auto const& part : parts)
-    EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
-}
-
 std::vector<std::size_t> const kSizes{0,
                                       1,
                                       7,
@@ -120,7 +104,7 @@ TEST(PageStore, PagesOfEverySizeComeBackFromMemory) {
     std::size_t const number = store.Add(page);
     sum += size;
     ASSERT_NE(store.InMemory(number), nullptr);
-    EXPECT_EQ(std::memcmp(store.InMemory(number), page.data(), size), 0);
+    EXPECT_EQ(Bytes(store.InMemory(number), store.InMemory(number) + size), page);
     EXPECT_EQ(ReadBack(store, number), page);
   }
   EXPECT_EQ(store.pages(), kSizes.size());
@@ -271,9 +255,10 @@ TEST(PageStore, ThePageIsCutShort) {
   for (std::size_t i = 0; i < 3; ++i) store.Add(SomeBytes(10000, i));
   ASSERT_EQ(ftruncate(store.descriptor(), 2 * 12288 + 4096), 0);
   Bytes to(10000);
-  ExpectParts(
-      MessageOf<Error>([&] { store.Read(2, to.data()); }),
-      {"page 2 of 10000 bytes", "offset 24576", "the file ends at offset 28672", folder.path(), "gpu_cache_folder"});
+  EXPECT_EQ(WhatIsWrong<Error>([&] { store.Read(2, to.data()); },
+                               {"page 2 of 10000 bytes", "offset 24576", "the file ends at offset 28672", folder.path(),
+                                "gpu_cache_folder"}),
+            "");
   EXPECT_EQ(ReadBack(store, 1), SomeBytes(10000, 1)) << "the other pages are there";
 }
 
@@ -300,8 +285,9 @@ TEST(PageStore, ABitIsFlipped) {
       ASSERT_EQ(pwrite(store.descriptor(), bytes.get(), kFileBlock, static_cast<off_t>(block)), 4096);
     };
     flip();
-    ExpectParts(MessageOf<Error>([&] { ReadBack(store, 1); }),
-                {"Page 1 of 10000 bytes at offset 12288", "is not what was written", folder.path()});
+    EXPECT_EQ(WhatIsWrong<Error>([&] { ReadBack(store, 1); },
+                                 {"Page 1 of 10000 bytes at offset 12288", "is not what was written", folder.path()}),
+              "");
     EXPECT_EQ(ReadBack(store, 0), SomeBytes(10000, 0));
     EXPECT_EQ(ReadBack(store, 2), SomeBytes(10000, 2));
     flip();
@@ -317,9 +303,10 @@ TEST(PageStore, TheDiskIsFull) {
   store.Add(SomeBytes(5000, 0));
   int const file = dup(store.descriptor());
   ASSERT_EQ(dup2(full, store.descriptor()), store.descriptor());
-  ExpectParts(MessageOf<Error>([&] { store.Add(SomeBytes(10000, 1)); }),
-              {"gpu_cache_folder is '" + folder.path() + "'", "page 1 needs 12288 bytes beside the 8192",
-               "bytes are free", "gpu_host_memory_limit"});
+  EXPECT_EQ(WhatIsWrong<Error>([&] { store.Add(SomeBytes(10000, 1)); },
+                               {"gpu_cache_folder is '" + folder.path() + "'",
+                                "page 1 needs 12288 bytes beside the 8192", "bytes are free", "gpu_host_memory_limit"}),
+            "");
   EXPECT_EQ(store.pages(), 1U);
   ASSERT_EQ(dup2(file, store.descriptor()), store.descriptor());
   EXPECT_EQ(store.Add(SomeBytes(10000, 2)), 1U) << "there is room again";
@@ -337,26 +324,29 @@ TEST(PageStore, FilesMayNotBeAsLarge) {
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
   struct rlimit const small{16384, old.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  std::string const text = MessageOf<Error>([&] { store.Add(SomeBytes(10000, 1)); });
+  std::string const wrong = WhatIsWrong<Error>([&] { store.Add(SomeBytes(10000, 1)); },
+                                               {"page 1 of 12288 bytes", "offset 8192", "ulimit -f", folder.path()});
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
-  ExpectParts(text, {"page 1 of 12288 bytes", "offset 8192", "ulimit -f", folder.path()});
+  EXPECT_EQ(wrong, "");
   EXPECT_EQ(ReadBack(store, 0), SomeBytes(5000, 0));
 }
 
-std::string RefusalOf(std::string const& folder) {
-  return MessageOf<InvalidArgument>([&] { PageStore{{0, folder}}.Add(SomeBytes(10, 0)); });
+/// Returns an empty text if a page is refused for its folder with a text that contains all of `parts`.
+std::string WhatIsWrongWith(std::string const& folder, std::vector<std::string> const& parts) {
+  return WhatIsWrong<InvalidArgument>([&] { PageStore{{0, folder}}.Add(SomeBytes(10, 0)); }, parts);
 }
 
 TEST(PageStore, TheFolderDoesNotExist) {
-  ExpectParts(RefusalOf("/no/such/folder"),
-              {"Parameter gpu_cache_folder is '/no/such/folder': No such file or directory", "allowed"});
+  EXPECT_EQ(WhatIsWrongWith("/no/such/folder",
+                            {"Parameter gpu_cache_folder is '/no/such/folder': No such file or directory", "allowed"}),
+            "");
 }
 
 TEST(PageStore, TheFolderIsAFile) {
   Folder const folder;
   std::string const file = folder.path() + "/file";
   std::ofstream{file} << "text";
-  ExpectParts(RefusalOf(file), {"gpu_cache_folder is '" + file + "': it is not a folder"});
+  EXPECT_EQ(WhatIsWrongWith(file, {"gpu_cache_folder is '" + file + "': it is not a folder"}), "");
 }
 
 TEST(PageStore, TheFolderCannotBeWrittenTo) {
@@ -365,21 +355,23 @@ TEST(PageStore, TheFolderCannotBeWrittenTo) {
   constexpr uid_t kNobody = 65534;
   uid_t const user = geteuid();
   if (user == 0) setfsuid(kNobody);  // root may write anywhere
-  std::string const text = RefusalOf(folder.path());
+  std::string const wrong = WhatIsWrongWith(
+      folder.path(),
+      {"gpu_cache_folder is '" + folder.path() + "': Permission denied", "in which this process can write"});
   if (user == 0) setfsuid(user);
-  ExpectParts(text,
-              {"gpu_cache_folder is '" + folder.path() + "': Permission denied", "in which this process can write"});
+  EXPECT_EQ(wrong, "");
 }
 
 TEST(PageStore, TheFolderLiesInMemory) {
   struct statfs system {};
   if (statfs("/dev/shm", &system) != 0 || system.f_type != TMPFS_MAGIC) GTEST_SKIP() << "/dev/shm is no tmpfs here";
-  ExpectParts(RefusalOf("/dev/shm"), {"gpu_cache_folder is '/dev/shm'", "tmpfs", "a folder on a disk"});
+  EXPECT_EQ(WhatIsWrongWith("/dev/shm", {"gpu_cache_folder is '/dev/shm'", "tmpfs", "a folder on a disk"}), "");
 }
 
 TEST(PageStore, WithoutAFolderPagesGoToTmpdir) {
   Variable const variable{"TMPDIR", "/no/such/tmpdir"};
-  ExpectParts(RefusalOf(""), {"Without gpu_cache_folder", "TMPDIR", "'/no/such/tmpdir': No such file or directory"});
+  EXPECT_EQ(WhatIsWrongWith("", {"Without gpu_cache_folder", "TMPDIR", "'/no/such/tmpdir': No such file or directory"}),
+            "");
 }
 
 TEST(PageStore, WithoutTmpdirPagesGoToVarTmp) {

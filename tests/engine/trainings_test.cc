@@ -70,6 +70,21 @@ TEST(DatasetCacheTest, SharesWhatDependsOnTheSame) {
   EXPECT_NE(cache.Get(limited), first);
 }
 
+TEST(DatasetCacheTest, OtherLimitsOfMemoryAreAnotherPlace) {
+  OwnedData data = SomeData(1);
+  DatasetCache cache;
+  auto const without = cache.Get(data.Request(kHost));
+  for (MemoryLimits const& memory :
+       {MemoryLimits{1 << 30, 0, {}}, MemoryLimits{0, 1 << 30, {}}, MemoryLimits{0, 0, "/var/tmp"}}) {
+    Place place = kHost;
+    place.memory = memory;
+    auto const with = cache.Get(data.Request(place));
+    EXPECT_NE(with, without);
+    EXPECT_EQ(cache.Get(data.Request(place)), with);
+  }
+  EXPECT_EQ(cache.Get(data.Request(kHost)), without);
+}
+
 TEST(DatasetCacheTest, ShardsGetPartsOfOneDataset) {
   RunShards(2, [](Collective& collective) {
     bool const changes = collective.shard() == 1;

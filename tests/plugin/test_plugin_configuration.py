@@ -33,9 +33,24 @@ def test_configuration_shows_what_the_user_asked_for(params, data):
     assert shown["gbtree_train_param"]["predictor"] == "gpu_predictor"
     assert shown["updater"]["grow_gpu_hist"]["train_param"]["max_depth"] == "3"
     assert shown["xgboost_gpu_param"] == {
-        "gpu_backend": "host", "gpu_id": "0", "gpu_memory_limit": "0", "gpu_trace": "", "n_gpus": "1",
+        "gpu_backend": "host", "gpu_id": "0", "gpu_memory_limit": "0", "gpu_host_memory_limit": "0",
+        "gpu_cache_folder": "", "gpu_trace": "", "n_gpus": "1",
         "top_rate": "0.200000003", "other_rate": "0.100000001",
     }  # fmt: skip
+
+
+def test_limits_of_memory_go_with_the_configuration(params, data):
+    limits = {"gpu_memory_limit": "16GiB", "gpu_host_memory_limit": "1.5 TB", "gpu_cache_folder": "/a folder/\"of\" mine"}
+    original = booster({**params, **limits}, data, 1)
+    loaded = booster(params, data, 1)
+    loaded.load_config(original.save_config())
+    for one in (original, original.copy(), pickle.loads(pickle.dumps(original)), loaded):
+        shown = section(one)["xgboost_gpu_param"]
+        assert {name: shown[name] for name in limits} == limits
+    original.set_param({"gpu_memory_limit": 0})
+    original.update(data, 1)
+    assert section(original)["xgboost_gpu_param"]["gpu_memory_limit"] == "0"
+    assert section(original)["xgboost_gpu_param"]["gpu_host_memory_limit"] == "1.5 TB"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     *(("updater", wrong, "", ["updater", f"'{wrong}'", "names of updaters"]) for wrong in (",", ",prune", "grow_gpu_hist,,prune", "grow", "sync", "sync,sync", "sync,prune", "refresh,sync")),
     ("gpu_id", -2, -1, ["gpu_id", "-2", "-1"]),
     ("fail_on_invalid_gpu_id", "maybe", "false", ["fail_on_invalid_gpu_id", "maybe", "boolean"]),
+    *((name, wrong, 0, [name, f"'{re.escape(wrong)}'", "such as 16GiB"]) for name in ("gpu_memory_limit", "gpu_host_memory_limit") for wrong in ("-1", "much", "1G", "1e9", "0.5", "2000TiB", " ", "")),
     ("gpu_trace", "/no/such/folder/trace.json", "", ["gpu_trace", "/no/such/folder/trace.json", "writable file"]),
     ("gpu_backend", "rocm", BACKEND, ["gpu_backend", "rocm", "auto", "cuda", "host"]),
     ("gpu_backend", "", BACKEND, ["gpu_backend", "auto", "cuda", "host"]),
@@ -176,11 +177,10 @@ def test_cuda_without_a_device(data: xgb.DMatrix) -> None:
 
 
 @only_ours
-@pytest.mark.parametrize("name, value", [("gpu_memory_limit", "1GiB")])
-def test_what_is_not_built_yet_is_an_error(data: xgb.DMatrix, name: str, value) -> None:
+def test_exact_trees_have_no_pages(data: xgb.DMatrix) -> None:
     with pytest.raises(Error) as error:
-        train(data, 1, **{name: value})
-    assert_says(error, name, str(value), "support")
+        train(data, 1, tree_method="gpu_exact", gpu_memory_limit="1GiB")
+    assert_says(error, "gpu_memory_limit", "'1GiB'", "gpu_exact", "gpu_memory_limit=0", "gpu_hist")
 
 
 # Stock takes gradients that are not numbers, and grows nonsense. We must refuse them.

@@ -51,7 +51,8 @@ def test_messages_of_others_keep_their_lines():
 @only_ours
 @pytest.mark.parametrize(
     "name", ["tree_method", "updater", "gpu_backend", "grow_policy", "sampling_method", "eta", "subsample", "top_rate",
-             "monotone_constraints", "interaction_constraints", "gpu_memory_limit", "predictor"]
+             "monotone_constraints", "interaction_constraints", "gpu_memory_limit", "gpu_host_memory_limit",
+             "predictor"]
 )  # fmt: skip
 @pytest.mark.parametrize("value", ["x" * 10**6, ODD])
 def test_values_of_parameters(name, value):

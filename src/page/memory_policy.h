@@ -1,0 +1,25 @@
+/// How much memory of the host pages may take.
+#ifndef XGBGPU_PAGE_MEMORY_POLICY_H_
+#define XGBGPU_PAGE_MEMORY_POLICY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "xgbgpu/memory_limits.h"
+
+namespace xgbgpu {
+
+/// Returns the bytes of memory that this process and others of its control groups may have together: the least that the
+/// machine or one of these groups (version 1 or 2) allows; 0 if nothing is known. `root` is for tests: the folder in
+/// which proc/ and sys/ are.
+std::uint64_t AllowedMemory(std::string const& root = "/");
+
+/// Returns the bytes that pages of a device may take in host memory: gpu_host_memory_limit, or half of what is allowed,
+/// since the user's data have to be somewhere, too.
+inline std::uint64_t HostPageBytes(MemoryLimits const& limits) {
+  return limits.host_bytes != 0 ? limits.host_bytes : AllowedMemory() / 2;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_PAGE_MEMORY_POLICY_H_
