@@ -43,7 +43,10 @@ XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
  *   array_bytes     on a device: all copies of arrays that matrices of this process hold there; 0 on the host
  *   training_bytes  what the training holds beside it
  *   peak_bytes      the most that training_bytes has been
- *   parts           training_bytes by what it is for: {"gradients": 9600, …} */
+ *   parts           training_bytes by what it is for: {"gradients": 9600, …}
+ *   pages           null: the bins are in core. Else {"count": 16, "on_device": 3, "memory_bytes": …, "file_bytes": …,
+ *                   "copied_bytes": …}: pages of bins, how many stay where the training takes place, where they lie,
+ *                   and bytes that have been copied from there so far */
 XGBGPU_EXPORT char const* XGBGPUMemoryReport(void);
 
 /* Reads a table (polars, pyarrow, …) that a producer hands over as a `struct ArrowArrayStream` of the Arrow C stream

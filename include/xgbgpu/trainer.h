@@ -150,9 +150,18 @@ struct MemoryReport {
     std::string name;
     std::size_t bytes;
   };
+  /// Bins that are not in core.
+  struct Pages {
+    std::size_t count{0};         ///< 0: the bins are in core
+    std::size_t on_device{0};     ///< of these, pages that stay where the training takes place
+    std::size_t memory_bytes{0};  ///< of host memory
+    std::size_t file_bytes{0};
+    std::uint64_t copied_bytes{0};  ///< to where the training takes place, so far
+  };
   std::size_t bytes{0};
   std::size_t peak_bytes{0};
   std::vector<Part> parts;  ///< what `bytes` are for
+  Pages pages;
 };
 
 /// Grows trees on one dataset. Not thread-safe; independent trainers may run at the same time.

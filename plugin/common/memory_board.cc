@@ -20,6 +20,13 @@ TrainingFacts FactsOf(Trainer const& trainer) {
 nlohmann::ordered_json Describe(TrainingFacts const& facts) {
   auto parts = nlohmann::ordered_json::object();
   for (auto const& part : facts.memory.parts) parts[part.name] = part.bytes;
+  MemoryReport::Pages const& pages = facts.memory.pages;
+  auto const of_pages = pages.count == 0 ? nlohmann::ordered_json()
+                                         : nlohmann::ordered_json{{"count", pages.count},
+                                                                  {"on_device", pages.on_device},
+                                                                  {"memory_bytes", pages.memory_bytes},
+                                                                  {"file_bytes", pages.file_bytes},
+                                                                  {"copied_bytes", pages.copied_bytes}};
   bool const cuda = facts.backend == BackendKind::kCuda;
   return {{"backend", cuda ? "cuda" : "host"},
           {"device", cuda ? nlohmann::ordered_json(facts.device) : nlohmann::ordered_json()},
@@ -30,7 +37,8 @@ nlohmann::ordered_json Describe(TrainingFacts const& facts) {
           {"array_bytes", cuda ? DeviceRowsBytes(facts.device) : 0},
           {"training_bytes", facts.memory.bytes},
           {"peak_bytes", facts.memory.peak_bytes},
-          {"parts", parts}};
+          {"parts", parts},
+          {"pages", of_pages}};
 }
 
 }  // namespace

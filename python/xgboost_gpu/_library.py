@@ -108,6 +108,16 @@ class BuildInfo(TypedDict):
     library: str  #: path of the loaded file; its bare name if the system's loader found it
 
 
+class PagesOfBins(TypedDict):
+    """Where the bins of a training in pages are (gpu_memory_limit)."""
+
+    count: int  #: pages
+    on_device: int  #: pages of these that stay where the training takes place
+    memory_bytes: int  #: bytes of host memory that they take
+    file_bytes: int  #: bytes of the file that they take
+    copied_bytes: int  #: bytes that have been copied to where the training takes place, so far
+
+
 class TrainingMemory(TypedDict):
     """What a training holds: memory of its device, or of the host if it trains there."""
 
@@ -121,6 +131,7 @@ class TrainingMemory(TypedDict):
     training_bytes: int  #: bytes that the training holds beside the quantised matrix
     peak_bytes: int  #: the most that training_bytes has been
     parts: Dict[str, int]  #: training_bytes by what they are for
+    pages: Optional[PagesOfBins]  #: None: the bins are in core
 
 
 class Library:

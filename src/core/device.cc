@@ -65,21 +65,35 @@ std::int64_t FailDeviceAllocation(std::int64_t n) {
 
 bool DeviceIsInUse() { return process_in_use == getpid(); }
 
+cudaError_t DeviceArena::TryAllocate(std::size_t bytes, void** memory) const {
+  if (MustFail() || (limit_ != 0 && bytes > limit_ - std::min(limit_, bytes_))) return cudaErrorMemoryAllocation;
+  cudaError_t const status = cudaMalloc(memory, bytes);
+  if (status == cudaErrorMemoryAllocation) cudaGetLastError();
+  return status;
+}
+
+std::size_t DeviceArena::room() const {
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return limit_ == 0 ? free : std::min(free, limit_ - std::min(limit_, bytes_));
+}
+
 void* DeviceArena::Allocate(char const* part, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   auto found = std::find_if(parts_.begin(), parts_.end(), [&](Part const& p) { return p.name == part; });
   if (found == parts_.end()) found = parts_.insert(found, {part, 0});  // before there is memory that could be lost
   void* memory = nullptr;
-  cudaError_t const status = MustFail() ? cudaErrorMemoryAllocation : cudaMalloc(&memory, bytes);
+  cudaError_t status = TryAllocate(bytes, &memory);
+  while (status == cudaErrorMemoryAllocation && give_up_ && give_up_()) status = TryAllocate(bytes, &memory);
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
     std::size_t free = 0, total = 0;
     int device = 0;
     cudaMemGetInfo(&free, &total);
     cudaGetDevice(&device);
+    std::string const limit = limit_ == 0 ? "" : "; gpu_memory_limit leaves it " + std::to_string(limit_);
     Throw<OutOfDeviceMemory>(owner_, " needs ", bytes, " bytes of GPU memory for ", part, ", beside ", bytes_,
-                             " bytes that it holds; ", free, " of ", total, " are free on CUDA device ", device,
-                             ". Try ", advice_, ", a GPU with more free memory (gpu_id), or gpu_backend=host");
+                             " bytes that it holds", limit, "; ", free, " of ", total, " are free on CUDA device ",
+                             device, ". Try ", advice_, ", a GPU with more free memory (gpu_id), or gpu_backend=host");
   }
   CheckCuda(status, "allocating memory");
   process_in_use = getpid();

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -88,13 +89,25 @@ class DeviceArena {
   void* Allocate(char const* part, std::size_t bytes);
   void Free(char const* part, void* memory, std::size_t bytes) noexcept;
 
+  /// From now on the arena holds at most so many bytes; 0: what the device has.
+  void SetLimit(std::size_t bytes) { limit_ = bytes; }
+  /// give_up() is called where memory is short. It frees what its owner can do without, in this arena, and returns
+  /// whether there was anything. Empty: nobody has any.
+  void OnShortage(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
+  /// Returns how many bytes more the arena may hold, of those that are free on the device.
+  std::size_t room() const;
+
   std::size_t bytes() const { return bytes_; }
   std::size_t peak_bytes() const { return peak_; }
   std::uint64_t changes() const { return changes_; }         ///< calls that took or gave memory
   std::vector<Part> const& parts() const { return parts_; }  ///< what is held now, in order of first use
 
  private:
+  cudaError_t TryAllocate(std::size_t bytes, void** memory) const;
+
   std::string owner_, advice_;
+  std::size_t limit_{0};
+  std::function<bool()> give_up_;
   std::size_t bytes_{0};
   std::size_t peak_{0};
   std::uint64_t changes_{0};

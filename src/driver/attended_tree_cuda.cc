@@ -14,15 +14,22 @@ void AttendedTree::Reserve() {
   GrowthPolicy const policy;
   int const max_leaves = parts_.params.max_leaves;
   std::size_t const leaves = max_leaves == 0 ? policy.attended_slots : 2 * static_cast<std::size_t>(max_leaves);
+  int const depth = parts_.params.max_depth;
+  std::size_t const widest = depth == 0 || depth >= 16 ? policy.attended_slots : std::size_t{1} << depth;
   std::size_t const slots = std::max<std::size_t>(
-      2, std::min({parts_.histograms.most_slots(), leaves, static_cast<std::size_t>(parts_.shard.all_rows()),
+      2, std::min({parts_.histograms.most_slots(), leaves, static_cast<std::size_t>(parts_.shard.all_rows()), widest,
                    std::size_t{policy.attended_slots}}));
   std::size_t const candidate_bytes = 2 * parts_.splits.candidate_bytes();
   batch_ =
       std::max<std::size_t>(1, std::min(policy.attended_batch, SplitPolicy{}.most_candidate_bytes / candidate_bytes));
   parts_.by_paths = false;
-  parts_.ReserveSample(0);
-  parts_.lists.Reserve(batch_, 2 * batch_);
+  parts_.ReserveSample(parts_.in_pages() && parts_.sampled() ? parts_.LikelySample(parts_.params) : 0);
+  if (parts_.in_pages()) {
+    parts_.lists.ReserveJobs(batch_);
+    parts_.node_rows.Reserve(batch_);
+  } else {
+    parts_.lists.Reserve(batch_, 2 * batch_);
+  }
   parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
   parts_.histograms.Reserve(slots);
   parts_.splits.Reserve(2 * batch_, parts_.memory.node_room());
@@ -53,12 +60,17 @@ void AttendedTree::Expand(int number) {
   if (extends) parts_.WaitUntilAllHaveRoom();
   std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from host_families_ is over
   CopyToDevice(parts_.memory.View().families, host_families_.data(), batch.size(), parts_.stream, "choosing nodes");
-  EnqueueBatch(parts_, static_cast<std::uint32_t>(batch.size()), number);
+  // Where pages are visited, sums that nobody needs are left out.
+  bool const evaluates = !parts_.in_pages() || std::any_of(batch.begin(), batch.end(), [&](Family const& family) {
+    int const depth = growth_.made()[static_cast<std::size_t>(family.parent)].depth + 1;
+    return parts_.params.max_depth == 0 || depth < parts_.params.max_depth;
+  });
+  EnqueueBatch(parts_, static_cast<std::uint32_t>(batch.size()), number, evaluates);
   LearnBack(first, 2 * batch.size());
 }
 
 void AttendedTree::Grow() {
-  EnqueueBatch(parts_, 1, 0);
+  EnqueueBatch(parts_, 1, 0, true);
   LearnBack(0, 1);
   for (int number = 1; growth_.MaySplit(); ++number) Expand(number);
 }
@@ -71,6 +83,10 @@ void AttendedTree::Finish() {
 
 /// The rows of every node that the device made last belong to a leaf of the tree.
 void AttendedTree::EnqueuePositions() {
+  if (parts_.in_pages()) {
+    leaves_.RenumberNodes(growth_.LeafNumbers());
+    return;
+  }
   WriteListPositions(&parts_, growth_.made(), growth_.LeafNumbers());
   if (parts_.sampled()) {
     parts_.room.Reserve(&tree_nodes_, "nodes", growth_.tree().size());

@@ -127,25 +127,28 @@ void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64
                     std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
+/// The bins are in pages if a training would take more than `memory` allows in core (matrix/paged_builder_cuda.h).
 /// Throws InvalidArgument (no such device), Unsupported (no code for it), and what the stages throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
-                                                      int device, int threads);
+                                                      int device, int threads, MemoryLimits const& memory = {});
 
 /// Bins the rows by these cuts. Throws as above.
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads);
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads,
+                                                      MemoryLimits const& memory = {});
 
 /// Do what the two above do for several devices: rows are dealt to them in order (DealRows), as many as have some, and
 /// all shards have the same cuts. An ordinal may come several times.
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
                                                                    int max_bin, std::vector<int> const& devices,
-                                                                   int threads);
+                                                                   int threads, MemoryLimits const& memory = {});
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
-                                                                   std::vector<int> const& devices, int threads);
+                                                                   std::vector<int> const& devices, int threads,
+                                                                   MemoryLimits const& memory = {});
 
 /// Bins this process's rows by these cuts, which all processes of `group` have: with the layout that the rows of all
 /// ask for. All call it at the same time; if one fails, all throw.
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
-                                                     Collective* group);
+                                                     Collective* group, MemoryLimits const& memory = {});
 
 /// Makes a builder of exact trees on a device, to which it copies the columns.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);

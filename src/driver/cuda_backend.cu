@@ -11,7 +11,7 @@
 #include "core/work_sizes.h"
 #include "driver/backend.h"
 #include "matrix/lower_ends.h"
-#include "matrix/matrix_cuda.h"
+#include "matrix/paged_builder_cuda.h"
 #include "matrix/shards_cuda.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
@@ -135,19 +135,23 @@ void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64
 }
 
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Span<float const> weights, int max_bin,
-                                                      int device, int threads) {
+                                                      int device, int threads, MemoryLimits const& memory) {
   CheckDevice(device);
   auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
   return NamingSizes(sizes, [&] {
     DeviceScope const scope{device};
-    return cuda::BuildMatrix(source, {max_bin, weights}, {device, threads});
+    return cuda::BuildMatrixWithin(source, {max_bin, weights}, {device, threads}, memory);
   });
 }
 
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads) {
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads,
+                                                      MemoryLimits const& memory) {
   CheckDevice(device);
   auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
-  return NamingSizes(sizes, [&] { return cuda::QuantiseMatrix(source, std::move(cuts), device, threads); });
+  return NamingSizes(sizes, [&] {
+    DeviceScope const scope{device};
+    return cuda::QuantiseMatrixWithin(source, std::move(cuts), {device, threads}, memory);
+  });
 }
 
 namespace {
@@ -168,19 +172,22 @@ std::vector<std::shared_ptr<DeviceMatrix const>> Shared(std::vector<std::unique_
 
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Span<float const> weights,
                                                                    int max_bin, std::vector<int> const& devices,
-                                                                   int threads) {
-  return Shared(cuda::BuildShards(source, {max_bin, weights}, ShardsFor(source.rows(), devices), {threads}));
+                                                                   int threads, MemoryLimits const& memory) {
+  return Shared(
+      cuda::BuildShards(source, {max_bin, weights}, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const& source, Cuts cuts,
-                                                                   std::vector<int> const& devices, int threads) {
-  return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads}));
+                                                                   std::vector<int> const& devices, int threads,
+                                                                   MemoryLimits const& memory) {
+  return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
-                                                     Collective* group) {
+                                                     Collective* group, MemoryLimits const& memory) {
   auto const sizes = [&] { return WorkSizes{device, source.rows(), source.features(), 0}; };
-  return NamingSizes(sizes, [&] { return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group); });
+  return NamingSizes(sizes,
+                     [&] { return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group, memory); });
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {

@@ -10,9 +10,14 @@ namespace xgbgpu {
 
 namespace {
 
-/// Returns HistogramBudget of the device that has least.
-std::size_t SharedHistogramBudget(cuda::DeviceShard const& shard) {
-  return static_cast<std::size_t>(-shard.place.collective->MaxOf(-static_cast<std::int64_t>(HistogramBudget())));
+/// A quarter of what a training in pages may take is for histograms.
+constexpr std::size_t kHistogramPart = 4;
+
+/// Returns the budget of histograms of the device that has least.
+std::size_t SharedHistogramBudget(DeviceMatrix const& matrix, cuda::DeviceShard const& shard) {
+  std::size_t const own =
+      matrix.pages ? std::min(HistogramBudget(), matrix.training_bytes / kHistogramPart) : HistogramBudget();
+  return static_cast<std::size_t>(-shard.place.collective->MaxOf(-static_cast<std::int64_t>(own)));
 }
 
 }  // namespace
@@ -30,7 +35,11 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cud
       matrix_{std::move(matrix)},
       shard_{shard},
       policy_{lanes},
-      histogram_budget_{SharedHistogramBudget(shard)} {
+      histogram_budget_{SharedHistogramBudget(*matrix_, shard)} {
+  if (matrix_->pages) {
+    std::size_t const limit = matrix_->training_bytes, held = matrix_->arena.bytes();
+    mutable_arena()->SetLimit(limit - std::min(limit - 1, held));
+  }
   lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), &stream(), histogram_budget_));
   last_ = lanes_[0].get();
   EndConstruction();
@@ -79,6 +88,20 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
     });
     if (last_ != lanes_[0].get()) added_.HoldUp(stream());
   });
+}
+
+MemoryReport CudaTreeBuilder::memory() const {
+  MemoryReport report = CudaBuilder::memory();
+  if (cuda::PageStream const* const pages = lanes_[0]->tree().pages()) {
+    PageStore const& store = pages->bins().store();
+    report.pages = {store.pages(), pages->kept(), store.memory_bytes(), store.file_bytes(), pages->copied_bytes()};
+  }
+  return report;
+}
+
+std::uint64_t CudaTreeBuilder::memory_version() const {
+  cuda::PageStream const* const pages = lanes_[0]->tree().pages();
+  return CudaBuilder::memory_version() + (pages == nullptr ? 0 : pages->copied_bytes());
 }
 
 /// Trees that were started ahead may still read the rows.
@@ -141,7 +164,7 @@ void CudaTreeBuilder::Abandon() noexcept {
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
   // With other devices, trees would have to ask them in one order everywhere.
-  if (!shard_.alone() || tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
+  if (!shard_.alone() || matrix_->pages || tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
@@ -195,7 +218,7 @@ void CudaTreeBuilder::BeginTree() {
   RoundTree const& tree = round_.trees[round_.begun];
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
   cuda::DeviceRows& rows = *round_.rows;
-  cuda::MarginsAhead const ahead = round_.lanes == 1 ? rows.BeginAhead() : cuda::MarginsAhead{};
+  cuda::MarginsAhead const ahead = round_.lanes == 1 && !matrix_->pages ? rows.BeginAhead() : cuda::MarginsAhead{};
   lane.tree().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {

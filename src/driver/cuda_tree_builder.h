@@ -43,6 +43,8 @@ class CudaTreeBuilder final : public CudaBuilder {
   bool searches_share() const { return lanes_[0]->tree().searches_share(); }
   /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
+  MemoryReport memory() const override;
+  std::uint64_t memory_version() const override;
 
  private:
   Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;

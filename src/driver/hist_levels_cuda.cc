@@ -131,15 +131,38 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
   });
 }
 
-void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
+void VisitPages(TreeParts const& parts, std::uint32_t families, bool divides, bool sums, int level) {
+  NodeRowsStep const step{families, divides, sums};
+  LevelBounds const bounds{families, parts.symbols};
+  NodeRowsView const rows = parts.NodeRows();
+  TreeDraw const* const draw = &parts.memory.settings()->draw;
+  if (divides && sums) ClearSums(parts.Partition(parts.matrix.view), bounds, parts.limits, parts.stream);
+  parts.pages().ForEach([&](DevicePage const& page) {
+    PartitionView const view = parts.Partition(page.matrix);
+    parts.timer.Run(kMove, level,
+                    [&] { DivideNodeRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
+    if (!sums) return;
+    parts.timer.Run(kSum, level, [&] {
+      RowLists const lists = ListNodeRows(view, rows, page.first_row, step, draw, parts.limits, parts.stream);
+      SumRows(parts.Histogram(page.matrix), lists, parts.memory.nodes(), bounds, parts.limits, parts.stream);
+    });
+  });
+}
+
+void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates) {
   ListLevels const rows{parts, 0};
   LevelBounds const bounds{families, parts.symbols};
   GrowthView const growth = rows.Growth();
   if (batch != 0) PrepareFamilies(parts.Split(), growth, families, parts.stream);
-  parts.pages().ForEach([&](DevicePage const& page) {
-    rows.Divide(page, batch, bounds);
-    rows.Sum(page, batch, bounds);
-  });
+  if (parts.in_pages()) {
+    VisitPages(parts, families, batch != 0, evaluates, batch);
+  } else {
+    parts.pages().ForEach([&](DevicePage const& page) {
+      rows.Divide(page, batch, bounds);
+      rows.Sum(page, batch, bounds);
+    });
+  }
+  if (!evaluates) return;
   SumOverDevices(parts, bounds);
   parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
 }

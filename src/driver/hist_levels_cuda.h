@@ -16,8 +16,13 @@ namespace xgbgpu::cuda {
 void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end);
 
 /// An attended tree, whose `families` the host has chosen, or the root: enqueues one batch of nodes. `batch` is its
-/// number, 0 for the root.
-void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch);
+/// number, 0 for the root. `evaluates`: may the new nodes be split? If not, their rows are divided, and no more.
+void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates);
+
+/// A matrix in pages, if parts.in_pages(): one visit of all pages for the first `families` families, whose children have
+/// been made. divides: their rows go to the children; else the only family is the root. sums: the rows of jobs
+/// (partition/node_rows_cuda.h) are summed.
+void VisitPages(TreeParts const& parts, std::uint32_t families, bool divides, bool sums, int level);
 
 }  // namespace xgbgpu::cuda
 

@@ -7,6 +7,13 @@
 
 namespace xgbgpu::cuda {
 
+namespace {
+
+/// Bytes that pages which stay on the device leave to whatever a tree needs while it grows.
+constexpr std::size_t kSparedBytes = std::size_t{4} << 20;
+
+}  // namespace
+
 HistTree::HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
                    std::size_t histogram_budget)
     : parts_{matrix, shard, arena, stream, histogram_budget},
@@ -22,8 +29,12 @@ HistTree::~HistTree() {
 
 bool HistTree::ComputesGradients(TrainParams const& params) const {
   // With a timeline gradients are computed before the tree, so that stages are timed one by one.
-  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && unattended_.CanGrow(params) &&
+  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && CanGrowUnattended(params) &&
          unattended_.CanUsePaths() && !has_timeline();
+}
+
+bool HistTree::CanGrowUnattended(TrainParams const& params) const {
+  return parts_.page_stream ? unattended_.CanCopySample(params) : unattended_.CanGrow(params);
 }
 
 void HistTree::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
@@ -56,7 +67,7 @@ void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, Devic
 
 void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.params;
-  unattended_now_ = unattended_.CanGrow(params);
+  unattended_now_ = CanGrowUnattended(params);
   auto const reserve = [&] {
     unattended_now_ ? unattended_.Reserve(ahead_) : is_symmetric() ? symmetric_.Reserve() : attended_.Reserve();
     parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
@@ -72,6 +83,7 @@ void HistTree::Start(Constraints constraints) {
   before_.reset();
   like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
+  if (parts_.page_stream) parts_.page_stream->KeepPages(kSparedBytes);
   bool const is_cut = unattended_now_ && unattended_.shape().cut;
   parts_.memory.Tell(
       {SplitParams{params, {}},

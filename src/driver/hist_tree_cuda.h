@@ -60,10 +60,12 @@ class HistTree {
   /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
 
+  /// Null: the matrix is in core.
+  PageStream const* pages() const { return parts_.page_stream.get(); }
   /// Does this device search a share of the features alone, of all trees?
   bool searches_share() const { return parts_.shares.used(); }
   /// Would a tree of these parameters be grown unattended?
-  bool CanGrowUnattended(TrainParams const& params) const { return unattended_.CanGrow(params); }
+  bool CanGrowUnattended(TrainParams const& params) const;
   /// May a tree of these parameters compute its gradients itself?
   bool ComputesGradients(TrainParams const& params) const;
   /// From the next tree on kernels are fitted to this part of the device. shared: other trees grow at the same time.

@@ -42,13 +42,16 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
 }
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const>, Shard const&, int) { ThrowNoCuda(); }
 bool DevicesCanMeet(Collective*, int, std::string*) { ThrowNoCuda(); }
-std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const&, Cuts, int, int, Collective*) { ThrowNoCuda(); }
-std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Span<float const>, int,
-                                                                   std::vector<int> const&, int) {
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const&, Cuts, int, int, Collective*,
+                                                     MemoryLimits const&) {
   ThrowNoCuda();
 }
-std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Cuts, std::vector<int> const&,
-                                                                   int) {
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Span<float const>, int,
+                                                                   std::vector<int> const&, int, MemoryLimits const&) {
+  ThrowNoCuda();
+}
+std::vector<std::shared_ptr<DeviceMatrix const>> BuildDeviceShards(RowSource const&, Cuts, std::vector<int> const&, int,
+                                                                   MemoryLimits const&) {
   ThrowNoCuda();
 }
 DeviceMatrixFacts FactsOf(DeviceMatrix const&) { ThrowNoCuda(); }
@@ -56,10 +59,13 @@ void VisitLowerEnds(DeviceMatrix const&, std::uint64_t, std::uint64_t, int,
                     std::function<void(RowBatch const&)> const&) {
   ThrowNoCuda();
 }
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int) {
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<float const>, int, int, int,
+                                                      MemoryLimits const&) {
   ThrowNoCuda();
 }
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Cuts, int, int) { ThrowNoCuda(); }
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Cuts, int, int, MemoryLimits const&) {
+  ThrowNoCuda();
+}
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }

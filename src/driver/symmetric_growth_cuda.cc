@@ -5,6 +5,7 @@
 
 #include "core/message.h"
 #include "core/stages.h"
+#include "driver/hist_levels_cuda.h"
 #include "driver/list_positions_cuda.h"
 #include "gradient/gradient_ops.h"
 #include "growth/plan_cuda.h"
@@ -29,8 +30,13 @@ void SymmetricGrowth::Reserve() {
   std::uint64_t const families = divided(std::max(0, levels - 1));
   std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
   parts_.by_paths = false;
-  parts_.ReserveSample(0);
-  parts_.lists.Reserve(families, 2 * families);
+  parts_.ReserveSample(parts_.in_pages() && parts_.sampled() ? parts_.LikelySample(parts_.params) : 0);
+  if (parts_.in_pages()) {
+    parts_.lists.ReserveJobs(families);
+    parts_.node_rows.Reserve(families);
+  } else {
+    parts_.lists.Reserve(families, 2 * families);
+  }
   parts_.memory.Reserve(nodes, families, nodes);
   parts_.histograms.Reserve(
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(histograms, parts_.histograms.most_slots())));
@@ -52,15 +58,17 @@ void SymmetricGrowth::Reserve() {
   room.Reserve(&lefts_, "nodes", families);
 }
 
-/// Sums the rows of the level's built children, or of the root.
+/// Sums the rows of the level's built children, or of the root. In pages, they have been summed on the way there.
 void SymmetricGrowth::SumLevel(std::uint32_t families, int depth) {
   LevelBounds const bounds{families, parts_.symbols};
-  parts_.timer.Run(kSum, depth, [&] {
-    parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) {
-      SumRows(parts_.Histogram(page.matrix), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
+  if (parts_.in_pages()) {
+    if (depth == 0) VisitPages(parts_, families, false, true, depth);
+  } else {
+    parts_.timer.Run(kSum, depth, [&] {
+      SumRows(parts_.Histogram(parts_.matrix.view), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
               parts_.stream);
     });
-  });
+  }
   parts_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, parts_.stream);
 }
 
@@ -194,12 +202,16 @@ void SymmetricGrowth::Divide(LevelView const& view, LevelSplit const& split) {
   SplitView without_limits = parts_.Split();  // the host keeps those of symmetric trees
   without_limits.limits = {};
   LevelBounds const bounds{families, parts_.symbols};
-  parts_.timer.Run(kMove, depth, [&] {
+  if (parts_.in_pages()) {
     PrepareFamilies(without_limits, parts_.Growth(), families, parts_.stream);
-    parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) {
-      MoveRows(parts_.Partition(page.matrix), parts_.Lists(), bounds, LevelKind::kInner, parts_.limits, parts_.stream);
+    VisitPages(parts_, families, true, !is_last, depth);
+  } else {
+    parts_.timer.Run(kMove, depth, [&] {
+      PrepareFamilies(without_limits, parts_.Growth(), families, parts_.stream);
+      MoveRows(parts_.Partition(parts_.matrix.view), parts_.Lists(), bounds, LevelKind::kInner, parts_.limits,
+               parts_.stream);
     });
-  });
+  }
   if (is_last) return;
   SumLevel(families, depth);
   SubtractSiblings(parts_.memory.View(), parts_.histograms.View(), families, parts_.limits, parts_.stream);
@@ -259,6 +271,10 @@ void SymmetricGrowth::Finish() {
   }
   nodes_.assign(tree_.nodes().begin(), tree_.nodes().end());
   for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].rows = returned[n].rows;
+  if (parts_.in_pages()) {
+    leaves_.RenumberNodes(leaf);
+    return;
+  }
   WriteListPositions(&parts_, returned, leaf);
   if (parts_.sampled()) {
     parts_.room.Reserve(&tree_nodes_, "nodes", nodes_.size());

@@ -53,8 +53,8 @@ std::vector<int> OrdinalsOf(Place const& place) {
 /// Cuts and bins, as Dataset::Build makes them, or Dataset::FromBinEdges if max_bin is 0.
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const& source, Span<float const> weights,
                                                                 int max_bin, Place const& place, int threads) {
-  if (place.devices == 1) return {BuildDeviceMatrix(source, weights, max_bin, place.device, threads)};
-  return BuildDeviceShards(source, weights, max_bin, OrdinalsOf(place), threads);
+  if (place.devices == 1) return {BuildDeviceMatrix(source, weights, max_bin, place.device, threads, place.memory)};
+  return BuildDeviceShards(source, weights, max_bin, OrdinalsOf(place), threads, place.memory);
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts 
 std::shared_ptr<Dataset const> Dataset::BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
                                                     int threads) {
   std::vector<std::shared_ptr<DeviceMatrix const>> shards{
-      BuildDeviceShard(source, std::move(cuts), place.device, threads, place.shards)};
+      BuildDeviceShard(source, std::move(cuts), place.device, threads, place.shards, place.memory)};
   return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
 }
 
@@ -164,9 +164,9 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
   if (place.backend == BackendKind::kCuda) {
     std::vector<std::shared_ptr<DeviceMatrix const>> shards;
     if (place.devices == 1) {
-      shards.push_back(BuildDeviceMatrix(source, std::move(fitting), place.device, threads));
+      shards.push_back(BuildDeviceMatrix(source, std::move(fitting), place.device, threads, place.memory));
     } else {
-      shards = BuildDeviceShards(source, std::move(fitting), OrdinalsOf(place), threads);
+      shards = BuildDeviceShards(source, std::move(fitting), OrdinalsOf(place), threads, place.memory);
     }
     return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
   }

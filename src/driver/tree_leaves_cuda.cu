@@ -24,7 +24,7 @@ void TreeLeaves::BeginUnattended(TreeShape const& shape, MarginsAhead const& ahe
   shape_ = shape;
   ahead_ = ahead;
   // With a timeline the margins do not run ahead, so that stages are timed one by one.
-  margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed();
+  margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed() && !parts_.page_stream;
   std::size_t const nodes = shape.NodesAfter(shape.levels);
   if (margins_run_ahead_) parts_.room.Reserve(&leaf_values_, "nodes", shape.ReturnedAfter(shape.levels));
   if (shape.cut && (IsCutLate() || !parts_.by_paths)) parts_.room.Reserve(&leaf_of_node_, "nodes", nodes);
@@ -67,7 +67,10 @@ void TreeLeaves::WriteLeaves() const {
   parts_.timer.Run(kWalk, levels_, [&] {
     NodeIndex* const positions = parts_.positions.data();
     if (parts_.sampled()) {
-      FindSampledLeaves(parts_.matrix.view, Walk(), parts_.Sample(), positions, parts_.limits, parts_.stream);
+      parts_.pages_of_all().ForEach([&](Page<DeviceMatrixView> const& page) {
+        WriteComplementsOfAll(page.matrix, Walk(), positions + page.first_row, parts_.limits, parts_.stream);
+      });
+      MarkSampled(parts_.Sample(), positions, parts_.limits, parts_.stream);
     } else {
       WriteLeavesOfAll(parts_.matrix.view, Walk(), positions, parts_.limits, parts_.stream);
     }
@@ -87,6 +90,13 @@ Span<Node const> TreeLeaves::TakeTree(Span<Node const> returned) {
   CopyToDevice(leaf_of_node_.data(), leaf_numbers_.data(), leaf_numbers_.size(), parts_.stream, "numbering leaves");
   if (!WalksLate()) Renumber();
   return cut_.tree();
+}
+
+void TreeLeaves::RenumberNodes(std::vector<NodeIndex> const& leaf) {
+  parts_.room.Reserve(&leaf_of_node_, "nodes", leaf.size());
+  CopyToDevice(leaf_of_node_.data(), leaf.data(), leaf.size(), parts_.stream, "numbering leaves");
+  Renumber();
+  parts_.stream.Wait("numbering leaves");  // the source of the copy may change from here on
 }
 
 void TreeLeaves::FindUnsampled(Node const* nodes) const {
@@ -120,7 +130,10 @@ void TreeLeaves::AddLeafValues(float const* node_values, float* margins, std::si
                                DeviceLimits const& limits) const {
   if (WalksLate()) {
     if (IsCutLate()) node_values = SpreadValues(node_values);
-    AddLeavesOfAll(parts_.matrix.view, Walk(), node_values, margins, margins, stride, limits, parts_.stream);
+    parts_.pages_of_all().ForEach([&](Page<DeviceMatrixView> const& page) {
+      float* const of_page = margins + page.first_row * stride;
+      AddLeavesOfAll(page.matrix, Walk(), node_values, of_page, of_page, stride, limits, parts_.stream);
+    });
   } else {
     cuda::AddLeafValues(parts_.positions.data(), parts_.matrix.view.rows, node_values, margins, stride, limits,
                         parts_.stream);

@@ -39,6 +39,10 @@ class TreeLeaves {
   /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
   void FindUnsampled(Node const* nodes) const;
 
+  /// Behind the growth of an attended tree in pages, whose rows know the nodes that they are in: these become leaves.
+  /// `leaf`: see BatchGrowth::LeafNumbers. Waits.
+  void RenumberNodes(std::vector<NodeIndex> const& leaf);
+
   /// Returns [rows] on the device: the leaf of every row in the finished tree, or its complement for rows outside the
   /// sample. Enqueued.
   NodeIndex const* positions() const;

@@ -22,10 +22,18 @@ TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, 
       shares{MakeSplitShares(trained, splits.groups(), own_shard.devices->devices(), own_shard.least_shared_bytes)},
       lists{trained.view.rows, &room},
       paths{trained, own_shard.all_rows(), &room},
+      node_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
       order{&room},
       sample_room{trained.view.rows, arena} {
   for (DeviceTile const& tile : trained.tiles) symbols = std::max(symbols, tile.symbols);
   positions = {arena, "positions", trained.view.rows};
+  if (!trained.pages) return;
+  page_stream = std::make_unique<PageStream>(*trained.pages, arena, own_stream);
+  arena->OnShortage([this] { return page_stream->GiveUpPages(); });
+}
+
+TreeParts::~TreeParts() {
+  if (page_stream) room.arena()->OnShortage({});
 }
 
 SampleView TreeParts::Sample() const {
@@ -35,7 +43,7 @@ SampleView TreeParts::Sample() const {
     sample.records = paths.sampled_records();
     sample.early = {paths.narrow(), maxima_before.data()};
     sample.paths = paths.next_path();
-  } else {
+  } else if (!in_pages()) {
     sample.capacity = static_cast<std::uint32_t>(matrix.view.rows);
     sample.rows = lists.first_list();
   }
@@ -51,6 +59,11 @@ RowLists TreeParts::Lists() const {
   return lists.View(matrix.view, pairs, positions.data(), limits);
 }
 
+NodeRowsView TreeParts::NodeRows() const {
+  GradientPair const* const pairs = weighted() ? node_rows.of_sample() : gradients.pairs;
+  return node_rows.View(matrix.view, positions.data(), pairs, limits);
+}
+
 RowPaths TreeParts::RootPaths() const {
   return paths.View(sampled() ? sample_room.gradients() : gradients.pairs, limits);
 }
@@ -62,7 +75,7 @@ HistogramView TreeParts::Histogram(DeviceMatrixView const& page) const {
 SplitView TreeParts::Split() const {
   SplitView view = splits.View(memory.View(), tree_matrix(), histograms.View(), &memory.settings()->split,
                                &memory.header()->gradient);
-  view.all_rows_here = shard.alone();
+  view.all_rows_here = shard.alone() && !in_pages();
   if (shares.used()) {
     std::uint32_t const* const own = &shares.group[static_cast<std::size_t>(shard.devices->device())];
     view.groups += own[0];
@@ -75,13 +88,25 @@ GrowthView TreeParts::Growth(RowPaths const& rows) const {
   return {memory.settings(), splits.PlanReduces() && !shares.used(), Lists(), rows, order.View()};
 }
 
-std::uint32_t TreeParts::LikelySample() const {
-  double const of_all = MakeSampleTarget(params, shard.all_rows()).expected;
+std::uint32_t TreeParts::LikelySample(TrainParams const& of) const {
+  double const of_all = MakeSampleTarget(of, shard.all_rows()).expected;
   double const share = static_cast<double>(shard.rows) / static_cast<double>(shard.all_rows());
   return RoomForSample(of_all * share, shard.rows);
 }
 
 void TreeParts::EnqueueStart(std::size_t clear_slots) {
+  EnqueueRoot(clear_slots);
+  if (!in_pages() || !sampled()) return;
+  memory.ReturnHeader();
+  stream.Wait("sampling rows");
+  std::uint32_t const drawn = memory.returned().sample.rows;
+  if (!AnyDevice(drawn > sample_room.copied())) return;
+  ReserveSample(std::max(drawn, sample_room.copied()));
+  WaitUntilAllHaveRoom();
+  EnqueueRoot(clear_slots);
+}
+
+void TreeParts::EnqueueRoot(std::size_t clear_slots) {
   memory.Begin(histograms.View(), clear_slots * histograms.View().cells, limits);
   if (sampled()) {
     EnqueueSample();
@@ -99,7 +124,9 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
     }
   });
   timer.Run(kRoot, 0, [&] {
-    if (by_paths) {
+    if (in_pages()) {
+      BeginNodeRows(view, NodeRows(), matrix.view.rows, draw, shard, limits, stream);
+    } else if (by_paths) {
       StartPaths(view, RootPaths(), draw, early, gradients.pairs, paths.narrow(), shard, limits, stream);
     } else {
       ListRootRows(view, Lists(), draw, shard, limits, stream);
@@ -113,11 +140,20 @@ void TreeParts::EnqueueSample() {
   SampleView const sample = Sample();
   SampleDraw const* const draw = &memory.settings()->draw;
   timer.Run(kGradients, 0, [&] {
-    SampleRows(gradients, losses ? &*losses : nullptr, matrix.view, draw, sample, &memory.header()->gradient, shard,
+    SampleView drawn = sample;
+    if (page_stream) drawn.records = nullptr;  // they are copied page by page
+    SampleRows(gradients, losses ? &*losses : nullptr, matrix.view, draw, drawn, &memory.header()->gradient, shard,
                limits, stream);
+    if (!page_stream || !copies_sample()) return;
+    page_stream->ForEach([&](Page<DeviceMatrixView> const& page) {
+      CopySampledRecords(page.matrix, page.first_row, sample, limits, stream);
+    });
   });
   timer.Run(kRoot, 0, [&] {
-    if (by_paths) {
+    if (in_pages()) {
+      BeginSampledNodeRows(view, NodeRows(), matrix.view.rows, weighted() ? node_rows.of_sample() : nullptr, draw,
+                           sample, shard, limits, stream);
+    } else if (by_paths) {
       StartSampledPaths(view, RootPaths(), draw, sample, paths.narrow(), shard, limits, stream);
     } else {
       FillBytes(positions.data(), 0xFF, positions.size(), stream, "clearing positions");

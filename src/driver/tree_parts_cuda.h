@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "collective/collective_cuda.h"
@@ -17,9 +18,11 @@
 #include "histogram/histogram_cuda.h"
 #include "histogram/histogram_room_cuda.h"
 #include "matrix/device_matrix.h"
+#include "matrix/page_stream_cuda.h"
 #include "objective/objective_cuda.h"
 #include "page/page.h"
 #include "partition/list_room_cuda.h"
+#include "partition/node_rows_cuda.h"
 #include "partition/path_room_cuda.h"
 #include "sample/sample.h"
 #include "sample/sample_room_cuda.h"
@@ -29,12 +32,14 @@
 
 namespace xgbgpu::cuda {
 
-/// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths.
+/// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths, or, if the
+/// matrix is in pages, each knows its node.
 struct TreeParts {
   /// `arena`, `stream` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget` bytes,
   /// the same on all devices.
   TreeParts(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
             std::size_t histogram_budget);
+  ~TreeParts();
 
   DeviceMatrix const& matrix;
   DeviceShard shard;
@@ -50,10 +55,13 @@ struct TreeParts {
   SplitShares shares;  ///< of the features that each device searches; not used where every device searches all
   ListRoom lists;
   PathRoom paths;
+  NodeRowsRoom node_rows;
+  std::unique_ptr<PageStream> page_stream;  ///< null: the matrix is in core
   GrowOrderRoom order;
   SampleRoom sample_room;
   DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
-  DeviceBuffer<NodeIndex> positions;           ///< [rows] leaf of each row, if lists have left it or somebody has asked
+  /// [rows] leaf of each row, if lists have left it or somebody has asked. In pages: the node of each row
+  DeviceBuffer<NodeIndex> positions;
 
   // These belong to the tree that grows now.
   TrainParams params;
@@ -71,6 +79,9 @@ struct TreeParts {
   /// Does the tree grow on a copy of the sample's rows?
   bool copies_sample() const { return by_paths && sampled(); }
 
+  /// Is the tree's matrix in pages? Not if it is a copy of the sample's rows.
+  bool in_pages() const { return page_stream != nullptr && !by_paths; }
+
   /// Is something true of any device? All devices ask at the same time.
   bool AnyDevice(bool own) const { return shard.alone() ? own : shard.place.collective->AnyOf(own); }
   /// Returns when all devices have taken and given back what memory they will. A device that gives memory back may wait
@@ -79,10 +90,15 @@ struct TreeParts {
   /// Returns the matrix that the tree is grown on: a copy of the sample's rows, or all of them.
   DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
   /// Returns the pages of tree_matrix(). In core there is one.
-  Pages<DeviceMatrixView> pages() const { return Pages<DeviceMatrixView>{tree_matrix()}; }
+  Pages<DeviceMatrixView> pages() const { return by_paths ? Pages<DeviceMatrixView>{tree_matrix()} : pages_of_all(); }
+  /// Returns the pages of all rows.
+  Pages<DeviceMatrixView> pages_of_all() const {
+    return page_stream ? Pages<DeviceMatrixView>{*page_stream} : Pages<DeviceMatrixView>{matrix.view};
+  }
   SampleView Sample() const;
   PartitionView Partition(DeviceMatrixView const& page) const;
   RowLists Lists() const;
+  NodeRowsView NodeRows() const;
   RowPaths RootPaths() const;
   HistogramView Histogram(DeviceMatrixView const& page) const;
   SplitView Split() const;
@@ -95,17 +111,20 @@ struct TreeParts {
     gradients = all();
     losses.reset();
   }
-  /// Returns how many of its rows the device is expected to have room for, in the sample of a tree.
-  std::uint32_t LikelySample() const;
-  /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows.
+  /// Returns how many of its rows the device is expected to have room for, in the sample of a tree of `of`.
+  std::uint32_t LikelySample(TrainParams const& of) const;
+  /// Makes room for a sample of `rows` rows, if the sample is copied, or in pages. Lists have room for all rows.
   void ReserveSample(std::uint32_t rows) {
-    room.Note([&] { return sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream); });
+    bool const apart = copies_sample() || (in_pages() && sampled());
+    room.Note([&] { return sample_room.Reserve(apart ? rows : 0, weighted(), stream); });
+    if (in_pages() && weighted()) node_rows.ReserveSample(matrix.view.rows);
   }
   /// Enqueues all that comes before the root's histogram: settings, the sample, gradients in fixed point, the root with
-  /// its rows. Clears the histograms of `clear_slots` slots.
+  /// its rows. Clears the histograms of `clear_slots` slots. Waits for a sample in pages, which may need more room.
   void EnqueueStart(std::size_t clear_slots);
 
  private:
+  void EnqueueRoot(std::size_t clear_slots);
   void EnqueueSample();
 };
 

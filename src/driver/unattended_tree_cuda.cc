@@ -54,6 +54,20 @@ bool UnattendedTree::CanGrow(TrainParams const& params) const {
          slots * parts_.splits.candidate_bytes() <= policy.most_candidate_bytes && sets <= policy.most_candidate_bytes;
 }
 
+bool UnattendedTree::CanCopySample(TrainParams const& params) const {
+  if (!params.SamplesRows() || !CanGrow(params) || !CanUsePaths()) return false;
+  if (sample_of_ && *sample_of_ == params) return has_room_for_sample_;
+  DeviceMatrixView const& m = parts_.matrix.view;
+  std::uint64_t const rows = parts_.LikelySample(params);
+  std::uint64_t const copies =
+      1 + static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
+  std::uint64_t const row_bytes =
+      copies * (m.tiles * m.record_bytes() + sizeof(NarrowGradient)) + sizeof(RowRecord) + sizeof(GradientPair) + 3;
+  has_room_for_sample_ = !parts_.AnyDevice(rows * row_bytes > parts_.page_stream->room());
+  sample_of_ = params;
+  return has_room_for_sample_;
+}
+
 bool UnattendedTree::CanUsePaths() const {
   return SumsFitShared(parts_.matrix.view, parts_.symbols, parts_.limits) &&
          parts_.matrix.view.tiles <= PartitionPolicy{}.most_path_tiles;
@@ -62,7 +76,7 @@ bool UnattendedTree::CanUsePaths() const {
 void UnattendedTree::Reserve(MarginsAhead const& ahead) {
   shape_ = ShapeOf(parts_.params, parts_.shard.all_rows());
   parts_.by_paths = CanUsePaths();
-  parts_.ReserveSample(parts_.LikelySample());
+  parts_.ReserveSample(parts_.LikelySample(parts_.params));
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
   parts_.room.Reserve(&parts_.maxima_before, "state", 1);
@@ -120,10 +134,11 @@ GraphKey UnattendedTree::Key() const {
 }
 
 /// The tree is enqueued as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
-/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph.
+/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph; nor are there graphs
+/// of trees whose sample is copied out of pages.
 void UnattendedTree::Start() {
   enqueued_levels_ = shape_.open ? forecast_.Likely(shape_) : shape_.levels;
-  if (parts_.timed()) {
+  if (parts_.timed() || parts_.page_stream) {
     EnqueueTree();
   } else {
     GraphKey const key = Key();

@@ -4,6 +4,7 @@
 #define XGBGPU_DRIVER_UNATTENDED_TREE_CUDA_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "core/recorded_graph.h"
 #include "driver/tree_leaves_cuda.h"
@@ -61,6 +62,8 @@ class UnattendedTree {
 
   /// Would a tree of these parameters be grown unattended?
   bool CanGrow(TrainParams const& params) const;
+  /// The matrix is in pages: can trees of these parameters be grown on a copy of a sample, in core?
+  bool CanCopySample(TrainParams const& params) const;
   /// Can rows of such trees go by paths?
   bool CanUsePaths() const;
 
@@ -95,8 +98,10 @@ class UnattendedTree {
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;
-  GraphKey recorded_{};  ///< what graph_ depends on
-  Event returned_;       ///< what is back on the host is the tree
+  GraphKey recorded_{};                           ///< what graph_ depends on
+  Event returned_;                                ///< what is back on the host is the tree
+  mutable std::optional<TrainParams> sample_of_;  ///< parameters that CanCopySample was asked about last …
+  mutable bool has_room_for_sample_{false};       ///< … and its answer
 };
 
 }  // namespace xgbgpu::cuda

@@ -14,6 +14,7 @@
 
 namespace xgbgpu {
 
+class PagedBins;  // matrix/paged_bins_cuda.h
 class QuantisedMatrix;
 
 /// How bins lie on the device. A *histogram cell* is the pair of sums of one bin of one feature.
@@ -71,7 +72,9 @@ class DeviceMatrix {
   std::vector<DeviceTile> tiles;  ///< the tiles on the host; view.tile has them on the device
   std::uint64_t stored{0};        ///< values that are not missing
   bool mostly_stored{false};      ///< DeviceLayout::mostly_stored
-  DeviceMatrixView view{};
+  DeviceMatrixView view{};               ///< of pages: without places of bins
+  std::shared_ptr<PagedBins const> pages;  ///< null: the bins are in core
+  std::size_t training_bytes{0};           ///< of pages: what a training on them may take on the device, with them
 
   DeviceBuffer<std::uint8_t> records;
   DeviceBuffer<DeviceTile> tile_array;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "matrix/paged_bins_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -67,7 +68,7 @@ struct Block {
 template <typename F>
 void ForDense(DeviceMatrix const& matrix, std::vector<std::uint8_t> const& records, std::uint64_t rows,
               std::uint64_t row, F&& use) {
-  DeviceMatrixView const& view = matrix.view;
+  DeviceMatrixView const& view = matrix.view;  // pages have the same tiles
   for (std::uint32_t t = 0; t < view.tiles; ++t) {
     DeviceTile const& tile = matrix.tiles[t];
     std::uint8_t const* const record = records.data() + (t * rows + row) * view.record_bytes();
@@ -85,8 +86,8 @@ void ForDense(DeviceMatrix const& matrix, std::vector<std::uint8_t> const& recor
   }
 }
 
-Block ReadDense(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first, std::uint64_t rows, int threads) {
-  DeviceMatrixView const& view = matrix.view;
+Block ReadDense(DeviceMatrix const& matrix, DeviceMatrixView const& view, Ends const& ends, std::uint64_t first,
+                std::uint64_t rows, int threads) {
   std::size_t const bytes = rows * view.record_bytes();
   std::vector<std::uint8_t> records(view.tiles * bytes);
   CheckCuda(cudaMemcpy2D(records.data(), bytes, view.records + first * view.record_bytes(),
@@ -108,10 +109,10 @@ Block ReadDense(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t firs
   return block;
 }
 
-Block ReadRows(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first, std::uint64_t rows, int threads) {
+Block ReadRows(DeviceMatrixView const& view, Ends const& ends, std::uint64_t first, std::uint64_t rows, int threads) {
   Block block{rows};
-  auto const row_ptr = Bring(matrix.view.row_ptr + first, rows + 1);
-  auto const cells = Bring(matrix.view.row_cells + row_ptr[0], row_ptr[rows] - row_ptr[0]);
+  auto const row_ptr = Bring(view.row_ptr + first, rows + 1);
+  auto const cells = Bring(view.row_cells + row_ptr[0], row_ptr[rows] - row_ptr[0]);
   for (std::size_t r = 0; r < rows; ++r) block.offsets[r + 1] = row_ptr[r + 1] - row_ptr[r];
   block.AddUp();
   ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
@@ -126,8 +127,8 @@ Block ReadRows(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first
   return block;
 }
 
-Block ReadTiles(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t first, std::uint64_t rows) {
-  DeviceMatrixView const& view = matrix.view;
+Block ReadTiles(DeviceMatrix const& matrix, DeviceMatrixView const& view, Ends const& ends, std::uint64_t first,
+                std::uint64_t rows) {
   Block block{rows};
   std::vector<std::vector<std::uint32_t>> begins;
   for (std::uint32_t t = 0; t < view.tiles; ++t) {
@@ -149,6 +150,33 @@ Block ReadTiles(DeviceMatrix const& matrix, Ends const& ends, std::uint64_t firs
   return block;
 }
 
+/// Calls use(view, first row in the view, rows) for the rows first … first + count - 1, which are in core or in pages,
+/// each of which is on the device meanwhile.
+template <typename Use>
+void ForEachView(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, Use&& use) {
+  if (!matrix.pages) {
+    use(matrix.view, first, count);
+    return;
+  }
+  PagedBins const& bins = *matrix.pages;
+  DeviceArena arena{"Reading bins back"};
+  DeviceBuffer<std::uint8_t> unpacked{&arena, "pages", bins.most_unpacked_bytes()};
+  Stream const stream;
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t p = 0; p < bins.pages().size(); ++p) {
+    RowPage const& page = bins.pages()[p];
+    std::uint64_t const begin = std::max(first, page.first_row);
+    std::uint64_t const end = std::min(first + count, page.first_row + page.view.rows);
+    if (begin >= end) continue;
+    bytes.resize(bins.bytes(p));
+    bins.store().Read(p, bytes.data());
+    auto const packed = Upload(&arena, "pages", bytes.data(), bytes.size());
+    DeviceMatrixView const view = bins.Unpack(p, packed.data(), unpacked.data(), CurrentDeviceLimits(), stream);
+    stream.Wait(kWhat);
+    use(view, begin - page.first_row, end - begin);
+  }
+}
+
 }  // namespace
 
 void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
@@ -159,13 +187,17 @@ void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64
   std::uint64_t const width =
       matrix.view.dense ? matrix.view.features : 1 + matrix.stored / std::max<std::uint64_t>(1, matrix.view.rows);
   std::uint64_t const most = std::max<std::uint64_t>(1, kValues / width);
-  for (std::uint64_t row = 0; row < count; row += most) {
-    std::uint64_t const n = std::min(most, count - row);
-    Block const block = matrix.view.dense               ? ReadDense(matrix, ends, first + row, n, threads)
-                        : matrix.view.sparse_in_tiles() ? ReadTiles(matrix, ends, first + row, n)
-                                                        : ReadRows(matrix, ends, first + row, n, threads);
-    visit({row, {block.offsets.data(), block.offsets.size()}, {block.entries.data(), block.entries.size()}});
-  }
+  std::uint64_t visited = 0;
+  ForEachView(matrix, first, count, [&](DeviceMatrixView const& view, std::uint64_t from, std::uint64_t rows) {
+    for (std::uint64_t row = 0; row < rows; row += most) {
+      std::uint64_t const n = std::min(most, rows - row);
+      Block const block = view.dense               ? ReadDense(matrix, view, ends, from + row, n, threads)
+                          : view.sparse_in_tiles() ? ReadTiles(matrix, view, ends, from + row, n)
+                                                   : ReadRows(view, ends, from + row, n, threads);
+      visit({visited, {block.offsets.data(), block.offsets.size()}, {block.entries.data(), block.entries.size()}});
+      visited += n;
+    }
+  });
 }
 
 }  // namespace xgbgpu::cuda

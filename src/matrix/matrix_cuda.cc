@@ -10,12 +10,6 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Kernels need a row: data without any stay on the host, where they cost nothing.
-void CheckShape(RowSource const& source) {
-  if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
-  host::CheckShape(source);
-}
-
 /// Bins all rows on the current device. `present` [features] are the numbers of values of the columns.
 std::unique_ptr<DeviceMatrix> BinAll(MatrixBuilder* builder, std::uint64_t rows,
                                      std::vector<std::uint64_t> const& present, std::optional<KeyColumns> columns,
@@ -32,6 +26,11 @@ std::unique_ptr<DeviceMatrix> BinAll(MatrixBuilder* builder, std::uint64_t rows,
 
 }  // namespace
 
+void CheckShape(RowSource const& source) {
+  if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
+  host::CheckShape(source);
+}
+
 std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options) {
   CheckShape(source);
   std::optional<host::RowSizes> const sizes = host::MeasureRows(source, options.threads);
@@ -47,11 +46,16 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts,
 
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options) {
-  std::size_t const budget = MemoryBudget(options);
   DeviceArena arena{"Quantising the matrix on the GPU"};
+  std::size_t const budget = MemoryBudget(options);
   Quantiles quantiles = FindQuantiles(source, wanted, options, &arena);
   CheckShape(source);
-  MatrixBuilder builder{source, std::move(quantiles.cuts), options, &arena};
+  return BinInCore(source, std::move(quantiles), options, budget, &arena);
+}
+
+std::unique_ptr<DeviceMatrix> BinInCore(RowSource const& source, Quantiles quantiles, BuildOptions const& options,
+                                        std::size_t budget, DeviceArena* arena) {
+  MatrixBuilder builder{source, std::move(quantiles.cuts), options, arena};
   return BinAll(&builder, source.rows(), quantiles.present, std::move(quantiles.columns), {}, budget);
 }
 

@@ -17,6 +17,15 @@ namespace xgbgpu::cuda {
 std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
                                           BuildOptions const& options);
 
+/// Does the second part of BuildMatrix: bins by cuts that have been found. `budget` is MemoryBudget(options) before that;
+/// `arena` holds what the quantiles have on the device.
+std::unique_ptr<DeviceMatrix> BinInCore(RowSource const& source, Quantiles quantiles, BuildOptions const& options,
+                                        std::size_t budget, DeviceArena* arena);
+
+/// Throws InvalidArgument unless the source has rows and features. Kernels need a row: data without any stay on the
+/// host, where they cost nothing.
+void CheckShape(RowSource const& source);
+
 /// Does what QuantiseMatrix in device_matrix.h does, within the memory that the options allow.
 std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, BuildOptions const& options);
 

@@ -13,6 +13,7 @@
 #include "core/row_slice.h"
 #include "core/work_sizes.h"
 #include "matrix/matrix_builder_cuda.h"
+#include "matrix/paged_builder_cuda.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
@@ -43,6 +44,7 @@ struct Part {
   RowSlice rows;
   BuildOptions options;
   DeviceArena arena{"Quantising the matrix on the GPU"};
+  std::size_t limit{0};                 ///< bytes of device memory of a training
   std::size_t budget{0};                ///< bytes of device memory
   std::optional<KeyColumns> keys;       ///< all columns of the shard's rows
   std::optional<host::RowSizes> sizes;  ///< if the host has measured the rows
@@ -76,10 +78,14 @@ class Build {
   std::vector<ColumnCuts> SearchKeys(CutsWanted const& wanted);
   std::vector<ColumnCuts> SearchSource(CutsWanted const& wanted);
   LayoutFacts Facts() const;
+  /// Would the training of a shard take more than it may in core?
+  bool NeedsPages(DeviceLayout const& layout, LayoutFacts const& facts);
+  LayoutFacts FactsOf(Part const& part, LayoutFacts const& all) const;
 
   RowSource const& source_;
   ReadingTurns turns_;
   RowShards const& shards_;
+  ShardOptions const& shard_options_;
   int threads_;
   std::uint64_t entries_;
   std::vector<std::uint64_t> present_;  ///< [features] values that are not missing, of all rows, once they are counted
@@ -87,7 +93,12 @@ class Build {
 };
 
 Build::Build(RowSource const& source, RowShards const& shards, ShardOptions const& options)
-    : source_{source}, turns_{source}, shards_{shards}, threads_{options.threads}, entries_{CountEntries(source)} {
+    : source_{source},
+      turns_{source},
+      shards_{shards},
+      shard_options_{options},
+      threads_{options.threads},
+      entries_{CountEntries(source)} {
   // Those who take turns need not share the threads.
   int const n = static_cast<int>(shards.devices.size());
   int const threads = is_array() ? std::max(1, options.threads / n) : options.threads;
@@ -97,7 +108,10 @@ Build::Build(RowSource const& source, RowShards const& shards, ShardOptions cons
     parts_.emplace_back(turns_, shards.bounds[s], shards.bounds[s + 1] - shards.bounds[s],
                         BuildOptions{device, threads, options.memory_bytes, sharers});
   }
-  OnAll([](std::size_t, Part* part) { part->budget = MemoryBudget(part->options); });
+  OnAll([&](std::size_t, Part* part) {
+    part->limit = LimitInBytes(options.limits) / (options.limits.training_bytes != 0 ? 1 : part->options.sharers);
+    part->budget = MemoryBudget(part->options);
+  });
 }
 
 void Build::OnAll(Step const& step) {
@@ -241,12 +255,35 @@ LayoutFacts Build::Facts() const {
   return facts;
 }
 
+LayoutFacts Build::FactsOf(Part const& part, LayoutFacts const& all) const {
+  LayoutFacts own = all;
+  own.rows = part.rows.rows();
+  bool const complete = all.stored == all.rows * source_.features();
+  own.stored = part.stored.value_or(complete ? own.rows * source_.features() : all.stored * own.rows / all.rows);
+  return own;
+}
+
+bool Build::NeedsPages(DeviceLayout const& layout, LayoutFacts const& facts) {
+  return std::any_of(parts_.begin(), parts_.end(), [&](Part const& part) {
+    return InCoreBytes(layout, FactsOf(part, facts), shard_options_.pages) > part.limit;
+  });
+}
+
 std::vector<std::unique_ptr<DeviceMatrix>> Build::Bin(Cuts const& cuts) {
   LayoutFacts facts = Facts();
   if (facts.stored == facts.rows * source_.features()) {
     for (Part& part : parts_) part.stored = part.rows.rows() * source_.features();
   }
   DeviceLayout layout = ChooseDeviceLayout(cuts, facts);
+  std::vector<std::unique_ptr<DeviceMatrix>> matrices(parts_.size());
+  if (NeedsPages(layout, facts)) {
+    OnAll([&](std::size_t s, Part* part) {
+      part->keys.reset();
+      matrices[s] = MakePages(part->rows, cuts, layout, FactsOf(*part, facts), part->options, shard_options_.limits,
+                              part->limit, shard_options_.pages);
+    });
+    return matrices;
+  }
   auto const bin = [&](Part* part) {
     part->builder->SetLayout(layout, part->stored);
     return part->builder->Bin(&part->keys, part->sizes, part->budget);
@@ -260,7 +297,6 @@ std::vector<std::unique_ptr<DeviceMatrix>> Build::Bin(Cuts const& cuts) {
     layout = ChooseDeviceLayout(cuts, facts);
     OnAll([&](std::size_t, Part* part) { bin(part); });
   }
-  std::vector<std::unique_ptr<DeviceMatrix>> matrices(parts_.size());
   OnAll([&](std::size_t s, Part* part) {
     matrices[s] = part->builder->Finish();
     part->builder.reset();
@@ -307,7 +343,7 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
 }
 
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
-                                               Collective* group) {
+                                               Collective* group, MemoryLimits const& limits) {
   DeviceScope const scope{device};
   BuildOptions const options{device, threads};
   DeviceArena arena{"Quantising the matrix on the GPU"};
@@ -331,6 +367,17 @@ std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cut
   facts.most_stored = static_cast<std::uint64_t>(most[1]);
   facts.block_bytes = static_cast<std::size_t>(-most[2]);
   facts.room = static_cast<std::size_t>(-most[3]);
+  LayoutFacts own = facts;
+  own.rows = source.rows();
+  own.stored = sizes->stored;
+  std::size_t const limit = LimitInBytes(limits);
+  if (DeviceLayout layout = ChooseDeviceLayout(builder->cuts(), facts);
+      group->AnyOf(InCoreBytes(layout, own) > limit)) {
+    std::unique_ptr<DeviceMatrix> paged;
+    AllOrNone(*group,
+              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, limits, limit); });
+    return paged;
+  }
   for (;; facts.room = 0) {
     bool fits = false;
     AllOrNone(*group, [&] {

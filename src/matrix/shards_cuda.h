@@ -9,8 +9,10 @@
 
 #include "collective/collective.h"
 #include "matrix/device_matrix.h"
+#include "matrix/page_policy_cuda.h"
 #include "quantile/quantile_cuda.h"
 #include "xgbgpu/cuts.h"
+#include "xgbgpu/memory_limits.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::cuda {
@@ -26,6 +28,9 @@ struct ShardOptions {
   int threads;  ///< of the host, for all shards together
   /// Device memory of each shard for raw data and scratch; 0: as the policy says. BuildOptions has the same.
   std::size_t memory_bytes{0};
+  /// Of each device. If a training would take more on one of them, the bins of all shards are in pages.
+  MemoryLimits limits{};
+  PagePolicy pages{};
 };
 
 /// Makes one matrix for each shard, with the cuts of all rows: those that BuildMatrix finds on one device, bit for bit.
@@ -54,7 +59,7 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
 /// the same time.
 /// Throws  as QuantiseShards, where it fails; OtherShardFailed in the other processes
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
-                                               Collective* group);
+                                               Collective* group, MemoryLimits const& limits = {});
 
 /// Divides `columns` columns into a range for each of `parts`, so that numbers of values, sizes [columns] or 1 for each
 /// if there are none, are about the same. Ranges may be empty.

@@ -37,6 +37,8 @@ class ListRoom {
     room_->Reserve(&move_jobs_, "nodes", move_jobs);
     room_->Reserve(&sum_jobs_, "nodes", sum_jobs);
   }
+  /// Makes room for so many jobs of a level alone: rows are not in lists.
+  void ReserveJobs(std::size_t move_jobs) { room_->Reserve(&move_jobs_, "nodes", move_jobs); }
   RowLists View(DeviceMatrixView const& matrix, GradientPair const* gradients, NodeIndex* positions,
                 DeviceLimits const& limits) const {
     PartitionPolicy const policy;

@@ -37,6 +37,7 @@ struct RowLists {
   SumJob* sum_jobs;
   std::uint32_t item_rows;  ///< rows that a warp divides at a time, a multiple of 32, at most 1024
   std::uint32_t unit_rows;  ///< rows of one unit of the kernel that sums
+  bool of_page{false};      ///< other rows of the nodes are summed, too: sums are added to what is there
 };
 
 /// What dividing rows needs beside the rows.

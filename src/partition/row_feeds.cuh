@@ -74,7 +74,7 @@ struct ListJobs {
     s.first = node.first_row + offset;
     s.n = min(*units * source.lists.unit_rows, node.rows - offset);
     s.slot = job.slot;
-    s.whole = s.n == node.rows;
+    s.whole = s.n == node.rows && !source.lists.of_page;
     return s;
   }
 };

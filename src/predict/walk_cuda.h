@@ -37,9 +37,11 @@ void AddLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, float 
 /// Enqueues positions[row] = leaf, for all rows of the matrix.
 void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
                       DeviceLimits const& limits, cudaStream_t stream);
-/// Writes positions as WriteLeavesOfAll does, but complements for rows outside the sample.
-void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
-                       NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
+/// Writes the complements of what WriteLeavesOfAll writes …
+void WriteComplementsOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
+                           DeviceLimits const& limits, cudaStream_t stream);
+/// … and this makes those of rows in the sample leaves again.
+void MarkSampled(SampleView const& sample, NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

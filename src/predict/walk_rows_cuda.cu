@@ -253,9 +253,12 @@ void WriteLeavesOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, Node
   WalkAll(matrix, tree, WritePosition<false>{positions}, limits, stream);
 }
 
-void FindSampledLeaves(DeviceMatrixView const& matrix, WalkTree const& tree, SampleView const& sample,
-                       NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
+void WriteComplementsOfAll(DeviceMatrixView const& matrix, WalkTree const& tree, NodeIndex* positions,
+                           DeviceLimits const& limits, cudaStream_t stream) {
   WalkAll(matrix, tree, WritePosition<true>{positions}, limits, stream);
+}
+
+void MarkSampled(SampleView const& sample, NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream) {
   MarkSampledKernel<<<Blocks(sample.capacity, kThreads, limits, kResident), kThreads, 0, stream>>>(sample, positions);
   CheckLaunch("telling sampled rows from others");
 }

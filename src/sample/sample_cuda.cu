@@ -378,6 +378,26 @@ __global__ void __launch_bounds__(kThreads, kResident)
   narrow.HandOn<kThreads>(&gradient->early);
 }
 
+/// A thread has a piece of a row of the sample.
+template <typename Piece>
+__global__ void __launch_bounds__(kThreads)
+    CopyRecordsKernel(DeviceMatrixView page, std::uint64_t first_row, SampleView sample) {
+  WaitForKernelBefore();
+  std::uint32_t const shift = PieceShift<Piece>(page);
+  std::uint64_t const pieces = std::uint64_t{sample.size()} << shift;
+  for (std::uint64_t p = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; p < pieces;
+       p += std::uint64_t{gridDim.x} * kThreads) {
+    std::uint64_t const i = p >> shift, row = std::uint64_t{sample.rows[i].row} - first_row;
+    if (row >= page.rows) continue;
+    std::uint64_t const piece = p - (i << shift);
+    for (std::uint64_t tile = 0; tile < page.tiles; ++tile) {
+      auto const* const from = reinterpret_cast<Piece const*>(page.records) + ((tile * page.rows + row) << shift);
+      auto* const to = reinterpret_cast<Piece*>(sample.records) + ((tile * sample.capacity + i) << shift);
+      to[piece] = from[piece];
+    }
+  }
+}
+
 template <typename Chances, typename Gradients>
 void DrawRows(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
               SampleView const& sample, GradientState* gradient, DeviceLimits const& limits, cudaStream_t stream) {
@@ -448,6 +468,15 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
                                  shard.alone() ? nullptr : &sample.state->rows_of_all,
                                  sample.early};
   ChooseSampleFormat(sampled, sample.capacity, shard, gradient, limits, stream);
+}
+
+void CopySampledRecords(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const& sample,
+                        DeviceLimits const& limits, cudaStream_t stream) {
+  std::uint32_t const bytes = page.record_bytes();
+  auto* const kernel = bytes == 4 ? CopyRecordsKernel<std::uint32_t>
+                                  : (bytes == 8 ? CopyRecordsKernel<uint2> : CopyRecordsKernel<uint4>);
+  LaunchNext("copying sampled rows", kernel, Blocks(sample.capacity, kThreads, limits, 2 * kResident), kThreads, 0,
+             limits, stream, page, first_row, sample);
 }
 
 }  // namespace xgbgpu::cuda

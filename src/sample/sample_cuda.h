@@ -64,6 +64,11 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
                 SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceShard const& shard,
                 DeviceLimits const& limits, cudaStream_t stream);
 
+/// Copies the records of the sample's rows that are in a page, whose first row is `first_row`, to sample.records. For
+/// pages SampleRows gets no records.
+void CopySampledRecords(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const& sample,
+                        DeviceLimits const& limits, cudaStream_t stream);
+
 }  // namespace xgbgpu::cuda
 
 #endif  // XGBGPU_SAMPLE_SAMPLE_CUDA_H_

@@ -1,0 +1,30 @@
+/// The numbers that decide when bins are in pages on a device, and how large these are.
+#ifndef XGBGPU_MATRIX_PAGE_POLICY_CUDA_H_
+#define XGBGPU_MATRIX_PAGE_POLICY_CUDA_H_
+
+#include <cstddef>
+
+namespace xgbgpu::cuda {
+
+struct PagePolicy {
+  /// Bytes of a page. Copies of so many run at the bus's full speed, and kernels on so many rows fill a device.
+  std::size_t page_bytes{std::size_t{32} << 20};
+  /// With little memory a page has at most this part of the limit …
+  double page_share{1.0 / 64};
+  /// … but so many bytes at least.
+  std::size_t least_page_bytes{std::size_t{64} << 10};
+  /// Bins of at most this part of the limit are made together, before they are dealt to pages.
+  double window_share{1.0 / 8};
+  /// At most this share of the pages stays on the device, if there is room.
+  double kept_share{1};
+  /// Bytes that a row takes in core beside its bins: margins, gradients, labels, and where it is.
+  std::size_t row_bytes{40};
+  /// Bytes of all else in core: histograms, nodes, candidates.
+  std::size_t other_bytes{std::size_t{64} << 20};
+  /// Copies of the bins of trees by paths.
+  std::size_t copies{2};
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_MATRIX_PAGE_POLICY_CUDA_H_

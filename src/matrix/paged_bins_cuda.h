@@ -1,0 +1,70 @@
+/// Stage 2 on a CUDA device, for data that are larger than it: the bins in pages. docs/adr/0024-pages.md
+#ifndef XGBGPU_MATRIX_PAGED_BINS_CUDA_H_
+#define XGBGPU_MATRIX_PAGED_BINS_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/device.h"
+#include "matrix/device_matrix.h"
+#include "page/page_store.h"
+
+namespace xgbgpu {
+
+/// Consecutive rows of a matrix.
+struct RowPage {
+  std::uint64_t first_row;
+  DeviceMatrixView view;  ///< of these rows, without places of bins; a sparse page may be CSR where others are in tiles
+  std::uint64_t stored;   ///< values that are not missing; sparse pages only
+};
+
+/// Holds the pages of a matrix beyond the device, in host memory or in a file. Immutable once all have been added.
+///
+/// Dense pages are packed: a symbol takes as many bits as the largest needs, symbols of a row lie side by side, and rows
+/// follow one another. Sparse pages lie as kernels read them: first where rows begin, then their cells.
+class PagedBins {
+ public:
+  /// `layout`: of all pages, as SetDeviceLayout makes it; `tiles` are its tiles on the host. At most this share of the
+  /// pages stays on a device.
+  PagedBins(DeviceMatrixView const& layout, std::vector<DeviceTile> const& tiles, double kept_share,
+            PageStore::Options options);
+
+  /// Adds rows [first, first + n) of `part`, which is on the current device and has rows of the whole from `first_row`
+  /// on, behind those that are here; all rows of it if it is sparse. Waits.
+  void Add(DeviceMatrix const& part, std::uint64_t first_row, std::uint64_t first, std::uint64_t n, DeviceArena* arena);
+
+  std::vector<RowPage> const& pages() const { return pages_; }
+  PageStore const& store() const { return store_; }
+  /// Bytes of a page in the store.
+  std::size_t bytes(std::size_t page) const { return store_.bytes(page); }
+  std::size_t most_bytes() const { return most_bytes_; }
+  std::size_t all_bytes() const { return all_bytes_; }
+  std::uint64_t most_rows() const { return most_rows_; }
+  /// Bytes that Unpack needs beside the packed page. Sparse pages need none.
+  std::size_t most_unpacked_bytes() const;
+
+  /// Enqueues what makes a view of a page whose bytes are at `packed`, on the device at a multiple of 256. `room` has
+  /// most_unpacked_bytes(). The packed bytes of a dense page may be overwritten behind it; a sparse page is read there.
+  DeviceMatrixView Unpack(std::size_t page, std::uint8_t const* packed, std::uint8_t* room, DeviceLimits const& limits,
+                          cudaStream_t stream) const;
+  bool is_dense() const { return layout_.dense; }
+  std::size_t most_kept() const { return static_cast<std::size_t>(kept_share_ * static_cast<double>(pages_.size())); }
+
+ private:
+  void Keep(RowPage const& page, std::uint8_t const* bytes, std::size_t n);
+  std::size_t PackedBytes(std::uint64_t rows) const;
+
+  DeviceMatrixView layout_;
+  std::uint32_t symbol_bits_{8};
+  double kept_share_;
+  PageStore store_;
+  std::vector<RowPage> pages_;
+  std::size_t most_bytes_{0}, all_bytes_{0};
+  std::uint64_t most_rows_{0};
+  PinnedBuffer<std::uint8_t> on_its_way_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MATRIX_PAGED_BINS_CUDA_H_

@@ -1,0 +1,205 @@
+#include "matrix/paged_builder_cuda.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/message.h"
+#include "core/row_slice.h"
+#include "matrix/matrix_builder_cuda.h"
+#include "matrix/matrix_cuda.h"
+#include "matrix/paged_bins_cuda.h"
+#include "page/memory_policy.h"
+#include "quantile/quantile_policy.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+/// Memory that the device copies from at the bus's full speed.
+class PinnedPages final : public PageMemory {
+ public:
+  void* Allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    if (cudaHostAlloc(&memory, bytes, cudaHostAllocPortable) == cudaSuccess) return memory;
+    cudaGetLastError();
+    return nullptr;
+  }
+  void Free(void* memory) noexcept override { cudaFreeHost(memory); }
+};
+
+/// Some rows of a batch, numbered from 0.
+class BatchRows final : public RowSource {
+ public:
+  BatchRows(RowSource const& whole, RowBatch const& batch, std::uint64_t first, std::uint64_t n)
+      : whole_{whole}, rows_{0, batch.offsets.subspan(first, n + 1), batch.entries} {}
+  std::uint64_t rows() const override { return rows_.rows(); }
+  FeatureIndex features() const override { return whole_.features(); }
+  Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { visit(rows_); }
+
+ private:
+  RowSource const& whole_;
+  RowBatch rows_;
+};
+
+/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. An array is cut; batches
+/// are read once, and no visit has rows of two.
+void ForEachWindow(RowSource const& source, std::uint64_t most_rows,
+                   std::function<void(RowSource const&, std::uint64_t)> const& visit) {
+  if (source.dense()) {
+    for (std::uint64_t first = 0; first < source.rows(); first += most_rows) {
+      visit(RowSlice{source, first, std::min(most_rows, source.rows() - first)}, first);
+    }
+    return;
+  }
+  source.ForEachBatch([&](RowBatch const& batch) {
+    for (std::uint64_t first = 0; first < batch.rows(); first += most_rows) {
+      visit(BatchRows{source, batch, first, std::min(most_rows, batch.rows() - first)}, batch.first_row + first);
+    }
+  });
+}
+
+/// Returns the bytes of the bins of all rows.
+double BinBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
+  auto const rows = static_cast<double>(facts.rows);
+  if (layout.dense) return rows * layout.tiles * layout.tile_columns * layout.symbol_bytes;
+  double const places = layout.tile.empty() ? sizeof(std::uint64_t) : layout.tiles * sizeof(std::uint32_t);
+  return rows * places + static_cast<double>(facts.stored) * layout.symbol_bytes;
+}
+
+/// A training in pages: what its memory is dealt to.
+class PagedBuild {
+ public:
+  PagedBuild(RowSource const& source, Cuts const& cuts, BuildOptions const& options, MemoryLimits const& limits,
+             std::size_t bytes, PagePolicy const& policy)
+      : source_{source}, cuts_{cuts}, options_{options}, limits_{limits}, bytes_{bytes}, policy_{policy} {}
+
+  std::unique_ptr<DeviceMatrix> Make(DeviceLayout layout, LayoutFacts const& facts);
+
+ private:
+  std::uint64_t RowsOf(double bytes, double row_bytes) const {
+    constexpr std::uint64_t kStep = 2048;  // pages of whole blocks of random numbers
+    auto const rows = static_cast<std::uint64_t>(bytes / row_bytes);
+    return std::max(kStep, rows / kStep * kStep);
+  }
+
+  RowSource const& source_;
+  Cuts const& cuts_;
+  BuildOptions const& options_;
+  MemoryLimits const& limits_;
+  std::size_t bytes_;
+  PagePolicy const& policy_;
+};
+
+std::unique_ptr<DeviceMatrix> PagedBuild::Make(DeviceLayout layout, LayoutFacts const& facts) {
+  auto result = std::make_unique<DeviceMatrix>(options_.device);
+  result->cuts = cuts_;
+  result->cut_ptr = Upload(&result->arena, "cuts", cuts_.ptr.data(), cuts_.ptr.size());
+  SetDeviceLayout(layout, facts.rows, facts.stored, result.get());
+  result->tile_array = Upload(&result->arena, "tiles", result->tiles.data(), result->tiles.size());
+  result->view.tile = result->tile_array.data();
+  result->training_bytes = bytes_;
+
+  auto const limit = static_cast<double>(bytes_);
+  double const page_bytes = std::max(static_cast<double>(policy_.least_page_bytes),
+                                     std::min(static_cast<double>(policy_.page_bytes), policy_.page_share * limit));
+  double const row_bytes = std::max(1.0, BinBytes(layout, facts) / static_cast<double>(facts.rows));
+  std::uint64_t const page_rows = RowsOf(page_bytes, row_bytes);
+  // Dense bins are made for several pages together. Rows of sparse ones cannot be taken apart again.
+  std::uint64_t const in_window =
+      layout.dense ? std::max<std::uint64_t>(1, RowsOf(policy_.window_share * limit, row_bytes) / page_rows) : 1;
+  auto pages = std::make_shared<PagedBins>(
+      result->view, result->tiles, policy_.kept_share,
+      PageStore::Options{HostPageBytes(limits_), limits_.cache_folder, std::make_shared<PinnedPages>()});
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  std::optional<KeyColumns> no_columns;
+  bool const complete = facts.stored == facts.rows * source_.features();
+  ForEachWindow(source_, page_rows * in_window, [&](RowSource const& rows, std::uint64_t first_row) {
+    MatrixBuilder builder{rows, cuts_, options_, &arena};
+    std::optional<std::uint64_t> stored;
+    if (complete) stored = rows.rows() * source_.features();
+    builder.SetLayout(layout, stored);
+    if (!builder.Bin(&no_columns, std::nullopt, bytes_)) {
+      Throw<OutOfDeviceMemory>("Quantising the matrix on the GPU needs more memory for a page of ", rows.rows(),
+                               " rows. Try a larger gpu_memory_limit");
+    }
+    std::unique_ptr<DeviceMatrix> const part = builder.Finish();
+    if (!layout.dense) {
+      pages->Add(*part, first_row, 0, rows.rows(), &arena);
+      return;
+    }
+    for (std::uint64_t first = 0; first < rows.rows(); first += page_rows) {
+      pages->Add(*part, first_row, first, std::min(page_rows, rows.rows() - first), &arena);
+    }
+  });
+  result->pages = std::move(pages);
+  return result;
+}
+
+/// The layout must not change with what is free just now, but tiles of dense data may be too large.
+LayoutFacts FactsWithin(std::uint64_t rows, std::vector<std::uint64_t> const& present, MemoryLimits const& limits) {
+  LayoutFacts facts = FactsOnDevice(rows, present);
+  if (limits.training_bytes != 0) facts.room = std::min<std::size_t>(facts.room, limits.training_bytes);
+  return facts;
+}
+
+}  // namespace
+
+std::size_t LimitInBytes(MemoryLimits const& limits) {
+  if (limits.training_bytes != 0) return static_cast<std::size_t>(limits.training_bytes);
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return free;
+}
+
+std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
+                                        LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
+                                        std::size_t bytes, PagePolicy const& policy) {
+  return PagedBuild{rows, cuts, options, limits, bytes, policy}.Make(std::move(layout), own);
+}
+
+std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy) {
+  double const bins = BinBytes(layout, facts);
+  double const copies = layout.dense ? static_cast<double>(policy.copies) : 0;
+  return static_cast<std::size_t>(bins * (1 + copies) +
+                                  static_cast<double>(facts.rows) * static_cast<double>(policy.row_bytes)) +
+         policy.other_bytes;
+}
+
+std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWanted const& wanted,
+                                                BuildOptions const& options, MemoryLimits const& limits,
+                                                PagePolicy const& policy) {
+  std::size_t const limit = LimitInBytes(limits);
+  BuildOptions within = options;
+  if (limits.training_bytes != 0) within.memory_bytes = std::max(limit / 2, QuantilePolicy{}.least_bytes);
+  std::size_t const budget = MemoryBudget(within);
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  Quantiles quantiles = FindQuantiles(source, wanted, within, &arena);
+  CheckShape(source);
+  LayoutFacts const facts = FactsWithin(source.rows(), quantiles.present, limits);
+  DeviceLayout layout = ChooseDeviceLayout(quantiles.cuts, facts);
+  if (InCoreBytes(layout, facts, policy) <= limit) {
+    return BinInCore(source, std::move(quantiles), within, budget, &arena);
+  }
+  quantiles.columns.reset();
+  return MakePages(source, quantiles.cuts, std::move(layout), facts, options, limits, limit, policy);
+}
+
+std::unique_ptr<DeviceMatrix> QuantiseMatrixWithin(RowSource const& source, Cuts cuts, BuildOptions const& options,
+                                                   MemoryLimits const& limits, PagePolicy const& policy) {
+  std::size_t const limit = LimitInBytes(limits);
+  CheckShape(source);
+  host::RowSizes sizes = host::MeasureRows(source, options.threads);
+  LayoutFacts const facts = FactsWithin(source.rows(), sizes.column, limits);
+  DeviceLayout layout = ChooseDeviceLayout(cuts, facts);
+  if (InCoreBytes(layout, facts, policy) <= limit) {
+    sizes = {};
+    return QuantiseMatrix(source, std::move(cuts), options);
+  }
+  return MakePages(source, cuts, std::move(layout), facts, options, limits, limit, policy);
+}
+
+}  // namespace xgbgpu::cuda

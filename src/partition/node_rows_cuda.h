@@ -1,0 +1,82 @@
+/// Rows of a matrix in pages, on a CUDA device: each knows its node, and those of a page are listed while it is visited.
+/// docs/adr/0024-pages.md
+#ifndef XGBGPU_PARTITION_NODE_ROWS_CUDA_H_
+#define XGBGPU_PARTITION_NODE_ROWS_CUDA_H_
+
+#include <cstdint>
+
+#include "core/cleared_room.h"
+#include "core/device.h"
+#include "gradient/gradient_cuda.h"
+#include "page/page.h"
+#include "partition/partition_cuda.h"
+#include "sample/sample_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// Arrays are on the device. A *job* is a child whose rows are summed: number 2·f is the built child of family f, number
+/// 2·f + 1 its sibling, which has no rows if it is subtracted.
+struct NodeRowsView {
+  NodeIndex* nodes;               ///< [rows] the node of each row as it was made; its complement outside the sample
+  GradientPair const* gradients;  ///< [rows]; of the rows in the sample, if there is one
+  std::uint32_t* job_of_row;      ///< [rows of a page]
+  std::uint32_t* counts;          ///< [jobs] rows of the page; zero between visits
+  std::uint32_t* places;          ///< [jobs] where the next row of each is listed
+  RowRecord* list;                ///< [rows of a page] those that are summed, job by job
+  SumJob* sum_jobs;               ///< [jobs]
+  std::uint32_t unit_rows;        ///< RowLists::unit_rows
+};
+
+/// What a visit of a page does with its rows.
+struct NodeRowsStep {
+  std::uint32_t families;
+  bool divides;  ///< rows of the families' parents go to the children; else the only family is the root
+  bool sums;     ///< rows of jobs are listed
+};
+
+/// Memory  12 bytes for each row of the largest page, and some for each family; the nodes of rows belong to the caller
+class NodeRowsRoom {
+ public:
+  NodeRowsRoom(std::uint64_t page_rows, ClearedRoom* room) : page_rows_{page_rows}, room_{room} {}
+
+  /// Makes room for so many families of a step.
+  void Reserve(std::size_t families);
+  /// Makes room for the gradients [rows] of a sample.
+  void ReserveSample(std::uint64_t rows) { room_->Reserve(&of_sample_, "sampled gradients", rows); }
+  GradientPair* of_sample() const { return of_sample_.data(); }
+  /// `matrix`: a page has its shape.
+  NodeRowsView View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
+                    DeviceLimits const& limits) const;
+
+ private:
+  std::uint64_t page_rows_;
+  ClearedRoom* room_;
+  DeviceBuffer<std::uint32_t> job_of_row_;
+  DeviceBuffer<std::uint32_t> counts_;
+  DeviceBuffer<std::uint32_t> places_;
+  DeviceBuffer<RowRecord> list_;
+  DeviceBuffer<SumJob> sum_jobs_;
+  DeviceBuffer<GradientPair> of_sample_;
+};
+
+/// Puts all `count` rows into the root, sums their gradients, and makes the root, which has the sum over all devices,
+/// with histogram slot 0.
+void BeginNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, TreeDraw const* draw,
+                   DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
+/// Does what BeginNodeRows does for the rows of a sample, which were drawn with their gradients side by side. The
+/// gradients are written to `by_row`, which `rows` reads, unless it is nullptr; the `count` rows of the device outside it are in the root, too.
+void BeginSampledNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count,
+                          GradientPair* by_row, TreeDraw const* draw, SampleView const& sample,
+                          DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
+
+/// The two parts of a visit. The first sends rows of the page to the children and finds their jobs, the second, if
+/// step.sums, lists them. It also sets first_row, rows and list of the nodes of jobs, for this page. The lists serve
+/// until the next visit.
+void DivideNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
+                    NodeRowsStep const& step, DeviceLimits const& limits, cudaStream_t stream);
+RowLists ListNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
+                      NodeRowsStep const& step, TreeDraw const* draw, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_PARTITION_NODE_ROWS_CUDA_H_

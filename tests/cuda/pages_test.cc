@@ -1,0 +1,235 @@
+// Trees on pages of bins: the same bits as in core, wherever pages lie, over the generated matrix of settings.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/device.h"
+#include "driver/backend.h"
+#include "equality_case.h"
+#include "matrix/lower_ends.h"
+#include "matrix/page_stream_cuda.h"
+#include "matrix/paged_bins_cuda.h"
+#include "matrix/paged_builder_cuda.h"
+#include "matrix/shards_cuda.h"
+#include "quantile/quantile.h"
+#include "support/data.h"
+#include "support/grow.h"
+#include "xgbgpu/devices.h"
+
+namespace xgbgpu::testing {
+namespace {
+
+/// A policy under which everything is in pages of 2,048 rows.
+cuda::PagePolicy SmallPages(double kept_share) {
+  cuda::PagePolicy policy;
+  policy.page_bytes = policy.least_page_bytes = 1;
+  policy.other_bytes = std::size_t{1} << 40;
+  policy.kept_share = kept_share;
+  return policy;
+}
+
+/// Pages are in pinned memory, or, from the first byte on, in a file.
+MemoryLimits Limits(bool in_file) {
+  MemoryLimits limits;
+  limits.training_bytes = std::uint64_t{4} << 30;
+  limits.host_bytes = in_file ? 1 : std::uint64_t{1} << 30;
+  return limits;
+}
+
+std::shared_ptr<DeviceMatrix const> PagedMatrix(RowSource const& rows, int max_bin, int threads,
+                                                MemoryLimits const& limits, cuda::PagePolicy const& policy) {
+  DeviceScope const scope{0};
+  return cuda::BuildMatrixWithin(rows, {max_bin, {}}, {0, threads}, limits, policy);
+}
+
+std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  return bits;
+}
+
+struct Side {
+  std::unique_ptr<TreeBuilder> builder;
+  Tree tree{};
+  std::vector<float> margins{};
+  std::vector<NodeIndex> positions{};
+  std::vector<std::uint8_t> sampled_out{};
+
+  void GrowOne(EqualityCase const& c, std::vector<GradientPair> const& gradients, TreeKey key) {
+    margins.resize(c.rows * c.stride);
+    positions.resize(c.rows);
+    sampled_out.resize(c.rows);
+    tree = builder->Grow(c.params, gradients, key);
+    builder->LeafPositions(positions, sampled_out);
+    builder->AddLeafValues(tree.leaf_value, margins.data(), c.stride);
+  }
+};
+
+class PagesTest : public ::testing::TestWithParam<EqualityCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+TEST_P(PagesTest, SameModelAsInCore) {
+  EqualityCase const& c = GetParam();
+  int const threads = omp_get_max_threads();
+  CaseRows const rows{c};
+  auto const matrix = HostMatrix(rows, c.max_bin, threads);
+  CaseLoss const loss{c, rows};
+  double const kept[] = {0, 0.5, 1};
+  auto const paged = PagedMatrix(rows, c.max_bin, threads, Limits(c.number % 2 == 1), SmallPages(kept[c.number % 3]));
+  ASSERT_NE(paged->pages, nullptr);
+  ASSERT_EQ(paged->pages->pages().size(), (c.rows + 2047) / 2048);
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeCudaTreeBuilder(paged, threads)};
+  host.margins.resize(c.rows * c.stride);
+  for (std::uint32_t t = 0; t < 3; ++t) {
+    auto const gradients = loss.Gradients(host.margins);
+    host.GrowOne(c, gradients, {t / 2, t % 2});
+    cuda.GrowOne(c, gradients, {t / 2, t % 2});
+    ASSERT_EQ(cuda.tree, host.tree) << "tree " << t;
+    ASSERT_EQ(cuda.positions, host.positions) << "tree " << t;
+    ASSERT_EQ(cuda.sampled_out, host.sampled_out) << "tree " << t;
+    ASSERT_EQ(Bits(cuda.margins), Bits(host.margins)) << "tree " << t;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generated, PagesTest, ::testing::ValuesIn(EqualityCases()),
+                         [](auto const& test) { return NameOf(test.param); });
+
+/// Settings of data that several shards have rows of.
+std::vector<EqualityCase> CasesOfShards() {
+  std::vector<EqualityCase> cases;
+  for (EqualityCase const& c : EqualityCases()) {
+    if (c.rows >= 5000 && c.number % 5 == 0) cases.push_back(c);
+  }
+  return cases;
+}
+
+class PagedShardsTest : public ::testing::TestWithParam<EqualityCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+// Each of two devices, or of two parts of one, pages its own rows.
+TEST_P(PagedShardsTest, SameTreesAsInCore) {
+  EqualityCase const& c = GetParam();
+  int const threads = omp_get_max_threads();
+  CaseRows const rows{c};
+  auto const matrix = HostMatrix(rows, c.max_bin, threads);
+  CaseLoss const loss{c, rows};
+  cuda::RowShards shards{DealRows(c.rows, 2), {0, 1 % CudaDeviceCount()}};
+  shards.devices.resize(shards.bounds.size() - 1);
+  auto built = cuda::BuildShards(rows, {c.max_bin, {}}, shards, {threads, 0, Limits(false), SmallPages(0.5)});
+  std::vector<std::shared_ptr<DeviceMatrix const>> matrices;
+  for (auto& part : built) {
+    ASSERT_NE(part->pages, nullptr);
+    matrices.push_back(std::move(part));
+  }
+  Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
+  Side cuda{MakeCudaTreeBuilder(matrices, threads)};
+  host.margins.resize(c.rows * c.stride);
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    auto const gradients = loss.Gradients(host.margins);
+    host.GrowOne(c, gradients, {t, 0});
+    cuda.GrowOne(c, gradients, {t, 0});
+    ASSERT_EQ(cuda.tree, host.tree) << "tree " << t;
+    ASSERT_EQ(cuda.positions, host.positions) << "tree " << t;
+    ASSERT_EQ(Bits(cuda.margins), Bits(host.margins)) << "tree " << t;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generated, PagedShardsTest, ::testing::ValuesIn(CasesOfShards()),
+                         [](auto const& test) { return NameOf(test.param); });
+
+class PagedDataTest : public ::testing::Test {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+// Bins that are packed to 1 to 16 bits, and sparse ones, read back.
+TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
+  int const threads = omp_get_max_threads();
+  for (DataShape const& shape : {DataShape{9000, 13, 0.0}, DataShape{9000, 13, 0.1}, DataShape{9000, 13, 0.9},
+                                 DataShape{5000, 70, 0.2}, DataShape{5000, 300, 0.98}}) {
+    for (int const max_bin : {2, 3, 4, 17, 100, 255, 256, 257, 3000}) {
+      SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(max_bin) + " bins");
+      MemorySource const rows{RandomValues(shape, 17), 4096};
+      auto const paged = PagedMatrix(rows, max_bin, threads, Limits(false), SmallPages(1));
+      auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, threads);
+      ASSERT_NE(paged->pages, nullptr);
+      ASSERT_EQ(in_core->pages, nullptr);
+      auto const read = [&](DeviceMatrix const& matrix) {
+        std::vector<std::uint64_t> sizes;
+        std::vector<float> values;
+        cuda::VisitLowerEnds(matrix, 1000, 3500, threads, [&](RowBatch const& batch) {
+          for (std::uint64_t r = 0; r < batch.rows(); ++r) {
+            sizes.push_back(batch.row(r).size());
+            for (Entry const& entry : batch.row(r)) {
+              values.push_back(static_cast<float>(entry.feature));
+              values.push_back(entry.value);
+            }
+          }
+        });
+        return std::pair{sizes, Bits(values)};
+      };
+      EXPECT_EQ(read(*paged), read(*in_core));
+    }
+  }
+}
+
+TEST_F(PagedDataTest, InCoreIfThereIsRoom) {
+  MemorySource const rows{RandomValues({9000, 13, 0.1}, 17), 4096};
+  MemoryLimits limits;
+  limits.training_bytes = std::uint64_t{1} << 30;
+  EXPECT_EQ(BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits)->pages, nullptr);
+  limits.training_bytes = std::uint64_t{32} << 20;
+  auto const paged = BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits);
+  ASSERT_NE(paged->pages, nullptr);
+}
+
+TEST_F(PagedDataTest, PagesThatStayAreGivenUpForOtherMemory) {
+  MemorySource const rows{RandomValues({20000, 13, 0.1}, 17), 4096};
+  auto const matrix = PagedMatrix(rows, 256, 2, Limits(false), SmallPages(1));
+  DeviceScope const scope{0};
+  DeviceArena arena{"Test"};
+  Stream const stream;
+  cuda::PageStream pages{*matrix->pages, &arena, stream};
+  arena.OnShortage([&] { return pages.GiveUpPages(); });
+  std::size_t const before = arena.bytes();
+  arena.SetLimit(before + (std::size_t{1} << 20));
+  pages.KeepPages(0);
+  ASSERT_GT(pages.kept(), 2U);
+  std::size_t visited = 0;
+  auto const visit = [&](Page<DeviceMatrixView> const& page) { visited += page.matrix.rows; };
+  pages.ForEach(visit);
+  EXPECT_EQ(visited, 20000U);
+  DeviceBuffer<std::uint8_t> const other{&arena, "other", std::size_t{1} << 20};
+  EXPECT_EQ(pages.kept(), 0U);
+  pages.ForEach(visit);
+  EXPECT_EQ(visited, 40000U);
+  EXPECT_THROW((DeviceBuffer<std::uint8_t>{&arena, "more", 1}), OutOfDeviceMemory);
+  stream.Wait("a test");
+}
+
+TEST_F(PagedDataTest, NextPagesAreCopiedOnce) {
+  MemorySource const rows{RandomValues({20000, 13, 0.1}, 17), 4096};
+  auto const matrix = PagedMatrix(rows, 256, 2, Limits(false), SmallPages(0));
+  DeviceScope const scope{0};
+  DeviceArena arena{"Test"};
+  Stream const stream;
+  cuda::PageStream const pages{*matrix->pages, &arena, stream};
+  for (int pass = 0; pass < 4; ++pass) pages.ForEach([](Page<DeviceMatrixView> const&) {});
+  stream.Wait("a test");
+  std::size_t const all = matrix->pages->all_bytes();
+  EXPECT_GE(pages.copied_bytes(), 4 * all);
+  EXPECT_LE(pages.copied_bytes(), 4 * all + cuda::PageStream::kSlots * matrix->pages->most_bytes());
+}
+
+}  // namespace
+}  // namespace xgbgpu::testing
