@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "collective/collective.h"
@@ -12,8 +13,8 @@
 
 namespace xgbgpu::host {
 
-/// The columns in flight at one time have at most so many values, unless one column alone has more. A larger number
-/// takes fewer passes over the source, a smaller one less memory.
+/// The columns in flight at one time have at most so many values, unless one column alone has more or the caller says
+/// otherwise. A larger number takes fewer passes over the source, a smaller one less memory.
 constexpr std::uint64_t kColumnBufferValues = 1 << 24;
 
 /// Integer weights up to and including each distinct value: counts fit 32 bits, sums of weights need 64.
@@ -46,13 +47,21 @@ struct RowWeights {
   double scale;               ///< of IntegerWeight, from the weights of all shards
 };
 
+/// The room that sorting takes. All shards have the same `values`.
+struct SortRoom {
+  std::uint64_t values{kColumnBufferValues};     ///< of the columns in flight, unless one column alone has more
+  int columns{std::numeric_limits<int>::max()};  ///< so many are sorted at a time at most
+  std::vector<std::uint64_t> sizes{};            ///< [features] what CountColumns returns; empty: it is not known yet
+};
+
 /// Calls visit(column) once per column, from several threads at once and in no particular order, for one group of
 /// columns after the other. After each group it calls group_done(first, last), if given, from the calling thread. All
 /// shards have the same groups. Columns are of this shard's rows.
 /// Throws InvalidArgument for an infinite value (row, feature and value are named).
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
-                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done = {});
+                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done = {},
+                         SortRoom const& room = {});
 
 }  // namespace xgbgpu::host
 

@@ -56,11 +56,12 @@ Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   return {{keys, distinct}, CumulativeWeights{cumulative}};
 }
 
-/// Returns groups of columns that fit every shard's budget, with the places of this shard's values.
-std::vector<ColumnGroup> AgreeOnGroups(std::vector<std::uint64_t> const& sizes, Collective& collective) {
+/// Returns groups of columns that fit the room of every shard, with the places of this shard's values.
+std::vector<ColumnGroup> AgreeOnGroups(std::vector<std::uint64_t> const& sizes, std::uint64_t most,
+                                       Collective& collective) {
   std::vector<std::int64_t> largest(sizes.begin(), sizes.end());
   collective.Max(Span<std::int64_t>{largest});
-  return MakeColumnGroups(sizes, {largest.begin(), largest.end()});
+  return MakeColumnGroups(sizes, {largest.begin(), largest.end()}, most);
 }
 
 /// Sorts the columns of a group and visits them.
@@ -86,16 +87,17 @@ void SortGroup(ColumnGroup const& group, Span<T> values, int threads, std::vecto
 template <typename T, typename Make, typename WeightOf>
 void SortGroups(RowSource const& source, int threads, Collective& collective, Make&& make, WeightOf&& weight_of,
                 std::function<void(SortedColumn const&)> const& visit,
-                std::function<void(FeatureIndex, FeatureIndex)> const& group_done) {
-  std::vector<std::uint64_t> sizes;
-  AllOrNone(collective, [&] { sizes = CountColumns(source, threads); });
+                std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortRoom const& room) {
+  std::vector<std::uint64_t> sizes = room.sizes;
+  if (sizes.empty()) AllOrNone(collective, [&] { sizes = CountColumns(source, threads); });
   Buffer<T> values;
-  std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
-  for (ColumnGroup const& group : AgreeOnGroups(sizes, collective)) {
+  int const sorters = std::min(threads, room.columns);
+  std::vector<Buffer<T>> scratch(static_cast<std::size_t>(sorters));
+  for (ColumnGroup const& group : AgreeOnGroups(sizes, room.values, collective)) {
     AllOrNone(collective, [&] {
       values.Reserve(group.start.back());
       GatherGroup<T>(source, group, threads, values.span(), make);
-      SortGroup(group, values.span(), threads, &scratch, weight_of, visit);
+      SortGroup(group, values.span(), sorters, &scratch, weight_of, visit);
     });
     if (group_done) group_done(group.first, group.last);
   }
@@ -132,11 +134,11 @@ std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
 
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
-                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done) {
+                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortRoom const& room) {
   if (weights.of_rows.empty()) {
     SortGroups<std::uint32_t>(
         source, threads, collective, [](std::uint64_t, float value) { return AscendingKey(value); },
-        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done);
+        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done, room);
     return;
   }
   SortGroups<WeightedKey>(
@@ -144,7 +146,7 @@ void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int
       [&](std::uint64_t row, float value) {
         return WeightedKey{AscendingKey(value), weights.of_rows[row]};
       },
-      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done);
+      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done, room);
 }
 
 }  // namespace xgbgpu::host

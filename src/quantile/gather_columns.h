@@ -16,7 +16,7 @@
 
 namespace xgbgpu::host {
 
-/// A group has columns [first, last) whose values fit the budget, or one column that does not.
+/// A group has columns [first, last) whose values fit the room, or one column that does not.
 struct ColumnGroup {
   FeatureIndex first;
   FeatureIndex last;
@@ -61,9 +61,11 @@ void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last
   });
 }
 
-/// Makes groups of columns by their `largest` sizes in any shard, and places by their `sizes` in this one.
+/// Makes groups of columns, `most` values each, by their `largest` sizes in any shard, and places by their `sizes` in
+/// this one.
 inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> const& sizes,
-                                                 std::vector<std::uint64_t> const& largest) {
+                                                 std::vector<std::uint64_t> const& largest,
+                                                 std::uint64_t most = kColumnBufferValues) {
   std::vector<ColumnGroup> groups;
   auto const features = static_cast<FeatureIndex>(sizes.size());
   for (FeatureIndex f = 0; f < features;) {
@@ -72,7 +74,7 @@ inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> cons
     do {
       values += largest[group.last];
       group.start.push_back(group.start.back() + sizes[group.last++]);
-    } while (group.last < features && values + largest[group.last] <= kColumnBufferValues);
+    } while (group.last < features && values + largest[group.last] <= most);
     f = group.last;
     groups.push_back(std::move(group));
   }

@@ -2,6 +2,8 @@
 #ifndef XGBGPU_QUANTILE_QUANTILE_H_
 #define XGBGPU_QUANTILE_QUANTILE_H_
 
+#include <cstddef>
+
 #include "collective/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
@@ -18,19 +20,39 @@ namespace xgbgpu::host {
 /// In      source   read once, and at most twice more for every kColumnBufferValues values; as an array if it is one
 ///         weights  [rows] or empty
 ///         collective  the source and the weights are those of one shard's rows; the cuts are those of all
+///         memory_bytes  0, or what finding cuts may take; shards may have different amounts. Columns are sorted in
+///                  groups that fit, or keys are counted (ComputeCutsByCounting): whatever reads the source less often
 /// Cost    radix sort, three passes over each column; memory: 4 bytes (8 with weights) per value in flight, and
 ///         as much for a thread's column
-/// Same    bit-equal for any number of threads, batches and shards, and any order of rows: ranks are integers
+/// Same    bit-equal for any number of threads, batches and shards, any memory and any order of rows: ranks are
+///         integers
 /// Throws  InvalidArgument (max_bin; weights: size, negative, NaN; an infinite value, with row and feature; shards of
 ///         different numbers of features, or with weights and without)
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads,
-                 Collective& collective = NoOtherShards());
+                 Collective& collective = NoOtherShards(), std::size_t memory_bytes = 0);
 
 /// Finds the cuts of data that hold lower bin edges instead of values (Dataset::FromBinEdges). The upper end of a
 /// feature's last bin is not in such data; it becomes the largest float, or infinity, if that bin begins beyond half of
 /// it.
 /// Throws InvalidArgument (more than kMaxBinLimit bins; an infinite value).
-Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective = NoOtherShards());
+Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective = NoOtherShards(),
+                      std::size_t memory_bytes = 0);
+
+/// Finds the cuts of ComputeCuts without holding a column: values are counted by their sort keys (counted_columns.h).
+///
+/// In      memory_bytes  of counters; if it is less than 32 KB it is that much
+///         source        read three times if `memory_bytes` suffice for all columns: first for 4096 counters a column,
+///                       then for 1024 for each rank. A counter takes 4 bytes, with weights 8. Else columns, or ranks,
+///                       wait for another pass. The source is read once more if a feature is categorical
+/// Cost    key_counter_host.h
+/// Same    the cuts of ComputeCuts, bit for bit
+/// Throws  as ComputeCuts
+Cuts ComputeCutsByCounting(RowSource const& source, Span<float const> weights, int max_bin, int threads,
+                           std::size_t memory_bytes, Collective& collective = NoOtherShards());
+
+/// Finds the cuts of CutsFromBinEdges in the same way.
+Cuts CutsFromBinEdgesByCounting(RowSource const& source, int threads, std::size_t memory_bytes,
+                                Collective& collective = NoOtherShards());
 
 }  // namespace xgbgpu::host
 

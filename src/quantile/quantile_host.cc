@@ -1,11 +1,18 @@
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/float_bits.h"
 #include "core/message.h"
+#include "core/row_values.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
+#include "quantile/counted_columns.h"
 #include "quantile/feature_cuts.h"
+#include "quantile/gather_columns.h"
+#include "quantile/key_counter_host.h"
 #include "quantile/quantile.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/shared_columns.h"
@@ -55,13 +62,16 @@ RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collect
 /// Returns the cuts of every column. With one shard of_column(sorted column) makes them, with several of_group(shared,
 /// first, last).
 template <typename OfColumn, typename OfGroup>
-Cuts FindCuts(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
-              OfColumn&& of_column, OfGroup&& of_group) {
+Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
+              SortRoom const& room, OfColumn&& of_column, OfGroup&& of_group) {
   std::vector<FeatureCuts> features(source.features());
   if (collective.shards() == 1) {
-    ForEachSortedColumn(source, weights, threads, collective, [&](SortedColumn const& column) {
-      features[column.feature] = column.keys.empty() ? CutsOfEmptyColumn() : of_column(column);
-    });
+    ForEachSortedColumn(
+        source, weights, threads, collective,
+        [&](SortedColumn const& column) {
+          features[column.feature] = column.keys.empty() ? CutsOfEmptyColumn() : of_column(column);
+        },
+        {}, room);
   } else {
     SharedColumns shared{source.features(), threads, &collective};
     ForEachSortedColumn(
@@ -69,30 +79,106 @@ Cuts FindCuts(RowSource const& source, RowWeights const& weights, int threads, C
         [&](FeatureIndex first, FeatureIndex last) {
           std::vector<FeatureCuts> const cuts = of_group(&shared, first, last);
           std::copy(cuts.begin(), cuts.end(), features.begin() + first);
-        });
+        },
+        room);
   }
   Cuts cuts = JoinCuts(features);
   SetCategoryCuts(source, threads, collective, &cuts);
   return cuts;
 }
 
+/// Returns the cuts of every column, found in memory for so many bytes of counters. max_bin is 0 for bin edges.
+Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, int threads, std::size_t memory_bytes,
+               Collective& collective) {
+  auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
+  ColumnRange const columns{0, source.features(), source.features()};
+  Cuts cuts = JoinCuts(FindCutsByCounting(columns, max_bin, threads, counter.get(), collective).features);
+  SetCategoryCuts(source, threads, collective, &cuts);
+  return cuts;
+}
+
+/// Returns the room in which columns of these sizes can be sorted in `memory_bytes`, for columns in flight and as much as
+/// a column for each that is sorted, or no room for values if a column alone does not fit.
+SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
+                    Collective const& collective, std::size_t memory_bytes) {
+  std::uint64_t const sorted = weights.of_rows.empty() ? 4 : 8, kept = collective.shards() == 1 ? 0 : 12;
+  std::uint64_t const longest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  std::uint64_t const column = std::max<std::uint64_t>(1, longest * sorted);
+  constexpr std::uint64_t kShare = 4;  // of the memory is for those that are sorted
+  auto const columns =
+      std::clamp<std::uint64_t>(memory_bytes / kShare / column, 1, static_cast<std::uint64_t>(threads));
+  std::uint64_t const values =
+      memory_bytes < columns * column ? 0 : (memory_bytes - columns * column) / (sorted + kept);
+  return {values < longest ? 0 : values, static_cast<int>(columns)};
+}
+
+/// Decides how cuts are found in `memory_bytes`: the way with fewer passes over the source is taken, and sorting if they
+/// are as many. Returns the room to sort in; nothing says that keys are counted. All shards decide the same.
+std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights const& weights, int max_bin, int threads,
+                                         Collective& collective, std::size_t memory_bytes) {
+  if (!collective.AnyOf(memory_bytes != 0)) return SortRoom{};
+  auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
+  bool const is_array = !collective.AnyOf(!HostArray(source));
+  // At first each column is taken for full. If both ways take many passes then, one more tells how full they are.
+  std::vector<std::int64_t> largest(source.features(), collective.MaxOf(static_cast<std::int64_t>(source.rows())));
+  std::vector<std::uint64_t> own;
+  for (;;) {
+    std::vector<std::uint64_t> const sizes(largest.begin(), largest.end());
+    SortRoom room = RoomToSort(sizes, weights, threads, collective, memory_bytes);
+    room.values = static_cast<std::uint64_t>(-collective.MaxOf(-static_cast<std::int64_t>(room.values)));
+    std::uint64_t const values = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+    auto const counting = static_cast<std::uint64_t>(
+        collective.MaxOf(static_cast<std::int64_t>(MostCountingPasses(sizes.size(), values, max_bin, *counter))));
+    std::uint64_t const sorting = (own.empty() ? 1 : 0) + MakeColumnGroups(sizes, sizes, room.values).size();
+    bool const sorts = room.values != 0 && sorting <= counting;
+    if (is_array || !own.empty() || (sorts ? sorting : counting) <= kNumKeyDigits) {
+      room.sizes = std::move(own);
+      return sorts ? std::optional<SortRoom>{std::move(room)} : std::nullopt;
+    }
+    AllOrNone(collective, [&] { own = CountColumns(source, threads); });
+    largest.assign(own.begin(), own.end());
+    collective.Max(Span<std::int64_t>{largest});
+  }
+}
+
 }  // namespace
 
-Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads, Collective& collective) {
+Cuts ComputeCutsByCounting(RowSource const& source, Span<float const> weights, int max_bin, int threads,
+                           std::size_t memory_bytes, Collective& collective) {
   ValidateMaxBin(max_bin);
   CheckFeatures(source.features(), collective);
-  return FindCuts(
-      source, AgreeOnWeights(source.rows(), weights, collective), threads, collective,
+  return CountCuts(source, AgreeOnWeights(source.rows(), weights, collective), max_bin, threads, memory_bytes,
+                   collective);
+}
+
+Cuts CutsFromBinEdgesByCounting(RowSource const& source, int threads, std::size_t memory_bytes,
+                                Collective& collective) {
+  CheckFeatures(source.features(), collective);
+  return CountCuts(source, {{}, 1.0}, 0, threads, memory_bytes, collective);
+}
+
+Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads, Collective& collective,
+                 std::size_t memory_bytes) {
+  ValidateMaxBin(max_bin);
+  CheckFeatures(source.features(), collective);
+  RowWeights const agreed = AgreeOnWeights(source.rows(), weights, collective);
+  auto const room = ChooseRoomToSort(source, agreed, max_bin, threads, collective, memory_bytes);
+  if (!room) return CountCuts(source, agreed, max_bin, threads, memory_bytes, collective);
+  return SortCuts(
+      source, agreed, threads, collective, *room,
       [&](SortedColumn const& column) { return CutsOfColumn(column, max_bin); },
       [&](SharedColumns* shared, FeatureIndex first, FeatureIndex last) {
         return shared->CutsAtQuantiles(first, last, max_bin);
       });
 }
 
-Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective) {
+Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective, std::size_t memory_bytes) {
   CheckFeatures(source.features(), collective);
-  return FindCuts(
-      source, {{}, 1.0}, threads, collective,
+  RowWeights const none{{}, 1.0};
+  auto const room = ChooseRoomToSort(source, none, 0, threads, collective, memory_bytes);
+  if (!room) return CountCuts(source, none, 0, threads, memory_bytes, collective);
+  return SortCuts(
+      source, none, threads, collective, *room,
       [](SortedColumn const& column) { return CutsOfEdges(column.feature, column.keys.size(), column.keys); },
       [](SharedColumns* shared, FeatureIndex first, FeatureIndex last) { return shared->CutsAtEdges(first, last); });
 }

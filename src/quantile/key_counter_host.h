@@ -1,0 +1,24 @@
+/// Counts sort keys on the host.
+#ifndef XGBGPU_QUANTILE_KEY_COUNTER_HOST_H_
+#define XGBGPU_QUANTILE_KEY_COUNTER_HOST_H_
+
+#include <cstddef>
+#include <memory>
+
+#include "quantile/columns.h"
+#include "quantile/counted_columns.h"
+#include "xgbgpu/rows.h"
+
+namespace xgbgpu::host {
+
+/// Returns counters in `memory_bytes` of memory, or as much as one prefix takes. Source and weights must outlive it.
+///
+/// Cost    a pass reads the source as an array if it is one; each value takes a bisection among the prefixes of its
+///         column, and an addition. Memory beside: 32 KB for each thread
+/// Throws  InvalidArgument, in the first pass: an infinite value, a column that does not exist
+std::unique_ptr<KeyCounter> MakeKeyCounter(RowSource const& source, RowWeights const& weights, int threads,
+                                           std::size_t memory_bytes);
+
+}  // namespace xgbgpu::host
+
+#endif  // XGBGPU_QUANTILE_KEY_COUNTER_HOST_H_
