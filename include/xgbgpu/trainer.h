@@ -38,7 +38,7 @@ struct Place {
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
   int devices{1};
-  /// Bins are in pages if the training would take more in core. All shards have the same limits.
+  /// Bins are in pages if the training would take more in core; those of all shards are, if one's are.
   MemoryLimits memory{};
 };
 
@@ -94,7 +94,6 @@ class Dataset {
   QuantisedMatrix const& matrix() const { return *matrix_; }
   bool paged() const { return paged_ != nullptr; }                  ///< on the host, with bins in pages on disk
   PagedMatrix const& paged_matrix() const { return *paged_; }       ///< only if paged()
-  std::size_t disk_bytes() const;                                   ///< of pages on disk
   std::size_t histogram_bytes() const { return histogram_bytes_; }  ///< that a trainer on the host may take
   /// Those of consecutive rows, one on each device; empty if the dataset lies on the host or is sorted().
   std::vector<std::shared_ptr<DeviceMatrix const>> const& device_shards() const { return device_shards_; }

@@ -97,12 +97,19 @@ class HostTreeBuilder final : public TreeBuilder {
     report.parts = {{"levels", rows_->bytes() + histograms_.bytes() + slots_.bytes() + level_splits_.bytes()},
                     {"positions", positions_.bytes()},
                     {"gradients", gradients_.bytes() + sampled_.bytes()}};
-    if (reader_ != nullptr) report.parts.push_back({"pages", reader_->bytes()});
+    if (reader_ != nullptr) {
+      report.parts.push_back({"pages", reader_->bytes()});
+      PageStore const& store = reader_->matrix().store();
+      report.pages = {reader_->matrix().pages(), 0, store.memory_bytes(), store.file_bytes(), reader_->read_bytes()};
+    }
     for (auto const& part : report.parts) report.bytes += part.bytes;
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
-  std::uint64_t memory_version() const override { return memory().bytes; }  // bytes change only when a buffer grows
+  std::uint64_t memory_version() const override {  // bytes change only when a buffer grows
+    MemoryReport const report = memory();
+    return report.bytes + report.pages.copied_bytes;
+  }
 
  private:
   HostTreeBuilder(QuantisedMatrix const& matrix, std::unique_ptr<PageReader> reader, Shard const& shard, int threads,

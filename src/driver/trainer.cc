@@ -96,16 +96,11 @@ Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
       bytes_{sorted_->bytes()} {}
 Dataset::~Dataset() = default;
 
-std::size_t Dataset::disk_bytes() const { return paged_ == nullptr ? 0 : paged_->store().file_bytes(); }
-
 std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts cuts, Place const& place, int threads) {
   Collective& shards = ShardsOf(place);
   return WithMemoryFor("bins of the data", [&] {
     host::MatrixPlan plan = host::PlanMatrix(source, std::move(cuts), threads, shards);
-    TrainingMemory memory;
-    if (std::uint64_t const limit = place.memory.training_bytes; limit != 0) {
-      memory = ChooseTrainingMemory(NeedsOf(plan, threads), limit, shards);
-    }
+    TrainingMemory const memory = ChooseTrainingMemory(NeedsOf(plan, threads), place.memory.training_bytes, shards);
     if (!memory.in_pages) {
       auto matrix = host::FillMatrix(source, std::move(plan), threads);
       return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), memory.histogram_bytes}};
@@ -135,8 +130,9 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
   if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, weights, max_bin, place, threads)}};
   }
-  Cuts cuts =
-      WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place)); });
+  Cuts cuts = WithMemoryFor(kCuts, [&] {
+    return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place), place.memory.training_bytes);
+  });
   if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
   return BinOnHost(source, std::move(cuts), place, threads);
 }
@@ -147,7 +143,8 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
   if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, {}, 0, place, threads)}};
   }
-  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place)); });
+  Cuts cuts = WithMemoryFor(
+      kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place), place.memory.training_bytes); });
   if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
   return BinOnHost(source, std::move(cuts), place, threads);
 }

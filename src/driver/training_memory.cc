@@ -1,6 +1,7 @@
 #include "driver/training_memory.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/message.h"
 
@@ -70,7 +71,7 @@ TrainingNeeds NeedsOf(host::MatrixPlan const& plan, int threads) {
 }
 
 TrainingMemory ChooseTrainingMemory(TrainingNeeds const& needs, std::uint64_t limit, Collective& collective) {
-  if (limit == 0) return {};
+  if (limit == 0) limit = std::numeric_limits<std::uint64_t>::max();
   bool const in_pages = collective.AnyOf(LeastInCore(needs) > limit);
   AllOrNone(collective, [&] {
     if (in_pages && LeastInPages(needs) > limit) Refuse(needs, limit);

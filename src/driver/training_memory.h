@@ -34,11 +34,11 @@ struct TrainingMemory {
 /// If that is more than `limit`, it is in pages: 34 bytes a row, two histograms, and three times what a page has, for
 /// two pages and the list of a page's rows. A quarter of what is left is for larger pages, the rest for histograms.
 ///
-/// All shards have the same limit; if it is not 0, all of them call this at the same time, each with its own needs. If
-/// one of them is in pages, all are, and all have room for the same histograms.
+/// All shards call this at the same time, each with its own needs and limit. If one of them is in pages, all are, and all
+/// have room for the same histograms.
 ///
 /// In      limit  MemoryLimits::training_bytes; 0: none
-/// Throws  InvalidArgument, in all shards, if less is allowed than the least that a shard takes
+/// Throws  InvalidArgument, in all shards, if a limit is less than the least that its shard takes
 TrainingMemory ChooseTrainingMemory(TrainingNeeds const& needs, std::uint64_t limit, Collective& collective);
 
 }  // namespace xgbgpu

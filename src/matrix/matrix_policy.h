@@ -21,7 +21,7 @@ struct PagePolicy {
   /// Bins of a page: large enough that a read costs nothing beside its bytes, …
   std::size_t page_bytes{std::size_t{32} << 20};
   /// … and the least that a limit of memory makes of it.
-  std::size_t least_page_bytes{std::size_t{1} << 16};
+  std::size_t least_page_bytes{std::size_t{1} << 14};
   /// A page has at most one row for so many of its bytes: the list of its rows takes no more than its bins.
   std::size_t row_bytes{8};
 };

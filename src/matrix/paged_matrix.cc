@@ -105,6 +105,10 @@ QuantisedMatrix PagedMatrix::MakeRoom() const {
   return room;
 }
 
+std::size_t PagedMatrix::bytes(std::size_t page) const {
+  return BinBytes(*whole_, pages_[page].rows, pages_[page].stored);
+}
+
 std::uint64_t PagedMatrix::Read(std::size_t page, QuantisedMatrix* to) const {
   Place const& place = pages_[page];
   to->rows = place.rows;
@@ -128,6 +132,7 @@ std::future<PageReader::Room*> PageReader::StartReading(std::size_t page, Room c
   return std::async(std::launch::async, [this, page, room] {
     room->first_row = matrix_.Read(page, &room->matrix);
     room->page = page;
+    read_bytes_ += matrix_.bytes(page);
     return room;
   });
 }

@@ -31,6 +31,7 @@ class PagedMatrix {
   /// The matrix without bins: cuts, cells, layout, numbers of rows and values.
   QuantisedMatrix const& whole() const { return *whole_; }
   std::size_t pages() const { return pages_.size(); }
+  std::size_t bytes(std::size_t page) const;              ///< of its bins
   std::uint64_t most_rows() const { return most_rows_; }  ///< of a page
   PageStore const& store() const { return store_; }
 
@@ -69,7 +70,9 @@ class PageReader final : public PageSource<QuantisedMatrix> {
 
   /// Throws  as PageStore; what `visit` throws
   void ForEach(std::function<void(Page<QuantisedMatrix> const&)> const& visit) const override;
+  PagedMatrix const& matrix() const { return matrix_; }
   std::size_t bytes() const;
+  std::uint64_t read_bytes() const { return read_bytes_; }  ///< from the store, so far
 
  private:
   static constexpr std::size_t kNoPage = ~std::size_t{0};
@@ -84,6 +87,7 @@ class PageReader final : public PageSource<QuantisedMatrix> {
   PagedMatrix const& matrix_;
   std::unique_ptr<Room[]> rooms_;  ///< two
   mutable bool backwards_{false};  ///< the next pass begins at the last page
+  mutable std::uint64_t read_bytes_{0};
 };
 
 }  // namespace xgbgpu

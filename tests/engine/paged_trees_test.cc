@@ -169,6 +169,18 @@ TEST(PagedTreesTest, ReportWhatTheyHold) {
   // 6 features take 8 bytes a row: two pages of a fifth of the rows.
   EXPECT_GE(pages, 2U * 8 * 3000 / 5);
   EXPECT_LE(pages, 2U * 8 * 3000 / 5 + 2 * (paged->whole().bytes() + 100));
+  EXPECT_EQ(report.pages.count, paged->pages());
+  EXPECT_EQ(report.pages.on_device, 0U);
+  EXPECT_EQ(report.pages.memory_bytes, 8U * 3000);
+  EXPECT_EQ(report.pages.file_bytes, 0U);
+  // The root, and 6 levels. After the first pass two pages are there already.
+  std::size_t least = 0;
+  for (std::size_t page = 0; page + 2 < paged->pages(); ++page) least += paged->bytes(page);
+  EXPECT_GE(report.pages.copied_bytes, 8U * 3000 + 6 * least);
+  EXPECT_LE(report.pages.copied_bytes, 8U * 3000 * 7);
+  std::uint64_t const version = builder->memory_version();
+  builder->Grow(c.params, c.gradients, {});
+  EXPECT_NE(builder->memory_version(), version);
 }
 
 class PagedShardsTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, testing::NamedCase>> {};

@@ -24,11 +24,12 @@ using testing::TreeCase;
 using testing::WhatIsWrong;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kLeastPage = PagePolicy{}.least_page_bytes;
 
 /// A million rows of 28 columns of 256 bins, as dense rows of one byte a value.
 constexpr TrainingNeeds kNeeds{1000000, 60 * kMiB, 40000, 28 * 256 * 16, 2 * 28 * 256 * 24, 32};
 constexpr std::uint64_t kInCore = 1000000 * 47 + 60 * kMiB + 40000 + 2 * 28 * 256 * 16 + 2 * 28 * 256 * 24;
-constexpr std::uint64_t kInPages = 1000000 * 34 + 3 * (40000 + 65536) + 2 * 28 * 256 * 16 + 2 * 28 * 256 * 24;
+constexpr std::uint64_t kInPages = 1000000 * 34 + 3 * (40000 + kLeastPage) + 2 * 28 * 256 * 16 + 2 * 28 * 256 * 24;
 
 TrainingMemory Choose(TrainingNeeds const& needs, std::uint64_t limit) {
   return ChooseTrainingMemory(needs, limit, NoOtherShards());
@@ -51,11 +52,11 @@ TEST(TrainingMemoryTest, WhatDoesNotFitIsInPages) {
   TrainingMemory const largest = Choose(kNeeds, kInCore - 1);
   EXPECT_TRUE(largest.in_pages);
   std::uint64_t const left = kInCore - 1 - kInPages;
-  EXPECT_EQ(largest.page_bytes, 65536 + left / 12);
+  EXPECT_EQ(largest.page_bytes, kLeastPage + left / 12);
   EXPECT_EQ(largest.histogram_bytes, 2 * kNeeds.histogram + left - 3 * (left / 12));
   TrainingMemory const least = Choose(kNeeds, kInPages);
   EXPECT_TRUE(least.in_pages);
-  EXPECT_EQ(least.page_bytes, PagePolicy{}.least_page_bytes);
+  EXPECT_EQ(least.page_bytes, kLeastPage);
   EXPECT_EQ(least.histogram_bytes, 2 * kNeeds.histogram);
   TrainingNeeds large = kNeeds;
   large.bins = 6000 * kMiB;
@@ -68,7 +69,7 @@ TEST(TrainingMemoryTest, WhatDoesNotFitIsInPages) {
 TEST(TrainingMemoryTest, APageHasRoomForTheLargestRow) {
   TrainingNeeds needs = kNeeds;
   needs.row_bins = kMiB;
-  std::uint64_t const least = kInPages + 3 * (kMiB - 65536);
+  std::uint64_t const least = kInPages + 3 * (kMiB - kLeastPage);
   EXPECT_EQ(Choose(needs, least).page_bytes, kMiB);
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Choose(needs, least - 1); }, {std::to_string(least) + " or more"}), "");
 }
@@ -109,6 +110,17 @@ TEST(TrainingMemoryTest, ShardsDecideTogether) {
     EXPECT_TRUE(memory.in_pages);
     EXPECT_EQ(memory.histogram_bytes, Choose(kNeeds, kInCore - 1).histogram_bytes);
   }
+  // Only one has a limit.
+  RunShards(3, [&](Collective& collective) {
+    auto const s = static_cast<std::size_t>(collective.shard());
+    found[s] = ChooseTrainingMemory(kNeeds, s == 2 ? kInPages : 0, collective);
+  });
+  for (TrainingMemory const& memory : found) {
+    EXPECT_TRUE(memory.in_pages);
+    EXPECT_EQ(memory.histogram_bytes, 2 * kNeeds.histogram);
+  }
+  EXPECT_EQ(found[0].page_bytes, PagePolicy{}.page_bytes);
+  EXPECT_EQ(found[2].page_bytes, kLeastPage);
 }
 
 TEST(TrainingNeedsTest, AreThoseOfTheMatrix) {
@@ -139,7 +151,7 @@ Limits LimitsOf(Dataset const& data, int threads) {
   std::uint64_t const shared =
       data.bytes() - data.matrix().data.bytes() - data.matrix().columns.bytes() - data.matrix().row_ptr.bytes();
   return {data.rows() * 47 + data.bytes() + histograms + scratch,
-          data.rows() * 34 + histograms + scratch + 3 * (shared + 65536)};
+          data.rows() * 34 + histograms + scratch + 3 * (shared + kLeastPage)};
 }
 
 TEST(DatasetInPagesTest, ALimitDecides) {
@@ -149,7 +161,6 @@ TEST(DatasetInPagesTest, ALimitDecides) {
   Limits const limits = LimitsOf(*whole, 2);
   ASSERT_LT(limits.least, limits.in_core);
   EXPECT_FALSE(whole->paged());
-  EXPECT_EQ(whole->disk_bytes(), 0U);
   Tree const expected = Trainer{whole, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {});
   auto const build = [&](std::uint64_t limit) {
     Place place;
@@ -162,7 +173,7 @@ TEST(DatasetInPagesTest, ALimitDecides) {
     ASSERT_TRUE(data->paged());
     EXPECT_EQ(data->cuts(), whole->cuts());
     EXPECT_EQ(data->stored(), whole->stored());
-    EXPECT_GE(data->disk_bytes(), 30000U * 9);
+    EXPECT_GE(data->paged_matrix().store().file_bytes(), 30000U * 9);
     EXPECT_LT(data->bytes(), 30000U);
     Trainer trainer{data, BackendKind::kAuto, 2};
     EXPECT_EQ(trainer.backend(), BackendKind::kHost);
