@@ -20,6 +20,7 @@ namespace xgbgpu {
 class Collective;       // src/collective/collective.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
+class PagedMatrix;      // src/matrix/paged_matrix.h
 class DeviceRounds;     // src/driver/backend.h
 class ResidentRows;     // src/rounds/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
@@ -37,7 +38,8 @@ struct Place {
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
   int devices{1};
-  MemoryLimits memory{};  ///< bins are in pages if the training would take more in core
+  /// Bins are in pages if the training would take more in core; those of all shards are, if one's are.
+  MemoryLimits memory{};
 };
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of
@@ -84,11 +86,15 @@ class Dataset {
   Place place() const { return place_; }  ///< never kAuto
   std::uint64_t rows() const { return rows_; }
   FeatureIndex features() const { return features_; }
-  std::uint64_t stored() const { return stored_; }            ///< values that are not missing; only if not sorted()
-  bool sorted() const { return sorted_ != nullptr; }          ///< made by BuildSorted
-  std::size_t bytes() const { return bytes_; }                ///< memory held, where the dataset lies
-  Cuts const& cuts() const { return *cuts_; }                 ///< only if not sorted()
-  QuantisedMatrix const& matrix() const { return *matrix_; }  ///< only if it lies on the host and is not sorted()
+  std::uint64_t stored() const { return stored_; }    ///< values that are not missing; only if not sorted()
+  bool sorted() const { return sorted_ != nullptr; }  ///< made by BuildSorted
+  std::size_t bytes() const { return bytes_; }        ///< memory held, where the dataset lies
+  Cuts const& cuts() const { return *cuts_; }         ///< only if not sorted()
+  /// Only if it lies on the host and is neither sorted() nor paged().
+  QuantisedMatrix const& matrix() const { return *matrix_; }
+  bool paged() const { return paged_ != nullptr; }                  ///< on the host, with bins in pages on disk
+  PagedMatrix const& paged_matrix() const { return *paged_; }       ///< only if paged()
+  std::size_t histogram_bytes() const { return histogram_bytes_; }  ///< that a trainer on the host may take
   /// Those of consecutive rows, one on each device; empty if the dataset lies on the host or is sorted().
   std::vector<std::shared_ptr<DeviceMatrix const>> const& device_shards() const { return device_shards_; }
   /// Returns the only one; null if there is none, or there are several.
@@ -102,19 +108,24 @@ class Dataset {
   /// Makes the dataset of this process's rows on its device. The other shards are at place.shards.
   static std::shared_ptr<Dataset const> BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
                                                     int threads);
+  /// Makes the dataset of rows on the host, in core or in pages.
+  static std::shared_ptr<Dataset const> BinOnHost(RowSource const& source, Cuts cuts, Place const& place, int threads);
 
-  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix);
+  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t histogram_bytes);
+  Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t histogram_bytes);
   Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards);
   Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
 
   Place place_;
-  std::unique_ptr<QuantisedMatrix const> matrix_;  // exactly one of these three is there
+  std::unique_ptr<QuantisedMatrix const> matrix_;  // exactly one of these four is there
+  std::unique_ptr<PagedMatrix const> paged_;
   std::vector<std::shared_ptr<DeviceMatrix const>> device_shards_;
   std::shared_ptr<SortedMatrix const> sorted_;
   std::uint64_t rows_{0};
   FeatureIndex features_{0};
   std::uint64_t stored_{0};
   std::size_t bytes_{0};
+  std::size_t histogram_bytes_{0};
   Cuts const* cuts_{nullptr};  ///< those of the matrix; null if sorted()
 };
 
@@ -158,7 +169,7 @@ class Trainer {
   /// A dataset on a device trains there: `backend` is kAuto or kCuda. One on the host trains there with kHost, or with
   /// kAuto where no device is usable; else it is copied to the first device.
   /// Throws Unsupported for a backend this build or machine does not have; InvalidArgument
-  /// for kHost and a dataset on a device.
+  /// for kHost and a dataset on a device. One in pages trains on the host with kAuto, too; Unsupported for kCuda.
   Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads);
   ~Trainer();
   Trainer(Trainer const&) = delete;

@@ -1,6 +1,6 @@
 #include "driver/hist_host.h"
 
-#include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,6 +18,8 @@
 #include "histogram/histogram.h"
 #include "histogram/histogram_slots.h"
 #include "page/page.h"
+#include "partition/node_rows.h"
+#include "partition/paged_rows.h"
 #include "partition/row_lists.h"
 #include "predict/predict.h"
 #include "sample/sample.h"
@@ -53,20 +55,13 @@ class TreeGradients {
 class HostTreeBuilder final : public TreeBuilder {
  public:
   HostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads, std::size_t histogram_bytes)
-      : matrix_{matrix},
-        pages_{matrix},
-        shard_{shard},
-        threads_{threads},
-        sample_counts_(host::SampleChunks(matrix.rows)),
-        rows_{matrix.rows, threads},
-        histograms_{matrix, threads},
-        slots_{matrix.cells(), histogram_bytes},
-        splits_{matrix, threads},
-        level_splits_{matrix, threads},
-        growth_{histograms_, &splits_, &slots_, threads},
-        symmetric_{histograms_, &level_splits_, &slots_},
-        positions_{matrix.rows},
-        finished_{matrix.rows} {}
+      : HostTreeBuilder{matrix, nullptr, shard, threads, histogram_bytes} {
+    rows_ = std::make_unique<host::RowLists>(positions_.span(), threads);
+  }
+  HostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads, std::size_t histogram_bytes)
+      : HostTreeBuilder{matrix.whole(), std::make_unique<PageReader>(matrix), shard, threads, histogram_bytes} {
+    rows_ = std::make_unique<host::PagedRows>(positions_.span(), matrix.most_rows(), threads);
+  }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
     finished_.Forget();
@@ -99,16 +94,39 @@ class HostTreeBuilder final : public TreeBuilder {
   }
   MemoryReport memory() const override {
     MemoryReport report;
-    report.parts = {{"levels", rows_.bytes() + histograms_.bytes() + slots_.bytes() + level_splits_.bytes()},
+    report.parts = {{"levels", rows_->bytes() + histograms_.bytes() + slots_.bytes() + level_splits_.bytes()},
                     {"positions", positions_.bytes()},
                     {"gradients", gradients_.bytes() + sampled_.bytes()}};
+    if (reader_ != nullptr) {
+      report.parts.push_back({"pages", reader_->bytes()});
+      PageStore const& store = reader_->matrix().store();
+      report.pages = {reader_->matrix().pages(), 0, store.memory_bytes(), store.file_bytes(), reader_->read_bytes()};
+    }
     for (auto const& part : report.parts) report.bytes += part.bytes;
     report.peak_bytes = report.bytes;  // buffers never shrink
     return report;
   }
-  std::uint64_t memory_version() const override { return memory().bytes; }  // bytes change only when a buffer grows
+  std::uint64_t memory_version() const override {  // bytes change only when a buffer grows
+    MemoryReport const report = memory();
+    return report.bytes + report.pages.copied_bytes;
+  }
 
  private:
+  HostTreeBuilder(QuantisedMatrix const& matrix, std::unique_ptr<PageReader> reader, Shard const& shard, int threads,
+                  std::size_t histogram_bytes)
+      : matrix_{matrix},
+        reader_{std::move(reader)},
+        shard_{shard},
+        threads_{threads},
+        histograms_{matrix, threads},
+        slots_{matrix.cells(), histogram_bytes},
+        splits_{matrix, threads},
+        level_splits_{matrix, threads},
+        growth_{histograms_, &splits_, &slots_, threads},
+        symmetric_{histograms_, &level_splits_, &slots_},
+        positions_{matrix.rows},
+        finished_{matrix.rows} {}
+
   bool IsSymmetric() const { return train_.grow_policy == GrowPolicy::kSymmetric; }
 
   /// Goes through the levels of a tree. `Growth` is the policy that plans them, and how the best splits are found.
@@ -119,12 +137,22 @@ class HostTreeBuilder final : public TreeBuilder {
       if (!jobs.empty()) timer_.Run(stage, level.depth, work);
     };
     while (growth->Plan(&level)) {
-      pages_.ForEach([&](Page<QuantisedMatrix> const& page) {
-        run(kMove, level.divisions, [&] { rows_.Divide(page, level.divisions); });
-        run(kSum, level.jobs, [&] { histograms_.Sum(page, rows_, gradients_.view(), level.jobs); });
+      VisitPages([&](Page<QuantisedMatrix> const& page) {
+        run(kMove, level.divisions, [&] { rows_->Divide(page, level.divisions); });
+        run(kSum, level.jobs, [&] { histograms_.Sum(page, rows_.get(), gradients_.view(), level.jobs); });
       });
       shard_.collective->Sum(level.sums);
       run(kSplit, level.families, [&] { growth->Find(&level); });
+    }
+  }
+
+  /// Calls visit(page) for each page. A page that cannot be read is an error of all shards.
+  template <typename F>
+  void VisitPages(F&& visit) {
+    if (reader_ == nullptr) {
+      Pages<QuantisedMatrix>{matrix_}.ForEach(visit);
+    } else {
+      AllOrNone(*shard_.collective, [&] { Pages<QuantisedMatrix>{*reader_}.ForEach(visit); });
     }
   }
 
@@ -144,21 +172,17 @@ class HostTreeBuilder final : public TreeBuilder {
     timer_.Run(kRoot, 0, [&] { BeginRoot(rows); });
   }
 
-  /// Lists the rows in the sample; makes `gradients` those that count.
+  /// Draws the sample; makes `gradients` those that count. Returns the number of rows that the tree grows on.
   std::size_t SampleRows(Span<GradientPair const>* gradients, std::uint32_t tree) {
     if (!train_.SamplesRows()) return matrix_.rows;
     sampled_.Reserve(matrix_.rows);
-    std::size_t const rows =
-        host::SampleRows(train_, tree, *gradients, sample_counts_, rows_.root(), sampled_.span(), threads_, shard_);
+    std::size_t const rows = rows_->Sample(train_, tree, *gradients, sampled_.span(), shard_);
     *gradients = {sampled_.data(), matrix_.rows};
     return rows;
   }
 
   void BeginRoot(std::size_t rows) {
-    if (!train_.SamplesRows()) host::ListAllRows(rows_.root(), threads_);
-    if (rows < matrix_.rows) std::fill_n(positions_.data(), matrix_.rows, host::kUnknownLeaf);
-    rows_.Begin(rows, positions_.data());
-    GradientSum root = host::AttachGradients(gradients_.view(), {rows_.root().data(), rows}, threads_);
+    GradientSum root = rows_->Begin(rows, gradients_.view());
     shard_.collective->Sum(Integers({&root, 1}));
     constraints_ = Constraints{train_, matrix_.features()};
     histograms_.SetFeatures(features_->Tree());
@@ -188,7 +212,8 @@ class HostTreeBuilder final : public TreeBuilder {
     constexpr std::size_t kGrain = 1 << 16;
     ParallelChunks(threads_, matrix_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) {
-        if (positions_[row] >= 0) positions_[row] = grown.AtOrAbove(positions_[row]);
+        NodeIndex& position = positions_[row];
+        position = position < 0 ? ~grown.AtOrAbove(~position) : grown.AtOrAbove(position);
       }
     });
   }
@@ -196,24 +221,23 @@ class HostTreeBuilder final : public TreeBuilder {
   Tree FinishTree() {
     Tree tree = MakeGrownTree();
     timer_.Run(kWalk, train_.max_depth, [&] {
-      rows_.WritePositions();
+      bool const all_are_known = rows_->Finish();
       if (IsSymmetric()) LeaveCutLevels();
-      if (rows_.rows(0).size() < matrix_.rows) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+      if (!all_are_known) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
     });
     return tree;
   }
 
-  QuantisedMatrix const& matrix_;
-  Pages<QuantisedMatrix> pages_;
+  QuantisedMatrix const& matrix_;       ///< without bins if they are in pages
+  std::unique_ptr<PageReader> reader_;  ///< of the pages; null: the matrix is in core
   Shard shard_;
   int threads_;
   std::shared_ptr<TraceFile> trace_;
   HostStageTimer timer_;
 
-  std::vector<std::size_t> sample_counts_;
   Buffer<GradientPair> sampled_;  ///< gradients of the rows in the sample; zeros
   TreeGradients gradients_;
-  host::RowLists rows_;
+  std::unique_ptr<host::NodeRows> rows_;
   host::HistogramBuilder histograms_;
   host::HistogramSlots slots_;
   host::SplitFinder splits_;
@@ -232,6 +256,11 @@ class HostTreeBuilder final : public TreeBuilder {
 }  // namespace
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
+                                                 std::size_t histogram_bytes) {
+  return std::make_unique<HostTreeBuilder>(matrix, shard, threads, histogram_bytes);
+}
+
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads,
                                                  std::size_t histogram_bytes) {
   return std::make_unique<HostTreeBuilder>(matrix, shard, threads, histogram_bytes);
 }

@@ -9,6 +9,7 @@
 #include "driver/backend.h"
 #include "histogram/histogram_policy.h"
 #include "matrix/matrix.h"
+#include "matrix/paged_matrix.h"
 
 namespace xgbgpu {
 
@@ -18,6 +19,14 @@ namespace xgbgpu {
 ///
 /// Memory  37 bytes a row at most, 8 more where rows are sampled; `histogram_bytes`, or two histograms; scratch
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
+                                                 std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
+
+/// Does the same with a matrix in pages. Either no shard's matrix is in pages, or all are; histogram_bytes is the same
+/// in all. Grow throws what PageStore throws, too, in all shards.
+///
+/// Memory  24 bytes a row at most, 8 more where rows are sampled; two pages, and 8 bytes for each row of one; histograms
+///         and scratch as above
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads,
                                                  std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
 
 }  // namespace xgbgpu

@@ -8,8 +8,11 @@
 #include "core/host_memory.h"
 #include "core/message.h"
 #include "driver/hist_host.h"
+#include "driver/training_memory.h"
 #include "exact/sorted_matrix.h"
+#include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"
+#include "matrix/paged_matrix.h"
 #include "quantile/fit_cuts.h"
 #include "quantile/quantile.h"
 #include "rounds/resident_rows.h"
@@ -28,11 +31,6 @@ constexpr char kCuts[] = "quantiles of the data";
 bool IsSharded(Place const& place) { return place.shards != nullptr && place.shards->shards() > 1; }
 
 Collective& ShardsOf(Place const& place) { return place.shards != nullptr ? *place.shards : NoOtherShards(); }
-
-auto Quantise(RowSource const& source, Cuts cuts, int threads, Place const& place) {
-  return WithMemoryFor("bins of the data",
-                       [&] { return host::QuantiseMatrix(source, std::move(cuts), threads, ShardsOf(place)); });
-}
 
 /// With shards kAuto means the host, even if there is a device: whether all have one, their owner knows.
 BackendKind Resolve(BackendKind wanted, Place const& place) {
@@ -61,14 +59,24 @@ std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const&
 
 }  // namespace
 
-Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix)
-    : place_{place},
+Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t histogram_bytes)
+    : place_{std::move(place)},
       matrix_{std::move(matrix)},
       rows_{matrix_->rows},
       features_{matrix_->features()},
       stored_{matrix_->stored},
       bytes_{matrix_->bytes()},
+      histogram_bytes_{histogram_bytes},
       cuts_{&matrix_->cuts} {}
+Dataset::Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t histogram_bytes)
+    : place_{std::move(place)},
+      paged_{std::move(paged)},
+      rows_{paged_->whole().rows},
+      features_{paged_->whole().features()},
+      stored_{paged_->whole().stored},
+      bytes_{paged_->whole().bytes() + paged_->store().memory_bytes()},
+      histogram_bytes_{histogram_bytes},
+      cuts_{&paged_->whole().cuts} {}
 Dataset::Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards)
     : place_{place}, device_shards_{std::move(device_shards)} {
   for (auto const& shard : device_shards_) {
@@ -88,6 +96,25 @@ Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
       bytes_{sorted_->bytes()} {}
 Dataset::~Dataset() = default;
 
+std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts cuts, Place const& place, int threads) {
+  Collective& shards = ShardsOf(place);
+  return WithMemoryFor("bins of the data", [&] {
+    host::MatrixPlan plan = host::PlanMatrix(source, std::move(cuts), threads, shards);
+    TrainingMemory const memory = ChooseTrainingMemory(NeedsOf(plan, threads), place.memory.training_bytes, shards);
+    if (!memory.in_pages) {
+      auto matrix = host::FillMatrix(source, std::move(plan), threads);
+      return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), memory.histogram_bytes}};
+    }
+    std::unique_ptr<PagedMatrix> paged;
+    AllOrNone(shards, [&] {
+      PageStore::Options options;
+      options.folder = place.memory.cache_folder;
+      paged = std::make_unique<PagedMatrix>(source, std::move(plan), threads, memory.page_bytes, std::move(options));
+    });
+    return std::shared_ptr<Dataset const>{new Dataset{place, std::move(paged), memory.histogram_bytes}};
+  });
+}
+
 std::shared_ptr<Dataset const> Dataset::BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
                                                     int threads) {
   std::vector<std::shared_ptr<DeviceMatrix const>> shards{
@@ -103,10 +130,11 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
   if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, weights, max_bin, place, threads)}};
   }
-  Cuts cuts =
-      WithMemoryFor(kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place)); });
+  Cuts cuts = WithMemoryFor(kCuts, [&] {
+    return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place), place.memory.training_bytes);
+  });
   if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place)}};
+  return BinOnHost(source, std::move(cuts), place, threads);
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
@@ -115,9 +143,10 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
   if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, {}, 0, place, threads)}};
   }
-  Cuts cuts = WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place)); });
+  Cuts cuts = WithMemoryFor(
+      kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place), place.memory.training_bytes); });
   if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(cuts), threads, place)}};
+  return BinOnHost(source, std::move(cuts), place, threads);
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,
@@ -138,7 +167,7 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
     }
     return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
   }
-  return std::shared_ptr<Dataset const>{new Dataset{place, Quantise(source, std::move(fitting), threads, place)}};
+  return BinOnHost(source, std::move(fitting), place, threads);
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
@@ -151,6 +180,11 @@ std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int
     Throw<Unsupported>(
         "Exact trees (tree_method=gpu_exact) need all rows in one place, and the rows are to be dealt to ",
         place.devices, " devices (n_gpus); allowed: 1. tree_method=gpu_hist trains on several");
+  }
+  if (place.memory.training_bytes != 0) {
+    Throw<Unsupported>("Exact trees (tree_method=gpu_exact) need all columns in memory, and gpu_memory_limit is ",
+                       place.memory.training_bytes,
+                       " bytes; allowed: 0 (no limit). tree_method=gpu_hist trains on pages");
   }
   place.backend = ResolveBackend(place.backend);
   auto sorted = WithMemoryFor("sorted columns of the data", [&] { return host::SortColumns(source, threads); });
@@ -168,13 +202,23 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     Throw<Unsupported>("The backend (gpu_backend) is cuda, but the dataset is one of ", place.shards->shards(),
                        " shards and lies on the host; allowed: auto, host");
   }
-  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda : Resolve(backend, place);
+  if (data_->paged() && backend == BackendKind::kCuda) {
+    Throw<Unsupported>(
+        "The backend (gpu_backend) is cuda, but the dataset lies on the host, in pages "
+        "(gpu_memory_limit is ",
+        place.memory.training_bytes, " bytes); allowed: auto, host");
+  }
+  backend_ = place.backend == BackendKind::kCuda ? BackendKind::kCuda
+             : data_->paged()                    ? BackendKind::kHost
+                                                 : Resolve(backend, place);
   WithMemoryFor("rows and nodes of trees", [&] {
     if (data_->sorted()) {
       builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
                                                 : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
     } else if (backend_ == BackendKind::kHost) {
-      builder_ = MakeHostTreeBuilder(data_->matrix(), Shard::Place(&ShardsOf(place), data_->rows()), threads);
+      Shard const shard = Shard::Place(&ShardsOf(place), data_->rows());
+      builder_ = data_->paged() ? MakeHostTreeBuilder(data_->paged_matrix(), shard, threads, data_->histogram_bytes())
+                                : MakeHostTreeBuilder(data_->matrix(), shard, threads, data_->histogram_bytes());
     } else if (IsSharded(place)) {
       builder_ = MakeGroupBuilder(data_->device_matrix(), Shard::Place(place.shards, data_->rows()), threads);
     } else {

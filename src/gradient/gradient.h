@@ -72,6 +72,9 @@ inline GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, i
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,
                        Span<NarrowGradient> narrow, Span<GradientSum> wide, int threads, std::uint64_t first_row = 0);
 
+/// Returns the sum over all rows. Exact.
+GradientSum SumGradients(GradientView const& gradients, std::size_t rows, int threads);
+
 /// Gives every listed row its narrow gradient, if that is the format, and returns the sum over the rows. Exact.
 GradientSum AttachGradients(GradientView const& gradients, Span<RowRecord> rows, int threads);
 

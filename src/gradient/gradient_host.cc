@@ -117,6 +117,20 @@ void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format
   });
 }
 
+GradientSum SumGradients(GradientView const& gradients, std::size_t rows, int threads) {
+  std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
+  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::int64_t grad = 0, hess = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      grad += gradients.format.narrow ? gradients.narrow[i].grad : gradients.wide[i].grad;
+      hess += gradients.format.narrow ? gradients.narrow[i].hess : gradients.wide[i].hess;
+    }
+    grad_sum += grad;
+    hess_sum += hess;
+  });
+  return {grad_sum, hess_sum};
+}
+
 GradientSum AttachGradients(GradientView const& gradients, Span<RowRecord> rows, int threads) {
   std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
   ParallelChunks(threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {

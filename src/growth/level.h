@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "histogram/histogram.h"
-#include "partition/row_lists.h"
+#include "partition/node_rows.h"
 #include "split/split_finder.h"
 #include "xgbgpu/span.h"
 

@@ -12,7 +12,7 @@
 #include "gradient/gradient.h"
 #include "matrix/matrix.h"
 #include "page/page.h"
-#include "partition/row_lists.h"
+#include "partition/node_rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
@@ -21,13 +21,13 @@ namespace xgbgpu::host {
 /// Rows whose histogram is wanted.
 struct HistogramJob {
   Span<RowRecord const> rows;  ///< ascending
-  GradientSum* sums;           ///< [cells], overwritten
+  GradientSum* sums;           ///< [cells]
 };
 
 /// A node of a growing tree whose histogram is wanted.
 struct NodeHistogram {
   NodeIndex node;
-  GradientSum* sums;  ///< [cells], overwritten
+  GradientSum* sums;  ///< [cells]
 };
 
 /// A run of a tree's features whose cells fit the cache together: the unit of work for all that walks histograms.
@@ -54,10 +54,13 @@ class HistogramBuilder {
 
   /// Limits dense layouts to the ascending `features` (a tree's column sample); sparse rows are always taken whole.
   void SetFeatures(Span<FeatureIndex const> features);
-  /// Sums the page's rows of each job's node; `rows` says which these are.
-  void Sum(Page<QuantisedMatrix> const& page, RowLists const& rows, GradientView const& gradients,
+  /// Sums the page's rows of each job's node; `rows` says which these are. The first page of a pass overwrites the
+  /// jobs' sums, the others add to them.
+  void Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, GradientView const& gradients,
            Span<NodeHistogram const> jobs);
-  void Build(QuantisedMatrix const& matrix, GradientView const& gradients, Span<HistogramJob const> jobs);
+  /// Overwrites the sums of the jobs or, with `add`, adds to them.
+  void Build(QuantisedMatrix const& matrix, GradientView const& gradients, Span<HistogramJob const> jobs,
+             bool add = false);
 
   std::vector<FeatureBlock> const& blocks() const { return blocks_; }
   std::size_t bytes() const;
@@ -69,6 +72,7 @@ class HistogramBuilder {
     std::uint32_t first_row;
     std::uint32_t rows;
     bool whole;  ///< the only task of its (job, block)
+    bool add;    ///< to what is in the sums
   };
   static constexpr std::size_t kStripes = 16;
   struct Stripe {
@@ -80,7 +84,7 @@ class HistogramBuilder {
     Stripe stripes[kStripes];
   };
 
-  void MakeTasks(double values_per_row, bool narrow, Span<HistogramJob const> jobs);
+  void MakeTasks(double values_per_row, bool narrow, Span<HistogramJob const> jobs, bool add);
   void RunTask(QuantisedMatrix const& matrix, GradientView const& gradients, HistogramJob const& job, Task const& task,
                std::size_t thread);
   template <typename Scratch>

@@ -97,7 +97,7 @@ GradientSum ToSum(GradientSum sum) { return sum; }
 HistogramBuilder::HistogramBuilder(QuantisedMatrix const& matrix, int threads)
     : matrix_{matrix},
       threads_{threads},
-      dense_{matrix.layout == MatrixLayout::kDense8 || matrix.layout == MatrixLayout::kDense16},
+      dense_{matrix.dense()},
       packed_(static_cast<std::size_t>(threads)),
       wide_(static_cast<std::size_t>(threads)) {
   std::vector<FeatureIndex> all(matrix.features());
@@ -129,7 +129,7 @@ void HistogramBuilder::SetFeatures(Span<FeatureIndex const> features) {
   all_ = {{features_.data(), features_.size()}, false, 0, matrix_.cells(), {}};
 }
 
-void HistogramBuilder::MakeTasks(double values_per_row, bool narrow, Span<HistogramJob const> jobs) {
+void HistogramBuilder::MakeTasks(double values_per_row, bool narrow, Span<HistogramJob const> jobs, bool add) {
   tasks_.clear();
   std::size_t const n_blocks = dense_ ? blocks_.size() : 1;
   if (target_capacity_ < jobs.size() * n_blocks) {
@@ -137,7 +137,7 @@ void HistogramBuilder::MakeTasks(double values_per_row, bool narrow, Span<Histog
     targets_.reset(new Target[target_capacity_]);
   }
   for (std::size_t t = 0; t < jobs.size() * n_blocks; ++t) {
-    for (Stripe& stripe : targets_[t].stripes) stripe.written = false;
+    for (Stripe& stripe : targets_[t].stripes) stripe.written = add;
   }
   std::size_t total = 0;
   for (HistogramJob const& job : jobs) total += job.rows.size();
@@ -156,11 +156,12 @@ void HistogramBuilder::MakeTasks(double values_per_row, bool narrow, Span<Histog
     if (narrow && worth <= kPolicy.chunk_rows) chunk = std::min<std::size_t>(chunk, kPolicy.chunk_rows);
     for (std::uint32_t j = 0; j < jobs.size(); ++j) {
       std::size_t const rows = jobs[j].rows.size();
+      if (add && rows == 0) continue;
       std::size_t const pieces = std::max<std::size_t>(1, (rows + chunk - 1) / chunk);
       for (std::size_t p = 0; p < pieces; ++p) {
         auto const first = static_cast<std::uint32_t>(rows * p / pieces);
         auto const last = static_cast<std::uint32_t>(rows * (p + 1) / pieces);
-        tasks_.push_back({j, b, first, last - first, pieces == 1});
+        tasks_.push_back({j, b, first, last - first, pieces == 1, add});
       }
     }
   }
@@ -206,7 +207,7 @@ void HistogramBuilder::RunTask(QuantisedMatrix const& matrix, GradientView const
       Accumulate(view, gradients, block, rows, packed_[thread].data());
       Merge(packed_[thread].data(), block, task, thread, sums);
     } else if (task.whole) {
-      std::fill_n(sums, cells, GradientSum{});
+      if (!task.add) std::fill_n(sums, cells, GradientSum{});
       Accumulate(view, gradients, block, rows, sums);
     } else {
       wide_[thread].Reserve(cells);
@@ -217,18 +218,21 @@ void HistogramBuilder::RunTask(QuantisedMatrix const& matrix, GradientView const
   });
 }
 
-void HistogramBuilder::Sum(Page<QuantisedMatrix> const& page, RowLists const& rows, GradientView const& gradients,
+void HistogramBuilder::Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, GradientView const& gradients,
                            Span<NodeHistogram const> jobs) {
-  std::vector<HistogramJob> of_rows(jobs.size());
-  std::transform(jobs.begin(), jobs.end(), of_rows.begin(), [&](NodeHistogram const& job) {
-    return HistogramJob{rows.rows(job.node), job.sums};
-  });
-  Build(page.matrix, gradients, of_rows);
+  std::vector<NodeIndex> nodes;
+  for (NodeHistogram const& job : jobs) nodes.push_back(job.node);
+  auto const lists = rows->List(page, gradients, nodes);
+  std::vector<HistogramJob> of_rows;
+  for (std::size_t j = 0; j < jobs.size(); ++j) of_rows.push_back({lists[j], jobs[j].sums});
+  GradientView of_page = gradients;  // narrow ones are in the lists
+  if (!gradients.format.narrow) of_page.wide += page.first_row;
+  Build(page.matrix, of_page, of_rows, !page.is_first);
 }
 
 void HistogramBuilder::Build(QuantisedMatrix const& matrix, GradientView const& gradients,
-                             Span<HistogramJob const> jobs) {
-  MakeTasks(ValuesPerRow(matrix), gradients.format.narrow, jobs);
+                             Span<HistogramJob const> jobs, bool add) {
+  MakeTasks(ValuesPerRow(matrix), gradients.format.narrow, jobs, add);
   ParallelTasks(threads_, tasks_.size(), [&](std::size_t t, int thread) {
     RunTask(matrix, gradients, jobs[tasks_[t].job], tasks_[t], static_cast<std::size_t>(thread));
   });

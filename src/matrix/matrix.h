@@ -62,6 +62,10 @@ class QuantisedMatrix {
   FeatureIndex features() const { return cuts.features(); }
   BinIndex cells() const { return cell_ptr.back(); }
   std::size_t bytes() const;
+  bool dense() const { return layout == MatrixLayout::kDense8 || layout == MatrixLayout::kDense16; }
+  std::size_t symbol_bytes() const;  ///< of a symbol or cell in `data`
+  /// Bytes of `data` for rows of this layout, which have so many values.
+  std::size_t DataBytes(std::uint64_t rows_of_it, std::uint64_t stored_of_them) const;
 
   /// Calls f with the view of this matrix's layout.
   template <typename F>

@@ -7,6 +7,7 @@
 #include "core/message.h"
 #include "core/parallel.h"
 #include "core/row_values.h"
+#include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"
 #include "matrix/matrix_ops.h"
 #include "matrix/matrix_policy.h"
@@ -14,6 +15,22 @@
 #include "quantile/feature_cuts.h"
 
 namespace xgbgpu {
+
+std::size_t QuantisedMatrix::symbol_bytes() const {
+  switch (layout) {
+    case MatrixLayout::kDense8:
+      return 1;
+    case MatrixLayout::kDense16:
+    case MatrixLayout::kSparse16:
+      return 2;
+    default:
+      return 4;
+  }
+}
+
+std::size_t QuantisedMatrix::DataBytes(std::uint64_t rows_of_it, std::uint64_t stored_of_them) const {
+  return symbol_bytes() * (dense() ? rows_of_it * row_stride : stored_of_them + SparseView<std::uint32_t>::kSpare);
+}
 
 std::size_t QuantisedMatrix::bytes() const {
   return data.bytes() + columns.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) +
@@ -93,6 +110,16 @@ AllValues AddUp(RowSizes const& own, std::uint64_t rows, Collective& collective)
   return all;
 }
 
+/// Returns the bytes from one dense row to the next, padded as MatrixPolicy says.
+std::size_t PaddedRow(std::size_t bytes) {
+  constexpr MatrixPolicy kPolicy;
+  std::size_t padded = 1;
+  while (padded < bytes) padded *= 2;
+  bool const worth = padded <= kPolicy.line_bytes &&
+                     static_cast<double>(padded - bytes) <= kPolicy.most_padding * static_cast<double>(padded);
+  return worth ? padded : bytes;
+}
+
 /// Layout and cells of each feature, from all shards' values.
 void Plan(AllValues const& all, QuantisedMatrix* m) {
   double const density =
@@ -108,19 +135,10 @@ void Plan(AllValues const& all, QuantisedMatrix* m) {
   }
   if (dense) {
     m->layout = widest <= 256 ? MatrixLayout::kDense8 : MatrixLayout::kDense16;
+    m->row_stride = PaddedRow(m->features() * m->symbol_bytes()) / m->symbol_bytes();
   } else {
     m->layout = m->cells() <= 65536 ? MatrixLayout::kSparse16 : MatrixLayout::kSparse32;
   }
-}
-
-/// Returns the bytes from one dense row to the next, padded as MatrixPolicy says.
-std::size_t PaddedRow(std::size_t bytes) {
-  constexpr MatrixPolicy kPolicy;
-  std::size_t padded = 1;
-  while (padded < bytes) padded *= 2;
-  bool const worth = padded <= kPolicy.line_bytes &&
-                     static_cast<double>(padded - bytes) <= kPolicy.most_padding * static_cast<double>(padded);
-  return worth ? padded : bytes;
 }
 
 /// Calls f(index of the first row in the whole matrix, rows of an array, their number) for all rows, in parallel. Rows
@@ -167,11 +185,7 @@ XGBGPU_VECTOR void FindLocalBins(float const* ends, BinIndex n, float const* val
 }
 
 template <typename Symbol>
-void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
-  std::size_t const features = m->features();
-  m->row_stride = PaddedRow(features * sizeof(Symbol)) / sizeof(Symbol);
-  m->data = Buffer<std::uint8_t>{m->rows * m->row_stride * sizeof(Symbol)};
-  m->columns = Buffer<std::uint8_t>{m->rows * features * sizeof(Symbol)};
+void FillDense(RowSource const& source, std::uint64_t first_of_all, int threads, QuantisedMatrix* m) {
   auto* const symbols = reinterpret_cast<Symbol*>(m->data.data());
   auto* const columns = reinterpret_cast<Symbol*>(m->columns.data());
   ForEachBlock(source, threads, [&](std::uint64_t first_row, auto const& rows, std::size_t rows_of_block) {
@@ -181,8 +195,8 @@ void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
       BinIndex const missing = m->cuts.bins(f);
       FindLocalBins(m->cuts.values.data() + m->cuts.ptr[f], missing, values, bins);
       for (std::size_t r = 0; r < n; ++r) found[r] = static_cast<Symbol>(std::isnan(values[r]) ? missing : bins[r]);
-      std::uint64_t const first = first_row + row;
-      std::copy_n(found, n, columns + f * m->rows + first);
+      std::uint64_t const first = first_of_all + first_row + row;
+      if (columns != nullptr) std::copy_n(found, n, columns + f * m->rows + first);
       for (std::size_t r = 0; r < n; ++r) symbols[(first + r) * m->row_stride + f] = found[r];
     };
     ForEachColumnPart(rows, 0, rows_of_block, 0, m->features(), write);
@@ -190,13 +204,11 @@ void FillDense(RowSource const& source, int threads, QuantisedMatrix* m) {
 }
 
 template <typename Cell>
-void FillSparse(RowSource const& source, int threads, QuantisedMatrix* m) {
-  constexpr std::uint32_t kSpare = SparseView<Cell>::kSpare;
-  m->data = Buffer<std::uint8_t>{(m->stored + kSpare) * sizeof(Cell)};
+void FillSparse(RowSource const& source, std::uint64_t first_of_all, int threads, QuantisedMatrix* m) {
   auto* const cells = reinterpret_cast<Cell*>(m->data.data());
-  std::fill_n(cells + m->stored, kSpare, Cell{0});
+  std::fill_n(cells + m->stored, SparseView<Cell>::kSpare, Cell{0});
   ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int) {
-    Cell* const begin = cells + m->row_ptr[row];
+    Cell* const begin = cells + m->row_ptr[first_of_all + row];
     Cell* out = begin;
     values.ForEach([&](FeatureIndex f, float value) {
       BinIndex const local = LocalBin(m->cuts.values.data() + m->cuts.ptr[f], m->cuts.bins(f), value);
@@ -208,33 +220,51 @@ void FillSparse(RowSource const& source, int threads, QuantisedMatrix* m) {
 
 }  // namespace
 
-std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,
-                                                Collective& collective) {
+MatrixPlan PlanMatrix(RowSource const& source, Cuts cuts, int threads, Collective& collective) {
   CheckShape(Shard::Place(&collective, source.rows()).all_rows, source.features());
-  auto m = std::make_unique<QuantisedMatrix>();
-  m->cuts = std::move(cuts);
-  m->rows = source.rows();
+  MatrixPlan plan{std::make_unique<QuantisedMatrix>(), {}};
+  plan.matrix->cuts = std::move(cuts);
+  plan.matrix->rows = source.rows();
   RowSizes sizes;
   AllOrNone(collective, [&] { sizes = MeasureRows(source, threads); });
-  m->stored = sizes.stored;
-  Plan(AddUp(sizes, m->rows, collective), m.get());
-  switch (m->layout) {
+  plan.matrix->stored = sizes.stored;
+  Plan(AddUp(sizes, source.rows(), collective), plan.matrix.get());
+  plan.row_ptr = std::move(sizes.row_ptr);
+  return plan;
+}
+
+void FillRows(RowSource const& source, std::uint64_t first_row, int threads, QuantisedMatrix* matrix) {
+  switch (matrix->layout) {
     case MatrixLayout::kDense8:
-      FillDense<std::uint8_t>(source, threads, m.get());
+      FillDense<std::uint8_t>(source, first_row, threads, matrix);
       break;
     case MatrixLayout::kDense16:
-      FillDense<std::uint16_t>(source, threads, m.get());
+      FillDense<std::uint16_t>(source, first_row, threads, matrix);
       break;
     case MatrixLayout::kSparse16:
-      m->row_ptr = std::move(sizes.row_ptr);
-      FillSparse<std::uint16_t>(source, threads, m.get());
+      FillSparse<std::uint16_t>(source, first_row, threads, matrix);
       break;
     case MatrixLayout::kSparse32:
-      m->row_ptr = std::move(sizes.row_ptr);
-      FillSparse<std::uint32_t>(source, threads, m.get());
+      FillSparse<std::uint32_t>(source, first_row, threads, matrix);
       break;
   }
+}
+
+std::unique_ptr<QuantisedMatrix> FillMatrix(RowSource const& source, MatrixPlan plan, int threads) {
+  auto m = std::move(plan.matrix);
+  m->data = Buffer<std::uint8_t>{m->DataBytes(m->rows, m->stored)};
+  if (m->dense()) {
+    m->columns = Buffer<std::uint8_t>{m->rows * m->features() * m->symbol_bytes()};
+  } else {
+    m->row_ptr = std::move(plan.row_ptr);
+  }
+  FillRows(source, 0, threads, m.get());
   return m;
+}
+
+std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,
+                                                Collective& collective) {
+  return FillMatrix(source, PlanMatrix(source, std::move(cuts), threads, collective), threads);
 }
 
 }  // namespace host

@@ -16,6 +16,16 @@ struct MatrixPolicy {
   double most_padding{0.25};
 };
 
+/// A page of a matrix that is not in core. Changing one of these numbers changes speed and memory, never a tree.
+struct PagePolicy {
+  /// Bins of a page: large enough that a read costs nothing beside its bytes, …
+  std::size_t page_bytes{std::size_t{32} << 20};
+  /// … and the least that a limit of memory makes of it.
+  std::size_t least_page_bytes{std::size_t{1} << 14};
+  /// A page has at most one row for so many of its bytes: the list of its rows takes no more than its bins.
+  std::size_t row_bytes{8};
+};
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_MATRIX_MATRIX_POLICY_H_

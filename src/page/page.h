@@ -13,6 +13,7 @@ template <typename Matrix>
 struct Page {
   Matrix const& matrix;
   std::uint64_t first_row{0};  ///< of the page, in the whole matrix
+  bool is_first{true};         ///< no other page has been visited in this pass
 };
 
 /// Brings the pages of a matrix that is not in core to where they are visited.

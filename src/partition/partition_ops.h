@@ -72,6 +72,16 @@ XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, Split const&
                      split);
 }
 
+/// A row of either layout asked for many features: dense rows are read where they lie together.
+template <typename Symbol, typename Split>
+XGBGPU_HD bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
+  return SymbolGoesLeft(view.row(row)[split.feature], split);
+}
+template <typename Cell, typename Split>
+XGBGPU_HD bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
+  return GoesLeft(view, row, split);
+}
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_PARTITION_PARTITION_OPS_H_

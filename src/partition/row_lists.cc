@@ -6,13 +6,24 @@
 
 namespace xgbgpu::host {
 
-RowLists::RowLists(std::uint64_t rows, int threads) : threads_{threads}, partitioner_{threads} {
-  for (auto& list : lists_) list = Buffer<RowRecord>{rows};
+RowLists::RowLists(Span<NodeIndex> positions, int threads)
+    : positions_{positions}, threads_{threads}, sample_counts_(SampleChunks(positions.size())), partitioner_{threads} {
+  for (auto& list : lists_) list = Buffer<RowRecord>{positions.size()};
 }
 
-void RowLists::Begin(std::size_t rows, NodeIndex* positions) {
-  positions_ = positions;
+std::size_t RowLists::Sample(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
+                             Span<GradientPair> sampled, Shard const& shard) {
+  return SampleRows(params, tree, gradients, sample_counts_, lists_[0].span(), sampled, threads_, shard);
+}
+
+GradientSum RowLists::Begin(std::size_t rows, GradientView const& gradients) {
+  if (rows == positions_.size()) {
+    ListAllRows(lists_[0].span(), threads_);
+  } else {
+    std::fill(positions_.begin(), positions_.end(), ~NodeIndex{0});
+  }
   places_.assign(1, {0, static_cast<std::uint32_t>(rows), 0, true});
+  return AttachGradients(gradients, {lists_[0].data(), rows}, threads_);
 }
 
 PartitionJob RowLists::MakeJob(Division const& division) {
@@ -38,7 +49,7 @@ void RowLists::Divide(Page<QuantisedMatrix> const& page, Span<Division const> di
     parent.is_listed = false;
     places_.resize(std::max(places_.size(), static_cast<std::size_t>(division.left) + 2));
   }
-  partitioner_.AssignChildren(page.matrix, last, positions_);
+  partitioner_.AssignChildren(page.matrix, last, positions_.data());
   partitioner_.Partition(page.matrix, moving);
   for (std::size_t i = 0; i < moving.size(); ++i) {
     PartitionJob const& job = moving[i];
@@ -49,7 +60,14 @@ void RowLists::Divide(Page<QuantisedMatrix> const& page, Span<Division const> di
   }
 }
 
-void RowLists::WritePositions() {
+std::vector<Span<RowRecord const>> RowLists::List(Page<QuantisedMatrix> const&, GradientView const&,
+                                                  Span<NodeIndex const> nodes) {
+  std::vector<Span<RowRecord const>> lists;
+  for (NodeIndex const node : nodes) lists.push_back(rows(node));
+  return lists;
+}
+
+bool RowLists::Finish() {
   struct Run {
     NodeIndex leaf;
     RowRecord const* rows;
@@ -68,6 +86,7 @@ void RowLists::WritePositions() {
   ParallelTasks(threads_, runs.size(), [&](std::size_t r, int) {
     for (std::size_t i = 0; i < runs[r].n; ++i) positions_[runs[r].rows[i].row] = runs[r].leaf;
   });
+  return places_[0].rows == positions_.size();
 }
 
 }  // namespace xgbgpu::host

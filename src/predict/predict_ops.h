@@ -20,16 +20,6 @@ struct TreeView {
   std::uint32_t const* category_bits;
 };
 
-/// A row of either layout asked for many features: dense rows are read where they lie together.
-template <typename Symbol, typename Split>
-XGBGPU_HD bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
-  return SymbolGoesLeft(view.row(row)[split.feature], split);
-}
-template <typename Cell, typename Split>
-XGBGPU_HD bool RowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
-  return GoesLeft(view, row, split);
-}
-
 /// Leaf of a quantised row.
 template <typename View>
 XGBGPU_HD NodeIndex LeafOfRow(View const& view, RowIndex row, TreeView const& tree) {

@@ -113,27 +113,56 @@ std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t 
       [](std::size_t, std::uint64_t) {});
 }
 
-std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
-                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads,
-                       Shard const& shard) {
-  std::size_t const n = gradients.size();
-  RandomStream const stream{params.seed, RandomPurpose::kRowSample, tree, 0};
+namespace {
+
+/// Writes the gradients that count, and returns what draw(chance of a row, what to do with a row of the sample) does.
+template <typename Draw>
+std::size_t DrawSample(TrainParams const& params, Span<GradientPair const> gradients, Span<GradientPair> sampled,
+                       int threads, Shard const& shard, Draw&& draw) {
   LargestGradients(gradients, threads, *shard.collective);  // or an error
-  ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::fill(sampled.data() + begin, sampled.data() + end, GradientPair{0.0f, 0.0f});
   });
   if (params.sampling_method == SamplingMethod::kUniform) {
     std::uint64_t const threshold = SampleThreshold(params.subsample);
-    return ListSampled(
-        stream, shard.first_row, [&](std::size_t) { return threshold; }, n, counts, rows, threads,
-        [&](std::size_t row, std::uint64_t) { sampled[row] = gradients[row]; });
+    return draw([&](std::size_t) { return threshold; },
+                [&](std::size_t row, std::uint64_t) { sampled[row] = gradients[row]; });
   }
   auto const keys = KeysOf(gradients, params.sampling_method, threads);
   SampleTarget const target = MakeSampleTarget(params, shard.all_rows);
   SampleRule const rule = FindRule(target, keys, threads, *shard.collective);
-  return ListSampled(
-      stream, shard.first_row, [&](std::size_t row) { return ChanceOf(rule, keys[row]); }, n, counts, rows, threads,
-      [&](std::size_t row, std::uint64_t chance) { sampled[row] = DivideByChance(gradients[row], chance); });
+  return draw([&](std::size_t row) { return ChanceOf(rule, keys[row]); },
+              [&](std::size_t row, std::uint64_t chance) { sampled[row] = DivideByChance(gradients[row], chance); });
+}
+
+}  // namespace
+
+std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
+                       Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads,
+                       Shard const& shard) {
+  RandomStream const stream{params.seed, RandomPurpose::kRowSample, tree, 0};
+  return DrawSample(params, gradients, sampled, threads, shard, [&](auto&& chance_of, auto&& take) {
+    return ListSampled(stream, shard.first_row, chance_of, gradients.size(), counts, rows, threads, take);
+  });
+}
+
+std::size_t MarkSampledRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
+                            Span<NodeIndex> positions, Span<GradientPair> sampled, int threads, Shard const& shard) {
+  RandomStream const stream{params.seed, RandomPurpose::kRowSample, tree, 0};
+  return DrawSample(params, gradients, sampled, threads, shard, [&](auto&& chance_of, auto&& take) {
+    std::atomic<std::size_t> total{0};
+    ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      std::fill(positions.data() + begin, positions.data() + end, ~NodeIndex{0});
+      std::size_t own = 0;
+      ForEachSampled(stream, shard.first_row, chance_of, begin, end, [&](std::size_t row, std::uint64_t chance) {
+        positions[row] = 0;
+        take(row, chance);
+        ++own;
+      });
+      total += own;
+    });
+    return std::size_t{total};
+  });
 }
 
 }  // namespace xgbgpu::host

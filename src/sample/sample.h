@@ -42,6 +42,13 @@ std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<Gradi
                        Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads,
                        Shard const& shard);
 
+/// Draws the same sample, and marks its rows instead of listing them.
+///
+/// Out     positions [n], 0 for rows in the sample, ~0 for the others; sampled as above. Returns how many are in the
+///         sample
+std::size_t MarkSampledRows(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
+                            Span<NodeIndex> positions, Span<GradientPair> sampled, int threads, Shard const& shard);
+
 /// Size of the scratch of SampleRows.
 std::size_t SampleChunks(std::size_t n);
 

@@ -21,7 +21,7 @@ void LevelSplitFinder::Begin(SplitParams const& params, Constraints const& const
 
 /// False if no row of any shard misses the feature.
 bool LevelSplitFinder::MayMiss(FeatureIndex feature) const {
-  bool const is_dense = matrix_.layout == MatrixLayout::kDense8 || matrix_.layout == MatrixLayout::kDense16;
+  bool const is_dense = matrix_.dense();
   return !is_dense || matrix_.cell_ptr[feature + 1] - matrix_.cell_ptr[feature] > matrix_.cuts.bins(feature);
 }
 

@@ -20,6 +20,8 @@
 #include "quantile/quantile.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "support/shards.h"
+#include "support/tree_cases.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -32,33 +34,6 @@ using testing::TreeCase;
 using testing::WhatIsWrong;
 
 constexpr int kThreads = 2;
-
-/// Returns [shards + 1] the first row of each shard. Shards are uneven; of 7 the first, one in the middle and the last
-/// are empty.
-std::vector<std::size_t> Boundaries(std::size_t rows, int shards) {
-  std::size_t const fifth = rows / 5, after = std::min(rows, fifth + 1);
-  switch (shards) {
-    case 1:
-      return {0, rows};
-    case 2:
-      return {0, std::min(rows, rows / 3 + 1), rows};
-    case 3:
-      return {0, rows / 2, rows / 2 + rows / 10, rows};
-    default:
-      return {0, 0, fifth, after, after, std::max(after, rows / 2), rows, rows};
-  }
-}
-
-/// Returns rows [begin, end) of a case.
-TreeCase Slice(TreeCase const& c, std::size_t begin, std::size_t end) {
-  TreeCase own{reference::Values{end - begin, c.values.features}, {}, c.params, c.max_bin, {}, c.key, c.categorical};
-  auto const features = static_cast<std::ptrdiff_t>(c.values.features);
-  auto const first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
-  own.values.at.assign(c.values.at.begin() + first * features, c.values.at.begin() + last * features);
-  own.gradients.assign(c.gradients.begin() + first, c.gradients.begin() + last);
-  if (!c.weights.empty()) own.weights.assign(c.weights.begin() + first, c.weights.begin() + last);
-  return own;
-}
 
 std::shared_ptr<Dataset const> MakeDataset(TreeCase const& c, Collective* shards) {
   MemorySource source{c.values, 100};
@@ -92,17 +67,6 @@ Outcome Train(TreeCase const& c, Collective* shards) {
   return out;
 }
 
-/// `all` has an element for each tree and row. Returns those of rows [begin, end).
-template <typename T>
-std::vector<T> RowsOf(std::vector<T> const& all, std::size_t rows, std::size_t begin, std::size_t end) {
-  std::vector<T> own;
-  for (std::size_t tree = 0; tree < all.size(); tree += rows) {
-    auto const first = all.begin() + static_cast<std::ptrdiff_t>(tree);
-    own.insert(own.end(), first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
-  }
-  return own;
-}
-
 void ExpectSameInShards(TreeCase const& c) {
   std::size_t const rows = c.values.rows;
   Outcome const expected = Train(c, nullptr);
@@ -111,15 +75,15 @@ void ExpectSameInShards(TreeCase const& c) {
   EXPECT_GT(leaves, 6U) << "trees that say little";
   for (int shards : {1, 2, 3, 7}) {
     SCOPED_TRACE(std::to_string(shards) + " shards");
-    auto const first = Boundaries(rows, shards);
+    auto const first = testing::Boundaries(rows, shards);
     std::vector<Outcome> found(static_cast<std::size_t>(shards));
     RunShards(shards, [&](Collective& collective) {
       auto const s = static_cast<std::size_t>(collective.shard());
-      found[s] = Train(Slice(c, first[s], first[s + 1]), &collective);
+      found[s] = Train(testing::Slice(c, first[s], first[s + 1]), &collective);
     });
     for (std::size_t s = 0; s < found.size(); ++s) {
       SCOPED_TRACE("shard " + std::to_string(s));
-      auto const of_rows = [&](auto const& all) { return RowsOf(all, rows, first[s], first[s + 1]); };
+      auto const of_rows = [&](auto const& all) { return testing::RowsOf(all, rows, first[s], first[s + 1]); };
       EXPECT_EQ(found[s].cuts, expected.cuts);
       ASSERT_EQ(found[s].trees, expected.trees);
       EXPECT_EQ(found[s].positions, of_rows(expected.positions));
@@ -129,15 +93,7 @@ void ExpectSameInShards(TreeCase const& c) {
   }
 }
 
-struct ShardCase {
-  char const* name;
-  DataShape shape;
-  void (*set)(TreeCase*);
-};
-
-void PrintTo(ShardCase const& c, std::ostream* os) { *os << c.name; }
-
-class ShardedTreesTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, ShardCase>> {};
+class ShardedTreesTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, testing::NamedCase>> {};
 
 TEST_P(ShardedTreesTest, AreThoseOfAllRows) {
   auto const& [policy, shard_case] = GetParam();
@@ -152,107 +108,21 @@ TEST_P(ShardedTreesTest, AreThoseOfAllRows) {
   ExpectSameInShards(c);
 }
 
-constexpr DataShape kPlain{1501, 6};
-constexpr DataShape kMissing{1501, 6, 0.2, 30};
-constexpr DataShape kSparse{1501, 25, 0.9};
-constexpr DataShape kNarrow{(std::size_t{1} << 16) + 4321, 3, 0.1};
-
-void Sample(TreeCase* c, SamplingMethod method, float subsample) {
-  c->params.sampling_method = method;
-  c->params.subsample = subsample;
-}
-
-constexpr ShardCase kShardCases[] = {
-    {"Plain", kPlain, [](TreeCase*) {}},
-    {"Missing", kMissing, [](TreeCase*) {}},
-    {"Sparse", kSparse, [](TreeCase*) {}},
-    {"FewRows", {5, 3}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
-    {"Uniform", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kUniform, 0.4f); }},
-    {"GradientBased", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.3f); }},
-    {"GradientBasedSparse", kSparse, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.6f); }},
-    {"Goss", kMissing, [](TreeCase* c) { Sample(c, SamplingMethod::kGoss, 1.0f); }},
-    {"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 5; }},
-    // The first shard alone would not have the narrow format.
-    {"NarrowFormatUneven", kNarrow,
-     [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->gradients.size() / 2; ++r) c->gradients[r].grad *= 1e-4f;
-     }},
-    {"NarrowUniform", kNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kUniform, 0.97f); }},
-    {"NarrowGradientBased", kNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.97f); }},
-    {"NarrowGoss", kNarrow,
-     [](TreeCase* c) {
-       Sample(c, SamplingMethod::kGoss, 1.0f);
-       c->params.top_rate = 0.7f;
-       c->params.other_rate = 0.29f;
-     }},
-    {"Columns", kSparse,
-     [](TreeCase* c) {
-       c->params.colsample_bytree = 0.8f;
-       c->params.colsample_bylevel = 0.8f;
-       c->params.colsample_bynode = 0.6f;
-     }},
-    {"Monotone", kMissing,
-     [](TreeCase* c) {
-       c->params.monotone_constraints = {1, -1, 0, 1};
-     }},
-    {"Interaction", kMissing,
-     [](TreeCase* c) {
-       c->params.interaction_constraints = {{0, 1}, {1, 2, 3}, {4, 5}};
-     }},
-    {"Categories", kMissing,
-     [](TreeCase* c) {
-       testing::AddCategories(c, 0, 3);
-       testing::AddCategories(c, 2, 40);
-       testing::AddCategories(c, 3, 400);
-       c->params.min_child_weight = 0.1f;
-     }},
-    {"MostBins", {70001, 2, 0.05}, [](TreeCase* c) { c->max_bin = kMaxBinLimit; }},
-    {"TwoByteBins", {3001, 3, 0.1}, [](TreeCase* c) { c->max_bin = 900; }},
-    {"HeavyTails", kPlain,
-     [](TreeCase* c) {
-       c->gradients[700].grad = 3e6f;
-       c->gradients[1500].hess = 2e4f;
-       c->gradients[3].grad = -1e-7f;
-     }},
-    {"QuantileWeights", kMissing,
-     [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->values.rows; ++r) c->weights.push_back(static_cast<float>(r % 5) * 0.3f);
-     }},
-    {"MaxDepthAndLeaves", kPlain,
-     [](TreeCase* c) {
-       c->params.max_depth = 5;
-       c->params.max_leaves = 11;
-     }},
-    {"NegativeHessians", kMissing,
-     [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
-     }},
-    // Some shards alone would have other layouts and cells.
-    {"DenseHereSparseThere",
-     {1501, 8},
-     [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->values.rows; ++r) {
-         if (r == 20) c->values(r, 1) = reference::kMissing;
-         for (std::size_t f = 3; f < 8 && r > 760; ++f) c->values(r, f) = reference::kMissing;
-         if (r < 1490) c->values(r, 2) = reference::kMissing;
-       }
-     }},
-};
-
 INSTANTIATE_TEST_SUITE_P(Cases, ShardedTreesTest,
-                         ::testing::Combine(::testing::ValuesIn(testing::kPolicies), ::testing::ValuesIn(kShardCases)),
+                         ::testing::Combine(::testing::ValuesIn(testing::kPolicies),
+                                            ::testing::ValuesIn(testing::kShardCases)),
                          [](auto const& c) {
                            return testing::NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
                          });
 
 TEST(ShardedTreesTest, WithRoomForFewHistograms) {
-  TreeCase const c = testing::RandomCase(kMissing, 502);
+  TreeCase const c = testing::RandomCase({1501, 6, 0.2, 30}, 502);
   Tree const expected = testing::Grow(c);
   for (std::size_t slots : {2U, 3U, 7U}) {
-    auto const first = Boundaries(c.values.rows, 3);
+    auto const first = testing::Boundaries(c.values.rows, 3);
     RunShards(3, [&](Collective& collective) {
       auto const s = static_cast<std::size_t>(collective.shard());
-      TreeCase const own = Slice(c, first[s], first[s + 1]);
+      TreeCase const own = testing::Slice(c, first[s], first[s + 1]);
       auto const data = MakeDataset(own, &collective);
       auto const builder = MakeHostTreeBuilder(data->matrix(), Shard::Place(&collective, own.values.rows), kThreads,
                                                slots * data->matrix().cells() * sizeof(GradientSum));
@@ -298,10 +168,10 @@ void ExpectSameCuts(reference::Values const& values, std::vector<float> const& w
   all.weights = weights;
   Cuts const expected = make_cuts(MemorySource{values}, weights, NoOtherShards());
   for (int shards : {2, 3, 7}) {
-    auto const first = Boundaries(values.rows, shards);
+    auto const first = testing::Boundaries(values.rows, shards);
     RunShards(shards, [&](Collective& collective) {
       auto const s = static_cast<std::size_t>(collective.shard());
-      TreeCase const own = Slice(all, first[s], first[s + 1]);
+      TreeCase const own = testing::Slice(all, first[s], first[s + 1]);
       EXPECT_EQ(make_cuts(MemorySource{own.values}, own.weights, collective), expected) << shards << " shards";
     });
   }
@@ -337,7 +207,7 @@ TEST(ShardedCutsTest, OfBinEdges) {
         [&] {
           RunShards(shards, [&](Collective& collective) {
             auto const s = static_cast<std::size_t>(collective.shard()), n = std::size_t{70000} / 2;
-            host::CutsFromBinEdges(MemorySource{Slice(many, s * n, s * n + n).values}, kThreads, collective);
+            host::CutsFromBinEdges(MemorySource{testing::Slice(many, s * n, s * n + n).values}, kThreads, collective);
           });
         },
         {"70000 bins in feature 0", "65535"});
@@ -379,7 +249,7 @@ TEST(ShardErrorsTest, AGradientThatIsNotFiniteEndsTheTreeInAllAndNothingElse) {
     Tree const expected = Trainer{MakeDataset(c, nullptr), BackendKind::kHost, kThreads}.Grow(params, c.gradients, {});
     auto const said = Complaints(3, [&](Collective& collective) {
       auto const s = static_cast<std::size_t>(collective.shard());
-      TreeCase own = Slice(c, s * 100, s * 100 + 100);
+      TreeCase own = testing::Slice(c, s * 100, s * 100 + 100);
       Trainer trainer{MakeDataset(own, &collective), BackendKind::kHost, kThreads};
       auto bad = own.gradients;
       if (s == 1) bad[7].grad = std::numeric_limits<float>::quiet_NaN();
@@ -409,7 +279,7 @@ TEST(ShardErrorsTest, DataThatOneShardRefusesAreRefusedByAll) {
         Bad{[](TreeCase* own) { own->values(5, 2) = -3; }, "Category of row 5"}}) {
     auto const said = Complaints(3, [&](Collective& collective) {
       auto const s = static_cast<std::size_t>(collective.shard());
-      TreeCase own = Slice(c, s * 100, s * 100 + 100);
+      TreeCase own = testing::Slice(c, s * 100, s * 100 + 100);
       for (std::size_t r = 0; r < 100; ++r) own.values(r, 2) = 1;
       own.categorical = {0, 0, 1};
       if (s == 2) bad.spoil(&own);
@@ -436,7 +306,7 @@ TEST(ShardErrorsTest, ShardsThatDoNotBelongTogether) {
           "from 3 to 4 features");
   all_say(Complaints(2,
                      [&](Collective& collective) {
-                       TreeCase own = Slice(c, 0, 50);
+                       TreeCase own = testing::Slice(c, 0, 50);
                        if (collective.shard() == 0) own.weights.assign(50, 1.0f);
                        MakeDataset(own, &collective);
                      }),

@@ -11,34 +11,24 @@
 #include "reference/tree.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "support/tree_cases.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
 namespace {
 
-using testing::DataShape;
 using testing::Grow;
 using testing::GrowReference;
 using testing::TreeCase;
 
-struct WholeTreeCase {
-  char const* name;
-  DataShape shape;
-  void (*set)(TreeCase*);
-};
-
-void PrintTo(WholeTreeCase const& c, std::ostream* os) { *os << c.name; }
-
-void Defaults(TreeCase*) {}
-
-class WholeTreeTest : public ::testing::TestWithParam<std::tuple<BackendKind, WholeTreeCase>> {};
+class WholeTreeTest : public ::testing::TestWithParam<std::tuple<BackendKind, testing::NamedCase>> {};
 
 TEST_P(WholeTreeTest, EqualsTheReference) {
-  auto const [kind, whole_tree] = GetParam();
+  auto const [kind, named] = GetParam();
   XGBGPU_SKIP_UNLESS_HERE(kind);
-  auto c = testing::RandomCase(whole_tree.shape, 131);
+  auto c = testing::RandomCase(named.shape, 131);
   c.max_bin = 32;
-  whole_tree.set(&c);
+  named.set(&c);
   for (GrowPolicy policy : testing::kPolicies) {
     testing::SetPolicy(&c.params, policy);
     Tree const expected = GrowReference(c);
@@ -50,117 +40,9 @@ TEST_P(WholeTreeTest, EqualsTheReference) {
   }
 }
 
-constexpr DataShape kPlain{1500, 7};
-constexpr DataShape kMissingSome{1500, 7, 0.2, 30};
-constexpr DataShape kSparse{1500, 25, 0.9};
-constexpr DataShape kNarrow{(std::size_t{1} << 18) + 77, 3, 0.1};
-
-constexpr WholeTreeCase kWholeTreeCases[] = {
-    {"Plain", kPlain, Defaults},
-    {"Missing", kMissingSome, Defaults},
-    {"Sparse", kSparse, Defaults},
-    {"Shallow", kPlain, [](TreeCase* c) { c->params.max_depth = 1; }},
-    {"NoDepthLimit", kPlain, [](TreeCase* c) { c->params.max_depth = 0; }},
-    {"NoDepthLimitLeaves", kMissingSome,
-     [](TreeCase* c) {
-       c->params.max_depth = 0;
-       c->params.max_leaves = 21;
-     }},
-    {"DepthAndLeaves", kMissingSome, [](TreeCase* c) { c->params.max_leaves = 11; }},
-    {"OneLeaf", kPlain, [](TreeCase* c) { c->params.max_leaves = 1; }},
-    {"Gamma", kMissingSome, [](TreeCase* c) { c->params.min_split_loss = 0.8f; }},
-    {"GammaTooLarge", kPlain, [](TreeCase* c) { c->params.min_split_loss = 1e6f; }},
-    {"NoLambda", kSparse, [](TreeCase* c) { c->params.reg_lambda = 0; }},
-    {"Alpha", kMissingSome, [](TreeCase* c) { c->params.reg_alpha = 2.5f; }},
-    {"MaxDeltaStep", kMissingSome, [](TreeCase* c) { c->params.max_delta_step = 0.1f; }},
-    {"AlphaAndMaxDeltaStep", kSparse,
-     [](TreeCase* c) {
-       c->params.reg_alpha = 1;
-       c->params.max_delta_step = 0.2f;
-     }},
-    {"MinChildWeight", kMissingSome, [](TreeCase* c) { c->params.min_child_weight = 40; }},
-    {"NoMinChildWeight", kSparse, [](TreeCase* c) { c->params.min_child_weight = 0; }},
-    {"LearningRate", kPlain, [](TreeCase* c) { c->params.learning_rate = 0.037f; }},
-    {"Subsample", kMissingSome,
-     [](TreeCase* c) {
-       c->params.subsample = 0.4f;
-       c->params.seed = 5;
-       c->key = {3, 2};
-     }},
-    {"GradientBased", kMissingSome,
-     [](TreeCase* c) {
-       c->params.sampling_method = SamplingMethod::kGradientBased;
-       c->params.subsample = 0.3f;
-       c->key = {3, 2};
-     }},
-    {"GradientBasedManyZeros", kSparse,
-     [](TreeCase* c) {
-       c->params.sampling_method = SamplingMethod::kGradientBased;
-       c->params.subsample = 0.2f;
-       for (std::size_t r = 0; r < c->gradients.size(); ++r) {
-         if (r % 8 != 0) c->gradients[r] = {0.0f, 0.0f};
-       }
-     }},
-    {"GradientBasedNarrow", kNarrow,
-     [](TreeCase* c) {
-       c->params.sampling_method = SamplingMethod::kGradientBased;
-       c->params.subsample = 0.95f;
-       c->params.max_depth = 4;
-     }},
-    {"Goss", kMissingSome, [](TreeCase* c) { c->params.sampling_method = SamplingMethod::kGoss; }},
-    {"GossLargeRates", kSparse,
-     [](TreeCase* c) {
-       c->params.sampling_method = SamplingMethod::kGoss;
-       c->params.top_rate = 0.5f;
-       c->params.other_rate = 0.5f;
-     }},
-    {"GossOfOneRow", {1, 3}, [](TreeCase* c) { c->params.sampling_method = SamplingMethod::kGoss; }},
-    {"NobodySampled", {20, 3}, [](TreeCase* c) { c->params.subsample = 1e-9f; }},
-    {"ColsampleByTree", kSparse, [](TreeCase* c) { c->params.colsample_bytree = 0.5f; }},
-    {"ColsampleByLevel", kPlain, [](TreeCase* c) { c->params.colsample_bylevel = 0.5f; }},
-    {"ColsampleByNode", kMissingSome, [](TreeCase* c) { c->params.colsample_bynode = 0.4f; }},
-    {"ColsampleAll", kSparse,
-     [](TreeCase* c) {
-       c->params.colsample_bytree = 0.8f;
-       c->params.colsample_bylevel = 0.8f;
-       c->params.colsample_bynode = 0.6f;
-       c->params.subsample = 0.7f;
-       c->params.feature_weights.assign(25, 1.0f);
-       c->params.feature_weights[4] = 20.0f;
-     }},
-    {"OneRow", {1, 3}, Defaults},
-    {"TwoRows", {2, 1}, [](TreeCase* c) { c->params.min_child_weight = 0; }},
-    {"OneColumn", {800, 1, 0.1}, Defaults},
-    {"TwoBins", kPlain, [](TreeCase* c) { c->max_bin = 2; }},
-    {"TwoByteBins", {1500, 3, 0.1}, [](TreeCase* c) { c->max_bin = 900; }},
-    {"FewValues", {1500, 5, 0.1, 3}, Defaults},
-    {"NarrowFormat", kNarrow, [](TreeCase* c) { c->params.max_depth = 4; }},
-    {"NegativeHessians", kMissingSome,
-     [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->gradients.size(); r += 3) c->gradients[r].hess *= -1;
-     }},
-    {"ZeroGradients", kPlain,
-     [](TreeCase* c) {
-       c->gradients.assign(c->gradients.size(), {0.0f, 0.0f});
-     }},
-    {"ConstantAndEmptyColumns", kMissingSome,
-     [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->values.rows; ++r) {
-         c->values(r, 0) = 2.0f;
-         c->values(r, 1) = reference::kMissing;
-         if (r % 5 == 0) c->values(r, 2) = reference::kMissing;
-       }
-     }},
-    {"NoValuesAtAll", {30, 2, 1.0}, Defaults},
-    {"QuantileWeights", {3000, 4}, [](TreeCase* c) {
-       for (std::size_t r = 0; r < c->values.rows; ++r) {
-         c->weights.push_back(static_cast<float>(r % 5) * 0.25f);
-       }
-     }}};
-
 INSTANTIATE_TEST_SUITE_P(Cases, WholeTreeTest,
                          ::testing::Combine(::testing::ValuesIn(testing::kBackends),
-                                            ::testing::ValuesIn(kWholeTreeCases)),
+                                            ::testing::ValuesIn(testing::kTreeCases)),
                          [](auto const& c) {
                            return testing::NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
                          });
@@ -172,7 +54,7 @@ class WholeTreeShapeTest : public ::testing::TestWithParam<BackendKind> {
 };
 
 TEST_P(WholeTreeShapeTest, TheCasesAboveDoWhatTheirNamesSay) {
-  auto c = testing::RandomCase(kMissingSome, 131);
+  auto c = testing::RandomCase(testing::kMissingSome, 131);
   c.max_bin = 32;
   EXPECT_GT(Grow(c).Leaves(), 30U);
   c.params.max_leaves = 11;
@@ -217,7 +99,7 @@ TEST_P(WholeTreeShapeTest, AMillionSparseColumns) {
 TEST_P(WholeTreeShapeTest, LeavesAddUpToTheRoot) {
   // A hessian sum is an integer times a power of two, below 2^53 units here. It is exact in double, and rounded to
   // float once.
-  auto const c = testing::RandomCase(kSparse, 134);
+  auto const c = testing::RandomCase(testing::kSparse, 134);
   Tree const tree = Grow(c);
   double sum = 0;
   for (std::size_t n = 0; n < tree.size(); ++n) {

@@ -64,6 +64,10 @@ TEST(DatasetCacheTest, SharesWhatDependsOnTheSame) {
   std::vector<std::uint8_t> const types{1, 0, 0, 0};
   categorical.categorical = types;
   EXPECT_NE(cache.Get(categorical), first);
+
+  auto limited = data.Request(kHost);
+  limited.place.memory.training_bytes = 100000000;
+  EXPECT_NE(cache.Get(limited), first);
 }
 
 TEST(DatasetCacheTest, OtherLimitsOfMemoryAreAnotherPlace) {

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import scipy.sparse
@@ -166,7 +166,9 @@ def models(booster: xgb.Booster) -> Tuple[bytes, str]:
     return bytes(booster.save_raw("ubj")), bytes(booster.save_raw("json")).decode()
 
 
-def train(scenario: Dict[str, Any], shares: Optional[List[float]], rounds: int = 4) -> Dict[str, Any]:
+def train(
+    scenario: Dict[str, Any], shares: Optional[List[float]], rounds: int = 4, callbacks: Sequence[Any] = ()
+) -> Dict[str, Any]:
     """Trains on the rows of this worker, evaluates on these and on others, and predicts."""
     data = Data(scenario)
     begin, end = own_rows(data, shares)
@@ -176,7 +178,8 @@ def train(scenario: Dict[str, Any], shares: Optional[List[float]], rounds: int =
     matrix, evaluated = data.matrix(begin, end), data.matrix(other[rank], other[rank + 1])
     matrices = [(matrix, "own"), (evaluated, "other")]
     evaluations = Evaluations(matrices)
-    booster = xgb.train(settings(scenario), matrix, rounds, evals=matrices, callbacks=[evaluations], verbose_eval=False)
+    callbacks = [evaluations, *callbacks]
+    booster = xgb.train(settings(scenario), matrix, rounds, evals=matrices, callbacks=callbacks, verbose_eval=False)
     return dict(
         models=models(booster),
         lines=evaluations.lines,
@@ -184,6 +187,26 @@ def train(scenario: Dict[str, Any], shares: Optional[List[float]], rounds: int =
         again=booster.predict(data.matrix(begin, end), output_margin=True).reshape(-1),
         base_score=json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"],
     )
+
+
+class Pages(xgb.callback.TrainingCallback):
+    """Records the number of pages of the newest training, after each round; 0: it is in core."""
+
+    def __init__(self) -> None:
+        self.counts: List[int] = []
+        super().__init__()
+
+    def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+        pages = xgboost_gpu.memory_report()[-1]["pages"]
+        self.counts.append(0 if pages is None else pages["count"])
+        return False
+
+
+def in_pages(shares: List[float], scenario: Dict[str, Any], limits: List[int]) -> Tuple[Dict[str, Any], List[int]]:
+    """Trains with the limit of memory of this worker. Returns numbers of its pages, too."""
+    pages = Pages()
+    found = train({**scenario, "gpu_memory_limit": limits[collective.get_rank()]}, shares, callbacks=[pages])
+    return found, pages.counts
 
 
 def places(shares: List[float]) -> Dict[str, Any]:

@@ -1,0 +1,288 @@
+"""A training in less memory than its bins take (gpu_memory_limit), on pages of bins: models are those without a limit.
+
+Each test finds the least limit that its data allow, from the error that a smaller one is. With it, pages are as small,
+and histograms as few, as they ever are.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import group_scenarios
+import numpy as np
+import pandas as pd
+import pytest
+import round_scenarios
+import scipy.sparse
+import test_rounds  # noqa: F401  (it has scenarios, too)
+import xgboost as xgb
+import xgboost_gpu
+from group_workers import Group, WorkerError, group_of
+from round_scenarios import History
+from support import BACKEND, Batches, binary_labels, fresh, make_data, params, raw
+
+pytestmark = pytest.mark.skipif(BACKEND != "host", reason="a device finds its own limits: tests/cuda/pages_test.cc")
+
+X, Y = make_data(4000, 8, missing=0.15)
+LABEL = binary_labels(Y)
+
+
+def in_least_memory(work: Callable[[int], Any]) -> Any:
+    """Returns what `work` does with the least limit that it can be done with."""
+    limit = 1
+    for _ in range(10):
+        try:
+            return work(limit)
+        except xgb.core.XGBoostError as error:
+            least = re.search(r"gpu_memory_limit is \d+ bytes.*allowed: (\d+) or more", str(error))
+            if least is None:
+                raise
+            assert int(least[1]) > limit
+            limit = int(least[1])
+    raise AssertionError("no limit is enough")
+
+
+def pages_of_newest() -> int:
+    """The number of pages of the training that began last; 0: it is in core."""
+    pages = xgboost_gpu.memory_report()[-1]["pages"]
+    return 0 if pages is None else pages["count"]
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[List[int]]:
+    """Numbers of pages, each of the newest training after a round of any booster."""
+    seen: List[int] = []
+    for name in ("update", "boost"):
+
+        def call(*args: Any, function: Callable[..., Any] = getattr(xgb.Booster, name), **others: Any) -> None:
+            function(*args, **others)
+            seen.append(pages_of_newest())
+
+        monkeypatch.setattr(xgb.Booster, name, call)
+    yield seen
+
+
+@pytest.mark.parametrize("name", round_scenarios.SCENARIOS)
+def test_rounds_of_every_kind(name: str, counts: List[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objectives, metrics, dart, early stopping, continuations, changes in between: what is seen is the same."""
+    expected = History()
+    round_scenarios.SCENARIOS[name](expected)
+    assert set(counts) <= {0}
+
+    def limited(limit: int) -> History:
+        counts.clear()
+        for module in (round_scenarios, test_rounds):
+            monkeypatch.setattr(module, "params", lambda **others: params(gpu_memory_limit=limit, **others))
+        history = History()
+        round_scenarios.SCENARIOS[name](history)
+        return history
+
+    assert in_least_memory(limited).seen == expected.seen
+    assert max(counts) > 1, "nothing was in pages"
+
+
+@pytest.mark.parametrize("name", group_scenarios.SCENARIOS)
+def test_settings(name: str, counts: List[int]) -> None:
+    scenario = {**group_scenarios.SCENARIOS[name], "name": name}
+    expected = group_scenarios.train(scenario, None)
+    found = in_least_memory(lambda limit: group_scenarios.train({**scenario, "gpu_memory_limit": limit}, None))
+    assert found.keys() == expected.keys()
+    for part in expected:
+        assert np.array_equal(found[part], expected[part]), part
+    assert max(counts) > 1 or scenario.get("rows", 5000) < 1000, "nothing was in pages"
+
+
+def csr(x: np.ndarray) -> scipy.sparse.csr_matrix:
+    rows, columns = np.nonzero(~np.isnan(x))
+    return scipy.sparse.csr_matrix((x[rows, columns], (rows, columns)), shape=x.shape)
+
+
+def categories() -> pd.DataFrame:
+    frame = pd.DataFrame({f"f{number}": X[:, number] for number in range(4)})
+    frame["town"] = pd.Categorical(np.random.default_rng(2).integers(0, 300, len(X)))
+    frame["kind"] = pd.Categorical(np.random.default_rng(3).integers(0, 3, len(X)))
+    return frame
+
+
+def wide() -> scipy.sparse.csr_matrix:
+    """More cells than two bytes tell apart, of which a row has few."""
+    return scipy.sparse.random(4000, 600, 0.4, "csr", np.float32, np.random.default_rng(4))
+
+
+ENDS = [1, 200, 1500, 1501, 3999]
+MATRICES: Dict[str, Callable[[Path], xgb.DMatrix]] = {
+    "array": lambda _: xgb.DMatrix(X, LABEL),
+    "whole numbers": lambda _: xgb.DMatrix(np.nan_to_num(X * 20).astype(np.int8), LABEL),
+    "csr": lambda _: xgb.DMatrix(csr(X), LABEL),
+    "sparse csr": lambda _: xgb.DMatrix(csr(np.where(np.abs(X) > 1.3, X, np.nan)), LABEL),
+    "wide csr": lambda _: xgb.DMatrix(wide(), LABEL),
+    "frame": lambda _: xgb.DMatrix(categories(), LABEL, enable_categorical=True),
+    "slice": lambda _: xgb.DMatrix(X, LABEL).slice(np.arange(0, 4000, 2).repeat(2)),
+    "binary file": lambda folder: binary_file(folder),
+    "QuantileDMatrix": lambda _: xgb.QuantileDMatrix(X, LABEL, max_bin=256),
+    "iterator": lambda _: xgb.QuantileDMatrix(Batches(X, LABEL, ENDS), max_bin=256),
+    "ref": lambda _: xgb.QuantileDMatrix(X, LABEL, ref=xgb.QuantileDMatrix(X[:700], LABEL[:700])),
+    "external memory": lambda folder: xgb.DMatrix(Batches(X, LABEL, ENDS, str(folder / "cache"))),
+    "weights": lambda _: xgb.DMatrix(X, LABEL, weight=np.arange(4000) % 5),
+}
+
+
+def binary_file(folder: Path) -> xgb.DMatrix:
+    xgb.DMatrix(X, LABEL).save_binary(str(folder / "data.bin"))
+    return xgb.DMatrix(str(folder / "data.bin"))
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_matrices(kind: str, tmp_path: Path, counts: List[int]) -> None:
+    for number, how in enumerate((dict(), dict(grow_policy="lossguide", max_leaves=20), dict(sampling_method="goss"))):
+        folders = [tmp_path / f"{name}{number}" for name in ("core", "pages")]
+        for folder in folders:
+            folder.mkdir()
+        how = params(objective="binary:logistic", max_depth=5, max_bin=256, max_cat_to_onehot=4, **how)
+        expected = xgb.train(how, MATRICES[kind](folders[0]), 3)
+        counts.clear()
+        data = MATRICES[kind](folders[1])
+        found = in_least_memory(lambda limit: xgb.train({**how, "gpu_memory_limit": limit}, data, 3))
+        assert max(counts) > 1
+        assert raw(found) == raw(expected)
+        assert np.array_equal(found.predict(data), fresh(found).predict(data))
+
+
+def test_any_limit_gives_the_model(counts: List[int]) -> None:
+    how = params(max_depth=7, subsample=0.7)
+    expected = raw(xgb.train(how, xgb.DMatrix(X, Y), 3))
+    least = in_least_memory(lambda limit: (xgb.train({**how, "gpu_memory_limit": limit}, xgb.DMatrix(X, Y), 1), limit))[1]
+    found = []
+    for limit in [least, least + 10_000, least + 20_000, least + 100_000, "1GiB", 0]:
+        counts.clear()
+        assert raw(xgb.train({**how, "gpu_memory_limit": limit}, xgb.DMatrix(X, Y), 3)) == expected, limit
+        found.append(counts[-1])
+    assert found[0] > 1 and found[-3:] == [0, 0, 0] and found == sorted(found, reverse=True)
+
+
+def test_what_a_booster_predicts_and_stores() -> None:
+    data, other = xgb.DMatrix(X, LABEL), xgb.DMatrix(X[:500] + 0.01)
+    how = params(objective="binary:logistic", max_depth=4)
+
+    def answers(limit: int) -> Tuple[Any, ...]:
+        booster = xgb.train({**how, "gpu_memory_limit": limit}, data, 4)
+        assert (pages_of_newest() > 1) == (limit > 0)
+        kinds: List[Dict[str, bool]] = [{name: True} for name in ("output_margin", "pred_leaf", "pred_contribs")]
+        predictions = [booster.predict(rows, **kind).tobytes() for rows in (data, other) for kind in [{}, *kinds]]
+        again = xgb.train({**how, "gpu_memory_limit": limit}, data, 2, xgb_model=bytearray(booster.save_raw("ubj")))
+        refreshed = xgb.train({**params(), "process_type": "update", "updater": "refresh"}, data, 4, xgb_model=booster)
+        return predictions, raw(booster), raw(again), raw(refreshed), booster.copy().predict(data).tobytes()
+
+    assert in_least_memory(answers) == answers(0)
+
+
+def test_two_trainings_at_a_time_with_other_limits() -> None:
+    data = xgb.DMatrix(X, Y)
+    expected = [raw(xgb.train(params(max_depth=depth), data, 3)) for depth in (3, 6)]
+    least = in_least_memory(lambda limit: (xgb.train(params(gpu_memory_limit=limit), data, 1), limit))[1]
+    boosters = [
+        xgb.Booster(params(max_depth=depth, gpu_memory_limit=limit), [data])
+        for depth, limit in ((3, least), (6, least + 9000))
+    ]
+    for number in range(3):
+        for booster in boosters:
+            booster.update(data, number)
+    assert [raw(booster) for booster in boosters] == expected
+    # The limit of a booster may be set anew in between.
+    booster = xgb.Booster(params(max_depth=6), [data])
+    for number, limit in enumerate([0, least, 0]):
+        booster.set_param({"gpu_memory_limit": limit})
+        booster.update(data, number)
+        assert (pages_of_newest() > 1) == (limit > 0)
+    assert raw(booster) == expected[1]
+
+
+def test_the_report_tells_of_pages(tmp_path: Path) -> None:
+    data = xgb.DMatrix(X, Y)
+    how = params(gpu_cache_folder=str(tmp_path))
+    booster, limit = in_least_memory(lambda limit: (xgb.train({**how, "gpu_memory_limit": limit}, data, 2), limit))
+    report = xgboost_gpu.memory_report()[-1]
+    assert report["pages"]["count"] > 1 and report["pages"]["on_device"] == report["pages"]["memory_bytes"] == 0
+    assert report["pages"]["file_bytes"] >= 4000 * 8
+    assert report["training_bytes"] + report["dataset_bytes"] <= limit
+    read = report["pages"]["copied_bytes"]
+    booster.update(data, 2)
+    assert xgboost_gpu.memory_report()[-1]["pages"]["copied_bytes"] > read
+    assert list(tmp_path.iterdir()) == []  # the file has no name
+
+
+def test_errors_leave_the_booster_as_it_was(tmp_path: Path) -> None:
+    data = xgb.DMatrix(X, Y)
+    expected = raw(xgb.train(params(), data, 3))
+    least = in_least_memory(lambda limit: (xgb.train(params(gpu_memory_limit=limit), data, 1), limit))[1]
+    booster = xgb.train(params(gpu_memory_limit=least), data, 2)
+    before = raw(booster)
+    (tmp_path / "file").touch()
+    for others, words in [
+        (dict(gpu_memory_limit=least - 1), f"gpu_memory_limit is {least - 1} bytes.*allowed: {least} or more"),
+        (dict(gpu_cache_folder=str(tmp_path / "nowhere")), "gpu_cache_folder.*nowhere"),
+        (dict(gpu_cache_folder=str(tmp_path / "file")), "gpu_cache_folder.*file"),
+    ]:
+        booster.set_param(others)
+        with pytest.raises(xgb.core.XGBoostError, match=words):
+            booster.update(data, 2)
+        assert raw(booster) == before
+        booster.set_param(dict(gpu_memory_limit=least, gpu_cache_folder=""))
+    booster.update(data, 2)
+    assert raw(booster) == expected
+
+
+def test_a_page_that_is_cut_short(tmp_path: Path) -> None:
+    """The file is cut short through the process's own descriptor of it."""
+    data = xgb.DMatrix(X, Y)
+    how = params(gpu_cache_folder=str(tmp_path))
+    expected = raw(xgb.train(how, data, 3))
+    booster, limit = in_least_memory(lambda limit: (xgb.train({**how, "gpu_memory_limit": limit}, data, 2), limit))
+    before = raw(booster)
+    links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
+    files = [link for link in links if link.exists() or link.is_symlink()]
+    file = next(link for link in files if str(tmp_path) in os.readlink(link))
+    os.truncate(file, 4096)
+    for _ in range(2):
+        with pytest.raises(xgb.core.XGBoostError, match="page .* offset .*possible: another gpu_cache_folder"):
+            booster.update(data, 2)
+        assert raw(booster) == before
+    again = xgb.Booster({**how, "gpu_memory_limit": 0}, [data])
+    again.load_model(bytearray(booster.save_raw("ubj")))
+    again.update(data, 2)
+    assert raw(again) == expected
+    booster.set_param({"gpu_memory_limit": limit + 1})  # new pages
+    booster.update(data, 2)
+    assert raw(booster) == expected
+
+
+def test_without_gpu_exact() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="gpu_memory_limit.*gpu_exact"):
+        xgb.train(params(tree_method="gpu_exact", gpu_memory_limit="1GiB"), xgb.DMatrix(X, Y), 1)
+
+
+@pytest.fixture(scope="module")
+def group() -> Iterator[Group]:
+    with group_of(2) as group:
+        yield group
+
+
+@pytest.mark.parametrize("name", ["uniform sample", "categories", "symmetric", "absolute error with weights", "sparse"])
+def test_workers_with_limits_of_their_own(name: str, group: Group) -> None:
+    """If one worker of a process group needs pages, all have some; the other one here has no limit."""
+    scenario = {**group_scenarios.SCENARIOS[name], "name": name}
+
+    def limited(limit: int) -> List[Any]:
+        answers = group.run(group_scenarios.in_pages, [0, 0.3, 1], scenario, [0, limit])
+        for answer in answers:
+            if isinstance(answer, WorkerError):
+                raise xgb.core.XGBoostError(str(answer))
+        return answers
+
+    expected = group_scenarios.train(scenario, None)
+    found = in_least_memory(limited)
+    assert set(found[0][1]) == {1} and min(found[1][1]) > 1
+    for part in ("base_score", "lines", "models"):
+        assert [trained[part] for trained, _ in found] == [expected[part]] * 2, part
+    assert np.array_equal(np.concatenate([trained["predictions"] for trained, _ in found]), expected["predictions"])
