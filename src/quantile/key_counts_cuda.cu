@@ -18,7 +18,8 @@ __device__ void AddOfWarp(Sum* sums, std::uint64_t i, Sum amount) {
     unsigned const left = __ballot_sync(kAllLanes, i != kNoCounter);
     if (left == 0) return;
     int const leader = __ffs(static_cast<int>(left)) - 1;
-    bool const same = i != kNoCounter && i == __shfl_sync(kAllLanes, i, leader);
+    std::uint64_t const of_leader = __shfl_sync(kAllLanes, i, leader);  // by every lane
+    bool const same = i == of_leader;
     unsigned const peers = __ballot_sync(kAllLanes, same);
     Sum const sum = __popc(peers) == 1 ? amount : WarpSum(same ? amount : Sum{0});
     if (static_cast<int>(threadIdx.x % 32) == leader) atomicAdd(sums + i, sum);
