@@ -28,6 +28,14 @@ void CheckThreads(int threads) {
 
 constexpr char kCuts[] = "quantiles of the data";
 
+/// Returns the bytes that finding cuts on the host may take. With very few the data would be read thousands of times,
+/// and then the limit would be found too small.
+std::size_t CutBytes(Place const& place) {
+  constexpr std::uint64_t kLeast = std::uint64_t{32} << 20;
+  std::uint64_t const limit = place.memory.training_bytes;
+  return limit == 0 ? 0 : std::max(limit, kLeast);
+}
+
 bool IsSharded(Place const& place) { return place.shards != nullptr && place.shards->shards() > 1; }
 
 Collective& ShardsOf(Place const& place) { return place.shards != nullptr ? *place.shards : NoOtherShards(); }
@@ -130,9 +138,8 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
   if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, weights, max_bin, place, threads)}};
   }
-  Cuts cuts = WithMemoryFor(kCuts, [&] {
-    return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place), place.memory.training_bytes);
-  });
+  Cuts cuts = WithMemoryFor(
+      kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place), CutBytes(place)); });
   if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
   return BinOnHost(source, std::move(cuts), place, threads);
 }
@@ -143,8 +150,8 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
   if (place.backend == BackendKind::kCuda && !IsSharded(place)) {
     return std::shared_ptr<Dataset const>{new Dataset{place, BuildOnDevices(source, {}, 0, place, threads)}};
   }
-  Cuts cuts = WithMemoryFor(
-      kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place), place.memory.training_bytes); });
+  Cuts cuts =
+      WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place), CutBytes(place)); });
   if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
   return BinOnHost(source, std::move(cuts), place, threads);
 }

@@ -13,7 +13,7 @@ VALUE = 8  # bytes of a value in a page of XGBoost's: column and number
 CODE = """
 import json, os, sys
 import numpy as np, xgboost as xgb
-kind, folder, rows, columns, pages, backend = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6]), sys.argv[6]
+kind, folder, rows, columns, pages, backend, limit = *sys.argv[1:3], *map(int, sys.argv[3:6]), *sys.argv[6:]
 cache = os.path.join(folder, kind)
 
 def status(name):
@@ -58,18 +58,21 @@ def text():
 
 before = status("VmRSS")
 data = {"pages": lambda: xgb.DMatrix(Pages()), "memory": in_memory, "text": text}[kind]()
-made = status("VmRSS")
-booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": backend, "max_depth": 4, "nthread": 2}, data, 2)
+made, peak = status("VmRSS"), status("VmHWM")
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the peak begins anew
+how = {"tree_method": "gpu_hist", "gpu_backend": backend, "max_depth": 4, "nthread": 2, "gpu_memory_limit": limit}
+booster = xgb.train({**how, "gpu_cache_folder": folder}, data, 2)
 assert data.num_row() == rows * pages and len(booster.get_dump()[0]) > 100
-print(json.dumps({"whole": status("VmHWM") - before, "training": status("VmHWM") - made}))
+print(json.dumps({"whole": max(peak, status("VmHWM")) - before, "training": status("VmHWM") - made}))
 """
 
 
 @functools.lru_cache(maxsize=None)
-def growth(kind: str, pages: int = PAGES) -> dict:
+def growth(kind: str, pages: int = PAGES, limit: int = 0) -> dict:
     """Bytes by which a process grows, at its peak: with the data's making, and from the data's making on."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = (kind, folder, *(str(size) for size in (ROWS, COLUMNS, pages)), BACKEND)
+        arguments = (kind, folder, *(str(size) for size in (ROWS, COLUMNS, pages)), BACKEND, str(limit))
         return json.loads(run_python(CODE, *arguments, library=LIBRARY).stdout)
 
 
@@ -119,3 +122,14 @@ def test_twice_the_pages_take_what_their_rows_take() -> None:
     bound = of_rows(PAGES // 2) + in_flight(VALUE * ROWS * COLUMNS)
     assert bound < RAW // 2
     assert growth("pages")["whole"] - growth("pages", PAGES // 2)["whole"] < bound
+
+
+@only_ours
+@on_the_host
+@pytest.mark.parametrize("kind", ["memory", "pages"])
+def test_a_training_takes_no_more_than_its_limit(kind: str) -> None:
+    """Cuts and bins included. Beside them there are XGBoost's own vectors, its pages in flight, and a few MB of heap."""
+    limit, rows, page = 48 * 2**20, ROWS * PAGES, VALUE * ROWS * COLUMNS
+    beside = rows * (8 + 2 * 4) + 2**22 + (in_flight(page) + 2 * page if kind == "pages" else 0)
+    assert growth(kind, limit=limit)["training"] < limit + beside
+    assert growth(kind)["training"] > limit + beside
