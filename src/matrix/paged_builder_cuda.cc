@@ -96,9 +96,12 @@ class PagedBuild {
                          static_cast<double>(policy_.least_histograms * cells * sizeof(GradientSum)) +
                          static_cast<double>(policy_.least_other_bytes);
     if (least <= static_cast<double>(bytes_)) return;
-    Throw<InvalidArgument>("Parameter gpu_memory_limit leaves ", bytes_, " bytes on CUDA device ", options_.device,
-                           " for a training on ", rows, " rows, which has ", policy_.paged_row_bytes,
-                           " bytes for each there even if its bins are in pages; allowed: ",
+    Throw<InvalidArgument>(
+        "gpu_memory_limit is ", bytes_, " bytes, and a training on ", rows, " rows takes more on CUDA device ",
+        options_.device, ", even with its bins in pages: ", policy_.paged_row_bytes,
+        " bytes for each row, and room for pages and histograms; allowed: ", static_cast<std::uint64_t>(least) + 1,
+        " or more");
+  allowed: ",
                            static_cast<std::uint64_t>(least), " or more");
   }
 
