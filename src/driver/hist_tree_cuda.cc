@@ -14,9 +14,9 @@ constexpr std::size_t kSparedBytes = std::size_t{4} << 20;
 
 }  // namespace
 
-HistTree::HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
-                   std::size_t histogram_budget)
-    : parts_{matrix, shard, arena, stream, histogram_budget},
+HistTree::HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
+                   Stream const& stream, std::size_t histogram_budget)
+    : parts_{matrix, pages, shard, arena, stream, histogram_budget},
       leaves_{&parts_},
       unattended_{&parts_, &leaves_},
       attended_{&parts_, &leaves_},
@@ -97,6 +97,18 @@ void HistTree::Start(Constraints constraints) {
         MakeSampleTarget(params, parts_.shard.all_rows())},
        parts_.features->counts()});
   unattended_now_ ? unattended_.Start() : is_symmetric() ? symmetric_.Start() : attended_.Start();
+}
+
+void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {
+  std::vector<AttendedTree*> in_pages;
+  for (HistTree* tree : trees) {
+    if (tree->unattended_now_ || tree->is_symmetric() || !tree->parts_.in_pages()) {
+      tree->GrowAttended();
+    } else {
+      in_pages.push_back(&tree->attended_);
+    }
+  }
+  AttendedTree::GrowTogether(in_pages);
 }
 
 /// Waits for an attended tree, and tells its nodes and sets.

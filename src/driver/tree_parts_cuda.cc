@@ -9,7 +9,7 @@
 
 namespace xgbgpu::cuda {
 
-TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, DeviceArena* arena,
+TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard const& own_shard, DeviceArena* arena,
                      Stream const& own_stream, std::size_t histogram_budget)
     : matrix{trained},
       shard{own_shard},
@@ -23,17 +23,11 @@ TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, 
       lists{trained.view.rows, &room},
       paths{trained, own_shard.all_rows(), &room},
       node_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
+      page_stream{pages},
       order{&room},
       sample_room{trained.view.rows, arena} {
   for (DeviceTile const& tile : trained.tiles) symbols = std::max(symbols, tile.symbols);
   positions = {arena, "positions", trained.view.rows};
-  if (!trained.pages) return;
-  page_stream = std::make_unique<PageStream>(*trained.pages, arena, own_stream);
-  arena->OnShortage([this] { return page_stream->GiveUpPages(); });
-}
-
-TreeParts::~TreeParts() {
-  if (page_stream) room.arena()->OnShortage({});
 }
 
 SampleView TreeParts::Sample() const {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "collective/collective_cuda.h"
@@ -35,11 +34,10 @@ namespace xgbgpu::cuda {
 /// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths, or, if the
 /// matrix is in pages, each knows its node.
 struct TreeParts {
-  /// `arena`, `stream` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget` bytes,
-  /// the same on all devices.
-  TreeParts(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
-            std::size_t histogram_budget);
-  ~TreeParts();
+  /// `arena`, `stream`, `pages` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget`
+  /// bytes, the same on all devices. `pages`: of the matrix, visited on this stream; null: the matrix is in core.
+  TreeParts(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
+            Stream const& stream, std::size_t histogram_budget);
 
   DeviceMatrix const& matrix;
   DeviceShard shard;
@@ -56,7 +54,7 @@ struct TreeParts {
   ListRoom lists;
   PathRoom paths;
   NodeRowsRoom node_rows;
-  std::unique_ptr<PageStream> page_stream;  ///< null: the matrix is in core
+  PageStream* page_stream;  ///< null: the matrix is in core
   GrowOrderRoom order;
   SampleRoom sample_room;
   DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
