@@ -101,8 +101,6 @@ class PagedBuild {
         options_.device, ", even with its bins in pages: ", policy_.paged_row_bytes,
         " bytes for each row, and room for pages and histograms; allowed: ", static_cast<std::uint64_t>(least) + 1,
         " or more");
-  allowed: ",
-                           static_cast<std::uint64_t>(least), " or more");
   }
 
   RowSource const& source_;
