@@ -12,7 +12,7 @@ struct PagePolicy {
   /// With little memory a page has at most this part of the limit …
   double page_share{1.0 / 64};
   /// … but so many bytes at least.
-  std::size_t least_page_bytes{std::size_t{64} << 10};
+  std::size_t least_page_bytes{std::size_t{16} << 10};
   /// Bins of at most this part of the limit are made together, before they are dealt to pages.
   double window_share{1.0 / 8};
   /// At most this share of the pages stays on the device, if there is room.

@@ -37,7 +37,8 @@ def in_least_memory(work: Callable[[int], Any]) -> Any:
             return work(limit)
         except xgb.core.XGBoostError as error:
             least = re.search(r"gpu_memory_limit is \d+ bytes.*allowed: (\d+) or more", str(error))
-            if least is None and BACKEND != "host" and "bytes of GPU memory" in str(error):
+            short_of_memory = re.search("bytes (of GPU memory|for the histograms)", str(error)) is not None
+            if least is None and BACKEND != "host" and short_of_memory:
                 limit = limit * 3 // 2
                 continue
             if least is None:
