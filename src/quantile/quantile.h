@@ -20,8 +20,9 @@ namespace xgbgpu::host {
 /// In      source   read once, and at most twice more for every kColumnBufferValues values; as an array if it is one
 ///         weights  [rows] or empty
 ///         collective  the source and the weights are those of one shard's rows; the cuts are those of all
-///         memory_bytes  0, or what finding cuts may take; shards may have different amounts. Columns are sorted in
-///                  groups that fit, or keys are counted (ComputeCutsByCounting): whatever reads the source less often
+///         memory_bytes  what finding cuts may take in each shard, or 0: any; if shards differ, the least counts.
+///                  Columns are sorted in groups that fit, or keys are counted (ComputeCutsByCounting): whatever reads
+///                  the source less often
 /// Cost    radix sort, three passes over each column; memory: 4 bytes (8 with weights) per value in flight, and
 ///         as much for a thread's column
 /// Same    bit-equal for any number of threads, batches and shards, any memory and any order of rows: ranks are
@@ -40,7 +41,7 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collecti
 
 /// Finds the cuts of ComputeCuts without holding a column: values are counted by their sort keys (counted_columns.h).
 ///
-/// In      memory_bytes  of counters; if it is less than 32 KB it is that much
+/// In      memory_bytes  of counters; if it is less than 32 KB it is that much. If shards differ, the least counts
 ///         source        read three times if `memory_bytes` suffice for all columns: first for 4096 counters a column,
 ///                       then for 1024 for each rank. A counter takes 4 bytes, with weights 8. Else columns, or ranks,
 ///                       wait for another pass. The source is read once more if a feature is categorical

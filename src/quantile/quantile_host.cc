@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -97,6 +98,14 @@ Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, 
   return cuts;
 }
 
+/// Returns the least memory that a shard may take, or 0 if all may take any.
+std::size_t AgreeOnMemory(std::size_t memory_bytes, Collective& collective) {
+  constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
+  auto const own = std::min<std::uint64_t>(memory_bytes, kAny);
+  std::int64_t const least = -collective.MaxOf(-(own == 0 ? kAny : static_cast<std::int64_t>(own)));
+  return least == kAny ? 0 : static_cast<std::size_t>(least);
+}
+
 /// Returns the room in which columns of these sizes can be sorted in `memory_bytes`: for columns in flight, and as much
 /// as a column for each that is being sorted. If a column alone does not fit, there is none for values.
 SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
@@ -113,10 +122,11 @@ SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& w
 }
 
 /// Decides how cuts are found in `memory_bytes`: in the way with fewer passes over the source, and by sorting if they
-/// are as many. Returns the room to sort in; nothing says that keys are counted. All shards decide the same.
+/// are as many. Returns the room to sort in; nothing says that keys are counted. All shards have the same memory and
+/// decide the same.
 std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights const& weights, int max_bin, int threads,
                                          Collective& collective, std::size_t memory_bytes) {
-  if (!collective.AnyOf(memory_bytes != 0)) return SortRoom{};
+  if (memory_bytes == 0) return SortRoom{};
   auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
   bool const is_array = !collective.AnyOf(!HostArray(source));
   // At first each column is taken for full. If both ways take many passes then, one more tells how full they are.
@@ -162,8 +172,9 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
   ValidateMaxBin(max_bin);
   CheckFeatures(source.features(), collective);
   RowWeights const agreed = AgreeOnWeights(source.rows(), weights, collective);
-  auto const room = ChooseRoomToSort(source, agreed, max_bin, threads, collective, memory_bytes);
-  if (!room) return CountCuts(source, agreed, max_bin, threads, memory_bytes, collective);
+  std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
+  auto const room = ChooseRoomToSort(source, agreed, max_bin, threads, collective, memory);
+  if (!room) return CountCuts(source, agreed, max_bin, threads, memory, collective);
   return SortCuts(
       source, agreed, threads, collective, *room,
       [&](SortedColumn const& column) { return CutsOfColumn(column, max_bin); },
@@ -175,8 +186,9 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
 Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective, std::size_t memory_bytes) {
   CheckFeatures(source.features(), collective);
   RowWeights const none{{}, 1.0};
-  auto const room = ChooseRoomToSort(source, none, 0, threads, collective, memory_bytes);
-  if (!room) return CountCuts(source, none, 0, threads, memory_bytes, collective);
+  std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
+  auto const room = ChooseRoomToSort(source, none, 0, threads, collective, memory);
+  if (!room) return CountCuts(source, none, 0, threads, memory, collective);
   return SortCuts(
       source, none, threads, collective, *room,
       [](SortedColumn const& column) { return CutsOfEdges(column.feature, column.keys.size(), column.keys); },

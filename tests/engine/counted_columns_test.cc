@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "collective/in_process.h"
@@ -317,6 +321,37 @@ TEST(CutsInMemoryTest, ShardsDecideTogether) {
       EXPECT_LE(own.passes(), 3) << memory;
     });
   }
+}
+
+TEST(CutsInMemoryTest, AShardWithoutALimitLeavesItToTheOthers) {
+  MemorySource const rows{RandomValues({60000, 6, 0.1}, 919), 9000};
+  Cuts const expected = host::ComputeCuts(rows, {}, 8, 2);
+  for (int const limited : {0, 1, 2}) {  // 2: no shard
+    RunShards(2, [&](Collective& collective) {
+      RowSlice const slice{rows, collective.shard() == 0 ? 0U : 30000U, 30000};
+      ReadSource const own{slice};
+      std::size_t const memory = collective.shard() == limited ? std::size_t{1} << 18 : 0;
+      EXPECT_EQ(host::ComputeCuts(own, {}, 8, 2, collective, memory), expected);
+      EXPECT_EQ(own.passes(), limited == 2 ? 2 : 3);
+    });
+  }
+}
+
+TEST(CutsInMemoryTest, NoMoreColumnsAreSortedAtATimeThanThereIsRoomFor) {
+  MemorySource const rows{RandomValues({20, 60}, 920)};
+  std::mutex mutex;
+  std::set<std::thread::id> sorters;
+  host::SortRoom room;
+  room.columns = 1;
+  host::ForEachSortedColumn(
+      rows, {{}, 1.0}, 3, NoOtherShards(),
+      [&](host::SortedColumn const&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        std::lock_guard<std::mutex> const lock{mutex};
+        sorters.insert(std::this_thread::get_id());
+      },
+      {}, room);
+  EXPECT_EQ(sorters.size(), 1U);
 }
 
 // Counters
