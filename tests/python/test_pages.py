@@ -104,7 +104,8 @@ def test_settings(name: str, counts: List[int]) -> None:
     for part in expected:
         same = np.array_equal if isinstance(expected[part], np.ndarray) else (lambda one, other: one == other)
         assert same(found[part], expected[part]), part
-    assert max(counts) > 1 or scenario.get("rows", 5000) < 1000, "nothing was in pages"
+    least = 2 if BACKEND == "host" else 1  # pages of a device are larger
+    assert max(counts) >= least or scenario.get("rows", 5000) < 1000, "nothing was in pages"
 
 
 def csr(x: np.ndarray) -> scipy.sparse.csr_matrix:
