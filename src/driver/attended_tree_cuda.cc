@@ -23,7 +23,7 @@ void AttendedTree::Reserve() {
   batch_ =
       std::max<std::size_t>(1, std::min(policy.attended_batch, SplitPolicy{}.most_candidate_bytes / candidate_bytes));
   parts_.by_paths = false;
-  parts_.ReserveSample(parts_.in_pages() && parts_.sampled() ? parts_.LikelySample(parts_.params) : 0);
+  parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(batch_);
     parts_.node_rows.Reserve(batch_);
@@ -50,29 +50,68 @@ void AttendedTree::LearnBack(std::size_t first, std::size_t n) {
   growth_.Learn({parts_.memory.returned_nodes(), n});
 }
 
-void AttendedTree::Expand(int number) {
-  std::vector<Family> const batch = growth_.NextBatch(batch_);
-  std::size_t const first = static_cast<std::size_t>(batch.front().left), end = first + 2 * batch.size();
+/// Chooses the next batch and tells the device, which makes room for it.
+void AttendedTree::TellBatch() {
+  families_ = growth_.NextBatch(batch_);
+  first_ = static_cast<std::size_t>(families_.front().left);
+  std::size_t const end = first_ + 2 * families_.size();
   bool const extends = parts_.memory.node_room() < end;
-  parts_.memory.Extend(end, first);
-  parts_.room.Note([&] { return parts_.splits.categories().Reserve(parts_.memory.node_room(), first, parts_.stream); });
-  parts_.splits.constraints().Extend(first, end, parts_.room.arena(), parts_.stream);
+  parts_.memory.Extend(end, first_);
+  parts_.room.Note(
+      [&] { return parts_.splits.categories().Reserve(parts_.memory.node_room(), first_, parts_.stream); });
+  parts_.splits.constraints().Extend(first_, end, parts_.room.arena(), parts_.stream);
   if (extends) parts_.WaitUntilAllHaveRoom();
-  std::copy(batch.begin(), batch.end(), host_families_.data());  // the last copy from host_families_ is over
-  CopyToDevice(parts_.memory.View().families, host_families_.data(), batch.size(), parts_.stream, "choosing nodes");
-  // Where pages are visited, sums that nobody needs are left out.
-  bool const evaluates = !parts_.in_pages() || std::any_of(batch.begin(), batch.end(), [&](Family const& family) {
-    int const depth = growth_.made()[static_cast<std::size_t>(family.parent)].depth + 1;
-    return parts_.params.max_depth == 0 || depth < parts_.params.max_depth;
-  });
-  EnqueueBatch(parts_, static_cast<std::uint32_t>(batch.size()), number, evaluates);
-  LearnBack(first, 2 * batch.size());
+  std::copy(families_.begin(), families_.end(), host_families_.data());  // the last copy from host_families_ is over
+  CopyToDevice(parts_.memory.View().families, host_families_.data(), families_.size(), parts_.stream, "choosing nodes");
 }
 
 void AttendedTree::Grow() {
-  EnqueueBatch(parts_, 1, 0, true);
+  if (parts_.in_pages()) {
+    GrowTogether({this});
+    return;
+  }
+  EnqueueBatch(parts_, 1, 0);
   LearnBack(0, 1);
-  for (int number = 1; growth_.MaySplit(); ++number) Expand(number);
+  for (int number = 1; growth_.MaySplit(); ++number) {
+    TellBatch();
+    EnqueueBatch(parts_, static_cast<std::uint32_t>(families_.size()), number);
+    LearnBack(first_, 2 * families_.size());
+  }
+}
+
+/// Begins a batch, of which 0 is the root's. Returns false if the tree is finished.
+bool AttendedTree::BeginBatchInPages(int number) {
+  if (number == 0) {
+    step_ = BeginStep(parts_, 1, 0, true);
+    return true;
+  }
+  if (!growth_.MaySplit()) return false;
+  TellBatch();
+  int const most = parts_.params.max_depth;
+  bool const evaluates = most == 0 || std::any_of(families_.begin(), families_.end(), [&](Family const& family) {
+                           return growth_.made()[static_cast<std::size_t>(family.parent)].depth + 1 < most;
+                         });
+  step_ = BeginStep(parts_, static_cast<std::uint32_t>(families_.size()), number, evaluates);
+  return true;
+}
+
+void AttendedTree::EndBatchInPages(int number) {
+  EndStep(parts_, step_, number);
+  number == 0 ? LearnBack(0, 1) : LearnBack(first_, 2 * families_.size());
+}
+
+void AttendedTree::GrowTogether(std::vector<AttendedTree*> const& trees) {
+  std::vector<AttendedTree*> growing = trees;
+  for (int number = 0; !growing.empty(); ++number) {
+    auto const end = std::remove_if(growing.begin(), growing.end(),
+                                    [&](AttendedTree* tree) { return !tree->BeginBatchInPages(number); });
+    growing.erase(end, growing.end());
+    if (growing.empty()) return;
+    growing.front()->parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) {
+      for (AttendedTree const* tree : growing) VisitPage(tree->parts_, tree->step_, page, number);
+    });
+    for (AttendedTree* tree : growing) tree->EndBatchInPages(number);
+  }
 }
 
 void AttendedTree::Finish() {

@@ -4,6 +4,7 @@
 #define XGBGPU_DRIVER_ATTENDED_TREE_CUDA_H_
 
 #include <cstddef>
+#include <vector>
 
 #include "driver/tree_leaves_cuda.h"
 #include "driver/tree_parts_cuda.h"
@@ -21,6 +22,8 @@ class AttendedTree {
   void Start();
   /// Grows the tree to its end. Waits many times.
   void Grow();
+  /// Grows trees that have been started on the same pages: every page is visited once for a batch of each.
+  static void GrowTogether(std::vector<AttendedTree*> const& trees);
   /// Writes the rows' positions and gets the header back, after Grow. Waits.
   void Finish();
 
@@ -29,13 +32,18 @@ class AttendedTree {
 
  private:
   void LearnBack(std::size_t first, std::size_t n);
-  void Expand(int number);
+  void TellBatch();
+  bool BeginBatchInPages(int number);
+  void EndBatchInPages(int number);
   void EnqueuePositions();
 
   TreeParts& parts_;
   TreeLeaves& leaves_;
   std::size_t batch_{0};  ///< families of one batch at most
   BatchGrowth growth_;
+  std::vector<Family> families_;        ///< of the batch that is under way
+  std::size_t first_{0};                ///< the first node that it makes
+  NodeRowsStep step_{};                 ///< what it does in pages
   PinnedBuffer<Family> host_families_;  ///< families of a batch
   DeviceBuffer<Node> tree_nodes_;       ///< the finished tree, for rows outside the sample
 };

@@ -133,7 +133,7 @@ void CudaBuilder::EndTrace() {
 }
 
 MemoryReport CudaBuilder::memory() const {
-  MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}};
+  MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}, {}};
   for (auto const& part : arena_.parts()) report.parts.push_back({part.name, part.bytes});
   return report;
 }

@@ -39,10 +39,18 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cud
   if (matrix_->pages) {
     std::size_t const limit = matrix_->training_bytes, held = matrix_->arena.bytes();
     mutable_arena()->SetLimit(limit - std::min(limit - 1, held));
+    pages_ = std::make_unique<cuda::PageStream>(*matrix_->pages, mutable_arena(), stream());
+    mutable_arena()->OnShortage([this] { return pages_->GiveUpPages(); });
   }
-  lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), &stream(), histogram_budget_));
+  lanes_.push_back(
+      std::make_unique<TreeLane>(*matrix_, pages_.get(), shard_, mutable_arena(), &stream(), histogram_budget_));
   last_ = lanes_[0].get();
   EndConstruction();
+}
+
+CudaTreeBuilder::~CudaTreeBuilder() {
+  Close();
+  mutable_arena()->OnShortage({});
 }
 
 Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) {
@@ -92,16 +100,15 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
 
 MemoryReport CudaTreeBuilder::memory() const {
   MemoryReport report = CudaBuilder::memory();
-  if (cuda::PageStream const* const pages = lanes_[0]->tree().pages()) {
-    PageStore const& store = pages->bins().store();
-    report.pages = {store.pages(), pages->kept(), store.memory_bytes(), store.file_bytes(), pages->copied_bytes()};
+  if (pages_) {
+    PageStore const& store = pages_->bins().store();
+    report.pages = {store.pages(), pages_->kept(), store.memory_bytes(), store.file_bytes(), pages_->copied_bytes()};
   }
   return report;
 }
 
 std::uint64_t CudaTreeBuilder::memory_version() const {
-  cuda::PageStream const* const pages = lanes_[0]->tree().pages();
-  return CudaBuilder::memory_version() + (pages == nullptr ? 0 : pages->copied_bytes());
+  return CudaBuilder::memory_version() + (pages_ ? pages_->copied_bytes() : 0);
 }
 
 /// Trees that were started ahead may still read the rows.
@@ -131,7 +138,12 @@ Tree CudaTreeBuilder::FinishNext() {
   for (bool again = false;; again = true) {
     try {
       if (again) BeginLanes();
-      if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) Run([&] { BeginTree(); });
+      if (round_.begun < round_.trees.size() && round_.begun < next + round_.lanes) {
+        Run([&] {
+          BeginTree();
+          if (pages_) GrowInPages(0, 1);  // there is one lane, or all trees have been begun
+        });
+      }
       round_.finished = next + 1;
       Tree tree = FinishIn(lanes_[(next - round_.restarted) % round_.lanes].get());
       round_.rows->EndLosses();
@@ -164,7 +176,12 @@ void CudaTreeBuilder::Abandon() noexcept {
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
   // With other devices, trees would have to ask them in one order everywhere.
-  if (!shard_.alone() || matrix_->pages || tree.has_timeline() || !tree.CanGrowUnattended(train_)) return 1;
+  if (!shard_.alone() || tree.has_timeline()) return 1;
+  if (pages_) {  // trees visit the pages together, if all have a lane
+    bool const together = !tree.CanGrowUnattended(train_) && trees <= policy_.most_lanes;
+    return together ? static_cast<std::uint32_t>(trees) : 1;
+  }
+  if (!tree.CanGrowUnattended(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
@@ -182,17 +199,27 @@ void CudaTreeBuilder::BeginLanes() {
   Run([&] {
     if (round_.lanes > 1) ready_.Record(stream());
     for (std::uint32_t lane = 0; lane < round_.lanes; ++lane) {
-      if (lane == lanes_.size() && !HasRoomForLane()) {
+      if (lane == lanes_.size() && !pages_ && !HasRoomForLane()) {
         round_.lanes = policy_.most_lanes = lane;
         break;
       }
       if (lane == lanes_.size()) {
-        lanes_.push_back(std::make_unique<TreeLane>(*matrix_, shard_, mutable_arena(), nullptr, histogram_budget_));
+        Stream const* const of_lane = pages_ ? &stream() : nullptr;
+        lanes_.push_back(
+            std::make_unique<TreeLane>(*matrix_, pages_.get(), shard_, mutable_arena(), of_lane, histogram_budget_));
       }
       if (lane > 0) ready_.HoldUp(lanes_[lane]->stream());
       BeginTree();
     }
+    if (pages_) GrowInPages(0, round_.lanes);
   });
+}
+
+/// Grows the trees that have been begun in these lanes.
+void CudaTreeBuilder::GrowInPages(std::size_t first_lane, std::size_t end_lane) {
+  std::vector<cuda::HistTree*> trees;
+  for (std::size_t lane = first_lane; lane < end_lane; ++lane) trees.push_back(&lanes_[lane]->tree());
+  cuda::HistTree::GrowTogether(trees);
 }
 
 /// Returns the gradients of the tree's output, at the place where the lane's trees read them.
@@ -218,8 +245,9 @@ void CudaTreeBuilder::BeginTree() {
   RoundTree const& tree = round_.trees[round_.begun];
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
   cuda::DeviceRows& rows = *round_.rows;
-  cuda::MarginsAhead const ahead = round_.lanes == 1 && !matrix_->pages ? rows.BeginAhead() : cuda::MarginsAhead{};
-  lane.tree().SetShare(std::min(1.0, policy_.share / round_.lanes), round_.lanes > 1);
+  cuda::MarginsAhead const ahead = round_.lanes == 1 && !pages_ ? rows.BeginAhead() : cuda::MarginsAhead{};
+  bool const alone_on_device = round_.lanes == 1 || pages_ != nullptr;  // in pages trees take turns
+  lane.tree().SetShare(alone_on_device ? 1 : std::min(1.0, policy_.share / round_.lanes), !alone_on_device);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {
     lane.Begin(
@@ -227,7 +255,7 @@ void CudaTreeBuilder::BeginTree() {
   } else {
     lane.Begin(train_, GradientsOf(tree, &lane), TreeNumber(tree.key), ahead);
   }
-  lane.GrowLevels();
+  if (!pages_) lane.GrowLevels();
   ++round_.begun;
 }
 

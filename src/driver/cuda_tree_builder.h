@@ -20,7 +20,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   /// time. If one cannot, it throws, and whoever knows them all ends the others' wait (collective/peer_devices_cuda.h):
   /// with other devices nothing is tried again with less memory.
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard, int threads);
-  ~CudaTreeBuilder() override { Close(); }
+  ~CudaTreeBuilder() override;
 
   using CudaBuilder::AddLeafValues;
 
@@ -65,6 +65,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   void BeginLanes();
   cuda::DeviceGradients GradientsOf(RoundTree const& tree, TreeLane* lane);
   void BeginTree();
+  void GrowInPages(std::size_t first_lane, std::size_t end_lane);
   bool KeepOneLane();
   bool MakeRoom();
 
@@ -84,6 +85,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   /// metrics need not wait for a tree that was started ahead. The host waits for metrics before it asks for that tree:
   /// they go first.
   Stream evaluation_stream_{true};
+  std::unique_ptr<cuda::PageStream> pages_;       ///< of the matrix, on stream(); null: it is in core
   Event ready_;                                   ///< the gradients of the round
   Event added_;                                   ///< the leaf values added last
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()

@@ -131,40 +131,49 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
   });
 }
 
-void VisitPages(TreeParts const& parts, std::uint32_t families, bool divides, bool sums, int level) {
-  NodeRowsStep const step{families, divides, sums};
-  LevelBounds const bounds{families, parts.symbols};
-  NodeRowsView const rows = parts.NodeRows();
-  TreeDraw const* const draw = &parts.memory.settings()->draw;
-  if (divides && sums) ClearSums(parts.Partition(parts.matrix.view), bounds, parts.limits, parts.stream);
-  parts.pages().ForEach([&](DevicePage const& page) {
-    PartitionView const view = parts.Partition(page.matrix);
-    parts.timer.Run(kMove, level,
-                    [&] { DivideNodeRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
-    if (!sums) return;
-    parts.timer.Run(kSum, level, [&] {
-      RowLists const lists = ListNodeRows(view, rows, page.first_row, step, draw, parts.limits, parts.stream);
-      SumRows(parts.Histogram(page.matrix), lists, parts.memory.nodes(), bounds, parts.limits, parts.stream);
-    });
-  });
-}
-
-void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates) {
+void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
   ListLevels const rows{parts, 0};
   LevelBounds const bounds{families, parts.symbols};
   GrowthView const growth = rows.Growth();
   if (batch != 0) PrepareFamilies(parts.Split(), growth, families, parts.stream);
-  if (parts.in_pages()) {
-    VisitPages(parts, families, batch != 0, evaluates, batch);
-  } else {
-    parts.pages().ForEach([&](DevicePage const& page) {
-      rows.Divide(page, batch, bounds);
-      rows.Sum(page, batch, bounds);
-    });
-  }
-  if (!evaluates) return;
+  parts.pages().ForEach([&](DevicePage const& page) {
+    rows.Divide(page, batch, bounds);
+    rows.Sum(page, batch, bounds);
+  });
   SumOverDevices(parts, bounds);
   parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
+}
+
+NodeRowsStep BeginStep(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates) {
+  if (batch != 0) PrepareFamilies(parts.Split(), parts.Growth(), families, parts.stream);
+  NodeRowsStep const step{families, batch != 0, evaluates};
+  ClearStep(parts, step);
+  return step;
+}
+
+void ClearStep(TreeParts const& parts, NodeRowsStep const& step) {
+  if (!step.divides || !step.sums) return;  // the root's sums are clear
+  ClearSums(parts.Partition(parts.matrix.view), {step.families, parts.symbols}, parts.limits, parts.stream);
+}
+
+void VisitPage(TreeParts const& parts, NodeRowsStep const& step, DevicePage const& page, int batch) {
+  PartitionView const view = parts.Partition(page.matrix);
+  NodeRowsView const rows = parts.NodeRows();
+  parts.timer.Run(kMove, batch, [&] { DivideNodeRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
+  if (!step.sums) return;
+  parts.timer.Run(kSum, batch, [&] {
+    RowLists const lists =
+        ListNodeRows(view, rows, page.first_row, step, &parts.memory.settings()->draw, parts.limits, parts.stream);
+    SumRows(parts.Histogram(page.matrix), lists, parts.memory.nodes(), {step.families, parts.symbols}, parts.limits,
+            parts.stream);
+  });
+}
+
+void EndStep(TreeParts const& parts, NodeRowsStep const& step, int batch) {
+  if (!step.sums) return;
+  LevelBounds const bounds{step.families, parts.symbols};
+  SumOverDevices(parts, bounds);
+  parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, parts.Growth(), bounds, NextLevel::kByHost, {}); });
 }
 
 }  // namespace xgbgpu::cuda

@@ -16,13 +16,20 @@ namespace xgbgpu::cuda {
 void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end);
 
 /// An attended tree, whose `families` the host has chosen, or the root: enqueues one batch of nodes. `batch` is its
-/// number, 0 for the root. `evaluates`: may the new nodes be split? If not, their rows are divided, and no more.
-void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates);
+/// number, 0 for the root.
+void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch);
 
-/// A matrix in pages, if parts.in_pages(): one visit of all pages for the first `families` families, whose children have
-/// been made. divides: their rows go to the children; else the only family is the root. sums: the rows of jobs
-/// (partition/node_rows_cuda.h) are summed.
-void VisitPages(TreeParts const& parts, std::uint32_t families, bool divides, bool sums, int level);
+// A tree in pages, if parts.in_pages(). A step visits every page once, for the first step.families families, whose
+// children have been made; between the first two calls below and the third there is one of VisitPage for each page.
+
+/// What a batch does: the root's, number 0, is not divided. `evaluates`: may the new nodes be split? If not, their rows
+/// are divided, and no more.
+NodeRowsStep BeginStep(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates);
+/// Clears the sums of the step.
+void ClearStep(TreeParts const& parts, NodeRowsStep const& step);
+void VisitPage(TreeParts const& parts, NodeRowsStep const& step, Page<DeviceMatrixView> const& page, int batch);
+/// Looks for splits, if the step has sums.
+void EndStep(TreeParts const& parts, NodeRowsStep const& step, int batch);
 
 }  // namespace xgbgpu::cuda
 

@@ -14,9 +14,9 @@ constexpr std::size_t kSparedBytes = std::size_t{4} << 20;
 
 }  // namespace
 
-HistTree::HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
-                   std::size_t histogram_budget)
-    : parts_{matrix, shard, arena, stream, histogram_budget},
+HistTree::HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
+                   Stream const& stream, std::size_t histogram_budget)
+    : parts_{matrix, pages, shard, arena, stream, histogram_budget},
       leaves_{&parts_},
       unattended_{&parts_, &leaves_},
       attended_{&parts_, &leaves_},
@@ -68,10 +68,13 @@ void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, Devic
 void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.params;
   unattended_now_ = CanGrowUnattended(params);
+  bool const like_before = before_ == params;
   auto const reserve = [&] {
     unattended_now_ ? unattended_.Reserve(ahead_) : is_symmetric() ? symmetric_.Reserve() : attended_.Reserve();
     parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
                                     parts_.stream);
+    // With other devices memory may be taken here only: see below.
+    if (parts_.page_stream && (parts_.shard.alone() || !like_before)) parts_.page_stream->KeepPages(kSparedBytes);
     if (is_symmetric()) return;  // the host chooses their features
     std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
     parts_.room.Note(
@@ -79,11 +82,9 @@ void HistTree::Start(Constraints constraints) {
   };
   // Trees alike need no other memory. Else all devices have theirs before one waits for another:
   // TreeParts::WaitUntilAllHaveRoom.
-  bool const like_before = before_ == params;
   before_.reset();
   like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
-  if (parts_.page_stream) parts_.page_stream->KeepPages(kSparedBytes);
   bool const is_cut = unattended_now_ && unattended_.shape().cut;
   parts_.memory.Tell(
       {SplitParams{params, {}},
@@ -96,6 +97,18 @@ void HistTree::Start(Constraints constraints) {
         MakeSampleTarget(params, parts_.shard.all_rows())},
        parts_.features->counts()});
   unattended_now_ ? unattended_.Start() : is_symmetric() ? symmetric_.Start() : attended_.Start();
+}
+
+void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {
+  std::vector<AttendedTree*> in_pages;
+  for (HistTree* tree : trees) {
+    if (tree->unattended_now_ || tree->is_symmetric() || !tree->parts_.in_pages()) {
+      tree->GrowAttended();
+    } else {
+      in_pages.push_back(&tree->attended_);
+    }
+  }
+  AttendedTree::GrowTogether(in_pages);
 }
 
 /// Waits for an attended tree, and tells its nodes and sets.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "driver/attended_tree_cuda.h"
 #include "driver/symmetric_growth_cuda.h"
@@ -21,8 +22,8 @@ namespace xgbgpu::cuda {
 class HistTree {
  public:
   /// The arguments are those of TreeParts.
-  HistTree(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
-           std::size_t histogram_budget);
+  HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
+           Stream const& stream, std::size_t histogram_budget);
   ~HistTree();
   HistTree(HistTree const&) = delete;
   HistTree& operator=(HistTree const&) = delete;
@@ -42,6 +43,8 @@ class HistTree {
     if (unattended_now_) return;
     is_symmetric() ? symmetric_.Grow() : attended_.Grow();
   }
+  /// Does what GrowAttended does for trees on one stream. Those in pages share the visits of these, if they can.
+  static void GrowTogether(std::vector<HistTree*> const& trees);
   /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
   void Discard() { unattended_now_ ? unattended_.Wait() : parts_.stream.Wait("giving up a tree"); }
 
@@ -60,8 +63,6 @@ class HistTree {
   /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
 
-  /// Null: the matrix is in core.
-  PageStream const* pages() const { return parts_.page_stream.get(); }
   /// Does this device search a share of the features alone, of all trees?
   bool searches_share() const { return parts_.shares.used(); }
   /// Would a tree of these parameters be grown unattended?

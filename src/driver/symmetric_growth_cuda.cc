@@ -30,7 +30,7 @@ void SymmetricGrowth::Reserve() {
   std::uint64_t const families = divided(std::max(0, levels - 1));
   std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
   parts_.by_paths = false;
-  parts_.ReserveSample(parts_.in_pages() && parts_.sampled() ? parts_.LikelySample(parts_.params) : 0);
+  parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(families);
     parts_.node_rows.Reserve(families);
@@ -58,11 +58,17 @@ void SymmetricGrowth::Reserve() {
   room.Reserve(&lefts_, "nodes", families);
 }
 
+/// Does what a step does, in pages.
+void SymmetricGrowth::VisitPages(NodeRowsStep const& step, int depth) {
+  ClearStep(parts_, step);
+  parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
+}
+
 /// Sums the rows of the level's built children, or of the root. In pages, they have been summed on the way there.
 void SymmetricGrowth::SumLevel(std::uint32_t families, int depth) {
   LevelBounds const bounds{families, parts_.symbols};
   if (parts_.in_pages()) {
-    if (depth == 0) VisitPages(parts_, families, false, true, depth);
+    if (depth == 0) VisitPages({families, false, true}, depth);
   } else {
     parts_.timer.Run(kSum, depth, [&] {
       SumRows(parts_.Histogram(parts_.matrix.view), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
@@ -204,7 +210,7 @@ void SymmetricGrowth::Divide(LevelView const& view, LevelSplit const& split) {
   LevelBounds const bounds{families, parts_.symbols};
   if (parts_.in_pages()) {
     PrepareFamilies(without_limits, parts_.Growth(), families, parts_.stream);
-    VisitPages(parts_, families, true, !is_last, depth);
+    VisitPages({families, true, !is_last}, depth);
   } else {
     parts_.timer.Run(kMove, depth, [&] {
       PrepareFamilies(without_limits, parts_.Growth(), families, parts_.stream);

@@ -9,7 +9,7 @@
 
 namespace xgbgpu::cuda {
 
-TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, DeviceArena* arena,
+TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard const& own_shard, DeviceArena* arena,
                      Stream const& own_stream, std::size_t histogram_budget)
     : matrix{trained},
       shard{own_shard},
@@ -23,17 +23,11 @@ TreeParts::TreeParts(DeviceMatrix const& trained, DeviceShard const& own_shard, 
       lists{trained.view.rows, &room},
       paths{trained, own_shard.all_rows(), &room},
       node_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
+      page_stream{pages},
       order{&room},
       sample_room{trained.view.rows, arena} {
   for (DeviceTile const& tile : trained.tiles) symbols = std::max(symbols, tile.symbols);
   positions = {arena, "positions", trained.view.rows};
-  if (!trained.pages) return;
-  page_stream = std::make_unique<PageStream>(*trained.pages, arena, own_stream);
-  arena->OnShortage([this] { return page_stream->GiveUpPages(); });
-}
-
-TreeParts::~TreeParts() {
-  if (page_stream) room.arena()->OnShortage({});
 }
 
 SampleView TreeParts::Sample() const {
@@ -60,8 +54,9 @@ RowLists TreeParts::Lists() const {
 }
 
 NodeRowsView TreeParts::NodeRows() const {
-  GradientPair const* const pairs = weighted() ? node_rows.of_sample() : gradients.pairs;
-  return node_rows.View(matrix.view, positions.data(), pairs, limits);
+  NodeRowsView rows = node_rows.View(matrix.view, positions.data(), gradients.pairs, limits);
+  if (weighted()) rows.chances = {sample_room.View().keys, &memory.header()->sample.rule};
+  return rows;
 }
 
 RowPaths TreeParts::RootPaths() const {
@@ -95,18 +90,6 @@ std::uint32_t TreeParts::LikelySample(TrainParams const& of) const {
 }
 
 void TreeParts::EnqueueStart(std::size_t clear_slots) {
-  EnqueueRoot(clear_slots);
-  if (!in_pages() || !sampled()) return;
-  memory.ReturnHeader();
-  stream.Wait("sampling rows");
-  std::uint32_t const drawn = memory.returned().sample.rows;
-  if (!AnyDevice(drawn > sample_room.copied())) return;
-  ReserveSample(std::max(drawn, sample_room.copied()));
-  WaitUntilAllHaveRoom();
-  EnqueueRoot(clear_slots);
-}
-
-void TreeParts::EnqueueRoot(std::size_t clear_slots) {
   memory.Begin(histograms.View(), clear_slots * histograms.View().cells, limits);
   if (sampled()) {
     EnqueueSample();
@@ -125,7 +108,8 @@ void TreeParts::EnqueueRoot(std::size_t clear_slots) {
   });
   timer.Run(kRoot, 0, [&] {
     if (in_pages()) {
-      BeginNodeRows(view, NodeRows(), matrix.view.rows, draw, shard, limits, stream);
+      FillBytes(positions.data(), 0, positions.size(), stream, "listing the rows of the root");
+      SumRootRows(view, NodeRows(), matrix.view.rows, nullptr, draw, shard, limits, stream);
     } else if (by_paths) {
       StartPaths(view, RootPaths(), draw, early, gradients.pairs, paths.narrow(), shard, limits, stream);
     } else {
@@ -139,6 +123,16 @@ void TreeParts::EnqueueSample() {
   PartitionView const view = Partition(tree_matrix());
   SampleView const sample = Sample();
   SampleDraw const* const draw = &memory.settings()->draw;
+  if (in_pages()) {
+    timer.Run(kGradients, 0, [&] {
+      MarkRows(gradients, matrix.view.rows, draw, sample, positions.data(), &memory.header()->gradient, shard, limits,
+               stream);
+    });
+    timer.Run(kRoot, 0, [&] {
+      SumRootRows(view, NodeRows(), matrix.view.rows, &memory.header()->sample.rows, draw, shard, limits, stream);
+    });
+    return;
+  }
   timer.Run(kGradients, 0, [&] {
     SampleView drawn = sample;
     if (page_stream) drawn.records = nullptr;  // they are copied page by page
@@ -150,10 +144,7 @@ void TreeParts::EnqueueSample() {
     });
   });
   timer.Run(kRoot, 0, [&] {
-    if (in_pages()) {
-      BeginSampledNodeRows(view, NodeRows(), matrix.view.rows, weighted() ? node_rows.of_sample() : nullptr, draw,
-                           sample, shard, limits, stream);
-    } else if (by_paths) {
+    if (by_paths) {
       StartSampledPaths(view, RootPaths(), draw, sample, paths.narrow(), shard, limits, stream);
     } else {
       FillBytes(positions.data(), 0xFF, positions.size(), stream, "clearing positions");

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "collective/collective_cuda.h"
@@ -35,11 +34,10 @@ namespace xgbgpu::cuda {
 /// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths, or, if the
 /// matrix is in pages, each knows its node.
 struct TreeParts {
-  /// `arena`, `stream` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget` bytes,
-  /// the same on all devices.
-  TreeParts(DeviceMatrix const& matrix, DeviceShard const& shard, DeviceArena* arena, Stream const& stream,
-            std::size_t histogram_budget);
-  ~TreeParts();
+  /// `arena`, `stream`, `pages` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget`
+  /// bytes, the same on all devices. `pages`: of the matrix, visited on this stream; null: the matrix is in core.
+  TreeParts(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
+            Stream const& stream, std::size_t histogram_budget);
 
   DeviceMatrix const& matrix;
   DeviceShard shard;
@@ -56,7 +54,7 @@ struct TreeParts {
   ListRoom lists;
   PathRoom paths;
   NodeRowsRoom node_rows;
-  std::unique_ptr<PageStream> page_stream;  ///< null: the matrix is in core
+  PageStream* page_stream;  ///< null: the matrix is in core
   GrowOrderRoom order;
   SampleRoom sample_room;
   DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
@@ -113,18 +111,20 @@ struct TreeParts {
   }
   /// Returns how many of its rows the device is expected to have room for, in the sample of a tree of `of`.
   std::uint32_t LikelySample(TrainParams const& of) const;
-  /// Makes room for a sample of `rows` rows, if the sample is copied, or in pages. Lists have room for all rows.
+  /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows. In pages a sample is
+  /// marked and takes none.
   void ReserveSample(std::uint32_t rows) {
-    bool const apart = copies_sample() || (in_pages() && sampled());
-    room.Note([&] { return sample_room.Reserve(apart ? rows : 0, weighted(), stream); });
-    if (in_pages() && weighted()) node_rows.ReserveSample(matrix.view.rows);
+    room.Note([&] {
+      return in_pages() ? sample_room.ReserveMarks(weighted(), stream)
+                        : sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream);
+    });
+    if (in_pages() && weighted()) node_rows.ReserveWeighed();
   }
   /// Enqueues all that comes before the root's histogram: settings, the sample, gradients in fixed point, the root with
-  /// its rows. Clears the histograms of `clear_slots` slots. Waits for a sample in pages, which may need more room.
+  /// its rows. Clears the histograms of `clear_slots` slots.
   void EnqueueStart(std::size_t clear_slots);
 
  private:
-  void EnqueueRoot(std::size_t clear_slots);
   void EnqueueSample();
 };
 

@@ -63,7 +63,9 @@ bool UnattendedTree::CanCopySample(TrainParams const& params) const {
       1 + static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
   std::uint64_t const row_bytes =
       copies * (m.tiles * m.record_bytes() + sizeof(NarrowGradient)) + sizeof(RowRecord) + sizeof(GradientPair) + 3;
-  has_room_for_sample_ = !parts_.AnyDevice(rows * row_bytes > parts_.page_stream->room());
+  TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
+  std::uint64_t const bytes = rows * row_bytes + shape.WidestNodes() * parts_.histograms.bytes_of_one();
+  has_room_for_sample_ = !parts_.AnyDevice(bytes > parts_.page_stream->room());
   sample_of_ = params;
   return has_room_for_sample_;
 }

@@ -12,7 +12,7 @@ struct PagePolicy {
   /// With little memory a page has at most this part of the limit …
   double page_share{1.0 / 64};
   /// … but so many bytes at least.
-  std::size_t least_page_bytes{std::size_t{64} << 10};
+  std::size_t least_page_bytes{std::size_t{16} << 10};
   /// Bins of at most this part of the limit are made together, before they are dealt to pages.
   double window_share{1.0 / 8};
   /// At most this share of the pages stays on the device, if there is room.
@@ -23,6 +23,12 @@ struct PagePolicy {
   std::size_t other_bytes{std::size_t{64} << 20};
   /// Copies of the bins of trees by paths.
   std::size_t copies{2};
+  // What a training in pages takes at least:
+  std::size_t paged_row_bytes{20};                      ///< of a row: margin, label, gradient, node
+  std::size_t pages_at_once{4};                         ///< on their way, and unpacked
+  std::size_t list_bytes{12};                           ///< of a row of a page, while it is visited
+  std::size_t least_histograms{4};                      ///< a node, its children, and one more
+  std::size_t least_other_bytes{std::size_t{1} << 20};  ///< nodes, candidates, scratch
 };
 
 }  // namespace xgbgpu::cuda

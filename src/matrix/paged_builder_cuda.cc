@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/fixed_point.h"
 #include "core/message.h"
 #include "core/row_slice.h"
 #include "matrix/matrix_builder_cuda.h"
@@ -86,6 +87,22 @@ class PagedBuild {
     return std::max(kStep, rows / kStep * kStep);
   }
 
+  /// Throws InvalidArgument if the training has no room for its rows, a page on its way, and a level of a small tree.
+  void CheckLimit(std::uint64_t rows, std::uint64_t page_rows, double row_bytes, std::uint64_t cells) const {
+    double const pages =
+        static_cast<double>(policy_.pages_at_once) * row_bytes + static_cast<double>(policy_.list_bytes);
+    double const least = static_cast<double>(rows * policy_.paged_row_bytes) +
+                         static_cast<double>(std::min(rows, page_rows)) * pages +
+                         static_cast<double>(policy_.least_histograms * cells * sizeof(GradientSum)) +
+                         static_cast<double>(policy_.least_other_bytes);
+    if (least <= static_cast<double>(bytes_)) return;
+    Throw<InvalidArgument>(
+        "gpu_memory_limit is ", bytes_, " bytes, and a training on ", rows, " rows takes more on CUDA device ",
+        options_.device, ", even with its bins in pages: ", policy_.paged_row_bytes,
+        " bytes for each row, and room for pages and histograms; allowed: ", static_cast<std::uint64_t>(least) + 1,
+        " or more");
+  }
+
   RowSource const& source_;
   Cuts const& cuts_;
   BuildOptions const& options_;
@@ -108,6 +125,7 @@ std::unique_ptr<DeviceMatrix> PagedBuild::Make(DeviceLayout layout, LayoutFacts 
                                      std::min(static_cast<double>(policy_.page_bytes), policy_.page_share * limit));
   double const row_bytes = std::max(1.0, BinBytes(layout, facts) / static_cast<double>(facts.rows));
   std::uint64_t const page_rows = RowsOf(page_bytes, row_bytes);
+  CheckLimit(facts.rows, page_rows, row_bytes, layout.cells);
   // Dense bins are made for several pages together. Rows of sparse ones cannot be taken apart again.
   std::uint64_t const in_window =
       layout.dense ? std::max<std::uint64_t>(1, RowsOf(policy_.window_share * limit, row_bytes) / page_rows) : 1;

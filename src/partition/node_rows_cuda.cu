@@ -148,7 +148,14 @@ __global__ void __launch_bounds__(kThreads) ListKernel(PartitionView view, NodeR
         if (job[i + k] == kNoJob) continue;
         std::uint64_t const row = first + static_cast<std::uint64_t>(k);
         RowRecord record{static_cast<RowIndex>(row), {0, 0}};
-        if (narrow) record.gradient = QuantiseNarrow(rows.gradients[first_row + row], scales, rounding.word[k]);
+        if (narrow || rows.chances.keys != nullptr) {
+          GradientPair const v = rows.chances.Weigh(first_row + row, rows.gradients[first_row + row]);
+          if (narrow) {
+            record.gradient = QuantiseNarrow(v, scales, rounding.word[k]);
+          } else {
+            rows.weighed[row] = v;
+          }
+        }
         rows.list[(shared ? counts[job[i + k]] : 0) + rank[i + k]] = record;
       }
     }
@@ -156,43 +163,31 @@ __global__ void __launch_bounds__(kThreads) ListKernel(PartitionView view, NodeR
   }
 }
 
-/// Sums gradients of rows, in fixed point. kSampled: of those drawn, which then are in the root, with their gradients.
-template <bool kSampled>
 __global__ void __launch_bounds__(kThreads)
-    SumRootKernel(PartitionView view, NodeRowsView rows, std::uint64_t count, TreeDraw const* draw, SampleView sample,
-                  GradientPair* by_row) {
+    SumRootKernel(PartitionView view, NodeRowsView rows, std::uint64_t count, TreeDraw const* draw) {
   WaitForKernelBefore();
-  std::uint64_t const n = kSampled ? sample.size() : count;
   GradientState const& gradient = *view.gradient;
   bool const narrow = gradient.format.narrow;
   NarrowScales const scales = MakeNarrowScales(gradient.format);
   RandomStream const stream{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
   GradientSum sum;
-  auto const add = [&](GradientPair v, std::uint32_t random) {
-    if (narrow) {
-      NarrowGradient const q = QuantiseNarrow(v, scales, random);
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * 4;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * 4; first < count; first += step) {
+    RandomBlock rounding{};
+    if (narrow) rounding = stream.Four(draw->first_row + static_cast<std::uint32_t>(first));
+    for (std::uint64_t k = 0; k < 4 && first + k < count; ++k) {
+      std::uint64_t const row = first + k;
+      if (rows.nodes[row] < 0) continue;
+      GradientPair const v = rows.chances.Weigh(row, rows.gradients[row]);
+      GradientSum q;
+      if (narrow) {
+        NarrowGradient const of_row = QuantiseNarrow(v, scales, rounding.word[k]);
+        q = {of_row.grad, of_row.hess};
+      } else {
+        q = QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
+      }
       sum.grad += q.grad;
       sum.hess += q.hess;
-    } else {
-      GradientSum const q = QuantiseWide(v, gradient.grad_scale, gradient.hess_scale);
-      sum.grad += q.grad;
-      sum.hess += q.hess;
-    }
-  };
-  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
-  if (kSampled) {
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step) {
-      RowIndex const row = sample.rows[i].row;
-      GradientPair const v = sample.gradients[i];
-      rows.nodes[row] = 0;
-      if (by_row != nullptr) by_row[row] = v;
-      add(v, narrow ? stream.Word(draw->first_row + row) : 0);
-    }
-  } else {
-    for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * 4; first < n; first += 4 * step) {
-      RandomBlock rounding{};
-      if (narrow) rounding = stream.Four(draw->first_row + static_cast<std::uint32_t>(first));
-      for (std::uint64_t k = 0; k < 4 && first + k < n; ++k) add(rows.gradients[first + k], rounding.word[k]);
     }
   }
   AddBlockSum<kThreads>(sum, &view.tree.state->sum);
@@ -201,16 +196,6 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void MakeRootKernel(PartitionView view, std::uint64_t count, std::uint32_t const* sampled) {
   WaitForKernelBefore();
   MakeRoot(view.tree, sampled != nullptr ? *sampled : static_cast<std::uint32_t>(count));
-}
-
-/// With other devices the root's sum becomes that over all of them; then it is made.
-void EndRoot(PartitionView const& view, std::uint64_t count, std::uint32_t const* sampled, DeviceShard const& shard,
-             DeviceLimits const& limits, cudaStream_t stream) {
-  DeviceNumbers root;
-  root.sums = &view.tree.state->sum.grad;
-  root.sum_count = 2;
-  shard.devices->Combine(root, nullptr, stream);
-  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, count, sampled);
 }
 
 std::size_t SharedBytes(NodeRowsStep const& step) {
@@ -232,25 +217,19 @@ NodeRowsView NodeRowsRoom::View(DeviceMatrixView const& matrix, NodeIndex* nodes
                                 DeviceLimits const& limits) const {
   DeviceMatrixView page = matrix;
   page.rows = page_rows_;
-  return {nodes,          gradients,    job_of_row_.data(), counts_.data(),
-          places_.data(), list_.data(), sum_jobs_.data(),   UnitRows(page, limits)};
+  return {nodes,          gradients,      {},           weighed_.data(),  job_of_row_.data(),
+          counts_.data(), places_.data(), list_.data(), sum_jobs_.data(), UnitRows(page, limits)};
 }
 
-void BeginNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, TreeDraw const* draw,
-                   DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
-  FillBytes(rows.nodes, 0, count, stream, "listing the rows of the root");
-  LaunchNext("summing the rows of the root", SumRootKernel<false>, Blocks(count, 4 * kThreads, limits, kResident),
-             kThreads, 0, limits, stream, view, rows, count, draw, SampleView{}, nullptr);
-  EndRoot(view, count, nullptr, shard, limits, stream);
-}
-
-void BeginSampledNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count,
-                          GradientPair* by_row, TreeDraw const* draw, SampleView const& sample,
-                          DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
-  FillBytes(rows.nodes, 0xFF, count, stream, "listing the rows of the root");  // ~0: the root, outside the sample
-  LaunchNext("summing the rows of the root", SumRootKernel<true>, Blocks(sample.capacity, kThreads, limits, kResident),
-             kThreads, 0, limits, stream, view, rows, count, draw, sample, by_row);
-  EndRoot(view, count, &sample.state->rows, shard, limits, stream);
+void SumRootRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, std::uint32_t const* sampled,
+                 TreeDraw const* draw, DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("summing the rows of the root", SumRootKernel, Blocks(count, 4 * kThreads, limits, kResident), kThreads, 0,
+             limits, stream, view, rows, count, draw);
+  DeviceNumbers root;
+  root.sums = &view.tree.state->sum.grad;
+  root.sum_count = 2;
+  shard.devices->Combine(root, nullptr, stream);
+  LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, count, sampled);
 }
 
 void DivideNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
@@ -267,7 +246,7 @@ RowLists ListNodeRows(PartitionView const& view, NodeRowsView const& rows, std::
              kThreads, SharedBytes(step), limits, stream, view, rows, first_row, step, draw);
   RowLists lists{};
   lists.lists[0] = lists.lists[1] = rows.list;
-  lists.gradients = rows.gradients + first_row;
+  lists.gradients = rows.chances.keys != nullptr ? rows.weighed : rows.gradients + first_row;
   lists.sum_jobs = rows.sum_jobs;
   lists.unit_rows = rows.unit_rows;
   lists.of_page = true;

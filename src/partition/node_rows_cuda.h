@@ -18,7 +18,9 @@ namespace xgbgpu::cuda {
 /// 2·f + 1 its sibling, which has no rows if it is subtracted.
 struct NodeRowsView {
   NodeIndex* nodes;               ///< [rows] the node of each row as it was made; its complement outside the sample
-  GradientPair const* gradients;  ///< [rows]; of the rows in the sample, if there is one
+  GradientPair const* gradients;  ///< [rows]
+  RowChances chances;             ///< of rows in the sample
+  GradientPair* weighed;          ///< [rows of a page] gradients by these chances, if the format is wide
   std::uint32_t* job_of_row;      ///< [rows of a page]
   std::uint32_t* counts;          ///< [jobs] rows of the page; zero between visits
   std::uint32_t* places;          ///< [jobs] where the next row of each is listed
@@ -34,16 +36,15 @@ struct NodeRowsStep {
   bool sums;     ///< rows of jobs are listed
 };
 
-/// Memory  12 bytes for each row of the largest page, and some for each family; the nodes of rows belong to the caller
+/// Memory  12 bytes for each row of the largest page, 20 if gradients decide on samples, and some for each family; the nodes of rows belong to the caller
 class NodeRowsRoom {
  public:
   NodeRowsRoom(std::uint64_t page_rows, ClearedRoom* room) : page_rows_{page_rows}, room_{room} {}
 
   /// Makes room for so many families of a step.
   void Reserve(std::size_t families);
-  /// Makes room for the gradients [rows] of a sample.
-  void ReserveSample(std::uint64_t rows) { room_->Reserve(&of_sample_, "sampled gradients", rows); }
-  GradientPair* of_sample() const { return of_sample_.data(); }
+  /// Makes room for samples that gradients decide on.
+  void ReserveWeighed() { room_->Reserve(&weighed_, "rows of a page", page_rows_); }
   /// `matrix`: a page has its shape.
   NodeRowsView View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
                     DeviceLimits const& limits) const;
@@ -56,18 +57,13 @@ class NodeRowsRoom {
   DeviceBuffer<std::uint32_t> places_;
   DeviceBuffer<RowRecord> list_;
   DeviceBuffer<SumJob> sum_jobs_;
-  DeviceBuffer<GradientPair> of_sample_;
+  DeviceBuffer<GradientPair> weighed_;
 };
 
-/// Puts all `count` rows into the root, sums their gradients, and makes the root, which has the sum over all devices,
-/// with histogram slot 0.
-void BeginNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, TreeDraw const* draw,
-                   DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
-/// Does what BeginNodeRows does for the rows of a sample, which were drawn with their gradients side by side. The
-/// gradients are written to `by_row`, which `rows` reads, unless it is nullptr; the `count` rows of the device outside it are in the root, too.
-void BeginSampledNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count,
-                          GradientPair* by_row, TreeDraw const* draw, SampleView const& sample,
-                          DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
+/// Sums the gradients of the rows that are in the sample, of `count`, and makes the root, which has the sum over all
+/// devices, with histogram slot 0. All rows are in it already. `sampled`: their number on the device, or nullptr: all.
+void SumRootRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, std::uint32_t const* sampled,
+                 TreeDraw const* draw, DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
 
 /// The two parts of a visit. The first sends rows of the page to the children and finds their jobs, the second, if
 /// step.sums, lists them. It also sets first_row, rows and list of the nodes of jobs, for this page. The lists serve

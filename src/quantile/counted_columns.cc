@@ -213,6 +213,15 @@ class CountingSearch {
 
 }  // namespace
 
+PrefixTable::PrefixTable(Span<CountedPrefix const> prefixes)
+    : first{prefixes.front().feature}, start(prefixes.back().feature - first + std::size_t{2}) {
+  for (CountedPrefix const& prefix : prefixes) {
+    ++start[prefix.feature - first + 1];
+    bits.push_back(prefix.bits);
+  }
+  std::partial_sum(start.begin(), start.end(), start.begin());
+}
+
 std::uint64_t MostCountingPasses(std::uint64_t columns, std::uint64_t values, int max_bin, KeyCounter const& counter) {
   constexpr int kUsualBins = 256;
   std::uint64_t const most_distinct = MostDistinct(max_bin == 0 ? kUsualBins : max_bin);

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -82,7 +83,7 @@ class HostKeyCounter final : public KeyCounter {
 
   std::size_t most_prefixes(KeyDigit digit) const override {
     std::size_t const counters = digit.counters() * sizeof(Weight), place = 2 * sizeof(std::uint32_t);
-    std::size_t const ends = IsFirst(digit) ? ends_.size() * sizeof(KeyEnds) : 0;
+    std::size_t const ends = digit.IsFirst() ? ends_.size() * sizeof(KeyEnds) : 0;
     return std::max<std::size_t>(1, memory_bytes_ / (counters + place + ends));
   }
   void Count(KeyDigit digit, Span<CountedPrefix const> prefixes) override {
@@ -102,29 +103,21 @@ class HostKeyCounter final : public KeyCounter {
   }
   std::vector<KeyEnds> Ends() override {
     for (std::size_t t = 1; t < ends_.size(); ++t) {
-      for (std::size_t c = 0; c < columns(); ++c) ends_[0][c].Join(ends_[t][c]);
+      for (std::size_t c = 0; c < table_->columns(); ++c) ends_[0][c].Join(ends_[t][c]);
     }
     return ends_[0];
   }
 
  private:
-  static bool IsFirst(KeyDigit digit) { return digit.shift == kKeyDigits[0].shift; }
-  std::size_t columns() const { return start_.size() - 1; }
-  std::size_t last() const { return first_ + columns(); }
+  FeatureIndex first() const { return table_->first; }
+  FeatureIndex last() const { return table_->first + table_->columns(); }
 
   void Begin(KeyDigit digit, Span<CountedPrefix const> prefixes) {
     counters_ = Counters<Weight>{};  // release first
     counters_ = Counters<Weight>(prefixes.size() * digit.counters());
-    first_ = prefixes.front().feature;
-    start_.assign(prefixes.back().feature - first_ + std::size_t{2}, 0);
-    bits_.clear();
-    for (CountedPrefix const& prefix : prefixes) {
-      ++start_[prefix.feature - first_ + 1];
-      bits_.push_back(prefix.bits);
-    }
-    for (std::size_t c = 0; c < columns(); ++c) start_[c + 1] += start_[c];
-    view_ = {digit, start_.data(), bits_.data()};
-    for (auto& own : ends_) own.assign(IsFirst(digit) ? columns() : 0, {});
+    table_.emplace(prefixes);
+    view_ = {digit, table_->start.data(), table_->bits.data()};
+    for (auto& own : ends_) own.assign(digit.IsFirst() ? table_->columns() : 0, {});
   }
   void CountValue(std::size_t thread, std::uint64_t row, std::size_t column, float value) {
     std::uint32_t const key = AscendingKey(value);
@@ -132,7 +125,7 @@ class HostKeyCounter final : public KeyCounter {
     if constexpr (std::is_same_v<Weight, std::int64_t>) {
       weight = IntegerWeight(weights_.of_rows[row], weights_.scale);
     }
-    if (IsFirst(view_.digit)) {
+    if (view_.digit.IsFirst()) {
       KeyEnds& ends = ends_[thread][column];
       ++ends.values;
       if (weight != 0) ends.Add(key, weight);
@@ -144,11 +137,10 @@ class HostKeyCounter final : public KeyCounter {
   void CountRows(ArrayRows<T> const& rows) {
     std::size_t const n = source_.rows(), parts = adders_.size();
     ParallelTasks(threads_, parts, [&](std::size_t part, int) {
-      ForEachColumnPart(rows, n * part / parts, n * (part + 1) / parts, static_cast<FeatureIndex>(first_),
-                        static_cast<FeatureIndex>(last()),
+      ForEachColumnPart(rows, n * part / parts, n * (part + 1) / parts, first(), last(),
                         [&](FeatureIndex f, std::size_t row, std::size_t part_rows, float const* values) {
                           for (std::size_t r = 0; r < part_rows; ++r) {
-                            if (!std::isnan(values[r])) CountValue(part, row + r, f - first_, values[r]);
+                            if (!std::isnan(values[r])) CountValue(part, row + r, f - first(), values[r]);
                           }
                         });
     });
@@ -158,7 +150,7 @@ class HostKeyCounter final : public KeyCounter {
     ForEachValue(batch, 0, kAny, adders_.size(), threads_, [&](std::size_t part, std::size_t i, Entry e) {
       std::uint64_t const row = batch.first_row + i;
       if (e.feature >= source_.features() || std::isinf(e.value)) ThrowBadValue(row, e, source_.features());
-      if (e.feature >= first_ && e.feature < last()) CountValue(part, row, e.feature - first_, e.value);
+      if (e.feature >= first() && e.feature < last()) CountValue(part, row, e.feature - first(), e.value);
     });
   }
 
@@ -166,10 +158,9 @@ class HostKeyCounter final : public KeyCounter {
   RowWeights weights_;
   int threads_;
   std::size_t memory_bytes_;
-  std::vector<CounterAdder<Weight>> adders_;    ///< [threads]
-  std::vector<std::vector<KeyEnds>> ends_;      ///< [threads][columns]
-  std::size_t first_{0};                        ///< first column that is counted
-  std::vector<std::uint32_t> start_{0}, bits_;  ///< of view_
+  std::vector<CounterAdder<Weight>> adders_;  ///< [threads]
+  std::vector<std::vector<KeyEnds>> ends_;    ///< [threads][columns]
+  std::optional<PrefixTable> table_;          ///< of view_
   PrefixView view_{};
   Counters<Weight> counters_;
 };

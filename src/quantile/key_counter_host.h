@@ -15,7 +15,7 @@ namespace xgbgpu::host {
 ///
 /// Cost    a pass reads the source as an array if it is one; each value takes a bisection among the prefixes of its
 ///         column, and an addition. Memory beside: 32 KB for each thread
-/// Throws  InvalidArgument, in the first pass: an infinite value, a column that does not exist
+/// Throws  InvalidArgument: an infinite value, a column that does not exist
 std::unique_ptr<KeyCounter> MakeKeyCounter(RowSource const& source, RowWeights const& weights, int threads,
                                            std::size_t memory_bytes);
 

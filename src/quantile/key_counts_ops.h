@@ -13,6 +13,7 @@ struct KeyDigit {
   int shift;  ///< bits below
   int bits;
 
+  XGBGPU_HD bool IsFirst() const { return shift + bits == 32; }    ///< the prefix is empty
   XGBGPU_HD std::uint32_t counters() const { return 1U << bits; }  ///< that a prefix takes
   XGBGPU_HD std::uint32_t Of(std::uint32_t key) const { return (key >> shift) & (counters() - 1); }
   XGBGPU_HD std::uint32_t PrefixOf(std::uint32_t key) const {

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "core/parallel.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
+#include "quantile/counted_columns_cuda.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/pack.h"
+#include "quantile/pair_upload_cuda.h"
 #include "quantile/quantile.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/quantile_policy.h"
@@ -37,12 +40,12 @@ class Search {
   }
 
   void SearchNothing() { std::fill(found_.features.begin(), found_.features.end(), CutsOfEmptyColumn()); }
-  /// Reads the source as dense rows.
+  /// Reads the source as dense rows, once for every group of columns, or counts keys if that takes fewer passes.
   void SearchColumns();
   /// Takes the columns from the devices where they lie.
   void SearchColumns(KeyShards const& shards);
-  /// Reads the source as entries. It has so many in these columns. `sizes` [features] are the columns' numbers of
-  /// values; if it is empty, the source is asked for them in case that they are needed.
+  /// Reads the source as entries, which does the same. It has so many in these columns. `sizes` [features] are the
+  /// columns' numbers of values; if it is empty, the source is asked for them in case that they are needed.
   void SearchPairs(std::uint64_t entries, Span<std::uint64_t const> sizes);
 
   ColumnCuts Finish() { return std::move(found_); }
@@ -66,11 +69,22 @@ class Search {
   };
   /// Calls search(sort) with what is good for columns of so many rows.
   using ForSort = std::function<void(Sort const& sort)>;
+  bool sorts_keys() const { return !weighted() && source_.rows() >= QuantilePolicy{}.key_sort_from; }
+  std::uint64_t bytes_of_sort() const {
+    return sorts_keys() ? KeySorter::BytesPerKey() : PairSorter::BytesPerPair(weighted());
+  }
+  /// Returns how many columns are sorted at a time.
+  FeatureIndex sorted_at_once() const;
   void WithSort(ForSort const& search);
+  double bytes_of_columns() const;
   void WithKeySort(ForSort const& search);
   void WithPairSort(ForSort const& search);
   void SearchGroup(KeyColumns const& columns, Sort const& sort);
   void ReadColumns(Sort const& sort);
+  /// Returns how many passes ReadColumns makes, about; if a column does not fit the memory, more than any number.
+  std::uint64_t PassesOfColumns() const;
+  /// Counts the keys if that takes fewer passes than sorting. Tells whether it did.
+  bool CountKeys(std::uint64_t sorting_passes, std::uint64_t values, bool as_rows);
   void JoinColumns(KeyShards const& shards, Sort const& sort);
   /// Returns how many columns fit room for so many values. It is one or more.
   FeatureIndex ColumnsThatFit(std::uint64_t values) const;
@@ -82,7 +96,6 @@ class Search {
   std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, Span<std::uint64_t const> sizes,
                                        std::uint64_t most) const;
   void SearchPairs(std::vector<PairGroup> const& groups);
-  std::uint64_t UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const;
   /// Makes the cuts of the columns from `first` on, whose present[] must be known.
   void Take(FeatureIndex first, SortedColumns* sorted);
   FeatureCuts CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const;
@@ -177,18 +190,40 @@ void Search::JoinColumns(KeyShards const& shards, Sort const& sort) {
   }
 }
 
+std::uint64_t Search::PassesOfColumns() const {
+  std::uint64_t const rows = source_.rows(), sort = sorted_at_once() * rows * bytes_of_sort();
+  std::uint64_t const taken = arena_->bytes() + sort + wanted_.weights.size() * sizeof(float) +
+                              RowUpload{source_, threads_}.device_bytes(columns_.size());
+  std::uint64_t const free = budget_ - std::min<std::uint64_t>(budget_, taken), column = rows * sizeof(std::uint32_t);
+  if (free < column) return std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t const in_flight = std::max(sorted_at_once(), ColumnsThatFit(free / sizeof(std::uint32_t)));
+  return (columns_.size() + in_flight - 1) / in_flight;
+}
+
+bool Search::CountKeys(std::uint64_t sorting_passes, std::uint64_t values, bool as_rows) {
+  if (sorting_passes <= kNumKeyDigits) return false;
+  std::size_t const memory = budget_ - std::min(budget_, arena_->bytes());
+  auto const counter = MakeKeyCounter(source_, {wanted_.weights, scale_, as_rows, threads_, memory}, arena_);
+  if (MostCountingPasses(columns_.size(), values, wanted_.max_bin, *counter) >= sorting_passes) return false;
+  CountedCuts counted = FindCutsByCounting(columns_, wanted_.max_bin, threads_, counter.get());
+  found_ = {std::move(counted.features), std::move(counted.values)};
+  return true;
+}
+
+FeatureIndex Search::sorted_at_once() const {
+  std::uint64_t const most = sorts_keys() ? QuantilePolicy{}.keys_at_once : QuantilePolicy{}.pairs_at_once;
+  return ColumnsThatFit(std::min<std::uint64_t>(most, budget_ / 2 / bytes_of_sort()));
+}
+
 void Search::WithKeySort(ForSort const& search) {
-  FeatureIndex const at_once =
-      ColumnsThatFit(std::min<std::uint64_t>(QuantilePolicy{}.keys_at_once, budget_ / 2 / KeySorter::BytesPerKey()));
-  KeySorter sorter{arena_, source_.rows(), at_once};
-  search({at_once, 0, [&](std::uint32_t const* keys, FeatureIndex n) { return sorter.Run(keys, n, rule()); }});
+  KeySorter sorter{arena_, source_.rows(), sorted_at_once()};
+  search({sorted_at_once(), 0, [&](std::uint32_t const* keys, FeatureIndex n) { return sorter.Run(keys, n, rule()); }});
 }
 
 void Search::WithPairSort(ForSort const& search) {
   std::uint64_t const rows = source_.rows();
   DeviceBuffer<float> const weights = Upload(arena_, "weights", wanted_.weights.data(), wanted_.weights.size());
-  FeatureIndex const at_once = ColumnsThatFit(
-      std::min<std::uint64_t>(QuantilePolicy{}.pairs_at_once, budget_ / 2 / PairSorter::BytesPerPair(weighted())));
+  FeatureIndex const at_once = sorted_at_once();
   PairSorter sorter{arena_, at_once * rows, weighted()};
   std::size_t const scratch = at_once * rows / 4;  // CUB's
   Stream const stream;
@@ -198,23 +233,22 @@ void Search::WithPairSort(ForSort const& search) {
           }});
 }
 
-void Search::WithSort(ForSort const& search) {
+void Search::WithSort(ForSort const& search) { sorts_keys() ? WithKeySort(search) : WithPairSort(search); }
+
+double Search::bytes_of_columns() const {
   constexpr double kBytes = sizeof(std::uint32_t);  // for each value, and more for the sort
-  WithinMemory(2 * kBytes * static_cast<double>(source_.rows()) * columns_.size(), [&] {
-    if (weighted() || source_.rows() < QuantilePolicy{}.key_sort_from) {
-      WithPairSort(search);
-    } else {
-      WithKeySort(search);
-    }
-  });
+  return 2 * kBytes * static_cast<double>(source_.rows()) * columns_.size();
 }
 
 void Search::SearchColumns() {
-  WithSort([&](Sort const& sort) { ReadColumns(sort); });
+  WithinMemory(bytes_of_columns(), [&] {
+    if (CountKeys(PassesOfColumns(), source_.rows() * columns_.size(), true)) return;
+    WithSort([&](Sort const& sort) { ReadColumns(sort); });
+  });
 }
 
 void Search::SearchColumns(KeyShards const& shards) {
-  WithSort([&](Sort const& sort) { JoinColumns(shards, sort); });
+  WithinMemory(bytes_of_columns(), [&] { WithSort([&](Sort const& sort) { JoinColumns(shards, sort); }); });
 }
 
 std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, Span<std::uint64_t const> sizes,
@@ -234,52 +268,28 @@ std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, Span
   return groups;
 }
 
-std::uint64_t Search::UploadPairs(ColumnRange const& range, PairSorter* sorter, PieceStream* pieces) const {
-  constexpr char const* kWhat = "copying values to the device";
-  std::size_t const most = pieces->bytes() / (sizeof(std::uint64_t) + sizeof(float));
-  std::uint64_t sent = 0;
-  std::size_t n = 0;
-  std::uint64_t* keys = nullptr;  // is open while n is not 0
-  auto const flush = [&] {
-    CopyToDevice(sorter->keys() + sent, keys, n, pieces->stream(), kWhat);
-    if (weighted()) {
-      CopyToDevice(sorter->weights() + sent, reinterpret_cast<float*>(keys + most), n, pieces->stream(), kWhat);
-    }
-    pieces->Close();
-    sent += n;
-    n = 0;
-  };
-  source_.ForEachBatch([&](RowBatch const& batch) {
-    std::uint64_t const end = batch.rows() == 0 ? 0 : batch.offsets.back();
-    for (std::uint64_t i = batch.rows() == 0 ? 0 : batch.offsets.front(); i < end;) {
-      if (n == 0) keys = pieces->Open<std::uint64_t>();
-      std::uint64_t const take = std::min<std::uint64_t>(most - n, end - i);
-      n += PackPairs(batch, i, take, range, wanted_.weights, keys + n, reinterpret_cast<float*>(keys + most) + n,
-                     threads_);
-      i += take;
-      if (n == most) flush();
-    }
-  });
-  if (n != 0) flush();
-  pieces->Wait(kWhat);
-  return sent;
-}
-
 void Search::SearchPairs(std::uint64_t entries, Span<std::uint64_t const> sizes) {
   std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // 2: for CUB's scratch
-  WithinMemory(static_cast<double>(pair_bytes) * static_cast<double>(entries),
-               [&] { SearchPairs(GroupsOfPairs(entries, sizes, std::max<std::uint64_t>(1, budget_ / pair_bytes))); });
+  WithinMemory(static_cast<double>(pair_bytes) * static_cast<double>(entries), [&] {
+    std::uint64_t const most = std::max<std::uint64_t>(1, budget_ / pair_bytes);
+    std::uint64_t const groups = (entries + most - 1) / most, counts = groups > 1 && sizes.empty() ? 1 : 0;
+    if (!CountKeys(groups + counts, entries, false)) SearchPairs(GroupsOfPairs(entries, sizes, most));
+  });
 }
 
 void Search::SearchPairs(std::vector<PairGroup> const& groups) {
-  PieceStream pieces;
   std::uint64_t largest = 0;
   for (PairGroup const& group : groups) largest = std::max(largest, group.pairs);
   PairSorter sorter{arena_, largest, weighted()};
+  PairUpload upload{source_, wanted_.weights, threads_};
   for (PairGroup const& group : groups) {
     ColumnRange const& range = group.range;
-    std::uint64_t const n = UploadPairs(range, &sorter, &pieces);
-    SortedColumns sorted = sorter.Run(n, range.size(), scale_, rule(), pieces.stream());
+    std::uint64_t sent = 0;
+    std::uint64_t const n = upload.Run(range, [&](PairPiece const& piece) {
+      CopyPairs(piece, sorter.keys() + sent, sorter.weights() + sent, upload.stream());
+      sent += piece.n;
+    });
+    SortedColumns sorted = sorter.Run(n, range.size(), scale_, rule(), upload.stream());
     for (FeatureIndex c = 0; c < range.size(); ++c) {
       *present(range.first + c) = sorted.columns[c].stop - sorted.columns[c].begin;
     }

@@ -97,8 +97,8 @@ Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, 
   return cuts;
 }
 
-/// Returns the room in which columns of these sizes can be sorted in `memory_bytes`, for columns in flight and as much as
-/// a column for each that is sorted, or no room for values if a column alone does not fit.
+/// Returns the room in which columns of these sizes can be sorted in `memory_bytes`: for columns in flight, and as much
+/// as a column for each that is being sorted. If a column alone does not fit, there is none for values.
 SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
                     Collective const& collective, std::size_t memory_bytes) {
   std::uint64_t const sorted = weights.of_rows.empty() ? 4 : 8, kept = collective.shards() == 1 ? 0 : 12;
@@ -112,7 +112,7 @@ SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& w
   return {values < longest ? 0 : values, static_cast<int>(columns)};
 }
 
-/// Decides how cuts are found in `memory_bytes`: the way with fewer passes over the source is taken, and sorting if they
+/// Decides how cuts are found in `memory_bytes`: in the way with fewer passes over the source, and by sorting if they
 /// are as many. Returns the room to sort in; nothing says that keys are counted. All shards decide the same.
 std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights const& weights, int max_bin, int threads,
                                          Collective& collective, std::size_t memory_bytes) {

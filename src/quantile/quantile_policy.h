@@ -26,6 +26,8 @@ struct QuantilePolicy {
   double memory_share{0.85};
   /// If memory is short all the same, the search begins again in half of it, but not in less than this.
   std::size_t least_bytes{256 << 20};
+  /// Counters of keys take so much even if the caller allows less. It is as little as the pieces on their way.
+  std::size_t least_counter_bytes{16 << 20};
   /// Data count as dense from this share of stored values on, as on the host. A value of a sparse matrix costs two
   /// bytes (in CSR four), and an addition that may collide with others.
   double dense_from{0.5};

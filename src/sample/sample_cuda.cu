@@ -5,6 +5,7 @@
 #include "core/grid.h"
 #include "core/launch.h"
 #include "core/random.h"
+#include "gradient/choose_format.cuh"
 #include "gradient/early_narrow.cuh"
 #include "gradient/load_gradients.cuh"
 #include "matrix/record_pieces.cuh"
@@ -378,6 +379,56 @@ __global__ void __launch_bounds__(kThreads, kResident)
   narrow.HandOn<kThreads>(&gradient->early);
 }
 
+template <typename Chances>
+__global__ void __launch_bounds__(kThreads, kResident)
+    MarkRowsKernel(GivenGradients gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample,
+                   NodeIndex* nodes, GradientState* gradient) {
+  __shared__ std::uint64_t table[Chances::kTable];
+  __shared__ std::uint32_t drawn_of_block;
+  WaitForKernelBefore();
+  if (threadIdx.x == 0) drawn_of_block = 0;
+  RandomStream const stream{draw->seed, RandomPurpose::kRowSample, draw->tree, 0};
+  Chances const chances{*draw, sample, table};
+  __syncthreads();
+  std::uint32_t grad_max = 0, hess_max = 0, count = 0;
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kWordRows; first < rows;
+       first += std::uint64_t{gridDim.x} * kThreads * kWordRows) {
+    std::uint32_t const drawn = chances.Draw(first, stream.Four(draw->first_row + static_cast<std::uint32_t>(first)));
+#pragma unroll
+    for (int i = 0; i < kWordRows; ++i) {
+      std::uint64_t const row = first + static_cast<std::uint64_t>(i);
+      if (row >= rows) break;
+      bool const in = ((drawn >> i) & 1U) != 0;
+      nodes[row] = in ? 0 : ~0;
+      if (!in) continue;
+      ++count;
+      GradientPair v = gradients.Of(row, nullptr);
+      if (max(MagnitudeBits(v.grad), MagnitudeBits(v.hess)) < kNotFiniteBits) v = chances.Weigh(row, v);
+      grad_max = max(grad_max, MagnitudeBits(v.grad));
+      hess_max = max(hess_max, MagnitudeBits(v.hess));
+    }
+  }
+  if (count != 0) atomicAdd(&drawn_of_block, count);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(&sample.state->rows, drawn_of_block);
+  if (blockIdx.x == 0 && threadIdx.x == 0) gradients.Raise(&grad_max, &hess_max);
+  RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
+}
+
+/// Does what ChooseSampleFormat does for rows that are marked.
+__global__ void __launch_bounds__(kThreads)
+    MarkedFormatKernel(GradientPair const* gradients, std::uint64_t rows, RowChances chances, NodeIndex const* nodes,
+                       SampleState const* sample, bool alone, GradientState* state) {
+  WaitForKernelBefore();
+  std::uint64_t const all = alone ? sample->rows : static_cast<std::uint64_t>(sample->rows_of_all);
+  ChooseBySums<kThreads>(all, state->maxima, alone, state, [&](auto&& f) {
+    std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+    for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
+      if (nodes[row] >= 0) f(chances.Weigh(row, gradients[row]));
+    }
+  });
+}
+
 /// A thread has a piece of a row of the sample.
 template <typename Piece>
 __global__ void __launch_bounds__(kThreads)
@@ -422,6 +473,18 @@ void ShareSample(SampleView const& sample, GradientState* gradient, DeviceShard 
   ShareMaxima(shard, &gradient->maxima, gradient, stream, &sample.state->rows, &sample.state->rows_of_all);
 }
 
+/// Finds the chances of rows, if gradients decide.
+template <typename Gradients>
+void FindChances(Gradients const& gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
+                 DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("looking for the threshold of a sample", CountKeysKernel<Gradients>,
+             Blocks(rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
+             gradients, rows, draw, sample);
+  ShareKeys(sample, shard, stream);
+  LaunchNext("looking for the threshold of a sample", FindRuleKernel, 1, kCountThreads, 0, limits, stream,
+             shard.all_rows(), draw, sample);
+}
+
 template <typename Gradients>
 void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDraw const* draw,
             SampleView const& sample, GradientState* gradient, DeviceShard const& shard, DeviceLimits const& limits,
@@ -430,12 +493,7 @@ void Sample(Gradients const& gradients, DeviceMatrixView const& matrix, SampleDr
     DrawRows<OneChance>(gradients, matrix, draw, sample, gradient, limits, stream);
     return;
   }
-  LaunchNext("looking for the threshold of a sample", CountKeysKernel<Gradients>,
-             Blocks(matrix.rows, kCountThreads * kWordRows, limits, kCountResident), kCountThreads, 0, limits, stream,
-             gradients, matrix.rows, draw, sample);
-  ShareKeys(sample, shard, stream);
-  LaunchNext("looking for the threshold of a sample", FindRuleKernel, 1, kCountThreads, 0, limits, stream,
-             shard.all_rows(), draw, sample);
+  FindChances(gradients, matrix.rows, draw, sample, shard, limits, stream);
   DrawRows<KeyChances>(gradients, matrix, draw, sample, gradient, limits, stream);
 }
 
@@ -468,6 +526,27 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
                                  shard.alone() ? nullptr : &sample.state->rows_of_all,
                                  sample.early};
   ChooseSampleFormat(sampled, sample.capacity, shard, gradient, limits, stream);
+}
+
+void MarkRows(DeviceGradients const& gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
+              NodeIndex* nodes, GradientState* gradient, DeviceShard const& shard, DeviceLimits const& limits,
+              cudaStream_t stream) {
+  GradientMaxima const* maxima = gradients.maxima;
+  if (maxima == nullptr) {
+    FindLargestGradients(gradients.pairs, rows, &sample.state->maxima, limits, stream);
+    maxima = &sample.state->maxima;
+  }
+  GivenGradients const given{gradients.pairs, maxima};
+  bool const weighted = sample.key_counts != nullptr;
+  if (weighted) FindChances(given, rows, draw, sample, shard, limits, stream);
+  LaunchNext("sampling rows", weighted ? MarkRowsKernel<KeyChances> : MarkRowsKernel<OneChance>,
+             Blocks(rows, kThreads * kWordRows, limits, kResident), kThreads, 0, limits, stream, given, rows, draw,
+             sample, nodes, gradient);
+  ShareSample(sample, gradient, shard, stream);
+  RowChances const chances = weighted ? RowChances{sample.keys, &sample.state->rule} : RowChances{};
+  LaunchNext("choosing the format of the gradients", MarkedFormatKernel, Blocks(rows, kThreads * 4, limits, kResident),
+             kThreads, 0, limits, stream, gradients.pairs, rows, chances, nodes, sample.state, shard.alone(), gradient);
+  FinishFormat(shard, shard.alone() ? nullptr : &sample.state->rows_of_all, gradient, limits, stream);
 }
 
 void CopySampledRecords(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const& sample,

@@ -64,6 +64,24 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
                 SampleDraw const* draw, SampleView const& sample, GradientState* gradient, DeviceShard const& shard,
                 DeviceLimits const& limits, cudaStream_t stream);
 
+/// What a row's gradient is divided by, if gradients decide who is in the sample.
+struct RowChances {
+  std::uint16_t const* keys{nullptr};  ///< [rows]; nullptr: by nothing
+  SampleRule const* rule{nullptr};     ///< on the device
+
+  /// Returns what the gradient of a row in the sample counts in the tree. One that is not finite stays as it is.
+  XGBGPU_HD GradientPair Weigh(std::uint64_t row, GradientPair v) const {
+    bool const finite = MagnitudeBits(v.grad) < kNotFiniteBits && MagnitudeBits(v.hess) < kNotFiniteBits;
+    return keys == nullptr || !finite ? v : DivideByChance(v, ChanceOf(*rule, keys[row]));
+  }
+};
+
+/// Draws the rows that SampleRows draws, and fills *gradient as it does, but lists none: nodes[row] becomes 0, or the
+/// complement of 0 if the row is not in the sample. Of `sample` it needs what tells chances.
+void MarkRows(DeviceGradients const& gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
+              NodeIndex* nodes, GradientState* gradient, DeviceShard const& shard, DeviceLimits const& limits,
+              cudaStream_t stream);
+
 /// Copies the records of the sample's rows that are in a page, whose first row is `first_row`, to sample.records. For
 /// pages SampleRows gets no records.
 void CopySampledRecords(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const& sample,

@@ -2,22 +2,33 @@
 
 namespace xgbgpu::cuda {
 
+/// New memory is cleared: structures are read whole, their padding too.
+template <typename T>
+bool SampleRoom::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size, Stream const& stream) {
+  if (!xgbgpu::Reserve(buffer, arena_, part, size)) return false;
+  FillBytes(buffer->data(), 0, buffer->size(), stream, "clearing new memory");
+  return true;
+}
+
+bool SampleRoom::ReserveKeys(Stream const& stream) {
+  bool const changed = Grow(&key_counts_, "state", 1, stream);
+  return Grow(&keys_, "sampled rows", RoomForKeys(rows_), stream) || changed;
+}
+
 bool SampleRoom::Reserve(std::uint32_t copied, bool weighted, Stream const& stream) {
   copied_ = copied;
   weighted_ = weighted;
-  bool changed = false;
-  // New memory is cleared: structures are read whole, their padding too.
-  auto const grow = [&](auto* buffer, char const* part, std::size_t size) {
-    if (!xgbgpu::Reserve(buffer, arena_, part, size)) return;
-    changed = true;
-    FillBytes(buffer->data(), 0, buffer->size(), stream, "clearing new memory");
-  };
-  if (copied != 0) grow(&records_, "sampled rows", copied);
-  if (copied != 0 || weighted) grow(&gradients_, "sampled gradients", copied != 0 ? copied : rows_);
-  if (!weighted) return changed;
-  grow(&key_counts_, "state", 1);
-  grow(&keys_, "sampled rows", RoomForKeys(rows_));
-  return changed;
+  bool changed = copied != 0 && Grow(&records_, "sampled rows", copied, stream);
+  if (copied != 0 || weighted) {
+    changed = Grow(&gradients_, "sampled gradients", copied != 0 ? copied : rows_, stream) || changed;
+  }
+  return (weighted && ReserveKeys(stream)) || changed;
+}
+
+bool SampleRoom::ReserveMarks(bool weighted, Stream const& stream) {
+  copied_ = 0;
+  weighted_ = weighted;
+  return weighted && ReserveKeys(stream);
 }
 
 SampleView SampleRoom::View() const {

@@ -19,6 +19,8 @@ class SampleRoom {
   /// Makes room for samples of at most `copied` rows that lie side by side, or, if that is 0, of any size, listed
   /// elsewhere. weighted: gradients decide who is in, and are divided by the chance. True if the memory has moved.
   bool Reserve(std::uint32_t copied, bool weighted, Stream const& stream);
+  /// Makes room for samples of any size that rows are marked for (MarkRows). True if the memory has moved.
+  bool ReserveMarks(bool weighted, Stream const& stream);
   std::uint32_t copied() const { return copied_; }
   /// Gradients of copied rows, side by side; else, if weighted, by row of the matrix.
   GradientPair* gradients() const { return gradients_.data(); }
@@ -27,6 +29,10 @@ class SampleRoom {
   SampleView View() const;
 
  private:
+  bool ReserveKeys(Stream const& stream);
+  template <typename T>
+  bool Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size, Stream const& stream);
+
   std::uint64_t rows_;
   DeviceArena* arena_;
   std::uint32_t copied_{0};

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -20,9 +21,13 @@
 #include "support/data.h"
 #include "support/grow.h"
 #include "xgbgpu/devices.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu::testing {
 namespace {
+
+/// Code that is loaded when it is first used waits for all that the device does, and devices wait for each other.
+[[maybe_unused]] int const kLoadsFirst = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
 /// A policy under which everything is in pages of 2,048 rows.
 cuda::PagePolicy SmallPages(double kept_share) {
@@ -113,17 +118,21 @@ std::vector<EqualityCase> CasesOfShards() {
 
 class PagedShardsTest : public ::testing::TestWithParam<EqualityCase> {
  protected:
-  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+  void SetUp() override {
+    XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+    // The host waits for a device between pages, and keeps another shard of the same device from going on.
+    if (CudaDeviceCount() < 2) GTEST_SKIP() << "pages of shards need a device for each";
+  }
 };
 
-// Each of two devices, or of two parts of one, pages its own rows.
+// Each of two devices pages its own rows.
 TEST_P(PagedShardsTest, SameTreesAsInCore) {
   EqualityCase const& c = GetParam();
   int const threads = omp_get_max_threads();
   CaseRows const rows{c};
   auto const matrix = HostMatrix(rows, c.max_bin, threads);
   CaseLoss const loss{c, rows};
-  cuda::RowShards shards{DealRows(c.rows, 2), {0, 1 % CudaDeviceCount()}};
+  cuda::RowShards shards{DealRows(c.rows, 2), {0, 1}};
   shards.devices.resize(shards.bounds.size() - 1);
   auto built = cuda::BuildShards(rows, {c.max_bin, {}}, shards, {threads, 0, Limits(false), SmallPages(0.5)});
   std::vector<std::shared_ptr<DeviceMatrix const>> matrices;
@@ -191,6 +200,20 @@ TEST_F(PagedDataTest, InCoreIfThereIsRoom) {
   limits.training_bytes = std::uint64_t{32} << 20;
   auto const paged = BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits);
   ASSERT_NE(paged->pages, nullptr);
+}
+
+TEST_F(PagedDataTest, ALimitBelowTheLeastIsRefused) {
+  MemorySource const rows{RandomValues({9000, 13, 0.1}, 17), 4096};
+  MemoryLimits limits;
+  limits.training_bytes = 1 << 20;
+  try {
+    BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits);
+    FAIL() << "a limit of 1 MiB was accepted";
+  } catch (InvalidArgument const& error) {
+    std::string const words = error.what();
+    EXPECT_NE(words.find("gpu_memory_limit"), std::string::npos) << words;
+    EXPECT_NE(words.find("1048576"), std::string::npos) << words;
+  }
 }
 
 TEST_F(PagedDataTest, PagesThatStayAreGivenUpForOtherMemory) {

@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "array_case.h"
+#include "core/float_bits.h"
 #include "data_case.h"
 #include "quantile/columns.h"
+#include "quantile/counted_columns_cuda.h"
+#include "quantile/key_counter_host.h"
 #include "quantile/quantile_cuda.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"
@@ -122,6 +127,150 @@ TEST(CudaArrayMemoryTest, GoesOnInLessMemory) {
     FailDeviceAllocation(-1);
     EXPECT_EQ(Difference(found.cuts, expected), "") << failing;
     EXPECT_FALSE(found.columns) << failing;
+  }
+}
+
+// Counting instead of sorting
+
+class CudaKeyCounterTest : public ::testing::TestWithParam<DataCase> {
+ protected:
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
+};
+
+/// Returns some prefixes of the keys of a source, and some that no key has.
+std::vector<CountedPrefix> SomePrefixes(RowSource const& source, KeyDigit digit, std::size_t most) {
+  std::vector<CountedPrefix> prefixes;
+  source.ForEachBatch([&](RowBatch const& batch) {
+    for (std::size_t i = 0; i < batch.entries.size(); i += 1 + batch.entries.size() / most) {
+      Entry const& e = batch.entries[i];
+      if (std::isnan(e.value)) continue;
+      prefixes.push_back({e.feature, digit.PrefixOf(AscendingKey(e.value))});
+      prefixes.push_back({e.feature, digit.PrefixOf(AscendingKey(e.value)) ^ 1U});
+    }
+  });
+  auto const order = [](CountedPrefix const& p) { return std::pair{p.feature, p.bits}; };
+  std::sort(prefixes.begin(), prefixes.end(), [&](auto const& a, auto const& b) { return order(a) < order(b); });
+  prefixes.erase(
+      std::unique(prefixes.begin(), prefixes.end(), [&](auto const& a, auto const& b) { return order(a) == order(b); }),
+      prefixes.end());
+  return prefixes;
+}
+
+std::vector<std::int64_t> CountsOf(KeyCounter* counter, KeyDigit digit, std::vector<CountedPrefix> const& prefixes) {
+  std::vector<std::int64_t> counts(prefixes.size() * digit.counters());
+  counter->Count(digit, prefixes);
+  counter->Read(0, counts);
+  return counts;
+}
+
+// The same counter counts digit after digit, so that what one pass left is no part of the next.
+TEST_P(CudaKeyCounterTest, CountsAreThoseOfTheHost) {
+  DataCase const& c = GetParam();
+  auto const source = MakeSource(c, c.shape.rows / 3 + 1);
+  auto const weights = RandomWeights(c.shape.rows, 76);
+  constexpr std::size_t kMost = std::size_t{1} << 28;
+  for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+    double const scale = w.empty() ? 1.0 : WeightScale(w);
+    auto const host = host::MakeKeyCounter(source, {w, scale}, 2, kMost);
+    for (bool const as_rows : {true, false}) {
+      SCOPED_TRACE(::testing::Message() << (w.empty() ? "" : "weights, ") << (as_rows ? "rows" : "pairs"));
+      DeviceArena arena{"This test"};
+      auto const device = cuda::MakeKeyCounter(source, {w, scale, as_rows, 2, kMost}, &arena);
+      FeatureIndex const first = c.shape.features / 4;
+      for (FeatureIndex const begin : {FeatureIndex{0}, first}) {
+        std::vector<CountedPrefix> columns;
+        for (FeatureIndex f = begin; f < std::min<FeatureIndex>(begin + 100, c.shape.features); ++f) {
+          columns.push_back({f, 0});
+        }
+        ASSERT_EQ(CountsOf(device.get(), kKeyDigits[0], columns), CountsOf(host.get(), kKeyDigits[0], columns));
+        auto const found = device->Ends(), expected = host->Ends();
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i].values, expected[i].values) << i;
+          ASSERT_EQ(found[i].first_weight, expected[i].first_weight) << i;
+          ASSERT_EQ(found[i].last_weight, expected[i].last_weight) << i;
+          ASSERT_EQ(found[i].first, expected[i].first) << i;
+          ASSERT_EQ(found[i].last, expected[i].last) << i;
+        }
+      }
+      for (int const number : {1, 2}) {
+        auto const prefixes = SomePrefixes(source, kKeyDigits[number], 200);
+        if (prefixes.empty()) continue;
+        ASSERT_EQ(CountsOf(device.get(), kKeyDigits[number], prefixes),
+                  CountsOf(host.get(), kKeyDigits[number], prefixes))
+            << "digit " << number;
+      }
+    }
+  }
+}
+
+TEST_P(CudaKeyCounterTest, CutsAreThoseOfSortedColumns) {
+  DataCase const& c = GetParam();
+  auto const source = MakeSource(c, 0);
+  auto const weights = RandomWeights(c.shape.rows, 77);
+  auto const features = static_cast<FeatureIndex>(c.shape.features);
+  auto const present = host::CountColumns(source, 2);
+  for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+    for (int const max_bin : {2, 16, 256}) {
+      Cuts const expected = host::ComputeCuts(source, w, max_bin, 2);
+      for (bool const as_rows : {true, false}) {
+        for (std::size_t const bytes : {std::size_t{3} << 20, std::size_t{1} << 30}) {  // several passes, or three
+          DeviceArena arena{"This test"};
+          auto const counter =
+              cuda::MakeKeyCounter(source, {w, w.empty() ? 1.0 : WeightScale(w), as_rows, 2, 0, bytes}, &arena);
+          CountedCuts const found = FindCutsByCounting({0, features, features}, max_bin, 2, counter.get());
+          ASSERT_EQ(Difference(JoinCuts(found.features), expected), "")
+              << "max_bin " << max_bin << (w.empty() ? "" : ", weights") << (as_rows ? ", rows, " : ", pairs, ")
+              << bytes << " bytes";
+          ASSERT_EQ(found.values, present);
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, CudaKeyCounterTest, ::testing::ValuesIn(DataCases()), DataCaseName{});
+
+TEST_P(CudaArrayQuantileTest, CountedKeysGiveTheHosts) {
+  ArrayCase const& c = GetParam();
+  if (c.features > 1000) GTEST_SKIP() << "so many columns take their time on the host";
+  CaseArray array{c};
+  std::vector<DeviceArraySource> copies{array.on_device(0)};
+  auto const weights = RandomWeights(c.rows, 78);
+  auto const features = static_cast<FeatureIndex>(c.features);
+  for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+    Cuts const expected = host::ComputeCuts(array.on_host(), w, 64, 2);
+    for (RowSource const* source :
+         {static_cast<RowSource const*>(&array.on_host()), static_cast<RowSource const*>(&copies[0])}) {
+      for (std::size_t const bytes : {std::size_t{5} << 20, std::size_t{1} << 30}) {
+        DeviceArena arena{"This test"};
+        auto const counter =
+            cuda::MakeKeyCounter(*source, {w, w.empty() ? 1.0 : WeightScale(w), true, 3, 0, bytes}, &arena);
+        CountedCuts const found = FindCutsByCounting({0, features, features}, 64, 3, counter.get());
+        ASSERT_EQ(Difference(JoinCuts(found.features), expected), "")
+            << (w.empty() ? "" : "weights, ") << "device " << source->dense()->device << ", " << bytes << " bytes";
+      }
+    }
+  }
+}
+
+// However little memory there is, dense and sparse data are read once to be counted, and then three times at most.
+TEST(CudaCountedPassesTest, AreFew) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  for (double const missing : {0.0, 0.9}) {
+    MemorySource const rows{RandomValues({300000, 40, missing}, 79), 70000};
+    auto const weights = RandomWeights(300000, 80);
+    for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+      Cuts const expected = host::ComputeCuts(rows, w, 16, 2);
+      for (std::size_t const bytes :
+           {std::size_t{1}, std::size_t{8} << 20, std::size_t{24} << 20, std::size_t{64} << 20, std::size_t{0}}) {
+        ReadSource const source{rows};
+        DeviceArena arena{"This test"};
+        auto const found = cuda::FindQuantiles(source, {16, w}, {0, 2, bytes}, &arena);
+        EXPECT_EQ(Difference(found.cuts, expected), "") << bytes;
+        EXPECT_LE(source.passes(), 1 + 3) << bytes << " bytes, " << missing << (w.empty() ? "" : ", weights");
+      }
+    }
   }
 }
 

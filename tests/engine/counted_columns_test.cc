@@ -29,28 +29,10 @@ using reference::Values;
 using testing::MemorySource;
 using testing::Random;
 using testing::RandomValues;
+using testing::ReadSource;
 using testing::WhatIsWrong;
 
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
-
-/// Counts how often the rows of another source are read as batches.
-class ReadSource final : public RowSource {
- public:
-  explicit ReadSource(RowSource const& rows) : rows_{rows} {}
-
-  std::uint64_t rows() const override { return rows_.rows(); }
-  FeatureIndex features() const override { return rows_.features(); }
-  Span<std::uint8_t const> categorical() const override { return rows_.categorical(); }
-  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
-    ++passes_;
-    rows_.ForEachBatch(visit);
-  }
-  int passes() const { return passes_; }
-
- private:
-  RowSource const& rows_;
-  mutable int passes_{0};
-};
 
 /// A way to choose a value of a column.
 float RandomValue(std::size_t kind, std::size_t levels, Random* random) {

@@ -104,7 +104,9 @@ TEST_P(PagedMatrixTest, HasTheBinsOfTheMatrixInCore) {
       auto const paged = MakePaged(source, cuts, pages, batch == 7 ? testing::InMemory() : PageStore::Options{});
       EXPECT_EQ(source.times(), 2) << "once to decide, and once for all pages";
       EXPECT_GE(paged->pages(), std::min<std::size_t>(pages, 1500));
-      if (pages <= 40) EXPECT_LE(paged->pages(), 2 * pages);
+      if (pages <= 40) {
+        EXPECT_LE(paged->pages(), 2 * pages);
+      }
       ExpectPages(*paged, *whole);
     }
     ArraySource const array{{values.at.data()}, values.rows, static_cast<FeatureIndex>(values.features), 2};

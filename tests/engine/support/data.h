@@ -39,6 +39,25 @@ class MemorySource final : public RowSource {
   std::vector<std::uint8_t> categorical_;
 };
 
+/// Counts how often the rows of another source are read as batches.
+class ReadSource final : public RowSource {
+ public:
+  explicit ReadSource(RowSource const& rows) : rows_{rows} {}
+
+  std::uint64_t rows() const override { return rows_.rows(); }
+  FeatureIndex features() const override { return rows_.features(); }
+  Span<std::uint8_t const> categorical() const override { return rows_.categorical(); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    ++passes_;
+    rows_.ForEachBatch(visit);
+  }
+  int passes() const { return passes_; }
+
+ private:
+  RowSource const& rows_;
+  mutable int passes_{0};
+};
+
 /// Random numbers that are the same on every platform, which those of the standard's distributions are not.
 class Random {
  public:
