@@ -42,6 +42,7 @@ std::size_t PagedRows::Sample(TrainParams const& params, std::uint32_t tree, Spa
 }
 
 GradientSum PagedRows::Begin(std::size_t rows, GradientView const& gradients) {
+  numbers_.ClearAll();  // an error may have ended the last tree anywhere
   if (rows == positions_.size()) std::fill(positions_.begin(), positions_.end(), NodeIndex{0});
   return SumGradients(gradients, positions_.size(), threads_);
 }

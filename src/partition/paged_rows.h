@@ -35,6 +35,7 @@ class PagedRows final : public NodeRows {
   class NodeNumbers {
    public:
     static constexpr std::int32_t kNone = -1;
+    void ClearAll() { numbers_.clear(); }
     void Set(NodeIndex node, std::size_t number);
     void Clear(NodeIndex node) { numbers_[static_cast<std::size_t>(node)] = kNone; }
     std::int32_t operator[](NodeIndex node) const {
