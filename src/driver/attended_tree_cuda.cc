@@ -26,7 +26,7 @@ void AttendedTree::Reserve() {
   parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(batch_);
-    parts_.node_rows.Reserve(batch_);
+    parts_.paged_rows.Reserve(batch_);
   } else {
     parts_.lists.Reserve(batch_, 2 * batch_);
   }

@@ -43,7 +43,7 @@ class AttendedTree {
   BatchGrowth growth_;
   std::vector<Family> families_;        ///< of the batch that is under way
   std::size_t first_{0};                ///< the first node that it makes
-  NodeRowsStep step_{};                 ///< what it does in pages
+  PageStep step_{};                     ///< what it does in pages
   PinnedBuffer<Family> host_families_;  ///< families of a batch
   DeviceBuffer<Node> tree_nodes_;       ///< the finished tree, for rows outside the sample
 };

@@ -144,36 +144,37 @@ void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
   parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
 }
 
-NodeRowsStep BeginStep(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates) {
-  if (batch != 0) PrepareFamilies(parts.Split(), parts.Growth(), families, parts.stream);
-  NodeRowsStep const step{families, batch != 0, evaluates};
+PageStep BeginStep(TreeParts const& parts, std::uint32_t families, int number, bool evaluates) {
+  if (number != 0) PrepareFamilies(parts.Split(), parts.Growth(), families, parts.stream);
+  PageStep const step{families, number != 0, evaluates};
   ClearStep(parts, step);
   return step;
 }
 
-void ClearStep(TreeParts const& parts, NodeRowsStep const& step) {
+void ClearStep(TreeParts const& parts, PageStep const& step) {
   if (!step.divides || !step.sums) return;  // the root's sums are clear
   ClearSums(parts.Partition(parts.matrix.view), {step.families, parts.symbols}, parts.limits, parts.stream);
 }
 
-void VisitPage(TreeParts const& parts, NodeRowsStep const& step, DevicePage const& page, int batch) {
+void VisitPage(TreeParts const& parts, PageStep const& step, DevicePage const& page, int number) {
   PartitionView const view = parts.Partition(page.matrix);
-  NodeRowsView const rows = parts.NodeRows();
-  parts.timer.Run(kMove, batch, [&] { DivideNodeRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
+  PagedRowsView const rows = parts.PagedRows();
+  parts.timer.Run(kMove, number,
+                  [&] { DividePagedRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
   if (!step.sums) return;
-  parts.timer.Run(kSum, batch, [&] {
+  parts.timer.Run(kSum, number, [&] {
     RowLists const lists =
-        ListNodeRows(view, rows, page.first_row, step, &parts.memory.settings()->draw, parts.limits, parts.stream);
+        ListPagedRows(view, rows, page.first_row, step, &parts.memory.settings()->draw, parts.limits, parts.stream);
     SumRows(parts.Histogram(page.matrix), lists, parts.memory.nodes(), {step.families, parts.symbols}, parts.limits,
             parts.stream);
   });
 }
 
-void EndStep(TreeParts const& parts, NodeRowsStep const& step, int batch) {
+void EndStep(TreeParts const& parts, PageStep const& step, int number) {
   if (!step.sums) return;
   LevelBounds const bounds{step.families, parts.symbols};
   SumOverDevices(parts, bounds);
-  parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, parts.Growth(), bounds, NextLevel::kByHost, {}); });
+  parts.timer.Run(kSplit, number, [&] { FindAndPlan(parts, parts.Growth(), bounds, NextLevel::kByHost, {}); });
 }
 
 }  // namespace xgbgpu::cuda

@@ -19,17 +19,18 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
 /// number, 0 for the root.
 void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch);
 
-// A tree in pages, if parts.in_pages(). A step visits every page once, for the first step.families families, whose
-// children have been made; between the first two calls below and the third there is one of VisitPage for each page.
+// A tree in pages (parts.in_pages()) grows in steps: BeginStep, VisitPage for every page, EndStep. Several trees may take
+// their steps together, so that a page comes once for all of them.
 
-/// What a batch does: the root's, number 0, is not divided. `evaluates`: may the new nodes be split? If not, their rows
-/// are divided, and no more.
-NodeRowsStep BeginStep(TreeParts const& parts, std::uint32_t families, int batch, bool evaluates);
-/// Clears the sums of the step.
-void ClearStep(TreeParts const& parts, NodeRowsStep const& step);
-void VisitPage(TreeParts const& parts, NodeRowsStep const& step, Page<DeviceMatrixView> const& page, int batch);
-/// Looks for splits, if the step has sums.
-void EndStep(TreeParts const& parts, NodeRowsStep const& step, int batch);
+/// Makes the children of the first `families` families. Step 0 is the root's. `evaluates`: may the new nodes be split? If
+/// not, pages only divide their rows.
+PageStep BeginStep(TreeParts const& parts, std::uint32_t families, int number, bool evaluates);
+/// Does the part of BeginStep that is left where the children have been made: it clears what the step sums.
+void ClearStep(TreeParts const& parts, PageStep const& step);
+/// Rows of the page go to the children, and those of the built children are summed.
+void VisitPage(TreeParts const& parts, PageStep const& step, Page<DeviceMatrixView> const& page, int number);
+/// Sums over devices, and looks for the splits of the children.
+void EndStep(TreeParts const& parts, PageStep const& step, int number);
 
 }  // namespace xgbgpu::cuda
 

@@ -33,7 +33,7 @@ void SymmetricGrowth::Reserve() {
   parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(families);
-    parts_.node_rows.Reserve(families);
+    parts_.paged_rows.Reserve(families);
   } else {
     parts_.lists.Reserve(families, 2 * families);
   }
@@ -59,7 +59,7 @@ void SymmetricGrowth::Reserve() {
 }
 
 /// Does what a step does, in pages.
-void SymmetricGrowth::VisitPages(NodeRowsStep const& step, int depth) {
+void SymmetricGrowth::VisitPages(PageStep const& step, int depth) {
   ClearStep(parts_, step);
   parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
 }

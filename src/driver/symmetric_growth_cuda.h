@@ -37,7 +37,7 @@ class SymmetricGrowth {
   CategorySets sets() const { return scores_.category_sets(); }
 
  private:
-  void VisitPages(NodeRowsStep const& step, int depth);
+  void VisitPages(PageStep const& step, int depth);
   void SumLevel(std::uint32_t families, int depth);
   bool LearnRoot();
   void SortCategories();

@@ -22,7 +22,7 @@ TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard
       shares{MakeSplitShares(trained, splits.groups(), own_shard.devices->devices(), own_shard.least_shared_bytes)},
       lists{trained.view.rows, &room},
       paths{trained, own_shard.all_rows(), &room},
-      node_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
+      paged_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
       page_stream{pages},
       order{&room},
       sample_room{trained.view.rows, arena} {
@@ -53,8 +53,8 @@ RowLists TreeParts::Lists() const {
   return lists.View(matrix.view, pairs, positions.data(), limits);
 }
 
-NodeRowsView TreeParts::NodeRows() const {
-  NodeRowsView rows = node_rows.View(matrix.view, positions.data(), gradients.pairs, limits);
+PagedRowsView TreeParts::PagedRows() const {
+  PagedRowsView rows = paged_rows.View(matrix.view, positions.data(), gradients.pairs, limits);
   if (weighted()) rows.chances = {sample_room.View().keys, &memory.header()->sample.rule};
   return rows;
 }
@@ -109,7 +109,7 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
   timer.Run(kRoot, 0, [&] {
     if (in_pages()) {
       FillBytes(positions.data(), 0, positions.size(), stream, "listing the rows of the root");
-      SumRootRows(view, NodeRows(), matrix.view.rows, nullptr, draw, shard, limits, stream);
+      SumRootRows(view, PagedRows(), matrix.view.rows, nullptr, draw, shard, limits, stream);
     } else if (by_paths) {
       StartPaths(view, RootPaths(), draw, early, gradients.pairs, paths.narrow(), shard, limits, stream);
     } else {
@@ -129,7 +129,7 @@ void TreeParts::EnqueueSample() {
                stream);
     });
     timer.Run(kRoot, 0, [&] {
-      SumRootRows(view, NodeRows(), matrix.view.rows, &memory.header()->sample.rows, draw, shard, limits, stream);
+      SumRootRows(view, PagedRows(), matrix.view.rows, &memory.header()->sample.rows, draw, shard, limits, stream);
     });
     return;
   }

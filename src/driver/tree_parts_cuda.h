@@ -21,7 +21,7 @@
 #include "objective/objective_cuda.h"
 #include "page/page.h"
 #include "partition/list_room_cuda.h"
-#include "partition/node_rows_cuda.h"
+#include "partition/paged_rows_cuda.h"
 #include "partition/path_room_cuda.h"
 #include "sample/sample.h"
 #include "sample/sample_room_cuda.h"
@@ -53,7 +53,7 @@ struct TreeParts {
   SplitShares shares;  ///< of the features that each device searches; not used where every device searches all
   ListRoom lists;
   PathRoom paths;
-  NodeRowsRoom node_rows;
+  PagedRowsRoom paged_rows;
   PageStream* page_stream;  ///< null: the matrix is in core
   GrowOrderRoom order;
   SampleRoom sample_room;
@@ -96,7 +96,7 @@ struct TreeParts {
   SampleView Sample() const;
   PartitionView Partition(DeviceMatrixView const& page) const;
   RowLists Lists() const;
-  NodeRowsView NodeRows() const;
+  PagedRowsView PagedRows() const;
   RowPaths RootPaths() const;
   HistogramView Histogram(DeviceMatrixView const& page) const;
   SplitView Split() const;
@@ -118,7 +118,7 @@ struct TreeParts {
       return in_pages() ? sample_room.ReserveMarks(weighted(), stream)
                         : sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream);
     });
-    if (in_pages() && weighted()) node_rows.ReserveWeighed();
+    if (in_pages() && weighted()) paged_rows.ReserveWeighed();
   }
   /// Enqueues all that comes before the root's histogram: settings, the sample, gradients in fixed point, the root with
   /// its rows. Clears the histograms of `clear_slots` slots.

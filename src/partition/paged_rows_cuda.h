@@ -1,7 +1,7 @@
 /// Rows of a matrix in pages, on a CUDA device: each knows its node, and those of a page are listed while it is visited.
 /// docs/adr/0024-pages.md
-#ifndef XGBGPU_PARTITION_NODE_ROWS_CUDA_H_
-#define XGBGPU_PARTITION_NODE_ROWS_CUDA_H_
+#ifndef XGBGPU_PARTITION_PAGED_ROWS_CUDA_H_
+#define XGBGPU_PARTITION_PAGED_ROWS_CUDA_H_
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ namespace xgbgpu::cuda {
 
 /// Arrays are on the device. A *job* is a child whose rows are summed: number 2·f is the built child of family f, number
 /// 2·f + 1 its sibling, which has no rows if it is subtracted.
-struct NodeRowsView {
+struct PagedRowsView {
   NodeIndex* nodes;               ///< [rows] the node of each row as it was made; its complement outside the sample
   GradientPair const* gradients;  ///< [rows]
   RowChances chances;             ///< of rows in the sample
@@ -30,24 +30,24 @@ struct NodeRowsView {
 };
 
 /// What a visit of a page does with its rows.
-struct NodeRowsStep {
+struct PageStep {
   std::uint32_t families;
   bool divides;  ///< rows of the families' parents go to the children; else the only family is the root
   bool sums;     ///< rows of jobs are listed
 };
 
 /// Memory  12 bytes for each row of the largest page, 20 if gradients decide on samples, and some for each family; the nodes of rows belong to the caller
-class NodeRowsRoom {
+class PagedRowsRoom {
  public:
-  NodeRowsRoom(std::uint64_t page_rows, ClearedRoom* room) : page_rows_{page_rows}, room_{room} {}
+  PagedRowsRoom(std::uint64_t page_rows, ClearedRoom* room) : page_rows_{page_rows}, room_{room} {}
 
   /// Makes room for so many families of a step.
   void Reserve(std::size_t families);
   /// Makes room for samples that gradients decide on.
   void ReserveWeighed() { room_->Reserve(&weighed_, "rows of a page", page_rows_); }
   /// `matrix`: a page has its shape.
-  NodeRowsView View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
-                    DeviceLimits const& limits) const;
+  PagedRowsView View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
+                     DeviceLimits const& limits) const;
 
  private:
   std::uint64_t page_rows_;
@@ -62,17 +62,18 @@ class NodeRowsRoom {
 
 /// Sums the gradients of the rows that are in the sample, of `count`, and makes the root, which has the sum over all
 /// devices, with histogram slot 0. All rows are in it already. `sampled`: their number on the device, or nullptr: all.
-void SumRootRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, std::uint32_t const* sampled,
-                 TreeDraw const* draw, DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
+void SumRootRows(PartitionView const& view, PagedRowsView const& rows, std::uint64_t count,
+                 std::uint32_t const* sampled, TreeDraw const* draw, DeviceShard const& shard,
+                 DeviceLimits const& limits, cudaStream_t stream);
 
 /// The two parts of a visit. The first sends rows of the page to the children and finds their jobs, the second, if
 /// step.sums, lists them. It also sets first_row, rows and list of the nodes of jobs, for this page. The lists serve
 /// until the next visit.
-void DivideNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
-                    NodeRowsStep const& step, DeviceLimits const& limits, cudaStream_t stream);
-RowLists ListNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
-                      NodeRowsStep const& step, TreeDraw const* draw, DeviceLimits const& limits, cudaStream_t stream);
+void DividePagedRows(PartitionView const& view, PagedRowsView const& rows, std::uint64_t first_row,
+                     PageStep const& step, DeviceLimits const& limits, cudaStream_t stream);
+RowLists ListPagedRows(PartitionView const& view, PagedRowsView const& rows, std::uint64_t first_row,
+                       PageStep const& step, TreeDraw const* draw, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_PARTITION_NODE_ROWS_CUDA_H_
+#endif  // XGBGPU_PARTITION_PAGED_ROWS_CUDA_H_

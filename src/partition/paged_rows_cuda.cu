@@ -4,7 +4,7 @@
 #include "core/launch.h"
 #include "gradient/gradient_ops.h"
 #include "partition/list_room_cuda.h"
-#include "partition/node_rows_cuda.h"
+#include "partition/paged_rows_cuda.h"
 #include "partition/partition_cuda.cuh"
 #include "tree/make_root.cuh"
 
@@ -35,7 +35,7 @@ __device__ std::uint32_t JobOf(GrowingTree const& tree, NodeIndex n, NodeIndex f
 
 template <bool kCategories>
 __global__ void __launch_bounds__(kThreads)
-    DivideKernel(PartitionView view, NodeRowsView rows, std::uint64_t first_row, NodeRowsStep step) {
+    DivideKernel(PartitionView view, PagedRowsView rows, std::uint64_t first_row, PageStep step) {
   extern __shared__ std::uint32_t counts[];
   std::uint32_t const jobs = step.sums ? 2 * step.families : 0;
   bool const shared = jobs <= kSharedJobs;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// One block: places of the jobs' rows in the list, and units of their sums.
-__global__ void __launch_bounds__(kPlanThreads) PlanListKernel(GrowingTree tree, NodeRowsView rows, NodeRowsStep step) {
+__global__ void __launch_bounds__(kPlanThreads) PlanListKernel(GrowingTree tree, PagedRowsView rows, PageStep step) {
   __shared__ typename PlanScan::TempStorage storage;
   WaitForKernelBefore();
   std::uint32_t const jobs = 2 * step.families;
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(kPlanThreads) PlanListKernel(GrowingTree tree,
   tree.state->sum_units = Low(rows_and_units);
 }
 
-__global__ void __launch_bounds__(kThreads) ListKernel(PartitionView view, NodeRowsView rows, std::uint64_t first_row,
-                                                       NodeRowsStep step, TreeDraw const* draw) {
+__global__ void __launch_bounds__(kThreads)
+    ListKernel(PartitionView view, PagedRowsView rows, std::uint64_t first_row, PageStep step, TreeDraw const* draw) {
   extern __shared__ std::uint32_t counts[];
   std::uint32_t const jobs = 2 * step.families;
   bool const shared = jobs <= kSharedJobs;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kThreads) ListKernel(PartitionView view, NodeR
 }
 
 __global__ void __launch_bounds__(kThreads)
-    SumRootKernel(PartitionView view, NodeRowsView rows, std::uint64_t count, TreeDraw const* draw) {
+    SumRootKernel(PartitionView view, PagedRowsView rows, std::uint64_t count, TreeDraw const* draw) {
   WaitForKernelBefore();
   GradientState const& gradient = *view.gradient;
   bool const narrow = gradient.format.narrow;
@@ -198,14 +198,14 @@ __global__ void MakeRootKernel(PartitionView view, std::uint64_t count, std::uin
   MakeRoot(view.tree, sampled != nullptr ? *sampled : static_cast<std::uint32_t>(count));
 }
 
-std::size_t SharedBytes(NodeRowsStep const& step) {
+std::size_t SharedBytes(PageStep const& step) {
   std::uint32_t const jobs = 2 * step.families;
   return step.sums && jobs <= kSharedJobs ? jobs * sizeof(std::uint32_t) : 0;
 }
 
 }  // namespace
 
-void NodeRowsRoom::Reserve(std::size_t families) {
+void PagedRowsRoom::Reserve(std::size_t families) {
   room_->Reserve(&job_of_row_, "rows of a page", page_rows_);
   room_->Reserve(&list_, "rows of a page", page_rows_);
   room_->Reserve(&counts_, "nodes", 2 * families);
@@ -213,16 +213,17 @@ void NodeRowsRoom::Reserve(std::size_t families) {
   room_->Reserve(&sum_jobs_, "nodes", 2 * families);
 }
 
-NodeRowsView NodeRowsRoom::View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
-                                DeviceLimits const& limits) const {
+PagedRowsView PagedRowsRoom::View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
+                                  DeviceLimits const& limits) const {
   DeviceMatrixView page = matrix;
   page.rows = page_rows_;
   return {nodes,          gradients,      {},           weighed_.data(),  job_of_row_.data(),
           counts_.data(), places_.data(), list_.data(), sum_jobs_.data(), UnitRows(page, limits)};
 }
 
-void SumRootRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t count, std::uint32_t const* sampled,
-                 TreeDraw const* draw, DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {
+void SumRootRows(PartitionView const& view, PagedRowsView const& rows, std::uint64_t count,
+                 std::uint32_t const* sampled, TreeDraw const* draw, DeviceShard const& shard,
+                 DeviceLimits const& limits, cudaStream_t stream) {
   LaunchNext("summing the rows of the root", SumRootKernel, Blocks(count, 4 * kThreads, limits, kResident), kThreads, 0,
              limits, stream, view, rows, count, draw);
   DeviceNumbers root;
@@ -232,15 +233,15 @@ void SumRootRows(PartitionView const& view, NodeRowsView const& rows, std::uint6
   LaunchNext("making the root", MakeRootKernel, 1, 1, 0, limits, stream, view, count, sampled);
 }
 
-void DivideNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
-                    NodeRowsStep const& step, DeviceLimits const& limits, cudaStream_t stream) {
+void DividePagedRows(PartitionView const& view, PagedRowsView const& rows, std::uint64_t first_row,
+                     PageStep const& step, DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = view.categories.sets != nullptr ? DivideKernel<true> : DivideKernel<false>;
   LaunchNext("dividing the rows of a page", kernel, Blocks(view.matrix.rows, kBlockRows, limits, kResident), kThreads,
              SharedBytes(step), limits, stream, view, rows, first_row, step);
 }
 
-RowLists ListNodeRows(PartitionView const& view, NodeRowsView const& rows, std::uint64_t first_row,
-                      NodeRowsStep const& step, TreeDraw const* draw, DeviceLimits const& limits, cudaStream_t stream) {
+RowLists ListPagedRows(PartitionView const& view, PagedRowsView const& rows, std::uint64_t first_row,
+                       PageStep const& step, TreeDraw const* draw, DeviceLimits const& limits, cudaStream_t stream) {
   LaunchNext("listing the rows of a page", PlanListKernel, 1, kPlanThreads, 0, limits, stream, view.tree, rows, step);
   LaunchNext("listing the rows of a page", ListKernel, Blocks(view.matrix.rows, kBlockRows, limits, kResident),
              kThreads, SharedBytes(step), limits, stream, view, rows, first_row, step, draw);
