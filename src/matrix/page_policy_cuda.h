@@ -17,6 +17,8 @@ struct PagePolicy {
   double window_share{1.0 / 8};
   /// At most this share of the pages stays on the device, if there is room.
   double kept_share{1};
+  /// Without a limit a training in pages takes so much of what is free: the rest is for others.
+  double free_share{0.9};
   /// Bytes that a row takes in core beside its bins: margins, gradients, labels, and where it is.
   std::size_t row_bytes{40};
   /// Bytes of all else in core: histograms, nodes, candidates.

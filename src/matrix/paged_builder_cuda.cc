@@ -176,6 +176,7 @@ std::size_t LimitInBytes(MemoryLimits const& limits) {
 std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
                                         LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
                                         std::size_t bytes, PagePolicy const& policy) {
+  if (limits.training_bytes == 0) bytes = static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
   return PagedBuild{rows, cuts, options, limits, bytes, policy}.Make(std::move(layout), own);
 }
 
