@@ -67,9 +67,25 @@ struct Boosters {
   }
 };
 
+/// Says where the bins of a training are that are not in core.
+void InformOfPages(Trainer const& trainer) {
+  MemoryReport::Pages const pages = trainer.memory().pages;
+  if (pages.count == 0) return;
+  std::string const where = std::to_string(pages.count) + " pages: " + std::to_string(pages.memory_bytes) +
+                            " bytes in host memory, " + std::to_string(pages.file_bytes) + " in a file";
+  InformOnce("pages " + where,
+             "a training on " + std::to_string(trainer.data().rows()) +
+                 " rows would take more memory in core than it may (gpu_memory_limit, or what is free "
+                 "on the GPU): its bins are in " +
+                 where + ". The model is the same.");
+}
+
 /// Tells the memory board what a trainer holds.
 TrainerPool::Watch WatchMemory() {
-  return [](Trainer const& trainer) { return std::make_unique<MemoryBoard::Note>(trainer); };
+  return [](Trainer const& trainer) {
+    InformOfPages(trainer);
+    return std::make_unique<MemoryBoard::Note>(trainer);
+  };
 }
 
 /// Returns how many of `wanted` devices train fastest with these data and parameters.

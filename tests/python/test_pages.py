@@ -177,6 +177,13 @@ def test_any_limit_gives_the_model(counts: List[int]) -> None:
     assert found[0] > 1 and found[-3:] == [0, 0, 0] and found == sorted(found, reverse=True)
 
 
+def test_verbosity_2_tells_where_the_pages_are(capsys: pytest.CaptureFixture) -> None:
+    data = xgb.DMatrix(X[:3777], Y[:3777])  # of no other test: it is told once
+    in_least_memory(lambda limit: train(params(verbosity=2, gpu_memory_limit=limit), data, 1))
+    told = capsys.readouterr().out
+    assert "3777 rows" in told and re.search(r"its bins are in \d+ pages: \d+ bytes in host memory, \d+ in a file", told)
+
+
 def test_what_a_booster_predicts_and_stores() -> None:
     data, other = xgb.DMatrix(X, LABEL), xgb.DMatrix(X[:500] + 0.01)
     how = params(objective="binary:logistic", max_depth=4)
