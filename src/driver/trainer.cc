@@ -54,6 +54,7 @@ std::vector<int> OrdinalsOf(Place const& place) {
   CheckDevices(place);
   int const there = std::max(1, CudaDeviceCount());
   std::vector<int> ordinals;
+  ordinals.reserve(static_cast<std::size_t>(place.devices));
   for (int d = 0; d < place.devices; ++d) ordinals.push_back((place.device + d) % there);
   return ordinals;
 }
@@ -86,7 +87,7 @@ Dataset::Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t hi
       histogram_bytes_{histogram_bytes},
       cuts_{&paged_->whole().cuts} {}
 Dataset::Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards)
-    : place_{place}, device_shards_{std::move(device_shards)} {
+    : place_{std::move(place)}, device_shards_{std::move(device_shards)} {
   for (auto const& shard : device_shards_) {
     DeviceMatrixFacts const facts = FactsOf(*shard);
     rows_ += facts.rows;
@@ -97,7 +98,7 @@ Dataset::Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> d
   features_ = cuts_->features();
 }
 Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
-    : place_{place},
+    : place_{std::move(place)},
       sorted_{std::move(sorted)},
       rows_{sorted_->rows},
       features_{sorted_->features()},
