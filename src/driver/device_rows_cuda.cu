@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/array_source.h"
-#include "core/buffer.h"
+#include "core/array_download.h"
 #include "core/device.h"
 #include "core/grid.h"
 #include "core/message.h"
@@ -204,18 +203,7 @@ class CopiedRows final : public DeviceRows {
     return values;
   }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
-    constexpr std::uint64_t kValues = 1 << 21;
-    std::uint64_t const most = std::clamp<std::uint64_t>(kValues / features_, 1, rows_);
-    Buffer<float> block{most * features_};
-    for (std::uint64_t first = 0; first < rows_; first += most) {
-      std::uint64_t const n = std::min(most, rows_ - first);
-      CopyToHost(first, n, block.data());
-      ArraySource const source{{block.data()}, n, features_, 1};
-      source.ForEachBatch([&](RowBatch batch) {
-        batch.first_row += first;
-        visit(batch);
-      });
-    }
+    ForEachBatchOf({*dense(), 0, rows_}, features_, 1, visit);
   }
   void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const override {
     DeviceScope const scope{device_};

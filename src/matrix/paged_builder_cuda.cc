@@ -6,8 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/array_download.h"
+#include "core/array_source.h"
 #include "core/message.h"
-#include "core/row_slice.h"
 #include "matrix/matrix_builder_cuda.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/paged_bins_cuda.h"
@@ -30,6 +31,26 @@ class PinnedPages final : public PageMemory {
   void Free(void* memory) noexcept override { cudaFreeHost(memory); }
 };
 
+/// Rows of an array, numbered from 0.
+class ArrayWindow final : public RowSource {
+ public:
+  ArrayWindow(RowSource const& whole, DenseValues const& values, std::uint64_t rows, int threads)
+      : whole_{whole}, values_{values}, rows_{rows}, threads_{threads} {}
+  std::uint64_t rows() const override { return rows_; }
+  FeatureIndex features() const override { return whole_.features(); }
+  Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
+  std::optional<DenseValues> dense() const override { return values_; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    ForEachBatchOf({values_, 0, rows_}, features(), threads_, visit);
+  }
+
+ private:
+  RowSource const& whole_;
+  DenseValues values_;
+  std::uint64_t rows_;
+  int threads_;
+};
+
 /// Some rows of a batch, numbered from 0.
 class BatchRows final : public RowSource {
  public:
@@ -45,14 +66,17 @@ class BatchRows final : public RowSource {
   RowBatch rows_;
 };
 
-/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. An array is cut; batches
-/// are read once, and no visit has rows of two.
-void ForEachWindow(RowSource const& source, std::uint64_t most_rows,
+/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. Arrays and batches are cut
+/// and read once, and no visit has rows of two.
+void ForEachWindow(RowSource const& source, std::uint64_t most_rows, int threads,
                    std::function<void(RowSource const&, std::uint64_t)> const& visit) {
-  if (source.dense()) {
-    for (std::uint64_t first = 0; first < source.rows(); first += most_rows) {
-      visit(RowSlice{source, first, std::min(most_rows, source.rows() - first)}, first);
-    }
+  if (source.arrays()) {
+    source.ForEachArray([&](ArrayBatch const& array) {
+      for (std::uint64_t first = 0; first < array.rows; first += most_rows) {
+        DenseValues const values = FromRow(array.values, first, source.features());
+        visit(ArrayWindow{source, values, std::min(most_rows, array.rows - first), threads}, array.first_row + first);
+      }
+    });
     return;
   }
   source.ForEachBatch([&](RowBatch const& batch) {
@@ -117,7 +141,7 @@ std::unique_ptr<DeviceMatrix> PagedBuild::Make(DeviceLayout layout, LayoutFacts 
   DeviceArena arena{"Quantising the matrix on the GPU"};
   std::optional<KeyColumns> no_columns;
   bool const complete = facts.stored == facts.rows * source_.features();
-  ForEachWindow(source_, page_rows * in_window, [&](RowSource const& rows, std::uint64_t first_row) {
+  ForEachWindow(source_, page_rows * in_window, options_.threads, [&](RowSource const& rows, std::uint64_t first_row) {
     MatrixBuilder builder{rows, cuts_, options_, &arena};
     std::optional<std::uint64_t> stored;
     if (complete) stored = rows.rows() * source_.features();

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "array_case.h"
 #include "core/device.h"
 #include "driver/backend.h"
 #include "equality_case.h"
@@ -153,6 +155,22 @@ class PagedDataTest : public ::testing::Test {
 };
 
 // Bins that are packed to 1 to 16 bits, and sparse ones, read back.
+/// Returns numbers of values and values of some rows of a matrix.
+std::pair<std::vector<std::uint64_t>, std::vector<std::uint32_t>> ReadBack(DeviceMatrix const& matrix, int threads) {
+  std::vector<std::uint64_t> sizes;
+  std::vector<float> values;
+  cuda::VisitLowerEnds(matrix, 1000, 3500, threads, [&](RowBatch const& batch) {
+    for (std::uint64_t r = 0; r < batch.rows(); ++r) {
+      sizes.push_back(batch.row(r).size());
+      for (Entry const& entry : batch.row(r)) {
+        values.push_back(static_cast<float>(entry.feature));
+        values.push_back(entry.value);
+      }
+    }
+  });
+  return {sizes, Bits(values)};
+}
+
 TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
   int const threads = omp_get_max_threads();
   for (DataShape const& shape : {DataShape{9000, 13, 0.0}, DataShape{9000, 13, 0.1}, DataShape{9000, 13, 0.9},
@@ -164,21 +182,28 @@ TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
       auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, threads);
       ASSERT_NE(paged->pages, nullptr);
       ASSERT_EQ(in_core->pages, nullptr);
-      auto const read = [&](DeviceMatrix const& matrix) {
-        std::vector<std::uint64_t> sizes;
-        std::vector<float> values;
-        cuda::VisitLowerEnds(matrix, 1000, 3500, threads, [&](RowBatch const& batch) {
-          for (std::uint64_t r = 0; r < batch.rows(); ++r) {
-            sizes.push_back(batch.row(r).size());
-            for (Entry const& entry : batch.row(r)) {
-              values.push_back(static_cast<float>(entry.feature));
-              values.push_back(entry.value);
-            }
-          }
-        });
-        return std::pair{sizes, Bits(values)};
-      };
-      EXPECT_EQ(read(*paged), read(*in_core));
+      EXPECT_EQ(ReadBack(*paged, threads), ReadBack(*in_core, threads));
+    }
+  }
+}
+
+// Pages of one array, and of arrays that come one after the other, on the host and on the device.
+TEST_F(PagedDataTest, BinsOfArraysAreThoseOfTheMatrixInCore) {
+  for (ArrayCase const& c : ArrayCases()) {
+    if (c.rows < 5000 || c.features > 1000) continue;
+    SCOPED_TRACE(c.name);
+    CaseArray array{c};
+    auto const copy = array.on_device(0);
+    auto const in_core = BuildDeviceMatrix(array.on_host(), Span<float const>{}, 256, 0, 2);
+    auto const expected = ReadBack(*in_core, 2);
+    std::uint64_t const most = c.rows / 3 + 1;
+    ArraysSource const parts{array.on_host(), most}, copied_parts{copy, most};
+    for (RowSource const* source :
+         std::initializer_list<RowSource const*>{&array.on_host(), &copy, &parts, &copied_parts}) {
+      auto const paged = PagedMatrix(*source, 256, 2, Limits(false), SmallPages(1));
+      ASSERT_NE(paged->pages, nullptr);
+      EXPECT_EQ(paged->cuts, in_core->cuts);
+      EXPECT_EQ(ReadBack(*paged, 2), expected) << "device " << source->arrays()->device;
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -74,6 +75,51 @@ TEST(RowSliceTest, OfAnArrayIsAnArray) {
     EXPECT_EQ(own->missing, 7.0f);
     EXPECT_EQ(own->device, 3);
   }
+}
+
+TEST(RowSliceTest, HasTheRowsOfTheSourceInArraysOfAnySize) {
+  std::vector<std::int16_t> numbers(23 * 3);
+  std::iota(numbers.begin(), numbers.end(), std::int16_t{0});
+  ArraySource const one{{numbers.data(), ValueType::kInt16}, 23, 3, 1};
+  for (std::uint64_t const most : {1U, 4U, 7U, 23U}) {
+    testing::ArraysSource const whole{one, most};
+    for (std::uint64_t first = 0; first <= 23; ++first) {
+      for (std::uint64_t n = 0; first + n <= 23; ++n) {
+        RowSlice const slice{whole, first, n};
+        EXPECT_FALSE(slice.dense());
+        ASSERT_TRUE(slice.arrays());
+        EXPECT_EQ(slice.arrays()->type, ValueType::kInt16);
+        std::vector<std::int16_t> own;
+        slice.ForEachArray([&](ArrayBatch const& array) {
+          EXPECT_EQ(array.first_row * 3, own.size());
+          EXPECT_GT(array.rows, 0U);
+          auto const* const values = static_cast<std::int16_t const*>(array.values.data);
+          own.insert(own.end(), values, values + array.rows * 3);
+        });
+        auto const begin = numbers.cbegin() + static_cast<std::ptrdiff_t>(first * 3);
+        ASSERT_EQ(own, (std::vector<std::int16_t>{begin, begin + static_cast<std::ptrdiff_t>(n * 3)}));
+      }
+    }
+  }
+}
+
+TEST(RowSliceTest, OneArrayComesAsThisArray) {
+  std::vector<float> const numbers{0, 1, 2, 3};
+  ArraySource const whole{{numbers.data()}, 4, 1, 1};
+  RowSlice const slice{whole, 1, 2};
+  ReadingTurns const turns{slice};
+  int visits = 0;
+  turns.ForEachArray([&](ArrayBatch const& array) {
+    EXPECT_EQ(array.values.data, numbers.data() + 1);
+    EXPECT_EQ(array.first_row, 0U);
+    EXPECT_EQ(array.rows, 2U);
+    ++visits;
+  });
+  EXPECT_EQ(visits, 1);
+  EXPECT_EQ(turns.arrays()->data, numbers.data() + 1);
+  MemorySource const entries{testing::RandomValues({5, 3}, 6)};
+  EXPECT_FALSE(RowSlice(entries, 1, 2).arrays());
+  RowSlice{entries, 1, 2}.ForEachArray([](ArrayBatch const&) { ADD_FAILURE() << "There is no array"; });
 }
 
 TEST(RowSliceTest, OfASliceIsASlice) {
