@@ -208,6 +208,42 @@ TEST_F(PagedDataTest, BinsOfArraysAreThoseOfTheMatrixInCore) {
   }
 }
 
+// Bins that a training has no room for in core are moved, dense ones, CSR and tiles.
+TEST_F(PagedDataTest, BinsInCoreAreMoved) {
+  for (DataShape const& shape : {DataShape{9000, 13, 0.0}, DataShape{9000, 13, 0.1}, DataShape{9000, 13, 0.9},
+                                 DataShape{5000, 300, 0.45}, DataShape{5000, 300, 0.98}}) {
+    for (int const max_bin : {4, 256, 3000}) {
+      SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(shape.missing) + " missing, " +
+                   std::to_string(max_bin) + " bins");
+      MemorySource const rows{RandomValues(shape, 18), 4096};
+      auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, 2);
+      auto const expected = ReadBack(*in_core, 2);
+      DeviceScope const scope{0};
+      EXPECT_EQ(cuda::MatrixWithin(in_core, {}), in_core);
+      EXPECT_EQ(cuda::MatrixWithin(in_core, Limits(false)), in_core);
+      auto moved = cuda::MatrixWithin(in_core, Limits(false), SmallPages(1));
+      ASSERT_NE(moved->pages, nullptr);
+      EXPECT_EQ(moved->pages->pages().size(), (shape.rows + 2047) / 2048);
+      EXPECT_EQ(moved->stored, in_core->stored);
+      EXPECT_EQ(moved->training_bytes, Limits(false).training_bytes);
+      EXPECT_EQ(ReadBack(*moved, 2), expected);
+      // The same pages for another training outlive the matrix that they were made with.
+      MemoryLimits limits;
+      limits.training_bytes = std::uint64_t{1} << 30;
+      auto const other = cuda::MatrixWithin(moved, limits);
+      EXPECT_EQ(other->pages.get(), moved->pages.get());
+      EXPECT_EQ(other->training_bytes, limits.training_bytes);
+      moved.reset();
+      EXPECT_EQ(ReadBack(*other, 2), expected);
+      auto const gradients = RandomGradients(RandomValues(shape, 18), 19);
+      TrainParams params;
+      params.max_depth = 5;
+      Tree const tree = MakeCudaTreeBuilder(in_core, 2)->Grow(params, gradients, {});
+      EXPECT_EQ(MakeCudaTreeBuilder(other, 2)->Grow(params, gradients, {}), tree);
+    }
+  }
+}
+
 TEST_F(PagedDataTest, InCoreIfThereIsRoom) {
   MemorySource const rows{RandomValues({9000, 13, 0.1}, 17), 4096};
   MemoryLimits limits;

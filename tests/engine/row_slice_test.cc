@@ -16,6 +16,7 @@
 
 #include "core/array_source.h"
 #include "core/reading_turns.h"
+#include "driver/device_rows.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
 
@@ -146,6 +147,21 @@ TEST(RowSliceTest, RowsThatThereAreNotAreRefused) {
                                            {"Rows " + std::to_string(first), "5 rows"}),
               "");
   }
+}
+
+// A table is only described: its addresses are not read.
+TEST(RowSliceTest, OfATableOnADevice) {
+  std::uint8_t const memory[64] = {};
+  DeviceTable const table{{{memory + 60, -4, NumberType::kInt32, memory}, {memory, 2, NumberType::kInt16, nullptr}},
+                          40};
+  DeviceTable const part = RowsOf(RowsOf(table, 5, 30), 6, 7);
+  EXPECT_EQ(part.rows, 7U);
+  EXPECT_EQ(part.columns[0].data, memory + 60 - 4 * 11);
+  EXPECT_EQ(part.columns[0].stride, -4);
+  EXPECT_EQ(part.columns[0].valid, memory + 1);  // of the second byte
+  EXPECT_EQ(part.first_bit, 3);                  // this bit
+  EXPECT_EQ(part.columns[1].data, memory + 2 * 11);
+  EXPECT_EQ(part.columns[1].valid, nullptr);
 }
 
 /// Fails if two threads read it at the same time.
