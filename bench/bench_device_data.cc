@@ -124,9 +124,10 @@ void GatherArrayAgain(benchmark::State& state) {
   ArrayUpload upload{*d.array->dense(), d.rows, d.features, d.threads};
   DeviceBuffer<std::uint32_t> const keys{&arena, "columns in flight", d.rows * d.features};
   for (auto _ : state) {
-    upload.Run(0, d.features, &arena, [&](ArrayPiece const& piece, std::size_t, cudaStream_t stream) {
-      cuda::TransposeToKeys(piece, d.features, keys.data() + piece.first_row, d.rows, nullptr, stream);
-    });
+    upload.Run({*d.array->dense(), 0, d.rows}, 0, d.features, &arena,
+               [&](ArrayPiece const& piece, std::size_t, cudaStream_t stream) {
+                 cuda::TransposeToKeys(piece, d.features, keys.data() + piece.first_row, d.rows, nullptr, stream);
+               });
   }
   ReportBytes(state, d.array_bytes());
 }

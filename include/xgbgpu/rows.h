@@ -41,6 +41,13 @@ struct DenseValues {
   int device{kHostMemory};  ///< ordinal of the CUDA device in whose memory the array is, or kHostMemory
 };
 
+/// Consecutive rows of a matrix as an array.
+struct ArrayBatch {
+  DenseValues values;          ///< data: of these rows
+  std::uint64_t first_row{0};  ///< index of the array's first row in the whole matrix
+  std::uint64_t rows{0};
+};
+
 /// A matrix of raw values that can be read from the first row to the last, any number of times.
 class RowSource {
  public:
@@ -52,6 +59,13 @@ class RowSource {
   /// Returns the rows as an array, if they lie in memory as one. It is valid as long as the source. Stages read it
   /// where that is faster than batches.
   virtual std::optional<DenseValues> dense() const { return std::nullopt; }
+  /// Returns what all arrays of ForEachArray have in common, if the rows come as arrays: type, missing and device. What
+  /// lies in memory as one array comes as this array.
+  virtual std::optional<DenseValues> arrays() const { return dense(); }
+  /// Calls `visit` for every array in row order, if the rows come as arrays. An array is valid during the call only.
+  virtual void ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const {
+    if (auto const values = dense()) visit({*values, 0, rows()});
+  }
   /// Calls `visit` for every batch in row order. A batch is valid during the call only.
   virtual void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const = 0;
 };

@@ -71,6 +71,12 @@ class Dataset {
   static std::shared_ptr<Dataset const> BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,
                                                       Place place = {});
 
+  /// The bins of a dataset that lies on devices, for trainings within other limits: in pages, if a training would take
+  /// more in core. Without a limit bins in core stay there, and bins in pages never go back. Returns `data` itself if
+  /// nothing is to be done.
+  /// Throws  as PageStore (src/page/page_store.h); OutOfDeviceMemory, DeviceError
+  static std::shared_ptr<Dataset const> Within(std::shared_ptr<Dataset const> data, MemoryLimits const& limits);
+
   /// Every column sorted, for exact trees (tree_method gpu_exact): there are no bins, every value is a threshold's
   /// neighbour. The columns lie on the host; a trainer on a device copies them there.
   ///

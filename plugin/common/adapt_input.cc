@@ -44,11 +44,11 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
   HeldBins const* const held = place.shards == nullptr ? AsHeldBins(data) : nullptr;  // shards find cuts together
   if (auto bins = held == nullptr ? nullptr : held->rows()->bins()) {
     bool const are_there = place.backend == BackendKind::kCuda && place.device == bins->place().device;
-    return are_there ? bins : Dataset::BuildWithCuts(rows, bins->cuts(), threads, place);
+    return are_there ? held->rows()->BinsWithin(place.memory)
+                     : Dataset::BuildWithCuts(rows, bins->cuts(), threads, place);
   }
   if (held != nullptr && held->ref() != nullptr) {
-    auto const get = [](DatasetRequest const& request) { return DatasetCache::Instance().Get(request); };
-    return Dataset::BuildWithCuts(rows, WithRequest(held->ref(), max_bin, threads, place, get)->cuts(), threads, place);
+    return BuildWithBinsOf(held->ref(), rows, threads, place);
   }
   if (!HasBinsOnly(*data)) {
     std::vector<float> weights;
@@ -56,6 +56,14 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     return Dataset::Build(rows, weights, max_bin, threads, place);
   }
   return Dataset::FromBinEdges(rows, threads, place);
+}
+
+std::shared_ptr<Dataset const> BuildWithBinsOf(std::shared_ptr<xgboost::DMatrix> const& ref, RowSource const& rows,
+                                               int threads, Place const& place) {
+  HeldBins const* const held = AsHeldBins(ref.get());
+  if (held->ref() != nullptr) return BuildWithBinsOf(held->ref(), rows, threads, place);
+  auto const get = [](DatasetRequest const& request) { return DatasetCache::Instance().Get(request); };
+  return Dataset::BuildWithCuts(rows, WithRequest(ref, held->bins(), threads, place, get)->cuts(), threads, place);
 }
 
 Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info) {

@@ -63,6 +63,10 @@ std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
 /// Makes what WithRequest asks for.
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
 
+/// Makes bins of `rows` by the cuts of `ref`, a QuantileDMatrix of ours.
+std::shared_ptr<Dataset const> BuildWithBinsOf(std::shared_ptr<xgboost::DMatrix> const& ref, RowSource const& rows,
+                                               int threads, Place const& place);
+
 template <typename F>
 decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place,
                            F&& use) {

@@ -129,7 +129,7 @@ class Feed {
 
 /// True if test(entry) holds for every value that is there.
 template <typename F>
-bool AllOf(HeldRows const& rows, int threads, F&& test) {
+bool AllOf(RowSource const& rows, int threads, F&& test) {
   constexpr std::size_t kGrain = 1 << 12;  // rows
   std::atomic<bool> all{true};
   rows.ForEachBatch([&](RowBatch const& batch) {
@@ -146,9 +146,9 @@ bool AllOf(HeldRows const& rows, int threads, F&& test) {
 }
 
 /// Does no row have a column twice? Columns of rows that are stored ascend.
-bool HasEachColumnOnce(HeldRows const& rows, int threads) {
+bool HasEachColumnOnce(RowSource const& rows, int threads) {
   constexpr std::size_t kGrain = 1 << 12;  // rows
-  if (rows.dense()) return true;
+  if (rows.arrays()) return true;
   std::atomic<bool> once{true};
   rows.ForEachBatch([&](RowBatch const& batch) {
     ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -293,7 +293,7 @@ bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> con
   return config.max_bin >= kLeastBins && config.max_bin <= kMostBins;
 }
 
-bool FitsHeldBins(HeldRows const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads) {
+bool FitsHeldBins(RowSource const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads) {
   if (ref != nullptr && ref->Info().num_col_ != rows.features()) return false;
   auto const& types = info.feature_types.ConstHostVector();
   if (!types.empty() && types.size() != rows.features()) return false;

@@ -106,7 +106,7 @@ inline bool HasOwnBins(xgboost::DMatrix const& data) {
 /// bins of a matrix that is not ours, and for a number of bins that our methods do not have, XGBoost makes the matrix.
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref);
 /// False if XGBoost would refuse to make a QuantileDMatrix of them, or is left to see to it.
-bool FitsHeldBins(HeldRows const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads);
+bool FitsHeldBins(RowSource const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads);
 
 /// The bins a column for trees of ours on `data`: max_bin of the training, if the matrix was not made with another one.
 int BinsFor(xgboost::DMatrix const& data, int max_bin);

@@ -43,6 +43,12 @@ constexpr std::size_t ValueBytes(ValueType type) {
   }
 }
 
+/// Returns the rows of an array from `row` on.
+inline DenseValues FromRow(DenseValues values, std::uint64_t row, FeatureIndex features) {
+  values.data = static_cast<std::uint8_t const*>(values.data) + row * features * ValueBytes(values.type);
+  return values;
+}
+
 /// Returns the value as a float, or NaN if it equals `missing`.
 template <typename T>
 XGBGPU_HD float ValueOrNaN(T value, float missing) {

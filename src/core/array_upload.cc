@@ -22,11 +22,6 @@ constexpr std::size_t kDevicePiece = std::size_t{32} << 20;
 constexpr std::size_t kHostRings = 8;
 constexpr std::size_t kDeviceRings = 2;
 
-/// Returns the address of value `column` of row `row`.
-std::uint8_t const* PlaceOf(DenseValues const& values, std::uint64_t stride, std::uint64_t row, std::uint64_t column) {
-  return static_cast<std::uint8_t const*>(values.data) + (row * stride + column) * ValueBytes(values.type);
-}
-
 }  // namespace
 
 ArrayUpload::ArrayUpload(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads)
@@ -43,15 +38,15 @@ std::uint64_t ArrayUpload::most_rows(FeatureIndex columns) const {
                                    std::max<std::uint64_t>(1, rows_));
 }
 
-std::uint64_t ArrayUpload::pieces(FeatureIndex columns) const {
-  return (rows_ + most_rows(columns) - 1) / most_rows(columns);
+std::uint64_t ArrayUpload::pieces(FeatureIndex columns, std::uint64_t rows) const {
+  return (rows + most_rows(columns) - 1) / most_rows(columns);
 }
 
 std::size_t ArrayUpload::rings(FeatureIndex columns) const {
   std::size_t const most = on_host() ? std::min(kHostRings, static_cast<std::size_t>(std::max(1, threads_)))
                            : here()  ? 1
                                      : kDeviceRings;
-  return std::clamp<std::size_t>(pieces(columns), 1, most);
+  return std::clamp<std::size_t>(pieces(columns, rows_), 1, most);
 }
 
 std::size_t ArrayUpload::buffer_bytes(FeatureIndex columns) const {
@@ -62,7 +57,7 @@ std::size_t ArrayUpload::buffer_bytes(FeatureIndex columns) const {
 
 std::size_t ArrayUpload::device_bytes(FeatureIndex columns) const { return rings(columns) * buffer_bytes(columns); }
 
-ArrayPiece ArrayUpload::Bring(ArrayPiece const& piece, FeatureIndex columns, std::uint8_t* to,
+ArrayPiece ArrayUpload::Bring(ArrayPiece const& piece, FeatureIndex first, FeatureIndex columns, std::uint8_t* to,
                               PieceStream* ring) const {
   auto const* const from = static_cast<std::uint8_t const*>(piece.values.data);
   std::size_t const bytes = piece.n * row_bytes(columns);
@@ -70,9 +65,9 @@ ArrayPiece ArrayUpload::Bring(ArrayPiece const& piece, FeatureIndex columns, std
   brought.values.data = to;
   brought.values.device = device_;
   if (!on_host()) {  // whole rows, from before the wanted columns to behind them
-    std::uint8_t const* const begin = PlaceOf(values_, features_, piece.first_row, 0);
-    CheckCuda(cudaMemcpyPeerAsync(to, device_, begin, values_.device, bytes, ring->stream()), kWhat);
-    brought.values.data = to + (from - begin);
+    std::size_t const before = first * ValueBytes(values_.type);
+    CheckCuda(cudaMemcpyPeerAsync(to, device_, from - before, values_.device, bytes, ring->stream()), kWhat);
+    brought.values.data = to + before;
     return brought;
   }
   auto* const pinned = ring->Open<std::uint8_t>();
@@ -88,11 +83,12 @@ ArrayPiece ArrayUpload::Bring(ArrayPiece const& piece, FeatureIndex columns, std
   return brought;
 }
 
-void ArrayUpload::Run(FeatureIndex first, FeatureIndex last, DeviceArena* arena, Use const& use) {
+void ArrayUpload::Run(ArrayBatch const& array, FeatureIndex first, FeatureIndex last, DeviceArena* arena,
+                      Use const& use) {
   FeatureIndex const columns = last - first;
   if (columns == 0) return;
-  std::uint64_t const most = most_rows(columns), count = pieces(columns);
-  std::size_t const wanted = rings(columns), bytes = buffer_bytes(columns);
+  std::uint64_t const most = most_rows(columns), count = pieces(columns, array.rows);
+  std::size_t const wanted = std::min<std::uint64_t>(rings(columns), count), bytes = buffer_bytes(columns);
   DeviceBuffer<std::uint8_t> const brought{arena, "rows on their way", wanted * bytes};
   if (rings_.size() < wanted) rings_.resize(wanted);
   std::atomic<std::uint64_t> next{0};
@@ -105,10 +101,11 @@ void ArrayUpload::Run(FeatureIndex first, FeatureIndex last, DeviceArena* arena,
         ring = std::make_unique<PieceStream>(std::min(rows_ * row_size, std::max(kHostPiece, row_size)));
       }
       std::uint64_t const row = p * most;
-      ArrayPiece piece{values_, features_, row, std::min(most, rows_ - row)};
-      piece.values.data = PlaceOf(values_, features_, row, first);
+      ArrayPiece piece{FromRow(array.values, row, features_), features_, array.first_row + row,
+                       std::min(most, array.rows - row)};
+      piece.values.data = static_cast<std::uint8_t const*>(piece.values.data) + first * ValueBytes(values_.type);
       try {
-        use(here() ? piece : Bring(piece, columns, brought.data() + i * bytes, ring.get()), i, ring->stream());
+        use(here() ? piece : Bring(piece, first, columns, brought.data() + i * bytes, ring.get()), i, ring->stream());
       } catch (...) {  // what runs on the stream reads memory that is freed soon
         next = count;
         cudaStreamSynchronize(ring->stream());

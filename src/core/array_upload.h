@@ -23,7 +23,7 @@ struct ArrayPiece {
   std::uint64_t n;  ///< rows
 };
 
-/// Reads an array from its first row to its last, as often as needed, on the current device.
+/// Reads arrays of one source, as often as needed, on the current device.
 ///
 /// An array of the host goes through *rings*. A ring is a few pinned buffers, used in turn, and a stream; one thread
 /// fills it. One thread copies at a seventh of the link's speed and eight at three quarters of it, so there are up to
@@ -32,7 +32,8 @@ struct ArrayPiece {
 /// piece by piece. All writes to an array on a device must have finished before.
 class ArrayUpload {
  public:
-  /// `threads` is the most threads of the host that work at a time.
+  /// `values` is RowSource::arrays(): their type and device. No array has more than `rows` rows. `threads` is the most
+  /// threads of the host that work at a time.
   ArrayUpload(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads);
 
   /// use(piece, ring, stream) enqueues on `stream` the work on a piece. Several threads call it at a time, each with a
@@ -46,23 +47,25 @@ class ArrayUpload {
   /// Returns the bytes of device memory that a pass over so many columns takes.
   std::size_t device_bytes(FeatureIndex columns) const;
 
-  /// Makes one pass over columns first … last - 1. Waits until all that was enqueued is done.
+  /// Makes one pass over columns first … last - 1 of an array. Waits until all that was enqueued is done. Pieces have
+  /// the numbers that rows have in the whole matrix.
   ///
   /// Cost    every wanted value crosses the link once
   /// Throws  OutOfDeviceMemory, DeviceError, and what `use` throws
-  void Run(FeatureIndex first, FeatureIndex last, DeviceArena* arena, Use const& use);
+  void Run(ArrayBatch const& array, FeatureIndex first, FeatureIndex last, DeviceArena* arena, Use const& use);
 
  private:
   bool on_host() const { return values_.device == kHostMemory; }
   bool here() const { return values_.device == device_; }
   /// Returns the bytes of a row of a piece. Rows that come from the host leave the other columns out.
   std::size_t row_bytes(FeatureIndex columns) const;
-  std::uint64_t pieces(FeatureIndex columns) const;
+  std::uint64_t pieces(FeatureIndex columns, std::uint64_t rows) const;
   std::size_t buffer_bytes(FeatureIndex columns) const;
-  /// Copies the columns of the piece to `to`, in device memory.
-  ArrayPiece Bring(ArrayPiece const& piece, FeatureIndex columns, std::uint8_t* to, PieceStream* ring) const;
+  /// Copies the columns of the piece, of which `first` is the first, to `to`, in device memory.
+  ArrayPiece Bring(ArrayPiece const& piece, FeatureIndex first, FeatureIndex columns, std::uint8_t* to,
+                   PieceStream* ring) const;
 
-  DenseValues values_;
+  DenseValues values_;  ///< what arrays have in common
   std::uint64_t rows_;
   FeatureIndex features_;
   int threads_;

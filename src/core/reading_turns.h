@@ -12,8 +12,8 @@
 
 namespace xgbgpu {
 
-/// The rows of another source. Passes over batches, which a source may not be asked for by two threads at the same time
-/// (pages of a file), are made one after the other. An array is read by all at once.
+/// The rows of another source. Passes over batches and arrays, which a source may not be asked for by two threads at the
+/// same time (pages of a file), are made one after the other. What is one array is read by all at once.
 class ReadingTurns final : public RowSource {
  public:
   /// `source` must outlive it.
@@ -23,6 +23,12 @@ class ReadingTurns final : public RowSource {
   FeatureIndex features() const override { return source_.features(); }
   Span<std::uint8_t const> categorical() const override { return source_.categorical(); }
   std::optional<DenseValues> dense() const override { return source_.dense(); }
+  std::optional<DenseValues> arrays() const override { return source_.arrays(); }
+  void ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const override {
+    std::unique_lock<std::mutex> lock{mutex_, std::defer_lock};
+    if (!source_.dense()) lock.lock();
+    source_.ForEachArray(visit);
+  }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
     std::lock_guard<std::mutex> const lock{mutex_};
     source_.ForEachBatch(visit);

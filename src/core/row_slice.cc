@@ -15,12 +15,24 @@ RowSlice::RowSlice(RowSource const& whole, std::uint64_t first, std::uint64_t n)
 }
 
 std::optional<DenseValues> RowSlice::dense() const {
-  std::optional<DenseValues> values = whole_.dense();
-  if (values && n_ != 0) {
-    values->data =
-        static_cast<std::uint8_t const*>(values->data) + first_ * whole_.features() * ValueBytes(values->type);
-  }
-  return values;
+  std::optional<DenseValues> const values = whole_.dense();
+  return values && n_ != 0 ? FromRow(*values, first_, features()) : values;
+}
+
+std::optional<DenseValues> RowSlice::arrays() const {
+  std::optional<DenseValues> const one = dense();
+  return one ? one : whole_.arrays();
+}
+
+void RowSlice::ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const {
+  if (n_ == 0) return;
+  std::uint64_t const end = first_ + n_;
+  whole_.ForEachArray([&](ArrayBatch const& array) {
+    std::uint64_t const from = std::max(first_, array.first_row);
+    std::uint64_t const to = std::min(end, array.first_row + array.rows);
+    if (from >= to) return;
+    visit({FromRow(array.values, from - array.first_row, features()), from - first_, to - from});
+  });
 }
 
 void RowSlice::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {

@@ -13,7 +13,8 @@
 namespace xgbgpu {
 
 /// Rows [first, first + n) of another source, numbered from 0. An array stays an array, of which no value is copied.
-/// Batches are those of the other source without the rows outside; one that is outside as a whole is left out.
+/// Batches and arrays are those of the other source without the rows outside; one that is outside as a whole is left
+/// out.
 class RowSlice final : public RowSource {
  public:
   /// `whole` must outlive the slice. Throws InvalidArgument if it has fewer than first + n rows.
@@ -23,6 +24,9 @@ class RowSlice final : public RowSource {
   FeatureIndex features() const override { return whole_.features(); }
   Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
   std::optional<DenseValues> dense() const override;
+  std::optional<DenseValues> arrays() const override;
+  /// Cost  all arrays of the other source are made, unless the slice has no rows
+  void ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const override;
   /// Cost  all batches of the other source are made, unless the slice has no rows
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 

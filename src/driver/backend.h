@@ -119,6 +119,7 @@ struct DeviceMatrixFacts {
   std::uint64_t stored;  ///< values that are not missing
   std::size_t bytes;
   Cuts const* cuts;  ///< lives as long as the matrix
+  bool in_pages;
 };
 DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 
@@ -135,6 +136,10 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, S
 /// Bins the rows by these cuts. Throws as above.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads,
                                                       MemoryLimits const& memory = {});
+
+/// Returns the matrix for trainings within other limits (matrix/paged_builder_cuda.h): itself, or one in pages.
+std::shared_ptr<DeviceMatrix const> DeviceMatrixWithin(std::shared_ptr<DeviceMatrix const> matrix,
+                                                       MemoryLimits const& limits);
 
 /// Do what the two above do for several devices: rows are dealt to them in order (DealRows), as many as have some, and
 /// all shards have the same cuts. An ordinal may come several times.

@@ -126,7 +126,7 @@ BackendKind ResolveBackend(BackendKind wanted) {
 }
 
 DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix) {
-  return {matrix.view.rows, matrix.stored, matrix.arena.bytes(), &matrix.cuts};
+  return {matrix.view.rows, matrix.stored, matrix.arena.bytes(), &matrix.cuts, matrix.pages != nullptr};
 }
 
 void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
@@ -151,6 +151,15 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, C
   return NamingSizes(sizes, [&] {
     DeviceScope const scope{device};
     return cuda::QuantiseMatrixWithin(source, std::move(cuts), {device, threads}, memory);
+  });
+}
+
+std::shared_ptr<DeviceMatrix const> DeviceMatrixWithin(std::shared_ptr<DeviceMatrix const> matrix,
+                                                       MemoryLimits const& limits) {
+  auto const sizes = [&] { return WorkSizes{matrix->device, matrix->view.rows, matrix->view.features, 0}; };
+  return NamingSizes(sizes, [&] {
+    DeviceScope const scope{matrix->device};
+    return cuda::MatrixWithin(matrix, limits);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct DeviceColumn {
   void const* data;     ///< the value of the first row
   std::int64_t stride;  ///< bytes from one row to the next
   NumberType type;
-  /// Null, or a bitmap on the same device: bit r % 8 of byte r / 8 is 1 if row r has a value.
+  /// Null, or a bitmap on the same device: bit r % 8 of byte r / 8 is 1 if row r has a value. Rows of a table are
+  /// counted from its first_bit.
   std::uint8_t const* valid;
 };
 
@@ -39,6 +41,8 @@ struct DeviceColumn {
 struct DeviceTable {
   std::vector<DeviceColumn> columns;
   std::uint64_t rows;
+  /// Bits of the bitmaps before that of the first row: 0 to 7.
+  std::uint8_t first_bit{0};
   /// The CUDA stream that writes the values, as in the CUDA array interface: 1 and 2 are the default streams, others
   /// are handles; 0: they have been written.
   std::uintptr_t stream{0};
@@ -50,6 +54,18 @@ inline void const* AddressAt(void const* address, std::int64_t bytes) {
   return reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
 }
 
+/// Returns rows [first, first + n) of a table.
+inline DeviceTable RowsOf(DeviceTable table, std::uint64_t first, std::uint64_t n) {
+  std::uint64_t const bit = table.first_bit + first;
+  for (DeviceColumn& column : table.columns) {
+    column.data = AddressAt(column.data, column.stride * static_cast<std::int64_t>(first));
+    if (column.valid != nullptr) column.valid += bit / 8;
+  }
+  table.first_bit = static_cast<std::uint8_t>(bit % 8);
+  table.rows = n;
+  return table;
+}
+
 /// Returns the device in whose memory `address` is, or kHostMemory. It does not start CUDA, because a process that has
 /// not used CUDA has no such memory. A build without CUDA returns 0 for every device.
 int DeviceOf(void const* address);
@@ -57,8 +73,9 @@ int DeviceOf(void const* address);
 /// Rows in the memory of a device. `dense` says where. ForEachBatch brings them to the host, 8 MiB or a row at a time.
 class DeviceRows : public RowSource {
  public:
-  virtual std::uint64_t present() const = 0;  ///< values that are not missing
-  virtual bool has_infinite() const = 0;      ///< is one of them infinite? Stages must not read such rows.
+  virtual std::uint64_t present() const = 0;   ///< values that are not missing
+  virtual bool has_infinite() const = 0;       ///< is one of them infinite? Stages must not read such rows.
+  virtual std::uint64_t checksum() const = 0;  ///< of the values and their places: other ones have another checksum
   /// Copies rows [first, first + n) to `to` [n, features]. Missing values are NaN.
   virtual void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const = 0;
 };
@@ -83,6 +100,19 @@ std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64
 /// Returns how much memory of the device all DeviceRows of this process hold, in bytes.
 std::size_t DeviceRowsBytes(int device);
 
+/// Returns how many bytes of the device's memory are free.
+std::size_t FreeDeviceMemory(int device);
+
+/// Remembers which device is current for this thread, and makes it so for functions of whoever called us.
+class CallersDevice {
+ public:
+  CallersDevice();
+  void Call(std::function<void()> const& function) const;
+
+ private:
+  int device_;
+};
+
 /// Returns the device of the table's first column. Throws InvalidArgument if it is in no device's memory.
 int DeviceOfTable(DeviceTable const& table);
 
@@ -90,7 +120,7 @@ int DeviceOfTable(DeviceTable const& table);
 std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
 
 /// Copies a table to the host, some rows at a time: to [rows, columns] NaN where a value is missing.
-/// Memory  up to 8 MiB on the device, or eight rows
+/// Memory  up to 8 MiB on the device, or one row
 /// Throws  as a DeviceRowsBuilder
 void CopyDeviceTableToHost(DeviceTable const& table, float* to);
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/array_source.h"
-#include "core/buffer.h"
+#include "core/array_download.h"
 #include "core/device.h"
 #include "core/grid.h"
 #include "core/message.h"
@@ -26,6 +25,7 @@ constexpr int kTileLines = 8;
 struct Counts {
   unsigned long long present;
   unsigned long long infinite;
+  unsigned long long checksum;
 };
 
 template <typename T>
@@ -33,8 +33,9 @@ __device__ float Load(void const* address) {
   return static_cast<float>(*static_cast<T const*>(address));
 }
 
-__device__ float ValueAt(DeviceColumn const& column, std::uint64_t row) {
-  bool const is_there = column.valid == nullptr || (column.valid[row / 8] >> (row % 8) & 1) != 0;
+__device__ float ValueAt(DeviceColumn const& column, std::uint64_t row, unsigned first_bit) {
+  std::uint64_t const bit = first_bit + row;
+  bool const is_there = column.valid == nullptr || (column.valid[bit / 8] >> (bit % 8) & 1) != 0;
   if (!is_there) return nanf("");
   void const* const at = static_cast<char const*>(column.data) + static_cast<std::int64_t>(row) * column.stride;
   switch (column.type) {
@@ -65,21 +66,24 @@ __device__ float ValueAt(DeviceColumn const& column, std::uint64_t row) {
 
 /// Copies tiles of 32 rows and columns. by_columns says that neighbouring rows are neighbours in memory: threads read
 /// down a column then, else along a row. They always write along a row.
-__global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, FeatureIndex columns, bool by_columns,
-                                float missing, float* out, Counts* counts) {
+__global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, FeatureIndex columns, unsigned first_bit,
+                                bool by_columns, float missing, float* out, std::uint64_t first_place, Counts* counts) {
   __shared__ float tile[kTile][kTile + 1];
   std::uint64_t const column_tiles = (columns + std::uint64_t{kTile} - 1) / kTile;
   std::uint64_t const tiles = (rows + kTile - 1) / kTile * column_tiles;
   unsigned present = 0, infinite = 0;
+  unsigned long long checksum = 0;
   for (std::uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
     std::uint64_t const first_row = t / column_tiles * kTile, first_column = t % column_tiles * kTile;
     for (int line = threadIdx.y; line < kTile; line += kTileLines) {
       int const r = by_columns ? threadIdx.x : line, c = by_columns ? line : threadIdx.x;
       if (first_row + r >= rows || first_column + c >= columns) continue;
-      float value = ValueAt(table[first_column + c], first_row + r);
+      float value = ValueAt(table[first_column + c], first_row + r, first_bit);
       if (value == missing) value = nanf("");
       present += isnan(value) ? 0 : 1;
       infinite += isinf(value) ? 1 : 0;
+      std::uint64_t const place = first_place + (first_row + r) * columns + first_column + c;
+      checksum += (2 * place + 1) * __float_as_uint(value);
       tile[r][c] = value;
     }
     __syncthreads();
@@ -91,7 +95,9 @@ __global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, F
   }
   present = __reduce_add_sync(0xFFFFFFFFU, present);
   infinite = __reduce_add_sync(0xFFFFFFFFU, infinite);
+  for (int lanes = kTile / 2; lanes > 0; lanes /= 2) checksum += __shfl_down_sync(0xFFFFFFFFU, checksum, lanes);
   if (threadIdx.x == 0) {
+    atomicAdd(&counts->checksum, checksum);
     atomicAdd(&counts->present, static_cast<unsigned long long>(present));
     if (infinite != 0) atomicAdd(&counts->infinite, static_cast<unsigned long long>(infinite));
   }
@@ -144,7 +150,7 @@ void CheckTable(DeviceTable const& table, int device) {
     std::int64_t const reach = column.stride * static_cast<std::int64_t>(table.rows - 1);
     void const* const first = AddressAt(column.data, std::min<std::int64_t>(0, reach));
     CheckMemory(c, "values", first, static_cast<std::size_t>(std::abs(reach)) + BytesOf(column.type), device);
-    if (column.valid != nullptr) CheckMemory(c, "a mask", column.valid, (table.rows + 7) / 8, device);
+    if (column.valid != nullptr) CheckMemory(c, "a mask", column.valid, (table.first_bit + table.rows + 7) / 8, device);
   }
 }
 
@@ -177,20 +183,21 @@ class CopiedRows final : public DeviceRows {
     DeviceScope const scope{device_};
     WaitForWriter(table.stream);
     auto const columns = Upload(&arena_, "columns", table.columns.data(), table.columns.size());
-    Counts counts{0, 0};
+    Counts counts{};
     auto const device_counts = Upload(&arena_, "counts", &counts, 1);
     Stream const stream;
     DeviceColumn const& first = table.columns.front();
     bool const by_columns = std::abs(first.stride) == static_cast<std::int64_t>(BytesOf(first.type)) && features_ > 1;
     std::uint64_t const tiles = (table.rows + kTile - 1) / kTile * ((features_ + std::uint64_t{kTile} - 1) / kTile);
     unsigned const blocks = cuda::Blocks(tiles, 1, CurrentDeviceLimits(), 8);
-    CopyTableKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(columns.data(), table.rows, features_, by_columns,
-                                                                    missing, values_.data() + filled * features_,
-                                                                    device_counts.data());
+    CopyTableKernel<<<blocks, dim3(kTile, kTileLines), 0, stream>>>(
+        columns.data(), table.rows, features_, table.first_bit, by_columns, missing,
+        values_.data() + filled * features_, filled * features_, device_counts.data());
     CheckCuda(cudaGetLastError(), "copying an array on the device");
     xgbgpu::CopyToHost(&counts, device_counts.data(), 1, stream, "copying an array on the device");
     stream.Wait("copying an array on the device");
     present_ += counts.present;
+    checksum_ += counts.checksum;
     has_infinite_ = has_infinite_ || counts.infinite != 0;
   }
 
@@ -198,24 +205,14 @@ class CopiedRows final : public DeviceRows {
   FeatureIndex features() const override { return features_; }
   std::uint64_t present() const override { return present_; }
   bool has_infinite() const override { return has_infinite_; }
+  std::uint64_t checksum() const override { return checksum_; }
   std::optional<DenseValues> dense() const override {
     DenseValues values{values_.data()};
     values.device = device_;
     return values;
   }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
-    constexpr std::uint64_t kValues = 1 << 21;
-    std::uint64_t const most = std::clamp<std::uint64_t>(kValues / features_, 1, rows_);
-    Buffer<float> block{most * features_};
-    for (std::uint64_t first = 0; first < rows_; first += most) {
-      std::uint64_t const n = std::min(most, rows_ - first);
-      CopyToHost(first, n, block.data());
-      ArraySource const source{{block.data()}, n, features_, 1};
-      source.ForEachBatch([&](RowBatch batch) {
-        batch.first_row += first;
-        visit(batch);
-      });
-    }
+    ForEachBatchOf({*dense(), 0, rows_}, features_, 1, visit);
   }
   void CopyToHost(std::uint64_t first, std::uint64_t n, float* to) const override {
     DeviceScope const scope{device_};
@@ -229,6 +226,7 @@ class CopiedRows final : public DeviceRows {
   int device_;
   std::uint64_t present_{0};
   bool has_infinite_{false};
+  std::uint64_t checksum_{0};
   DeviceArena arena_{"Holding an array on the GPU", "a QuantileDMatrix, or fewer rows"};
   DeviceBuffer<float> values_;
 };
@@ -281,6 +279,19 @@ std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64
   return std::make_unique<RowsBuilder>(device, rows, features);
 }
 
+std::size_t FreeDeviceMemory(int device) {
+  DeviceScope const scope{device};
+  std::size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return free;
+}
+
+CallersDevice::CallersDevice() { CheckCuda(cudaGetDevice(&device_), "asking for the current device"); }
+void CallersDevice::Call(std::function<void()> const& function) const {
+  DeviceScope const scope{device_};
+  function();
+}
+
 std::size_t DeviceRowsBytes(int device) { return device < 0 ? 0 : BytesHeld(device).load(); }
 
 int DeviceOfTable(DeviceTable const& table) {
@@ -296,17 +307,12 @@ std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float miss
 }
 
 void CopyDeviceTableToHost(DeviceTable const& table, float* to) {
-  constexpr std::uint64_t kValues = 1 << 21, kRowsOfAByte = 8;  // bits of a mask begin with a byte
+  constexpr std::uint64_t kValues = 1 << 21;
   std::uint64_t const columns = table.columns.size();
-  std::uint64_t const most = std::max<std::uint64_t>(1, kValues / columns / kRowsOfAByte) * kRowsOfAByte;
+  std::uint64_t const most = std::max<std::uint64_t>(1, kValues / columns);
   CheckTable(table, DeviceOfTable(table));
   for (std::uint64_t first = 0; first < table.rows; first += most) {
-    DeviceTable part = table;
-    part.rows = std::min(most, table.rows - first);
-    for (DeviceColumn& column : part.columns) {
-      column.data = AddressAt(column.data, column.stride * static_cast<std::int64_t>(first));
-      if (column.valid != nullptr) column.valid += first / kRowsOfAByte;
-    }
+    DeviceTable const part = RowsOf(table, first, std::min(most, table.rows - first));
     auto const rows = CopyDeviceTable(part, std::numeric_limits<float>::quiet_NaN());
     rows->CopyToHost(0, part.rows, to + first * columns);
   }

@@ -66,6 +66,9 @@ std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Span<flo
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const&, Cuts, int, int, MemoryLimits const&) {
   ThrowNoCuda();
 }
+std::shared_ptr<DeviceMatrix const> DeviceMatrixWithin(std::shared_ptr<DeviceMatrix const>, MemoryLimits const&) {
+  ThrowNoCuda();
+}
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }
@@ -91,6 +94,9 @@ namespace {
 int DeviceOf(void const* address) { return IsDeviceMemory(address) ? 0 : kHostMemory; }
 std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int, std::uint64_t, FeatureIndex) { ThrowNoArrays(); }
 std::size_t DeviceRowsBytes(int) { return 0; }
+std::size_t FreeDeviceMemory(int) { return 0; }
+CallersDevice::CallersDevice() : device_{kHostMemory} {}
+void CallersDevice::Call(std::function<void()> const& function) const { function(); }
 int DeviceOfTable(DeviceTable const&) { ThrowNoArrays(); }
 std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const&, float) { ThrowNoArrays(); }
 void CopyDeviceTableToHost(DeviceTable const&, float*) { ThrowNoArrays(); }

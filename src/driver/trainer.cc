@@ -178,6 +178,15 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
   return BinOnHost(source, std::move(fitting), place, threads);
 }
 
+std::shared_ptr<Dataset const> Dataset::Within(std::shared_ptr<Dataset const> data, MemoryLimits const& limits) {
+  std::vector<std::shared_ptr<DeviceMatrix const>> shards;
+  for (auto const& shard : data->device_shards_) shards.push_back(DeviceMatrixWithin(shard, limits));
+  if (shards == data->device_shards_) return data;
+  Place place = data->place_;
+  place.memory = limits;
+  return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
+}
+
 std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int threads, Place place) {
   CheckThreads(threads);
   if (IsSharded(place)) {

@@ -12,6 +12,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr std::size_t kAlign = 256;  // of the parts of a sparse page
+constexpr char const* kAdding = "moving a page to the host";
 
 std::size_t Aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
@@ -99,17 +100,67 @@ std::size_t PagedBins::most_unpacked_bytes() const {
   return layout_.dense ? most_rows_ * layout_.tiles * layout_.record_bytes() : 0;
 }
 
-void PagedBins::Keep(RowPage const& page, std::uint8_t const* bytes, std::size_t n) {
-  store_.Add({bytes, n});
+void PagedBins::Keep(RowPage const& page, std::size_t bytes) {
+  store_.Add({on_its_way_.data(), bytes});
   pages_.push_back(page);
-  most_bytes_ = std::max(most_bytes_, n);
-  all_bytes_ += n;
+  most_bytes_ = std::max(most_bytes_, bytes);
+  all_bytes_ += bytes;
   most_rows_ = std::max(most_rows_, page.view.rows);
+}
+
+std::uint8_t* PagedBins::ReserveOnItsWay(std::size_t bytes) {
+  if (on_its_way_.size() < bytes) on_its_way_ = PinnedBuffer<std::uint8_t>{bytes};
+  return on_its_way_.data();
+}
+
+std::size_t PagedBins::BringDense(DeviceMatrixView const& part, std::uint64_t first, std::uint64_t n,
+                                  DeviceArena* arena) {
+  std::size_t const bytes = PackedBytes(n), words = bytes / sizeof(std::uint32_t);
+  std::uint8_t* const to = ReserveOnItsWay(bytes);
+  DeviceBuffer<std::uint32_t> packed{arena, "page on its way", words};
+  DeviceLimits const limits = CurrentDeviceLimits();
+  Stream const stream;
+  PackKernel<<<cuda::Blocks(words, kThreads, limits, kResident), kThreads, 0, stream>>>(part, first, n, symbol_bits_,
+                                                                                        packed.data(), words);
+  cuda::CheckLaunch(kAdding);
+  CopyToHost(to, reinterpret_cast<std::uint8_t const*>(packed.data()), bytes, stream, kAdding);
+  stream.Wait(kAdding);
+  return bytes;
+}
+
+/// CSR is one tile.
+template <typename Place, typename Cell>
+std::size_t PagedBins::BringSparse(DeviceMatrixView const& part, Place const* places, Cell const* cells,
+                                   std::uint64_t first, RowPage* page) {
+  std::uint64_t const n = page->view.rows;
+  Stream const stream;
+  std::vector<Place> begins(part.tiles * (n + 1));  // of the rows' cells in each tile, and where the last row's end
+  for (std::uint32_t t = 0; t < part.tiles; ++t) {
+    CopyToHost(begins.data() + t * (n + 1), places + t * part.rows + first, n + 1, stream, kAdding);
+  }
+  stream.Wait(kAdding);
+  page->stored = 0;
+  for (std::uint32_t t = 0; t < part.tiles; ++t) page->stored += begins[t * (n + 1) + n] - begins[t * (n + 1)];
+  std::size_t const place_bytes = Aligned((part.tiles * n + 1) * sizeof(Place));
+  std::size_t const bytes = place_bytes + Aligned(page->stored * sizeof(Cell) + kAlign);  // lanes look beyond the last
+  std::uint8_t* const to = ReserveOnItsWay(bytes);
+  std::fill_n(to, bytes, std::uint8_t{0});
+  auto* to_place = reinterpret_cast<Place*>(to);
+  auto* to_cell = reinterpret_cast<Cell*>(to + place_bytes);
+  Place stored = 0;
+  for (std::uint32_t t = 0; t < part.tiles; ++t) {
+    Place const *const begin = begins.data() + t * (n + 1), *const end = begin + n;
+    to_place = std::transform(begin, end, to_place, [&](Place place) { return stored + (place - *begin); });
+    CopyToHost(to_cell + stored, cells + *begin, *end - *begin, stream, kAdding);
+    stored += *end - *begin;
+  }
+  *to_place = stored;
+  stream.Wait(kAdding);
+  return bytes;
 }
 
 void PagedBins::Add(DeviceMatrix const& part, std::uint64_t first_row, std::uint64_t first, std::uint64_t n,
                     DeviceArena* arena) {
-  constexpr char const* kWhat = "moving a page to the host";
   RowPage page{first_row + first, part.view, part.stored};
   page.view.rows = n;
   page.view.records = nullptr;
@@ -119,38 +170,11 @@ void PagedBins::Add(DeviceMatrix const& part, std::uint64_t first_row, std::uint
   page.view.tile_cells = nullptr;
   page.view.tile = layout_.tile;
   page.view.cut_ptr = layout_.cut_ptr;
-  Stream const stream;
-  auto const reserve = [&](std::size_t bytes) {
-    if (on_its_way_.size() < bytes) on_its_way_ = PinnedBuffer<std::uint8_t>{bytes};
-  };
-  if (part.view.dense) {
-    std::size_t const bytes = PackedBytes(n), words = bytes / sizeof(std::uint32_t);
-    reserve(bytes);
-    DeviceBuffer<std::uint32_t> packed{arena, "page on its way", words};
-    DeviceLimits const limits = CurrentDeviceLimits();
-    PackKernel<<<cuda::Blocks(words, kThreads, limits, kResident), kThreads, 0, stream>>>(
-        part.view, first, n, symbol_bits_, packed.data(), words);
-    cuda::CheckLaunch(kWhat);
-    CopyToHost(on_its_way_.data(), reinterpret_cast<std::uint8_t const*>(packed.data()), bytes, stream, kWhat);
-    stream.Wait(kWhat);
-    Keep(page, on_its_way_.data(), bytes);
-    return;
-  }
-  if (first != 0 || n != part.view.rows) Throw<Error>("A page of sparse rows was to be a part of other rows");
-  bool const in_tiles = part.view.sparse_in_tiles();
-  std::size_t const places =
-      in_tiles ? (std::size_t{part.view.tiles} * n + 1) * sizeof(std::uint32_t) : (n + 1) * sizeof(std::uint64_t);
-  std::size_t const cells = part.stored * (in_tiles ? sizeof(std::uint16_t) : sizeof(std::uint32_t));
-  std::size_t const bytes = Aligned(places) + Aligned(cells + kAlign);  // lanes look beyond the last cell
-  reserve(bytes);
-  std::fill_n(on_its_way_.data(), bytes, std::uint8_t{0});
-  auto const copy = [&](std::size_t at, void const* from, std::size_t size) {
-    CopyToHost(on_its_way_.data() + at, static_cast<std::uint8_t const*>(from), size, stream, kWhat);
-  };
-  copy(0, in_tiles ? static_cast<void const*>(part.view.tile_ptr) : part.view.row_ptr, places);
-  copy(Aligned(places), in_tiles ? static_cast<void const*>(part.view.tile_cells) : part.view.row_cells, cells);
-  stream.Wait(kWhat);
-  Keep(page, on_its_way_.data(), bytes);
+  DeviceMatrixView const& view = part.view;
+  std::size_t const bytes = view.dense               ? BringDense(view, first, n, arena)
+                            : view.sparse_in_tiles() ? BringSparse(view, view.tile_ptr, view.tile_cells, first, &page)
+                                                     : BringSparse(view, view.row_ptr, view.row_cells, first, &page);
+  Keep(page, bytes);
 }
 
 DeviceMatrixView PagedBins::Unpack(std::size_t page, std::uint8_t const* packed, std::uint8_t* room,

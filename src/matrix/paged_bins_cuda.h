@@ -31,7 +31,7 @@ class PagedBins {
             PageStore::Options options);
 
   /// Adds rows [first, first + n) of `part`, which is on the current device and has rows of the whole from `first_row`
-  /// on, behind those that are here; all rows of it if it is sparse. Waits.
+  /// on, behind those that are here. Waits.
   void Add(DeviceMatrix const& part, std::uint64_t first_row, std::uint64_t first, std::uint64_t n, DeviceArena* arena);
 
   std::vector<RowPage> const& pages() const { return pages_; }
@@ -52,7 +52,13 @@ class PagedBins {
   std::size_t most_kept() const { return static_cast<std::size_t>(kept_share_ * static_cast<double>(pages_.size())); }
 
  private:
-  void Keep(RowPage const& page, std::uint8_t const* bytes, std::size_t n);
+  void Keep(RowPage const& page, std::size_t bytes);
+  std::uint8_t* ReserveOnItsWay(std::size_t bytes);
+  /// Bring the rows to on_its_way_, and return how many bytes they are there.
+  std::size_t BringDense(DeviceMatrixView const& part, std::uint64_t first, std::uint64_t n, DeviceArena* arena);
+  template <typename Place, typename Cell>
+  std::size_t BringSparse(DeviceMatrixView const& part, Place const* places, Cell const* cells, std::uint64_t first,
+                          RowPage* page);
   std::size_t PackedBytes(std::uint64_t rows) const;
 
   DeviceMatrixView layout_;

@@ -6,9 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "core/array_download.h"
+#include "core/array_source.h"
 #include "core/fixed_point.h"
 #include "core/message.h"
-#include "core/row_slice.h"
 #include "matrix/matrix_builder_cuda.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/paged_bins_cuda.h"
@@ -31,6 +32,26 @@ class PinnedPages final : public PageMemory {
   void Free(void* memory) noexcept override { cudaFreeHost(memory); }
 };
 
+/// Rows of an array, numbered from 0.
+class ArrayWindow final : public RowSource {
+ public:
+  ArrayWindow(RowSource const& whole, DenseValues const& values, std::uint64_t rows, int threads)
+      : whole_{whole}, values_{values}, rows_{rows}, threads_{threads} {}
+  std::uint64_t rows() const override { return rows_; }
+  FeatureIndex features() const override { return whole_.features(); }
+  Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
+  std::optional<DenseValues> dense() const override { return values_; }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    ForEachBatchOf({values_, 0, rows_}, features(), threads_, visit);
+  }
+
+ private:
+  RowSource const& whole_;
+  DenseValues values_;
+  std::uint64_t rows_;
+  int threads_;
+};
+
 /// Some rows of a batch, numbered from 0.
 class BatchRows final : public RowSource {
  public:
@@ -46,14 +67,17 @@ class BatchRows final : public RowSource {
   RowBatch rows_;
 };
 
-/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. An array is cut; batches
-/// are read once, and no visit has rows of two.
-void ForEachWindow(RowSource const& source, std::uint64_t most_rows,
+/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. Arrays and batches are cut
+/// and read once, and no visit has rows of two.
+void ForEachWindow(RowSource const& source, std::uint64_t most_rows, int threads,
                    std::function<void(RowSource const&, std::uint64_t)> const& visit) {
-  if (source.dense()) {
-    for (std::uint64_t first = 0; first < source.rows(); first += most_rows) {
-      visit(RowSlice{source, first, std::min(most_rows, source.rows() - first)}, first);
-    }
+  if (source.arrays()) {
+    source.ForEachArray([&](ArrayBatch const& array) {
+      for (std::uint64_t first = 0; first < array.rows; first += most_rows) {
+        DenseValues const values = FromRow(array.values, first, source.features());
+        visit(ArrayWindow{source, values, std::min(most_rows, array.rows - first), threads}, array.first_row + first);
+      }
+    });
     return;
   }
   source.ForEachBatch([&](RowBatch const& batch) {
@@ -71,90 +95,82 @@ double BinBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
   return rows * places + static_cast<double>(facts.stored) * layout.symbol_bytes;
 }
 
-/// A training in pages: what its memory is dealt to.
-class PagedBuild {
- public:
-  PagedBuild(RowSource const& source, Cuts const& cuts, BuildOptions const& options, MemoryLimits const& limits,
-             std::size_t bytes, PagePolicy const& policy)
-      : source_{source}, cuts_{cuts}, options_{options}, limits_{limits}, bytes_{bytes}, policy_{policy} {}
+/// What a training in pages may take, and how its memory is dealt to pages.
+struct PagedMemory {
+  MemoryLimits const& limits;
+  std::size_t bytes;
+  PagePolicy const& policy;
 
-  std::unique_ptr<DeviceMatrix> Make(DeviceLayout layout, LayoutFacts const& facts);
-
- private:
-  std::uint64_t RowsOf(double bytes, double row_bytes) const {
+  std::uint64_t RowsOf(double of_bytes, double row_bytes) const {
     constexpr std::uint64_t kStep = 2048;  // pages of whole blocks of random numbers
-    auto const rows = static_cast<std::uint64_t>(bytes / row_bytes);
+    auto const rows = static_cast<std::uint64_t>(of_bytes / row_bytes);
     return std::max(kStep, rows / kStep * kStep);
+  }
+  std::uint64_t PageRows(double row_bytes) const {
+    double const most =
+        std::min(static_cast<double>(policy.page_bytes), policy.page_share * static_cast<double>(bytes));
+    return RowsOf(std::max(static_cast<double>(policy.least_page_bytes), most), row_bytes);
+  }
+  std::uint64_t WindowRows(double row_bytes) const {
+    return RowsOf(policy.window_share * static_cast<double>(bytes), row_bytes);
+  }
+  /// Returns a store for the pages of `matrix`.
+  std::shared_ptr<PagedBins> NoPages(DeviceMatrix const& matrix) const {
+    return std::make_shared<PagedBins>(
+        matrix.view, matrix.tiles, policy.kept_share,
+        PageStore::Options{HostPageBytes(limits), limits.cache_folder, std::make_shared<PinnedPages>()});
   }
 
   /// Throws InvalidArgument if the training has no room for its rows, a page on its way, and a level of a small tree.
-  void CheckLimit(std::uint64_t rows, std::uint64_t page_rows, double row_bytes, std::uint64_t cells) const {
-    double const pages =
-        static_cast<double>(policy_.pages_at_once) * row_bytes + static_cast<double>(policy_.list_bytes);
-    double const least = static_cast<double>(rows * policy_.paged_row_bytes) +
-                         static_cast<double>(std::min(rows, page_rows)) * pages +
-                         static_cast<double>(policy_.least_histograms * cells * sizeof(GradientSum)) +
-                         static_cast<double>(policy_.least_other_bytes);
-    if (least <= static_cast<double>(bytes_)) return;
+  void CheckLimit(std::uint64_t rows, double row_bytes, std::uint64_t cells, int device) const {
+    double const of_page =
+        static_cast<double>(policy.pages_at_once) * row_bytes + static_cast<double>(policy.list_bytes);
+    double const least = static_cast<double>(rows * policy.paged_row_bytes) +
+                         static_cast<double>(std::min(rows, PageRows(row_bytes))) * of_page +
+                         static_cast<double>(policy.least_histograms * cells * sizeof(GradientSum)) +
+                         static_cast<double>(policy.least_other_bytes);
+    if (least <= static_cast<double>(bytes)) return;
     Throw<InvalidArgument>(
-        "gpu_memory_limit is ", bytes_, " bytes, and a training on ", rows, " rows takes more on CUDA device ",
-        options_.device, ", even with its bins in pages: ", policy_.paged_row_bytes,
+        "gpu_memory_limit is ", bytes, " bytes, and a training on ", rows, " rows takes more on CUDA device ", device,
+        ", even with its bins in pages: ", policy.paged_row_bytes,
         " bytes for each row, and room for pages and histograms; allowed: ", static_cast<std::uint64_t>(least) + 1,
         " or more");
   }
-
-  RowSource const& source_;
-  Cuts const& cuts_;
-  BuildOptions const& options_;
-  MemoryLimits const& limits_;
-  std::size_t bytes_;
-  PagePolicy const& policy_;
 };
 
-std::unique_ptr<DeviceMatrix> PagedBuild::Make(DeviceLayout layout, LayoutFacts const& facts) {
-  auto result = std::make_unique<DeviceMatrix>(options_.device);
-  result->cuts = cuts_;
-  result->cut_ptr = Upload(&result->arena, "cuts", cuts_.ptr.data(), cuts_.ptr.size());
+/// Without a limit some of what is free is left to others.
+std::size_t BytesOfPaged(std::size_t bytes, MemoryLimits const& limits, PagePolicy const& policy) {
+  return limits.training_bytes != 0 ? bytes : static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
+}
+
+double RowBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
+  return std::max(1.0, BinBytes(layout, facts) / static_cast<double>(facts.rows));
+}
+
+/// Returns a matrix without bins, for a training that may take so many bytes.
+std::unique_ptr<DeviceMatrix> MatrixForPages(Cuts const& cuts, DeviceLayout const& layout, LayoutFacts const& facts,
+                                             int device, std::size_t bytes) {
+  auto result = std::make_unique<DeviceMatrix>(device);
+  result->cuts = cuts;
+  result->cut_ptr = Upload(&result->arena, "cuts", cuts.ptr.data(), cuts.ptr.size());
   SetDeviceLayout(layout, facts.rows, facts.stored, result.get());
   result->tile_array = Upload(&result->arena, "tiles", result->tiles.data(), result->tiles.size());
   result->view.tile = result->tile_array.data();
-  result->training_bytes = bytes_;
-
-  auto const limit = static_cast<double>(bytes_);
-  double const page_bytes = std::max(static_cast<double>(policy_.least_page_bytes),
-                                     std::min(static_cast<double>(policy_.page_bytes), policy_.page_share * limit));
-  double const row_bytes = std::max(1.0, BinBytes(layout, facts) / static_cast<double>(facts.rows));
-  std::uint64_t const page_rows = RowsOf(page_bytes, row_bytes);
-  CheckLimit(facts.rows, page_rows, row_bytes, layout.cells);
-  // Dense bins are made for several pages together. Rows of sparse ones cannot be taken apart again.
-  std::uint64_t const in_window =
-      layout.dense ? std::max<std::uint64_t>(1, RowsOf(policy_.window_share * limit, row_bytes) / page_rows) : 1;
-  auto pages = std::make_shared<PagedBins>(
-      result->view, result->tiles, policy_.kept_share,
-      PageStore::Options{HostPageBytes(limits_), limits_.cache_folder, std::make_shared<PinnedPages>()});
-  DeviceArena arena{"Quantising the matrix on the GPU"};
-  std::optional<KeyColumns> no_columns;
-  bool const complete = facts.stored == facts.rows * source_.features();
-  ForEachWindow(source_, page_rows * in_window, [&](RowSource const& rows, std::uint64_t first_row) {
-    MatrixBuilder builder{rows, cuts_, options_, &arena};
-    std::optional<std::uint64_t> stored;
-    if (complete) stored = rows.rows() * source_.features();
-    builder.SetLayout(layout, stored);
-    if (!builder.Bin(&no_columns, std::nullopt, bytes_)) {
-      Throw<OutOfDeviceMemory>("Quantising the matrix on the GPU needs more memory for a page of ", rows.rows(),
-                               " rows. Try a larger gpu_memory_limit");
-    }
-    std::unique_ptr<DeviceMatrix> const part = builder.Finish();
-    if (!layout.dense) {
-      pages->Add(*part, first_row, 0, rows.rows(), &arena);
-      return;
-    }
-    for (std::uint64_t first = 0; first < rows.rows(); first += page_rows) {
-      pages->Add(*part, first_row, first, std::min(page_rows, rows.rows() - first), &arena);
-    }
-  });
-  result->pages = std::move(pages);
+  result->training_bytes = bytes;
   return result;
+}
+
+/// Adds rows of `part`, of which the first is row first_row of the whole, in pages.
+void AddPages(DeviceMatrix const& part, std::uint64_t first_row, std::uint64_t page_rows, DeviceArena* arena,
+              PagedBins* pages) {
+  for (std::uint64_t first = 0; first < part.view.rows; first += page_rows) {
+    pages->Add(part, first_row, first, std::min(page_rows, part.view.rows - first), arena);
+  }
+}
+
+DeviceLayout LayoutOf(DeviceMatrix const& matrix) {
+  DeviceMatrixView const& view = matrix.view;
+  return {view.dense, matrix.mostly_stored, view.symbol_bytes, view.tile_columns, view.tiles, view.cells, matrix.tiles};
 }
 
 /// The layout must not change with what is free just now, but tiles of dense data may be too large.
@@ -176,8 +192,54 @@ std::size_t LimitInBytes(MemoryLimits const& limits) {
 std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
                                         LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
                                         std::size_t bytes, PagePolicy const& policy) {
-  if (limits.training_bytes == 0) bytes = static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
-  return PagedBuild{rows, cuts, options, limits, bytes, policy}.Make(std::move(layout), own);
+  PagedMemory const memory{limits, BytesOfPaged(bytes, limits, policy), policy};
+  double const row_bytes = RowBytes(layout, own);
+  memory.CheckLimit(own.rows, row_bytes, layout.cells, options.device);
+  std::uint64_t const page_rows = memory.PageRows(row_bytes);
+  // Dense bins are made for several pages together. Sparse ones need more memory on the way.
+  std::uint64_t const in_window =
+      layout.dense ? std::max<std::uint64_t>(1, memory.WindowRows(row_bytes) / page_rows) : 1;
+  auto result = MatrixForPages(cuts, layout, own, options.device, memory.bytes);
+  auto const pages = memory.NoPages(*result);
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  std::optional<KeyColumns> no_columns;
+  bool const complete = own.stored == own.rows * rows.features();
+  ForEachWindow(rows, page_rows * in_window, options.threads, [&](RowSource const& window, std::uint64_t first_row) {
+    MatrixBuilder builder{window, cuts, options, &arena};
+    std::optional<std::uint64_t> stored;
+    if (complete) stored = window.rows() * rows.features();
+    builder.SetLayout(layout, stored);
+    if (!builder.Bin(&no_columns, std::nullopt, bytes)) {
+      Throw<OutOfDeviceMemory>("Quantising the matrix on the GPU needs more memory for a page of ", window.rows(),
+                               " rows. Try a larger gpu_memory_limit");
+    }
+    AddPages(*builder.Finish(), first_row, page_rows, &arena, pages.get());
+  });
+  result->pages = pages;
+  return result;
+}
+
+std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix const> matrix, MemoryLimits const& limits,
+                                                 PagePolicy const& policy) {
+  DeviceLayout const layout = LayoutOf(*matrix);
+  LayoutFacts facts{};
+  facts.rows = matrix->view.rows;
+  facts.stored = matrix->stored;
+  std::size_t const bytes = BytesOfPaged(LimitInBytes(limits), limits, policy);
+  bool const may_stay = limits.training_bytes == 0 || InCoreBytes(layout, facts, policy) <= bytes;
+  if (matrix->pages == nullptr && may_stay) return matrix;
+  PagedMemory const memory{limits, bytes, policy};
+  memory.CheckLimit(facts.rows, RowBytes(layout, facts), layout.cells, matrix->device);
+  std::shared_ptr<DeviceMatrix> const result = MatrixForPages(matrix->cuts, layout, facts, matrix->device, bytes);
+  if (matrix->pages != nullptr) {  // they use the cuts and tiles of the matrix that they were made with
+    result->pages = std::shared_ptr<PagedBins const>{matrix, matrix->pages.get()};
+    return result;
+  }
+  auto const pages = memory.NoPages(*result);
+  DeviceArena arena{"Moving bins to pages"};
+  AddPages(*matrix, 0, memory.PageRows(RowBytes(layout, facts)), &arena, pages.get());
+  result->pages = pages;
+  return result;
 }
 
 std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy) {

@@ -312,7 +312,7 @@ auto NamingRows(RowSource const& source, int threads, F&& build) {
   try {
     return build();
   } catch (InvalidArgument const&) {
-    if (!source.dense()) {  // an array has no such values
+    if (!source.arrays()) {  // arrays have no such values
       host::CountColumns(source, threads);
       host::MeasureRows(source, threads);
     }

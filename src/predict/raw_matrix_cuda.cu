@@ -67,8 +67,8 @@ std::size_t RawMatrix::Bytes(std::uint64_t rows, FeatureIndex features, std::uin
 }
 
 RawMatrix::RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads) {
-  if (auto const values = source.dense()) {
-    FillArray(source, *values, arena, stream, threads);
+  if (source.arrays()) {
+    FillArrays(source, arena, stream, threads);
     return;
   }
   std::uint64_t values = 0, longest = 0;
@@ -99,18 +99,19 @@ void RawMatrix::MakeTiles(DeviceArena* arena, cudaStream_t stream) {
   ClearLastTile(view_.rows, view_.features, tiles_.data(), stream);
 }
 
-void RawMatrix::FillArray(RowSource const& source, DenseValues const& values, DeviceArena* arena, cudaStream_t stream,
-                          int threads) {
+void RawMatrix::FillArrays(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads) {
   FeatureIndex const features = source.features();
   view_.rows = source.rows();
   view_.features = features;
   view_.dense = true;
   MakeTiles(arena, stream);
   CheckCuda(cudaStreamSynchronize(stream), kWhat);  // pieces come on other streams
-  ArrayUpload{values, view_.rows, features, threads}.Run(
-      0, features, arena, [&](ArrayPiece const& piece, std::size_t, cudaStream_t piece_stream) {
-        TileRows(piece, features, tiles_.data(), piece_stream);
-      });
+  ArrayUpload upload{*source.arrays(), view_.rows, features, threads};
+  source.ForEachArray([&](ArrayBatch const& array) {
+    upload.Run(array, 0, features, arena, [&](ArrayPiece const& piece, std::size_t, cudaStream_t piece_stream) {
+      TileRows(piece, features, tiles_.data(), piece_stream);
+    });
+  });
 }
 
 void RawMatrix::FillDense(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads) {

@@ -44,7 +44,7 @@ void ClearLastTile(std::uint64_t rows, FeatureIndex features, float* tiles, cuda
 class RawMatrix {
  public:
   /// Reads the source (and once before, no values, to count them) through pinned pieces: host threads pack one while
-  /// the one before is copied, on `stream`, where everything has arrived at the end. An array comes as it is
+  /// the one before is copied, on `stream`, where everything has arrived at the end. Arrays come as they are
   /// (core/array_upload.h). Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond source.features()), OutOfDeviceMemory
@@ -61,8 +61,7 @@ class RawMatrix {
 
  private:
   void MakeTiles(DeviceArena* arena, cudaStream_t stream);
-  void FillArray(RowSource const& source, DenseValues const& values, DeviceArena* arena, cudaStream_t stream,
-                 int threads);
+  void FillArrays(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads);
   void FillDense(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads);
   void FillSparse(RowSource const& source, std::uint64_t values, std::uint64_t longest, cudaStream_t stream,
                   int threads);

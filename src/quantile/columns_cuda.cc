@@ -14,27 +14,27 @@ std::size_t MemoryBudget(BuildOptions const& options) {
 }
 
 RowUpload::RowUpload(RowSource const& source, int threads) : source_{source}, threads_{threads} {
-  if (auto const values = source.dense()) {
-    array_.emplace(*values, source.rows(), source.features(), threads);
+  if (auto const values = source.arrays()) {
+    arrays_.emplace(*values, source.rows(), source.features(), threads);
   } else {
     pieces_.emplace(std::max<std::size_t>(kPieceBytes, source.features() * sizeof(float)));
   }
 }
 
 std::uint64_t RowUpload::most_rows(FeatureIndex columns) const {
-  return array_ ? array_->most_rows(columns) : pieces_->bytes() / sizeof(float) / columns;
+  return arrays_ ? arrays_->most_rows(columns) : pieces_->bytes() / sizeof(float) / columns;
 }
 
 std::size_t RowUpload::device_bytes(FeatureIndex columns) const {
-  return array_ ? array_->device_bytes(columns) : pieces_->bytes();
+  return arrays_ ? arrays_->device_bytes(columns) : pieces_->bytes();
 }
 
 void RowUpload::Run(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use) {
-  if (array_) {
-    array_->Run(range.first, range.last, arena, use);
-  } else {
+  if (!arrays_) {
     RunEntries(range, arena, use);
+    return;
   }
+  source_.ForEachArray([&](ArrayBatch const& array) { arrays_->Run(array, range.first, range.last, arena, use); });
 }
 
 void RowUpload::RunEntries(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use) {

@@ -35,8 +35,9 @@ struct KeyColumns {
   std::vector<std::uint64_t> present;  ///< [range.size()] values that are not missing
 };
 
-/// Brings the rows of a source to the current device, pass after pass. Rows of an array come as they are
-/// (core/array_upload.h). Others come as floats that host threads pack from entries, NaN where a value is missing.
+/// Brings the rows of a source to the current device, pass after pass. Rows of arrays come as they are
+/// (core/array_upload.h), one array after the other. Others come as floats that host threads pack from entries, NaN
+/// where a value is missing.
 class RowUpload {
  public:
   /// The source must outlive it. `threads` is the most threads of the host that work at a time.
@@ -44,7 +45,7 @@ class RowUpload {
 
   RowSource const& source() const { return source_; }
   /// Returns how many pieces are worked on at a time in a pass over so many columns. Rings are numbered from 0.
-  std::size_t rings(FeatureIndex columns) const { return array_ ? array_->rings(columns) : 1; }
+  std::size_t rings(FeatureIndex columns) const { return arrays_ ? arrays_->rings(columns) : 1; }
   /// Returns how many rows a piece of so many columns has at most. It is one or more.
   std::uint64_t most_rows(FeatureIndex columns) const;
   /// Returns the bytes of device memory that a pass over so many columns takes.
@@ -59,7 +60,7 @@ class RowUpload {
 
   RowSource const& source_;
   int threads_;
-  std::optional<ArrayUpload> array_;
+  std::optional<ArrayUpload> arrays_;
   std::optional<PieceStream> pieces_;
 };
 

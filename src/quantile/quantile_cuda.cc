@@ -300,7 +300,7 @@ void Search::SearchPairs(std::vector<PairGroup> const& groups) {
 }  // namespace
 
 std::uint64_t CountEntries(RowSource const& source) {
-  if (source.dense()) return source.rows() * source.features();
+  if (source.arrays()) return source.rows() * source.features();
   std::uint64_t entries = 0;
   source.ForEachBatch([&](RowBatch const& batch) {
     if (batch.rows() != 0) entries += batch.offsets.back() - batch.offsets.front();

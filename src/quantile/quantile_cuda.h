@@ -54,7 +54,7 @@ ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, S
 ColumnCuts FindColumnCuts(RowSource const& source, KeyShards const& shards, ColumnRange const& columns,
                           CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);
 
-/// Returns the number of stored entries, NaNs included; an array stores all its values. No entry is read.
+/// Returns the number of stored entries, NaNs included; arrays store all their values. No entry is read.
 std::uint64_t CountEntries(RowSource const& source);
 
 /// Tells whether a source with so many entries is read as rows in which every value has a place.

@@ -116,10 +116,11 @@ class CudaArrayMatrixTest : public ::testing::TestWithParam<ArrayCase> {
       if (bytes == column && (source.features() > 1000 || max_bin != 16)) continue;  // a pass for every column
       cuda::BuildOptions const options{0, threads, bytes};
       ASSERT_EQ(Difference(*cuda::BuildMatrix(source, {max_bin, {}}, options), expected), "")
-          << "cuts and bins, max_bin " << max_bin << ", device " << source.dense()->device << ", " << bytes << " bytes";
+          << "cuts and bins, max_bin " << max_bin << ", device " << source.arrays()->device << ", " << bytes
+          << " bytes";
     }
     ASSERT_EQ(Difference(*cuda::QuantiseMatrix(source, expected.cuts, 0, threads), expected), "")
-        << "bins, max_bin " << max_bin << ", device " << source.dense()->device;
+        << "bins, max_bin " << max_bin << ", device " << source.arrays()->device;
   }
 };
 
@@ -130,7 +131,10 @@ TEST_P(CudaArrayMatrixTest, EqualsTheHosts) {
     Cuts const cuts = host::ComputeCuts(array.on_host(), {}, max_bin, 2);
     auto const expected = cuda::UploadMatrix(*host::QuantiseMatrix(array.on_host(), cuts, 2), 0, 2);
     ExpectTheHosts(array.on_host(), *expected, max_bin, max_bin == 16 ? 1 : 3);
-    ExpectTheHosts(array.on_device(0), *expected, max_bin, 2);
+    auto const copy = array.on_device(0);
+    ExpectTheHosts(copy, *expected, max_bin, 2);
+    ExpectTheHosts(ArraysSource{array.on_host(), GetParam().rows / 3 + 1}, *expected, max_bin, 2);
+    ExpectTheHosts(ArraysSource{copy, GetParam().rows / 5 + 1}, *expected, max_bin, 2);
     if (CudaDeviceCount() > 1) ExpectTheHosts(array.on_device(1), *expected, max_bin, 2);
   }
 }

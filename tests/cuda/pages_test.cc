@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "array_case.h"
 #include "core/device.h"
 #include "driver/backend.h"
 #include "equality_case.h"
@@ -162,6 +164,22 @@ class PagedDataTest : public ::testing::Test {
 };
 
 // Bins that are packed to 1 to 16 bits, and sparse ones, read back.
+/// Returns numbers of values and values of some rows of a matrix.
+std::pair<std::vector<std::uint64_t>, std::vector<std::uint32_t>> ReadBack(DeviceMatrix const& matrix, int threads) {
+  std::vector<std::uint64_t> sizes;
+  std::vector<float> values;
+  cuda::VisitLowerEnds(matrix, 1000, 3500, threads, [&](RowBatch const& batch) {
+    for (std::uint64_t r = 0; r < batch.rows(); ++r) {
+      sizes.push_back(batch.row(r).size());
+      for (Entry const& entry : batch.row(r)) {
+        values.push_back(static_cast<float>(entry.feature));
+        values.push_back(entry.value);
+      }
+    }
+  });
+  return {sizes, Bits(values)};
+}
+
 TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
   int const threads = omp_get_max_threads();
   for (DataShape const& shape : {DataShape{9000, 13, 0.0}, DataShape{9000, 13, 0.1}, DataShape{9000, 13, 0.9},
@@ -173,21 +191,64 @@ TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
       auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, threads);
       ASSERT_NE(paged->pages, nullptr);
       ASSERT_EQ(in_core->pages, nullptr);
-      auto const read = [&](DeviceMatrix const& matrix) {
-        std::vector<std::uint64_t> sizes;
-        std::vector<float> values;
-        cuda::VisitLowerEnds(matrix, 1000, 3500, threads, [&](RowBatch const& batch) {
-          for (std::uint64_t r = 0; r < batch.rows(); ++r) {
-            sizes.push_back(batch.row(r).size());
-            for (Entry const& entry : batch.row(r)) {
-              values.push_back(static_cast<float>(entry.feature));
-              values.push_back(entry.value);
-            }
-          }
-        });
-        return std::pair{sizes, Bits(values)};
-      };
-      EXPECT_EQ(read(*paged), read(*in_core));
+      EXPECT_EQ(ReadBack(*paged, threads), ReadBack(*in_core, threads));
+    }
+  }
+}
+
+// Pages of one array, and of arrays that come one after the other, on the host and on the device.
+TEST_F(PagedDataTest, BinsOfArraysAreThoseOfTheMatrixInCore) {
+  for (ArrayCase const& c : ArrayCases()) {
+    if (c.rows < 5000 || c.features > 1000) continue;
+    SCOPED_TRACE(c.name);
+    CaseArray array{c};
+    auto const copy = array.on_device(0);
+    auto const in_core = BuildDeviceMatrix(array.on_host(), Span<float const>{}, 256, 0, 2);
+    auto const expected = ReadBack(*in_core, 2);
+    std::uint64_t const most = c.rows / 3 + 1;
+    ArraysSource const parts{array.on_host(), most}, copied_parts{copy, most};
+    for (RowSource const* source :
+         std::initializer_list<RowSource const*>{&array.on_host(), &copy, &parts, &copied_parts}) {
+      auto const paged = PagedMatrix(*source, 256, 2, Limits(false), SmallPages(1));
+      ASSERT_NE(paged->pages, nullptr);
+      EXPECT_EQ(paged->cuts, in_core->cuts);
+      EXPECT_EQ(ReadBack(*paged, 2), expected) << "device " << source->arrays()->device;
+    }
+  }
+}
+
+// Bins that a training has no room for in core are moved, dense ones, CSR and tiles.
+TEST_F(PagedDataTest, BinsInCoreAreMoved) {
+  for (DataShape const& shape : {DataShape{9000, 13, 0.0}, DataShape{9000, 13, 0.1}, DataShape{9000, 13, 0.9},
+                                 DataShape{5000, 300, 0.45}, DataShape{5000, 300, 0.98}}) {
+    for (int const max_bin : {4, 256, 3000}) {
+      SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(shape.missing) + " missing, " +
+                   std::to_string(max_bin) + " bins");
+      MemorySource const rows{RandomValues(shape, 18), 4096};
+      auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, 2);
+      auto const expected = ReadBack(*in_core, 2);
+      DeviceScope const scope{0};
+      EXPECT_EQ(cuda::MatrixWithin(in_core, {}), in_core);
+      EXPECT_EQ(cuda::MatrixWithin(in_core, Limits(false)), in_core);
+      auto moved = cuda::MatrixWithin(in_core, Limits(false), SmallPages(1));
+      ASSERT_NE(moved->pages, nullptr);
+      EXPECT_EQ(moved->pages->pages().size(), (shape.rows + 2047) / 2048);
+      EXPECT_EQ(moved->stored, in_core->stored);
+      EXPECT_EQ(moved->training_bytes, Limits(false).training_bytes);
+      EXPECT_EQ(ReadBack(*moved, 2), expected);
+      // The same pages for another training outlive the matrix that they were made with.
+      MemoryLimits limits;
+      limits.training_bytes = std::uint64_t{1} << 30;
+      auto const other = cuda::MatrixWithin(moved, limits);
+      EXPECT_EQ(other->pages.get(), moved->pages.get());
+      EXPECT_EQ(other->training_bytes, limits.training_bytes);
+      moved.reset();
+      EXPECT_EQ(ReadBack(*other, 2), expected);
+      auto const gradients = RandomGradients(RandomValues(shape, 18), 19);
+      TrainParams params;
+      params.max_depth = 5;
+      Tree const tree = MakeCudaTreeBuilder(in_core, 2)->Grow(params, gradients, {});
+      EXPECT_EQ(MakeCudaTreeBuilder(other, 2)->Grow(params, gradients, {}), tree);
     }
   }
 }

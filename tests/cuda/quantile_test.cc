@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -86,6 +87,7 @@ TEST_P(CudaArrayQuantileTest, EqualTheHosts) {
   ArrayCase const& c = GetParam();
   CaseArray array{c};
   std::vector<DeviceArraySource> copies{array.on_device(0)};
+  ArraysSource const parts{array.on_host(), c.rows / 3 + 1}, copied_parts{copies[0], c.rows / 5 + 1};
   auto const present = host::CountColumns(array.on_host(), 2);
   auto const weights = RandomWeights(c.rows, 72);
   for (int const max_bin : {2, 256, 3000}) {
@@ -93,12 +95,12 @@ TEST_P(CudaArrayQuantileTest, EqualTheHosts) {
     for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
       Cuts const expected = host::ComputeCuts(array.on_host(), w, max_bin, 2);
       for (RowSource const* source :
-           {static_cast<RowSource const*>(&array.on_host()), static_cast<RowSource const*>(&copies[0])}) {
+           std::initializer_list<RowSource const*>{&array.on_host(), &copies[0], &parts, &copied_parts}) {
         // Memory for all columns, for some, and for one; a pass for each of very many columns would take too long.
         for (std::size_t const bytes : {std::size_t{0}, c.rows * 40 * sizeof(float), std::size_t{1}}) {
           if ((bytes != 0 && c.features > 1000) || (bytes == 1 && max_bin != 256)) continue;
           SCOPED_TRACE(::testing::Message() << "max_bin " << max_bin << (w.empty() ? "" : ", weights") << ", device "
-                                            << source->dense()->device << ", " << bytes << " bytes");
+                                            << source->arrays()->device << ", " << bytes << " bytes");
           DeviceArena arena{"This test"};
           auto const found = cuda::FindQuantiles(*source, {max_bin, w}, {0, 3, bytes}, &arena);
           ASSERT_EQ(Difference(found.cuts, expected), "");
@@ -236,19 +238,40 @@ TEST_P(CudaArrayQuantileTest, CountedKeysGiveTheHosts) {
   if (c.features > 1000) GTEST_SKIP() << "so many columns take their time on the host";
   CaseArray array{c};
   std::vector<DeviceArraySource> copies{array.on_device(0)};
+  ArraysSource const parts{array.on_host(), c.rows / 3 + 1}, copied_parts{copies[0], c.rows / 5 + 1};
   auto const weights = RandomWeights(c.rows, 78);
   auto const features = static_cast<FeatureIndex>(c.features);
   for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
     Cuts const expected = host::ComputeCuts(array.on_host(), w, 64, 2);
     for (RowSource const* source :
-         {static_cast<RowSource const*>(&array.on_host()), static_cast<RowSource const*>(&copies[0])}) {
+         std::initializer_list<RowSource const*>{&array.on_host(), &copies[0], &parts, &copied_parts}) {
       for (std::size_t const bytes : {std::size_t{5} << 20, std::size_t{1} << 30}) {
         DeviceArena arena{"This test"};
         auto const counter =
             cuda::MakeKeyCounter(*source, {w, w.empty() ? 1.0 : WeightScale(w), true, 3, 0, bytes}, &arena);
         CountedCuts const found = FindCutsByCounting({0, features, features}, 64, 3, counter.get());
         ASSERT_EQ(Difference(JoinCuts(found.features), expected), "")
-            << (w.empty() ? "" : "weights, ") << "device " << source->dense()->device << ", " << bytes << " bytes";
+            << (w.empty() ? "" : "weights, ") << "device " << source->arrays()->device << ", " << bytes << " bytes";
+      }
+    }
+  }
+}
+
+// Where columns do not fit the memory, several arrays are read three times, and otherwise once.
+TEST(CudaArrayPassesTest, AreFew) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  CaseArray array{{"Parts", ValueType::kFloat32, 600011, 40, -5.0f, 0.05}};
+  auto const weights = RandomWeights(600011, 80);
+  auto const copy = array.on_device(0);
+  for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
+    Cuts const expected = host::ComputeCuts(array.on_host(), w, 16, 2);
+    for (std::size_t const bytes : {std::size_t{0}, std::size_t{1}, std::size_t{24} << 20}) {
+      for (RowSource const* source : std::initializer_list<RowSource const*>{&array.on_host(), &copy}) {
+        ArraysSource const parts{*source, 70000};
+        DeviceArena arena{"This test"};
+        auto const found = cuda::FindQuantiles(parts, {16, w}, {0, 2, bytes}, &arena);
+        EXPECT_EQ(Difference(found.cuts, expected), "") << bytes;
+        EXPECT_EQ(parts.passes(), bytes == 0 ? 1 : 3) << bytes << " bytes" << (w.empty() ? "" : ", weights");
       }
     }
   }

@@ -179,7 +179,9 @@ TEST_P(CudaArrayShardsTest, HaveTheRowsOfOneMatrix) {
   }
   for (int device = 0; device < std::min(2, CudaDeviceCount()); ++device) {
     SCOPED_TRACE("the array is on device " + std::to_string(device));
-    ASSERT_NO_FATAL_FAILURE(ExpectShardsOf(array.on_device(device), {256, {}}, {0}));
+    auto const copy = array.on_device(device);
+    ASSERT_NO_FATAL_FAILURE(ExpectShardsOf(copy, {256, {}}, {0}));
+    ASSERT_NO_FATAL_FAILURE(ExpectShardsOf(ArraysSource{copy, c.rows / 3 + 1}, {256, weights}, {0}));
   }
 }
 

@@ -182,6 +182,18 @@ TEST_P(ArrayTest, CutsAndMatricesAreThoseOfEntries) {
   });
 }
 
+// The host reads arrays that come one after the other as entries.
+TEST_P(ArrayTest, CutsAndMatricesOfSeveralArraysAreThoseOfEntries) {
+  ForAllTypes([](BothForms const& forms) {
+    ArraySource const one{forms.array, forms.values.rows, static_cast<FeatureIndex>(forms.values.features), 2};
+    testing::ArraysSource const several{one, forms.values.rows / 3 + 1};
+    Cuts const expected = host::ComputeCuts(forms.entries(), {}, 16, 1);
+    auto const matrix = host::QuantiseMatrix(forms.entries(100), expected, 1);
+    ASSERT_EQ(host::ComputeCuts(several, {}, 16, 2), expected);
+    ExpectSame(*host::QuantiseMatrix(several, expected, 2), *matrix);
+  });
+}
+
 TEST_P(ArrayTest, SortedColumnsAreThoseOfEntries) {
   ForAllTypes([](BothForms const& forms) {
     auto const expected = host::SortColumns(forms.entries(), 1);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "core/array_source.h"
 #include "core/reading_turns.h"
+#include "driver/device_rows.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
 
@@ -76,6 +78,51 @@ TEST(RowSliceTest, OfAnArrayIsAnArray) {
   }
 }
 
+TEST(RowSliceTest, HasTheRowsOfTheSourceInArraysOfAnySize) {
+  std::vector<std::int16_t> numbers(23 * 3);
+  std::iota(numbers.begin(), numbers.end(), std::int16_t{0});
+  ArraySource const one{{numbers.data(), ValueType::kInt16}, 23, 3, 1};
+  for (std::uint64_t const most : {1U, 4U, 7U, 23U}) {
+    testing::ArraysSource const whole{one, most};
+    for (std::uint64_t first = 0; first <= 23; ++first) {
+      for (std::uint64_t n = 0; first + n <= 23; ++n) {
+        RowSlice const slice{whole, first, n};
+        EXPECT_FALSE(slice.dense());
+        ASSERT_TRUE(slice.arrays());
+        EXPECT_EQ(slice.arrays()->type, ValueType::kInt16);
+        std::vector<std::int16_t> own;
+        slice.ForEachArray([&](ArrayBatch const& array) {
+          EXPECT_EQ(array.first_row * 3, own.size());
+          EXPECT_GT(array.rows, 0U);
+          auto const* const values = static_cast<std::int16_t const*>(array.values.data);
+          own.insert(own.end(), values, values + array.rows * 3);
+        });
+        auto const begin = numbers.cbegin() + static_cast<std::ptrdiff_t>(first * 3);
+        ASSERT_EQ(own, (std::vector<std::int16_t>{begin, begin + static_cast<std::ptrdiff_t>(n * 3)}));
+      }
+    }
+  }
+}
+
+TEST(RowSliceTest, OneArrayComesAsThisArray) {
+  std::vector<float> const numbers{0, 1, 2, 3};
+  ArraySource const whole{{numbers.data()}, 4, 1, 1};
+  RowSlice const slice{whole, 1, 2};
+  ReadingTurns const turns{slice};
+  int visits = 0;
+  turns.ForEachArray([&](ArrayBatch const& array) {
+    EXPECT_EQ(array.values.data, numbers.data() + 1);
+    EXPECT_EQ(array.first_row, 0U);
+    EXPECT_EQ(array.rows, 2U);
+    ++visits;
+  });
+  EXPECT_EQ(visits, 1);
+  EXPECT_EQ(turns.arrays()->data, numbers.data() + 1);
+  MemorySource const entries{testing::RandomValues({5, 3}, 6)};
+  EXPECT_FALSE(RowSlice(entries, 1, 2).arrays());
+  RowSlice{entries, 1, 2}.ForEachArray([](ArrayBatch const&) { ADD_FAILURE() << "There is no array"; });
+}
+
 TEST(RowSliceTest, OfASliceIsASlice) {
   std::vector<float> const numbers{0, 1, 2, 3, 4, 5, 6, 7};
   ArraySource const whole{{numbers.data()}, 8, 1, 1};
@@ -100,6 +147,21 @@ TEST(RowSliceTest, RowsThatThereAreNotAreRefused) {
                                            {"Rows " + std::to_string(first), "5 rows"}),
               "");
   }
+}
+
+// A table is only described: its addresses are not read.
+TEST(RowSliceTest, OfATableOnADevice) {
+  std::uint8_t const memory[64] = {};
+  DeviceTable const table{{{memory + 60, -4, NumberType::kInt32, memory}, {memory, 2, NumberType::kInt16, nullptr}},
+                          40};
+  DeviceTable const part = RowsOf(RowsOf(table, 5, 30), 6, 7);
+  EXPECT_EQ(part.rows, 7U);
+  EXPECT_EQ(part.columns[0].data, memory + 60 - 4 * 11);
+  EXPECT_EQ(part.columns[0].stride, -4);
+  EXPECT_EQ(part.columns[0].valid, memory + 1);  // of the second byte
+  EXPECT_EQ(part.first_bit, 3);                  // this bit
+  EXPECT_EQ(part.columns[1].data, memory + 2 * 11);
+  EXPECT_EQ(part.columns[1].valid, nullptr);
 }
 
 /// Fails if two threads read it at the same time.

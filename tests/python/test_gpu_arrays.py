@@ -249,6 +249,112 @@ def test_a_device_without_room_for_the_copy(cupy: Any, kind: str) -> None:
     assert done.returncode == 0 and "same model" in done.stdout, done.stdout + done.stderr
 
 
+# Batches of 64 MB of floats, made from seeds, where less than four times that is free: they are streamed. With 100 MiB
+# their columns are read in several passes, and their bins are in pages.
+STREAMED = """
+import sys
+import cupy, numpy as np, xgboost as xgb, xgboost_gpu
+ROWS, COLUMNS, BATCHES = 20_000, 40, 20
+settings = {"tree_method": "gpu_hist", "gpu_backend": "cuda", "max_depth": 5}
+
+def batch(number, rows=ROWS):
+    x = cupy.random.RandomState(number).standard_normal((rows, COLUMNS), dtype=cupy.float32)
+    x[::7, 3] = cupy.nan
+    x[:, 5] = cupy.floor(cupy.abs(x[:, 5]) * 4)
+    return x, x[:, 0] * x[:, 1] + x[:, 2], 1 + cupy.arange(rows) % 3
+
+class Parts(xgb.DataIter):
+    def __init__(self, change=None):
+        self.at, self.asked, self.passes, self.change = 0, 0, 0, change
+        super().__init__()
+    def next(self, input_data):
+        self.asked += 1
+        if self.at == BATCHES:
+            return 0
+        x, y, weight = batch(self.at)
+        if self.change is not None and self.at == 7:
+            x, y, weight = self.change(self.passes, x, y, weight)
+        input_data(data=x, label=y, weight=weight, feature_types=TYPES)
+        self.at += 1
+        return 1
+    def reset(self):
+        self.at, self.passes = 0, self.passes + 1
+
+def fails(passes, x, y, weight):
+    if passes >= 3:
+        raise ValueError("a batch is damaged")
+    return x, y, weight
+
+def is_shorter(passes, x, y, weight):
+    return (x[:10], y[:10], weight[:10]) if passes >= 3 else (x, y, weight)
+
+def is_other(passes, x, y, weight):
+    return x + passes, y, weight
+
+TYPES = ["c" if f == 5 else "q" for f in range(COLUMNS)]
+x, y, weight = (cupy.concatenate(part).get() for part in zip(*map(batch, range(BATCHES))))
+whole = xgb.DMatrix(x, y, weight=weight, feature_types=TYPES)
+expected = xgb.train(settings, whole, 4)
+predictions = expected.predict(whole)
+xgb.train(settings, xgb.QuantileDMatrix(*batch(0, 2000)[:2]), 1)  # contexts and kernels are there
+del whole
+free = cupy.cuda.runtime.memGetInfo()[0]
+taken = cupy.cuda.runtime.malloc(free - int(sys.argv[1]))
+parts = Parts()
+data = xgb.QuantileDMatrix(parts)
+assert (data.num_row(), data.num_col()) == x.shape and data.num_nonmissing() == np.isfinite(x).sum()
+assert np.array_equal(data.get_label(), y) and np.array_equal(data.get_weight(), weight)
+if sys.argv[2] == "several":
+    assert parts.asked > 3 * (BATCHES + 1), parts.asked
+for change, error, text in ((fails, ValueError, "a batch is damaged"),
+                            (is_shorter, xgb.core.XGBoostError, "Batch 7 on a GPU has 10 rows"),
+                            (is_other, xgb.core.XGBoostError, "other values in pass")):
+    if sys.argv[2] == "several":
+        try:
+            xgb.QuantileDMatrix(Parts(change))
+        except error as raised:
+            assert text in str(raised), raised
+        else:
+            raise AssertionError(text)
+valid = xgb.QuantileDMatrix(Parts(), ref=data)
+cupy.cuda.runtime.free(taken)
+history = {}
+booster = xgb.train(settings, data, 4, evals=[(valid, "v")], evals_result=history, verbose_eval=False)
+assert booster.save_raw("json") == expected.save_raw("json")
+pages = xgboost_gpu.memory_report()[-1]["pages"]
+assert (pages is not None and pages["count"] > 1) == (sys.argv[2] == "several"), pages
+assert np.array_equal(booster.predict(data), predictions) and np.array_equal(booster.predict(valid), predictions)
+assert abs(history["v"]["rmse"][-1] - np.sqrt(np.average((predictions - y) ** 2, weights=weight))) < 1e-5
+print("same model")
+"""
+
+
+@pytest.mark.parametrize("free, passes", [(200 << 20, "one"), (100 << 20, "several")])
+def test_batches_that_do_not_fit_the_device(cupy: Any, free: int, passes: str) -> None:
+    arguments = [sys.executable, "-c", STREAMED, str(free), passes]
+    done = subprocess.run(arguments, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0 and "same model" in done.stdout, done.stdout + done.stderr
+
+
+def test_bins_of_batches_are_moved_to_pages_if_a_limit_asks_for_it(cupy: Any) -> None:
+    """In core, no training takes less than 64 MiB."""
+    expected = train(xgb.DMatrix(X, Y, weight=WEIGHTS), 4)
+    data = xgb.QuantileDMatrix(Parts(cupy.asarray))
+
+    def pages_of(**limits: Any) -> int:
+        booster = train(data, 4, **limits)
+        assert_same_trees(booster, expected)
+        assert np.array_equal(booster.predict(data), expected.predict(xgb.DMatrix(X)))
+        pages = xgboost_gpu.memory_report()[-1]["pages"]
+        return 0 if pages is None else pages["count"]
+
+    assert pages_of() == 0
+    assert pages_of(gpu_memory_limit="1GiB") == 0
+    assert pages_of(gpu_memory_limit="60MiB") == 1
+    assert pages_of() == 1  # they never go back
+    assert pages_of(gpu_memory_limit="50MiB") == 1
+
+
 class OnlyByDlpack:
     """What hands itself over by DLPack alone."""
 

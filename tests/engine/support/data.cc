@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/array_source.h"
+
 namespace xgbgpu::testing {
 
 MemorySource::MemorySource(reference::Values const& values, std::size_t batch_rows)
@@ -24,6 +26,29 @@ void MemorySource::ForEachBatch(std::function<void(RowBatch const&)> const& visi
       offsets.push_back(entries.size());
     }
     visit({first, offsets, entries});
+  }
+}
+
+std::optional<DenseValues> ArraysSource::arrays() const {
+  std::optional<DenseValues> common = whole_.dense();
+  if (common) common->data = nullptr;
+  return common;
+}
+
+void ArraysSource::ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const {
+  ++passes_;
+  DenseValues const all = *whole_.dense();
+  std::size_t const row_bytes = features() * ValueBytes(all.type);
+  std::vector<std::uint8_t> copy(all.device == kHostMemory ? most_rows_ * row_bytes : 0);
+  for (std::uint64_t first = 0; first < rows(); first += most_rows_) {
+    std::uint64_t const n = std::min(most_rows_, rows() - first);
+    DenseValues own = FromRow(all, first, features());
+    if (all.device == kHostMemory) {
+      std::copy_n(static_cast<std::uint8_t const*>(own.data), n * row_bytes, copy.begin());
+      own.data = copy.data();
+    }
+    visit({own, first, n});
+    std::fill(copy.begin(), copy.end(), std::uint8_t{0x5A});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -55,6 +56,26 @@ class ReadSource final : public RowSource {
 
  private:
   RowSource const& rows_;
+  mutable int passes_{0};
+};
+
+/// Shows one array as several, of `most_rows` rows or fewer. Those of the host are overwritten after their visit.
+class ArraysSource final : public RowSource {
+ public:
+  /// `whole` has one array, and must outlive this.
+  ArraysSource(RowSource const& whole, std::uint64_t most_rows) : whole_{whole}, most_rows_{most_rows} {}
+
+  std::uint64_t rows() const override { return whole_.rows(); }
+  FeatureIndex features() const override { return whole_.features(); }
+  Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
+  std::optional<DenseValues> arrays() const override;
+  void ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const override;
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { whole_.ForEachBatch(visit); }
+  int passes() const { return passes_; }  ///< over the arrays
+
+ private:
+  RowSource const& whole_;
+  std::uint64_t most_rows_;
   mutable int passes_{0};
 };
 
