@@ -212,6 +212,7 @@ std::shared_ptr<HeldRows const> Stream(Batches* batches, Plan const& plan, Strea
   BatchTables tables{batches};
   StreamedRows const rows{&tables, plan.found.shape, plan.config.missing, CategoricalFeatures(plan.found.info), policy};
   try {
+    CheckRoomForStream(plan.found.shape, policy);
     return plan.Fits(rows) ? plan.Bin(rows) : nullptr;
   } catch (OutOfDeviceMemory const& error) {
     LOG(WARNING) << "xgboost-gpu: batches on a GPU are binned on the host: " << error.what();

@@ -12,8 +12,8 @@
 
 namespace xgbgpu {
 
-/// The rows of another source. Passes over batches and arrays, which a source may not be asked for by two threads at the
-/// same time (pages of a file), are made one after the other. What is one array is read by all at once.
+/// The rows of another source. Passes over batches and arrays, which a source may not be asked for by two threads at
+/// the same time (pages of a file), are made one after the other. What is one array is read by all at once.
 class ReadingTurns final : public RowSource {
  public:
   /// `source` must outlive it.

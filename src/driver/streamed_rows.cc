@@ -33,6 +33,14 @@ bool MustStream(StreamShape const& shape, StreamPolicy const& policy) {
   return bytes > policy.most_share * static_cast<double>(FreeDeviceMemory(shape.device));
 }
 
+void CheckRoomForStream(StreamShape const& shape, StreamPolicy const& policy) {
+  std::size_t const free = FreeDeviceMemory(shape.device);
+  if (free >= policy.least_free_bytes) return;
+  Throw<OutOfDeviceMemory>("Reading batches on a GPU again and again needs ", policy.least_free_bytes,
+                           " bytes of GPU memory; ", free, " are free on CUDA device ", shape.device,
+                           ". Try smaller batches");
+}
+
 StreamedRows::StreamedRows(TableStream* tables, StreamShape shape, float missing, std::vector<std::uint8_t> categorical,
                            StreamPolicy const& policy)
     : tables_{tables},

@@ -36,6 +36,8 @@ struct StreamPolicy {
   double window_share{1.0 / 16};
   /// … and so many bytes.
   std::size_t window_bytes{std::size_t{1} << 30};
+  /// With less free memory it is not even tried: cuts and bins need room, too.
+  std::size_t least_free_bytes{std::size_t{64} << 20};
 };
 
 /// What a first pass over tables found.
@@ -49,9 +51,11 @@ struct StreamShape {
 
 /// Are tables of this shape too large to be on their device all at once?
 bool MustStream(StreamShape const& shape, StreamPolicy const& policy);
+/// Throws OutOfDeviceMemory if the device has too little memory even for streaming.
+void CheckRoomForStream(StreamShape const& shape, StreamPolicy const& policy);
 
-/// The rows of tables as arrays of float32, some rows at a time, whatever the tables' sizes. Every pass over the rows is
-/// one over the tables; one thread makes one pass at a time.
+/// The rows of tables as arrays of float32, some rows at a time, whatever the tables' sizes. Every pass over the rows
+/// is one over the tables; one thread makes one pass at a time.
 ///
 /// Memory  floats as the policy says, beside a table
 /// Throws  InvalidArgument: a pass has other tables than the first (which of them, and its rows), or other values than

@@ -67,8 +67,8 @@ class BatchRows final : public RowSource {
   RowBatch rows_;
 };
 
-/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. Arrays and batches are cut
-/// and read once, and no visit has rows of two.
+/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. Arrays and batches are
+/// cut and read once, and no visit has rows of two.
 void ForEachWindow(RowSource const& source, std::uint64_t most_rows, int threads,
                    std::function<void(RowSource const&, std::uint64_t)> const& visit) {
   if (source.arrays()) {

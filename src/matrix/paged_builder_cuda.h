@@ -30,8 +30,9 @@ std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts,
                                         LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
                                         std::size_t bytes, PagePolicy const& policy = {});
 
-/// Returns the matrix for a training within other limits, whose device must be current. If it is in core, and a training
-/// would take more than limits.training_bytes, pages are made of it. If it is in pages, the result has the same pages.
+/// Returns the matrix for a training within other limits, whose device must be current. If it is in core, and a
+/// training would take more than limits.training_bytes, pages are made of it. If it is in pages, the result has the
+/// same pages.
 ///
 /// Memory  of the device: a page
 std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix const> matrix, MemoryLimits const& limits,

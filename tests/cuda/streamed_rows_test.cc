@@ -283,13 +283,18 @@ TEST_F(StreamErrorTest, InfiniteValues) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Read(rows); }, {"`inf`", "rows 8192 to 8999", "finite"}), "");
 }
 
-TEST_F(StreamErrorTest, LargeTablesMustBeStreamed) {
+TEST_F(StreamErrorTest, LargeTablesMustBeStreamedIfThereIsAnyRoom) {
   std::size_t const free = FreeDeviceMemory(0);
   StreamShape shape{0, 100, {free / 400 / 8, free / 400 / 16}};
   EXPECT_FALSE(MustStream(shape, {}));
   shape.table_rows.push_back(free / 400 / 8);
   EXPECT_TRUE(MustStream(shape, {}));
   StreamPolicy policy;
+  EXPECT_NO_THROW(CheckRoomForStream(shape, policy));
+  policy.least_free_bytes = 2 * free;
+  EXPECT_EQ(WhatIsWrong<OutOfDeviceMemory>([&] { CheckRoomForStream(shape, policy); },
+                                           {std::to_string(2 * free), "device 0", "smaller batches"}),
+            "");
   policy.most_share = 0.5;
   EXPECT_FALSE(MustStream(shape, policy));
 }

@@ -249,8 +249,8 @@ def test_a_device_without_room_for_the_copy(cupy: Any, kind: str) -> None:
     assert done.returncode == 0 and "same model" in done.stdout, done.stdout + done.stderr
 
 
-# Batches of 64 MB of floats, made from seeds, where less than four times that is free: they are streamed. With 100 MiB
-# their columns are read in several passes, and their bins are in pages.
+# Batches of 64 MB of floats, made from seeds, where less than four times that is free: they are streamed. With 120 MiB
+# their bins are in pages.
 STREAMED = """
 import sys
 import cupy, numpy as np, xgboost as xgb, xgboost_gpu
@@ -296,42 +296,42 @@ x, y, weight = (cupy.concatenate(part).get() for part in zip(*map(batch, range(B
 whole = xgb.DMatrix(x, y, weight=weight, feature_types=TYPES)
 expected = xgb.train(settings, whole, 4)
 predictions = expected.predict(whole)
-xgb.train(settings, xgb.QuantileDMatrix(*batch(0, 2000)[:2]), 1)  # contexts and kernels are there
 del whole
+small = xgb.QuantileDMatrix(*batch(0, 2000)[:2], weight=batch(0, 2000)[2])
+xgb.train({**settings, "gpu_memory_limit": "60MiB"}, small, 1)  # contexts and kernels are there
+del small
 free = cupy.cuda.runtime.memGetInfo()[0]
 taken = cupy.cuda.runtime.malloc(free - int(sys.argv[1]))
 parts = Parts()
 data = xgb.QuantileDMatrix(parts)
 assert (data.num_row(), data.num_col()) == x.shape and data.num_nonmissing() == np.isfinite(x).sum()
 assert np.array_equal(data.get_label(), y) and np.array_equal(data.get_weight(), weight)
-if sys.argv[2] == "several":
-    assert parts.asked > 3 * (BATCHES + 1), parts.asked
+assert parts.asked > 3 * (BATCHES + 1), parts.asked
 for change, error, text in ((fails, ValueError, "a batch is damaged"),
                             (is_shorter, xgb.core.XGBoostError, "Batch 7 on a GPU has 10 rows"),
                             (is_other, xgb.core.XGBoostError, "other values in pass")):
-    if sys.argv[2] == "several":
-        try:
-            xgb.QuantileDMatrix(Parts(change))
-        except error as raised:
-            assert text in str(raised), raised
-        else:
-            raise AssertionError(text)
+    try:
+        xgb.QuantileDMatrix(Parts(change))
+    except error as raised:
+        assert text in str(raised), raised
+    else:
+        raise AssertionError(text)
 valid = xgb.QuantileDMatrix(Parts(), ref=data)
 cupy.cuda.runtime.free(taken)
 history = {}
 booster = xgb.train(settings, data, 4, evals=[(valid, "v")], evals_result=history, verbose_eval=False)
 assert booster.save_raw("json") == expected.save_raw("json")
 pages = xgboost_gpu.memory_report()[-1]["pages"]
-assert (pages is not None and pages["count"] > 1) == (sys.argv[2] == "several"), pages
+assert (pages is not None and pages["count"] > 1) == (sys.argv[2] == "pages"), pages
 assert np.array_equal(booster.predict(data), predictions) and np.array_equal(booster.predict(valid), predictions)
 assert abs(history["v"]["rmse"][-1] - np.sqrt(np.average((predictions - y) ** 2, weights=weight))) < 1e-5
 print("same model")
 """
 
 
-@pytest.mark.parametrize("free, passes", [(200 << 20, "one"), (100 << 20, "several")])
-def test_batches_that_do_not_fit_the_device(cupy: Any, free: int, passes: str) -> None:
-    arguments = [sys.executable, "-c", STREAMED, str(free), passes]
+@pytest.mark.parametrize("free, bins", [(240 << 20, "in core"), (120 << 20, "pages")])
+def test_batches_that_do_not_fit_the_device(cupy: Any, free: int, bins: str) -> None:
+    arguments = [sys.executable, "-c", STREAMED, str(free), bins]
     done = subprocess.run(arguments, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 0 and "same model" in done.stdout, done.stdout + done.stderr
 
