@@ -70,7 +70,7 @@ TEST(MemoryPolicy, ALimitBeyondTheMachineIsNone) {
   EXPECT_EQ(AllowedWith({{"proc/self/cgroup", "0::/"}, {"sys/fs/cgroup/memory.max", "1099511627776"}}), 64 * kGiB);
 }
 
-TEST(MemoryPolicy, NothingIsKnown) { EXPECT_EQ(AllowedMemory("/no/such/root/"), 0U); }
+TEST(MemoryPolicy, NothingIsKnown) { EXPECT_EQ(AllowedMemory("/no/such/folder/"), 0U); }
 
 TEST(MemoryPolicy, PagesTakeHalfUnlessTheUserSaysOtherwise) {
   EXPECT_GT(AllowedMemory(), 0U) << "of this machine";
