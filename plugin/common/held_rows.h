@@ -25,7 +25,7 @@ class HeldRows : public RowSource {
   virtual std::uint64_t present() const = 0;
   /// The bins on a device that are all that is held, so that the values are their lower ends; or null.
   virtual std::shared_ptr<Dataset const> bins() const { return nullptr; }
-  /// The same bins for a training within these limits. If it would take more in core, they are in pages from now on.
+  /// Returns the same bins, for a training within these limits. If it would take more in core, they are moved to pages.
   virtual std::shared_ptr<Dataset const> BinsWithin(MemoryLimits const&) const { return bins(); }
   /// The rows of these numbers, all of which exist, in their order.
   virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;

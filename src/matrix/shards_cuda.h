@@ -28,7 +28,8 @@ struct ShardOptions {
   int threads;  ///< of the host, for all shards together
   /// Device memory of each shard for raw data and scratch; 0: as the policy says. BuildOptions has the same.
   std::size_t memory_bytes{0};
-  /// Of each device. If a training would take more on one of them, the bins of all shards are in pages.
+  /// What a training may take on each device. If it would take more on one of them, the bins of all shards are in
+  /// pages.
   MemoryLimits limits{};
   PagePolicy pages{};
 };

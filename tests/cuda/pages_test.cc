@@ -236,7 +236,7 @@ TEST_F(PagedDataTest, BinsInCoreAreMoved) {
       EXPECT_EQ(moved->stored, in_core->stored);
       EXPECT_EQ(moved->training_bytes, Limits(false).training_bytes);
       EXPECT_EQ(ReadBack(*moved, 2), expected);
-      // The same pages for another training outlive the matrix that they were made with.
+      // Pages that another training uses live longer than the matrix that they were made with.
       MemoryLimits limits;
       limits.training_bytes = std::uint64_t{1} << 30;
       auto const other = cuda::MatrixWithin(moved, limits);

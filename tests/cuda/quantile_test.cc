@@ -165,7 +165,7 @@ std::vector<std::int64_t> CountsOf(KeyCounter* counter, KeyDigit digit, std::vec
   return counts;
 }
 
-// The same counter counts digit after digit, so that what one pass left is no part of the next.
+// One counter counts digit after digit: what a pass has left there must not be counted in the next.
 TEST_P(CudaKeyCounterTest, CountsAreThoseOfTheHost) {
   DataCase const& c = GetParam();
   auto const source = MakeSource(c, c.shape.rows / 3 + 1);

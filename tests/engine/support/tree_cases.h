@@ -131,7 +131,7 @@ inline constexpr NamedCase kTreeCases[] = {
        }
      }}};
 
-// Of as many rows as say something in seven shards.
+// The cases have so many rows that each of seven shards has some of every kind.
 inline constexpr DataShape kShardsPlain{1501, 6};
 inline constexpr DataShape kShardsMissing{1501, 6, 0.2, 30};
 inline constexpr DataShape kShardsSparse{1501, 25, 0.9};
