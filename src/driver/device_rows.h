@@ -110,7 +110,7 @@ class CallersDevice {
   void Call(std::function<void()> const& function) const;
 
  private:
-  int device_;
+  [[maybe_unused]] int device_;  ///< nothing in a build without CUDA
 };
 
 /// Returns the device of the table's first column. Throws InvalidArgument if it is in no device's memory.
