@@ -52,12 +52,10 @@ class Dataset {
   ///         weights  [rows] or empty; >= 0, not NaN
   ///         max_bin  2 … kMaxBinLimit
   ///         threads  > 0; any number gives the same bits, and so does any place
-  /// Cost    one radix sort per column; peak memory: 4 bytes (8 with weights) per stored value of the columns in
-  /// flight,
-  ///         and the bins
-  /// Throws  InvalidArgument (max_bin, weights, no rows on a device, no columns, infinite values, device); Unsupported
-  /// (kCuda where
-  ///         there is none); OutOfDeviceMemory, DeviceError
+  /// Cost    one radix sort per column
+  /// Memory  at its peak 4 bytes (8 with weights) per stored value of the columns in flight, and the bins
+  /// Throws  InvalidArgument (max_bin, weights, no rows on a device, no columns, infinite values, device);
+  ///         Unsupported (kCuda where there is none); OutOfDeviceMemory, DeviceError
   static std::shared_ptr<Dataset const> Build(RowSource const& source, Span<float const> weights, int max_bin,
                                               int threads, Place place = {});
 

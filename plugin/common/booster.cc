@@ -327,35 +327,9 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
     bool const on_device = pending.gradients == gradients && pending.data == data;
-    xgboost::MetaInfo const& info = data->Info();
-    auto const owner = OwnerOf(data, *cache);
-    Training& training = on_device ? *pending.training : Prepare(owner, "trees");
-    ProcessGroup* const group = ProcessGroup::OfThisThread();
-    RoundOrder order;
-    HostRound::Residuals residuals;
-    auto const plan = [&] {
-      order.params =
-          ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
-      order.params.feature_weights = FeatureWeights(info);
-      order.iteration = Rounds();
-      order.leaves = LeafRuleOf(objective);
-      bool const changes_leaves = order.leaves != LeafRule::kSums;
-      if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
-      changed_on_host_ = changes_leaves && !on_device;
-      if (changed_on_host_) {
-        residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), NeedMargins(data, cache)};
-      }
-    };
-    if (group == nullptr) {
-      plan();
-    } else {
-      Agree(*group, {}, [&] {
-        plan();
-        CheckLeavesInGroup(order.leaves, group->shards());
-        if (info.num_row_ != 0) CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
-      });
-      order.params.feature_weights = OfWorkersWithRows(group, info.num_row_ != 0, order.params.feature_weights);
-    }
+    Training& training = on_device ? *pending.training : Prepare(OwnerOf(data, *cache), "trees");
+    RoundPlan plan = PlanRound(data, *gradients, cache, objective, on_device);
+    RoundOrder& order = plan.order;
     order.keeps_trees = OwnsRounds() && !changed_on_host_ && training.EvaluatesOnDevice();
     std::optional<std::uint32_t> columns_of;
     if (kind_ == Kind::kDart && OwnsRounds() && HasColumns(&training, data, *cache)) {
@@ -370,30 +344,62 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
       round = std::make_unique<ResidentRound>(&training, std::move(order), pending.objective, pending.targets,
                                               may_look_ahead);
     } else {
-      round = std::make_unique<HostRound>(&training, std::move(order), residuals);
+      round = std::make_unique<HostRound>(&training, std::move(order), plan.residuals);
     }
-    // dart computes all predictions anew, so what it has cached never counts.
-    CurrentRound const scope{round.get(), kind_ == Kind::kGBTree && cache->version == Rounds()};
-    if (on_device) {
-      StandIn stand_in{training.own.rows->outputs()};
-      stock_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
-    } else {
-      if (group == nullptr && gradients->Size() > info.num_row_)
-        CheckFinite(View(*gradients), gradients->Size() / info.num_row_);
-      CacheGuard guard{cache};
-      stock_->DoBoost(data, gradients, cache, objective);
-      guard.RoundIsComplete();
-    }
-    if (on_device || kind_ == Kind::kDart) Clear(cache);  // what it holds is a round behind
+    BoostByStock(round.get(), on_device ? &training : nullptr, data, gradients, cache, objective);
     round->End(Rounds());
-    if (kind_ != Kind::kDart) return;
-    training.own.rounds = columns_of && !changed_on_host_ ? Rounds() : columns_of;
-    if (OwnsRounds()) {
-      dart_.RoundIsOver(Rounds());
-    } else {
-      dart_.Forget();
-    }
+    if (kind_ == Kind::kDart) EndDartRound(&training, columns_of);
   });
+}
+
+Booster::RoundPlan Booster::PlanRound(xgboost::DMatrix* data, HostGradients const& gradients, HostCache* cache,
+                                      xgboost::ObjFunction const* objective, bool on_device) {
+  RoundPlan plan;
+  RoundOrder& order = plan.order;
+  xgboost::MetaInfo const& info = data->Info();
+  auto const check_gradients = [&] { CheckFinite(View(gradients), gradients.Size() / info.num_row_); };
+  auto const decide = [&] {
+    order.params =
+        ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
+    order.params.feature_weights = FeatureWeights(info);
+    order.iteration = Rounds();
+    order.leaves = LeafRuleOf(objective);
+    bool const changes_leaves = order.leaves != LeafRule::kSums;
+    if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+    changed_on_host_ = changes_leaves && !on_device;
+    if (changed_on_host_) {
+      plan.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(),
+                        NeedMargins(data, cache)};
+    }
+  };
+  ProcessGroup* const group = ProcessGroup::OfThisThread();
+  if (group == nullptr) {
+    decide();
+    if (!on_device && gradients.Size() > info.num_row_) check_gradients();
+    return plan;
+  }
+  Agree(*group, {}, [&] {
+    decide();
+    CheckLeavesInGroup(order.leaves, group->shards());
+    if (info.num_row_ != 0) check_gradients();
+  });
+  order.params.feature_weights = OfWorkersWithRows(group, info.num_row_ != 0, order.params.feature_weights);
+  return plan;
+}
+
+void Booster::BoostByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data,
+                           HostGradients* gradients, HostCache* cache, xgboost::ObjFunction const* objective) {
+  // dart computes all predictions anew, so what it has cached never counts.
+  CurrentRound const scope{round, kind_ == Kind::kGBTree && cache->version == Rounds()};
+  if (on_device != nullptr) {
+    StandIn stand_in{on_device->own.rows->outputs()};
+    stock_->DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
+  } else {
+    CacheGuard guard{cache};
+    stock_->DoBoost(data, gradients, cache, objective);
+    guard.RoundIsComplete();
+  }
+  if (on_device != nullptr || kind_ == Kind::kDart) Clear(cache);  // what it holds is a round behind
 }
 
 Span<float const> Booster::NeedMargins(xgboost::DMatrix* data, HostCache* cache) {

@@ -16,6 +16,7 @@
 #include "api_call.h"
 #include "binned_values.h"
 #include "core/trace.h"
+#include "driver/boosting_round.h"
 #include "driver/dart.h"
 #include "driver/device_prediction.h"
 #include "driver/explanation.h"
@@ -152,6 +153,18 @@ class Booster {
   std::shared_ptr<xgboost::DMatrix> InsteadOfPage(xgboost::DMatrix* data) const;
   /// The training on `data`, once everything about the round has been checked. `step` says for which part of the round.
   Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char const* step);
+  /// What a round is asked to do.
+  struct RoundPlan {
+    RoundOrder order;
+    HostRound::Residuals residuals;  ///< of leaves that change on the host
+  };
+  /// Throws if parameters, gradients or leaves do not allow the round, in a group on all workers.
+  RoundPlan PlanRound(xgboost::DMatrix* data, HostGradients const& gradients, HostCache* cache,
+                      xgboost::ObjFunction const* objective, bool on_device);
+  /// Has stock code make the round's trees, which asks our updater for each. `on_device` is the training if gradients
+  /// are on a device, where stock code must not look for them; else null.
+  void BoostByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, HostGradients* gradients,
+                    HostCache* cache, xgboost::ObjFunction const* objective);
   /// Margins on the host, for an objective that sets leaves from them. Nobody may have asked for them before the round.
   Span<float const> NeedMargins(xgboost::DMatrix* data, HostCache* cache);
   /// Has gpu_trace, as it is set now, told of what this trainer does.
@@ -186,6 +199,8 @@ class Booster {
   DartShape Shape();
   /// What records columns for the rows `kept` of `data`.
   RecordColumns RecorderOf(xgboost::DMatrix* data, HostCache const& out, DartShape const& model, KeptRows const& kept);
+  /// The round is in the model. `columns_of`: the round whose leaf columns were reserved.
+  void EndDartRound(Training* training, std::optional<std::uint32_t> columns_of);
   /// Completes the leaf columns of the training's own rows; true if they are complete then.
   bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);
 

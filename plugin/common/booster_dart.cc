@@ -98,6 +98,15 @@ RecordColumns Booster::RecorderOf(xgboost::DMatrix* data, HostCache const& out, 
   };
 }
 
+void Booster::EndDartRound(Training* training, std::optional<std::uint32_t> columns_of) {
+  training->own.rounds = columns_of && !changed_on_host_ ? Rounds() : columns_of;
+  if (OwnsRounds()) {
+    dart_.RoundIsOver(Rounds());
+  } else {
+    dart_.Forget();
+  }
+}
+
 bool Booster::HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache) {
   if (training->own.no_room) return false;
   std::lock_guard<std::mutex> lock{margins_mutex_};

@@ -12,6 +12,7 @@
 
 #include "api_call.h"
 #include "batches.h"
+#include "core/message.h"
 #include "device_arrays.h"
 #include "driver/device_rows.h"
 #include "fail.h"
@@ -35,6 +36,10 @@ bool ReadsArray(Read&& read) {
   return Passes("reading an array on a GPU", read);
 }
 
+void Require(void const* argument, char const* name) {
+  if (argument == nullptr) Throw<InvalidArgument>("Argument ", name, " is null; allowed: a pointer to what it names");
+}
+
 /// Holds the values on their device, or on the host if the device has no room for them.
 std::unique_ptr<HeldRows> HoldWhereThereIsRoom(DeviceTable const& table, MatrixConfig const& config) {
   try {
@@ -52,7 +57,9 @@ int MakeMatrix(char const* arrays, char const* config, DMatrixHandle* out) {
   MatrixConfig read{};
   std::unique_ptr<HeldRows> rows;
   bool const passes = ReadsArray([&] {
-    if (arrays == nullptr || config == nullptr || out == nullptr) throw InvalidArgument{"A pointer is null"};
+    Require(arrays, "data");
+    Require(config, "config");
+    Require(out, "out");
     read = ReadMatrixConfig(config);
     rows = HoldWhereThereIsRoom(ParseDeviceTable(arrays), read);
   });
@@ -88,7 +95,7 @@ int SetBatch(DMatrixHandle proxy, char const* arrays) {
   std::string text;
   bool stays = false;
   bool const passes = ReadsArray([&] {
-    if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
+    Require(arrays, "data");
     Batches* const batches = Batches::Of(proxy);
     stays = batches != nullptr && batches->NoteDevice(arrays);
     if (!stays) text = BatchesOnHost::Instance().Keep(proxy, BringToHost(ParseDeviceTable(arrays))).text();
@@ -103,7 +110,7 @@ int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatr
   thread_local std::unique_ptr<DeviceFloats> results;
   std::optional<ValuesOnDevice> values;
   bool const passes = ReadsArray([&] {
-    if (arrays == nullptr) throw InvalidArgument{"A pointer is null"};
+    Require(arrays, "data");
     values.emplace(ParseDeviceTable(arrays));
   });
   if (!passes) return -1;

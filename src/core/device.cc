@@ -72,9 +72,14 @@ cudaError_t DeviceArena::TryAllocate(std::size_t bytes, void** memory) const {
   return status;
 }
 
+DeviceMemory CurrentMemory() {
+  DeviceMemory memory{};
+  CheckCuda(cudaMemGetInfo(&memory.free, &memory.total), "asking for free memory");
+  return memory;
+}
+
 std::size_t DeviceArena::room() const {
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  std::size_t const free = CurrentMemory().free;
   return limit_ == 0 ? free : std::min(free, limit_ - std::min(limit_, bytes_));
 }
 

@@ -69,6 +69,14 @@ class Event {
   cudaEvent_t event_{nullptr};
 };
 
+/// Memory of the current device, in bytes.
+struct DeviceMemory {
+  std::size_t free;
+  std::size_t total;
+};
+/// Throws DeviceError
+DeviceMemory CurrentMemory();
+
 /// The device memory of one owner (a dataset, a training session), by name of its parts. The device must be
 /// current whenever the arena is used. Not thread-safe.
 class DeviceArena {

@@ -12,6 +12,10 @@
 
 namespace xgbgpu {
 
+/// Shards and pages of a device begin at multiples of so many rows: metrics sum rows in blocks of kSumBlock
+/// (metric/metric_sum.h), and random numbers come in blocks that divide it.
+inline constexpr std::uint64_t kRowStep = 2048;
+
 /// Rows [first, first + n) of another source, numbered from 0. An array stays an array, of which no value is copied.
 /// Batches and arrays are those of the other source without the rows outside; one that is outside as a whole is left
 /// out.

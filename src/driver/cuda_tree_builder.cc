@@ -187,9 +187,8 @@ std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
 }
 
 bool CudaTreeBuilder::HasRoomForLane() const {
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return static_cast<double>(free) >= policy_.least_free * static_cast<double>(total);
+  DeviceMemory const memory = CurrentMemory();
+  return static_cast<double>(memory.free) >= policy_.least_free * static_cast<double>(memory.total);
 }
 
 /// Begins the first of the trees that are not finished, one in each lane.

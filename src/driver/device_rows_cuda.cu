@@ -281,9 +281,7 @@ std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64
 
 std::size_t FreeDeviceMemory(int device) {
   DeviceScope const scope{device};
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return free;
+  return CurrentMemory().free;
 }
 
 CallersDevice::CallersDevice() { CheckCuda(cudaGetDevice(&device_), "asking for the current device"); }

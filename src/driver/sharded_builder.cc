@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/row_slice.h"
+#include "metric/metric_sum.h"
 #include "objective/leaf_median.h"
 #include "xgbgpu/error.h"
 
@@ -93,6 +94,11 @@ MemoryReport ShardedBuilder::memory() const {
     MemoryReport const own = builder->memory();
     report.bytes += own.bytes;
     report.peak_bytes += own.peak_bytes;
+    report.pages.count += own.pages.count;
+    report.pages.on_device += own.pages.on_device;
+    report.pages.memory_bytes += own.pages.memory_bytes;
+    report.pages.file_bytes += own.pages.file_bytes;
+    report.pages.copied_bytes += own.pages.copied_bytes;
     for (auto const& part : own.parts) {
       auto const same = [&](MemoryReport::Part const& p) { return p.name == part.name; };
       auto const found = std::find_if(report.parts.begin(), report.parts.end(), same);
@@ -216,11 +222,11 @@ void ShardedBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* 
 }
 
 std::vector<std::uint64_t> DealRows(std::uint64_t rows, std::size_t most_shards) {
-  constexpr std::uint64_t kStep = 2048;
-  std::uint64_t const blocks = std::max<std::uint64_t>(1, (rows + kStep - 1) / kStep);
+  static_assert(kRowStep % kSumBlock == 0);
+  std::uint64_t const blocks = std::max<std::uint64_t>(1, (rows + kRowStep - 1) / kRowStep);
   std::uint64_t const shards = std::min<std::uint64_t>(blocks, most_shards);
   std::vector<std::uint64_t> first;
-  for (std::uint64_t s = 0; s <= shards; ++s) first.push_back(std::min(rows, blocks * s / shards * kStep));
+  for (std::uint64_t s = 0; s <= shards; ++s) first.push_back(std::min(rows, blocks * s / shards * kRowStep));
   return first;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/message.h"
+#include "core/row_slice.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -15,11 +16,10 @@ namespace {
 constexpr char const* kAllowed = "; allowed: an iterator that gives the same batches in every pass";
 
 std::uint64_t WindowRows(StreamShape const& shape, StreamPolicy const& policy) {
-  constexpr std::uint64_t kStep = 2048;  // pages of bins have multiples of it
   double const bytes = std::min(static_cast<double>(policy.window_bytes),
                                 policy.window_share * static_cast<double>(FreeDeviceMemory(shape.device)));
   auto const rows = static_cast<std::uint64_t>(bytes / static_cast<double>(shape.features * sizeof(float)));
-  return rows < kStep ? std::max<std::uint64_t>(1, rows) : rows / kStep * kStep;
+  return rows < kRowStep ? std::max<std::uint64_t>(1, rows) : rows / kRowStep * kRowStep;
 }
 
 }  // namespace

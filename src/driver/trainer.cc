@@ -13,6 +13,7 @@
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"
 #include "matrix/paged_matrix.h"
+#include "page/memory_policy.h"
 #include "quantile/fit_cuts.h"
 #include "quantile/quantile.h"
 #include "rounds/resident_rows.h"
@@ -111,7 +112,8 @@ std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts 
     host::MatrixPlan plan = host::PlanMatrix(source, std::move(cuts), threads, shards);
     TrainingMemory const memory = ChooseTrainingMemory(NeedsOf(plan, threads), place.memory.training_bytes, shards);
     if (!memory.in_pages) {
-      auto matrix = host::FillMatrix(source, std::move(plan), threads);
+      std::unique_ptr<QuantisedMatrix> matrix;
+      AllOrNone(shards, [&] { matrix = host::FillMatrix(source, std::move(plan), threads); });
       return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), memory.histogram_bytes}};
     }
     std::unique_ptr<PagedMatrix> paged;
@@ -180,7 +182,8 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
 
 std::shared_ptr<Dataset const> Dataset::Within(std::shared_ptr<Dataset const> data, MemoryLimits const& limits) {
   std::vector<std::shared_ptr<DeviceMatrix const>> shards;
-  for (auto const& shard : data->device_shards_) shards.push_back(DeviceMatrixWithin(shard, limits));
+  MemoryLimits const own = ShareOfHost(limits, data->device_shards_.size());
+  for (auto const& shard : data->device_shards_) shards.push_back(DeviceMatrixWithin(shard, own));
   if (shards == data->device_shards_) return data;
   Place place = data->place_;
   place.memory = limits;
@@ -234,8 +237,10 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
                                                 : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
     } else if (backend_ == BackendKind::kHost) {
       Shard const shard = Shard::Place(&ShardsOf(place), data_->rows());
-      builder_ = data_->paged() ? MakeHostTreeBuilder(data_->paged_matrix(), shard, threads, data_->histogram_bytes())
-                                : MakeHostTreeBuilder(data_->matrix(), shard, threads, data_->histogram_bytes());
+      AllOrNone(*shard.collective, [&] {
+        builder_ = data_->paged() ? MakeHostTreeBuilder(data_->paged_matrix(), shard, threads, data_->histogram_bytes())
+                                  : MakeHostTreeBuilder(data_->matrix(), shard, threads, data_->histogram_bytes());
+      });
     } else if (IsSharded(place)) {
       builder_ = MakeGroupBuilder(data_->device_matrix(), Shard::Place(place.shards, data_->rows()), threads);
     } else {

@@ -9,9 +9,8 @@ namespace xgbgpu {
 
 std::size_t HistogramBudget() {
   DeviceHistogramPolicy const policy;
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return std::min(static_cast<std::size_t>(policy.part * static_cast<double>(free)), policy.most_bytes);
+  auto const free = static_cast<double>(CurrentMemory().free);
+  return std::min(static_cast<std::size_t>(policy.part * free), policy.most_bytes);
 }
 
 TreeLane::TreeLane(DeviceMatrix const& matrix, cuda::PageStream* pages, cuda::DeviceShard const& shard,

@@ -1,4 +1,4 @@
-/// Stage 5: rows of nodes → sums per bin.
+/// Stage 6: rows of nodes → sums per bin.
 #ifndef XGBGPU_HISTOGRAM_HISTOGRAM_H_
 #define XGBGPU_HISTOGRAM_HISTOGRAM_H_
 

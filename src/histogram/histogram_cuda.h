@@ -1,4 +1,4 @@
-/// Stage 5 on a CUDA device: sums of all nodes of a level, of rows that partition hands over.
+/// Stage 6 on a CUDA device: sums of all nodes of a level, of rows that partition hands over.
 #ifndef XGBGPU_HISTOGRAM_HISTOGRAM_CUDA_H_
 #define XGBGPU_HISTOGRAM_HISTOGRAM_CUDA_H_
 

@@ -103,17 +103,11 @@ bool HasRoomForTiles(LayoutFacts const& facts) {
   return facts.most_stored * kValueBytes + facts.most_rows * sizeof(std::uint64_t) <= facts.room / 2;
 }
 
-std::size_t FreeMemory() {
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return free;
-}
-
 }  // namespace
 
 LayoutFacts FactsOnDevice(std::uint64_t rows, std::vector<std::uint64_t> const& present) {
   std::uint64_t const stored = std::accumulate(present.begin(), present.end(), std::uint64_t{0});
-  LayoutFacts facts{rows, stored, {}, rows, stored, CurrentDeviceLimits().block_bytes, FreeMemory()};
+  LayoutFacts facts{rows, stored, {}, rows, stored, CurrentDeviceLimits().block_bytes, CurrentMemory().free};
   for (std::uint64_t const values : present) facts.missing.push_back(values != rows ? 1 : 0);
   return facts;
 }
@@ -170,7 +164,7 @@ void SetDeviceLayout(DeviceLayout layout, std::uint64_t rows, std::uint64_t stor
 
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
                         std::vector<std::uint8_t> const& missing) {
-  LayoutFacts const facts{rows, stored, missing, rows, stored, CurrentDeviceLimits().block_bytes, FreeMemory()};
+  LayoutFacts const facts{rows, stored, missing, rows, stored, CurrentDeviceLimits().block_bytes, CurrentMemory().free};
   SetDeviceLayout(ChooseDeviceLayout(matrix->cuts, facts), rows, stored, matrix);
 }
 

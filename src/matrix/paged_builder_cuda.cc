@@ -8,8 +8,10 @@
 
 #include "core/array_download.h"
 #include "core/array_source.h"
+#include "core/device.h"
 #include "core/fixed_point.h"
 #include "core/message.h"
+#include "core/row_slice.h"
 #include "matrix/matrix_builder_cuda.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/paged_bins_cuda.h"
@@ -95,6 +97,11 @@ double BinBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
   return rows * places + static_cast<double>(facts.stored) * layout.symbol_bytes;
 }
 
+/// Is less free than the training may take? Without a limit it is.
+bool IsAllThatIsFree(std::size_t bytes, MemoryLimits const& limits) {
+  return limits.training_bytes == 0 || bytes < limits.training_bytes;
+}
+
 /// What a training in pages may take, and how its memory is dealt to pages.
 struct PagedMemory {
   MemoryLimits const& limits;
@@ -102,9 +109,8 @@ struct PagedMemory {
   PagePolicy const& policy;
 
   std::uint64_t RowsOf(double of_bytes, double row_bytes) const {
-    constexpr std::uint64_t kStep = 2048;  // pages of whole blocks of random numbers
     auto const rows = static_cast<std::uint64_t>(of_bytes / row_bytes);
-    return std::max(kStep, rows / kStep * kStep);
+    return std::max(kRowStep, rows / kRowStep * kRowStep);
   }
   std::uint64_t PageRows(double row_bytes) const {
     double const most =
@@ -130,17 +136,20 @@ struct PagedMemory {
                          static_cast<double>(policy.least_histograms * cells * sizeof(GradientSum)) +
                          static_cast<double>(policy.least_other_bytes);
     if (least <= static_cast<double>(bytes)) return;
+    bool const is_free = IsAllThatIsFree(bytes, limits);
     Throw<InvalidArgument>(
-        "gpu_memory_limit is ", bytes, " bytes, and a training on ", rows, " rows takes more on CUDA device ", device,
-        ", even with its bins in pages: ", policy.paged_row_bytes,
-        " bytes for each row, and room for pages and histograms; allowed: ", static_cast<std::uint64_t>(least) + 1,
-        " or more");
+        is_free ? "Of the free memory " : "gpu_memory_limit is ", bytes,
+        is_free ? " bytes are for a training, and one on " : " bytes, and a training on ", rows,
+        " rows takes more on CUDA device ", device, ", even with its bins in pages: ", policy.paged_row_bytes,
+        " bytes for each row (more with weights or several classes), and room for pages and histograms; allowed: ",
+        static_cast<std::uint64_t>(least) + 1, " at least");
   }
 };
 
-/// Without a limit some of what is free is left to others.
+/// Some of what is free is left to others.
 std::size_t BytesOfPaged(std::size_t bytes, MemoryLimits const& limits, PagePolicy const& policy) {
-  return limits.training_bytes != 0 ? bytes : static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
+  if (!IsAllThatIsFree(bytes, limits)) return bytes;
+  return static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
 }
 
 double RowBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
@@ -182,11 +191,9 @@ LayoutFacts FactsWithin(std::uint64_t rows, std::vector<std::uint64_t> const& pr
 
 }  // namespace
 
-std::size_t LimitInBytes(MemoryLimits const& limits) {
-  if (limits.training_bytes != 0) return static_cast<std::size_t>(limits.training_bytes);
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return free;
+std::size_t LimitInBytes(MemoryLimits const& limits, int sharers) {
+  std::size_t const free = CurrentMemory().free / static_cast<std::size_t>(sharers);
+  return limits.training_bytes == 0 ? free : std::min(free, static_cast<std::size_t>(limits.training_bytes));
 }
 
 std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
@@ -210,8 +217,11 @@ std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts,
     if (complete) stored = window.rows() * rows.features();
     builder.SetLayout(layout, stored);
     if (!builder.Bin(&no_columns, std::nullopt, bytes)) {
-      Throw<OutOfDeviceMemory>("Quantising the matrix on the GPU needs more memory for a page of ", window.rows(),
-                               " rows. Try a larger gpu_memory_limit");
+      Throw<OutOfDeviceMemory>(
+          "Quantising the matrix on CUDA device ", options.device, " takes more than the ", bytes,
+          " bytes that it may take there, for a page of ", window.rows(), " rows of ", rows.features(),
+          " columns; possible: ",
+          IsAllThatIsFree(bytes, limits) ? "free some memory of the device" : "a larger gpu_memory_limit");
     }
     AddPages(*builder.Finish(), first_row, page_rows, &arena, pages.get());
   });
@@ -225,7 +235,9 @@ std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix co
   LayoutFacts facts{};
   facts.rows = matrix->view.rows;
   facts.stored = matrix->stored;
-  std::size_t const bytes = BytesOfPaged(LimitInBytes(limits), limits, policy);
+  // The matrix is there: a limit is compared with what the training takes as a whole, not with what is free beside it.
+  std::size_t const bytes = limits.training_bytes != 0 ? static_cast<std::size_t>(limits.training_bytes)
+                                                       : BytesOfPaged(CurrentMemory().free, limits, policy);
   bool const may_stay = limits.training_bytes == 0 || InCoreBytes(layout, facts, policy) <= bytes;
   if (matrix->pages == nullptr && may_stay) return matrix;
   PagedMemory const memory{limits, bytes, policy};

@@ -38,8 +38,9 @@ std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts,
 std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix const> matrix, MemoryLimits const& limits,
                                                  PagePolicy const& policy = {});
 
-/// Returns the limit in bytes on the current device, of which 0 stands for what is free.
-std::size_t LimitInBytes(MemoryLimits const& limits);
+/// Returns the bytes that each of `sharers` trainings may take on the current device: its limit, or its part of what is
+/// free if that is less or there is no limit.
+std::size_t LimitInBytes(MemoryLimits const& limits, int sharers = 1);
 
 /// Returns the bytes that a training takes in core, about: bins and their copies in the order of nodes, what its rows
 /// take, and histograms.

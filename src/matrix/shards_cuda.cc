@@ -1,6 +1,7 @@
 #include "matrix/shards_cuda.h"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include "core/work_sizes.h"
 #include "matrix/matrix_builder_cuda.h"
 #include "matrix/paged_builder_cuda.h"
+#include "page/memory_policy.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
@@ -34,6 +36,18 @@ void CheckShards(RowSource const& source, RowShards const& shards) {
   if (whole && std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>{}) == bounds.end()) return;
   Throw<InvalidArgument>("The shards do not divide the ", source.rows(), " rows among ", shards.devices.size(),
                          " devices; allowed: bounds that ascend from 0 to the number of rows");
+}
+
+/// Returns how many processes of the group have their shard on the same device as this one.
+int SharersOfDevice(int device, Collective* group) {
+  std::vector<std::uint32_t> own(sizeof(cudaUUID_t) / sizeof(std::uint32_t));
+  AllOrNone(*group, [&] {
+    cudaDeviceProp properties{};
+    CheckCuda(cudaGetDeviceProperties(&properties, device), "asking for a device's properties");
+    std::memcpy(own.data(), properties.uuid.bytes, sizeof(cudaUUID_t));
+  });
+  auto const all = group->Gather(Span<std::uint32_t const>{own});
+  return static_cast<int>(std::count(all.begin(), all.end(), own));
 }
 
 /// A shard while it is built. Memory that other devices read is freed after all have ended their part.
@@ -85,7 +99,7 @@ class Build {
   RowSource const& source_;
   ReadingTurns turns_;
   RowShards const& shards_;
-  ShardOptions const& shard_options_;
+  ShardOptions shard_options_;
   int threads_;
   std::uint64_t entries_;
   std::vector<std::uint64_t> present_;  ///< [features] values that are not missing, of all rows, once they are counted
@@ -101,6 +115,7 @@ Build::Build(RowSource const& source, RowShards const& shards, ShardOptions cons
       entries_{CountEntries(source)} {
   // Those who take turns need not share the threads.
   int const n = static_cast<int>(shards.devices.size());
+  shard_options_.limits = ShareOfHost(options.limits, shards.devices.size());
   int const threads = is_array() ? std::max(1, options.threads / n) : options.threads;
   for (std::size_t s = 0; s < shards.devices.size(); ++s) {
     int const device = shards.devices[s];
@@ -109,7 +124,7 @@ Build::Build(RowSource const& source, RowShards const& shards, ShardOptions cons
                         BuildOptions{device, threads, options.memory_bytes, sharers});
   }
   OnAll([&](std::size_t, Part* part) {
-    part->limit = LimitInBytes(options.limits) / (options.limits.training_bytes != 0 ? 1 : part->options.sharers);
+    part->limit = LimitInBytes(options.limits, part->options.sharers);
     part->budget = MemoryBudget(part->options);
   });
 }
@@ -345,7 +360,10 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                Collective* group, MemoryLimits const& limits) {
   DeviceScope const scope{device};
-  BuildOptions const options{device, threads};
+  BuildOptions const options{device, threads, 0, SharersOfDevice(device, group)};
+  // A limit that the user gives is each process's own.
+  MemoryLimits const own_limits =
+      limits.host_bytes != 0 ? limits : ShareOfHost(limits, static_cast<std::uint64_t>(group->shards()));
   DeviceArena arena{"Quantising the matrix on the GPU"};
   std::optional<host::RowSizes> sizes;
   std::optional<MatrixBuilder> builder;
@@ -370,12 +388,12 @@ std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cut
   LayoutFacts own = facts;
   own.rows = source.rows();
   own.stored = sizes->stored;
-  std::size_t const limit = LimitInBytes(limits);
+  std::size_t const limit = LimitInBytes(limits, options.sharers);
   if (DeviceLayout layout = ChooseDeviceLayout(builder->cuts(), facts);
       group->AnyOf(InCoreBytes(layout, own) > limit)) {
     std::unique_ptr<DeviceMatrix> paged;
     AllOrNone(*group,
-              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, limits, limit); });
+              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, own_limits, limit); });
     return paged;
   }
   for (;; facts.room = 0) {

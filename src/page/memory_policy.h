@@ -2,6 +2,7 @@
 #ifndef XGBGPU_PAGE_MEMORY_POLICY_H_
 #define XGBGPU_PAGE_MEMORY_POLICY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,12 @@ std::uint64_t AllowedMemory(std::string const& root = "/");
 /// since the user's data have to be somewhere, too.
 inline std::uint64_t HostPageBytes(MemoryLimits const& limits) {
   return limits.host_bytes != 0 ? limits.host_bytes : AllowedMemory() / 2;
+}
+
+/// Returns the limits for one of `sharers` shards that keep their pages in the memory of this host together.
+inline MemoryLimits ShareOfHost(MemoryLimits limits, std::uint64_t sharers) {
+  limits.host_bytes = std::max<std::uint64_t>(1, HostPageBytes(limits) / sharers);
+  return limits;
 }
 
 }  // namespace xgbgpu

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "core/host_memory.h"
 #include "core/message.h"
@@ -26,7 +27,8 @@ std::string Reason(int error) { return std::generic_category().message(error); }
 
 }  // namespace
 
-PageFile::PageFile(std::string const& folder) : origin_{"Parameter gpu_cache_folder is "}, folder_{folder} {
+PageFile::PageFile(std::string const& folder, std::string other_advice)
+    : origin_{"Parameter gpu_cache_folder is "}, folder_{folder}, other_advice_{std::move(other_advice)} {
   if (folder_.empty()) {
     char const* const tmpdir = std::getenv("TMPDIR");
     bool const has_tmpdir = tmpdir != nullptr && *tmpdir != '\0';
@@ -108,12 +110,12 @@ void PageFile::FailToWrite(PagePlace const& place, int error) const {
     Throw<Error>(origin_, QuotedName(folder_), ", which has no room: page ", place.page, " needs ", size,
                  " bytes beside the ", place.offset, " of the pages before it, and ", free, " bytes are free",
                  error == EDQUOT ? " (" + Reason(error) + ")" : "",
-                 "; possible: gpu_cache_folder on a disk with more room, or a larger gpu_host_memory_limit");
+                 "; possible: gpu_cache_folder on a disk with more room", other_advice_);
   }
   Throw<Error>(origin_, QuotedName(folder_), ", where page ", place.page, " of ", size,
                " bytes cannot be written at offset ", place.offset, ": ", Reason(error),
                error == EFBIG ? " (is there a limit of the size of files, \"ulimit -f\"?)" : "",
-               "; possible: another gpu_cache_folder, or a larger gpu_host_memory_limit");
+               "; possible: another gpu_cache_folder", other_advice_);
 }
 
 void PageFile::Write(PagePlace const& place, std::uint8_t const* from) {

@@ -34,15 +34,16 @@ struct PagePlace {
 ///         Error: no room on disk, or a page that cannot be written or read, with its number and its offset
 class PageFile {
  public:
-  /// Makes it in `folder`, or, if that is empty, in $TMPDIR, or in /var/tmp without it.
-  explicit PageFile(std::string const& folder);
+  /// Makes it in `folder`, or, if that is empty, in $TMPDIR, or in /var/tmp without it. `other_advice` is what messages
+  /// say to try beside another folder; it may be empty.
+  PageFile(std::string const& folder, std::string other_advice);
   ~PageFile();
   PageFile(PageFile const&) = delete;
   PageFile& operator=(PageFile const&) = delete;
 
-  /// Not by two threads at a time.
+  /// Writes a page. Only one thread may write at a time.
   void Write(PagePlace const& place, std::uint8_t const* from);
-  /// By any number of threads at a time. What is aligned to kFileBlock in `to` comes there directly.
+  /// Reads a page. Any number of threads may read at a time. What is aligned to kFileBlock in `to` comes there directly.
   void Read(PagePlace const& place, std::uint8_t* to) const;
 
   std::string const& folder() const { return folder_; }
@@ -66,6 +67,7 @@ class PageFile {
 
   std::string origin_;  ///< who chose the folder, as the beginning of a sentence
   std::string folder_;
+  std::string other_advice_;
   int descriptor_{-1};
   mutable std::atomic<bool> is_direct_{false};  ///< without the system's cache of files
   Room room_;                                   ///< from which pages are written

@@ -54,7 +54,11 @@ std::size_t PageStore::Add(Span<std::uint8_t const> page) {
   if (stored.memory != nullptr) {
     if (!page.empty()) std::memcpy(stored.memory.get(), page.data(), page.size());
   } else {
-    if (impl_->file == nullptr) impl_->file = std::make_unique<PageFile>(impl_->options.folder);
+    if (impl_->file == nullptr) {
+      bool const has_memory = impl_->options.memory_bytes != 0;
+      impl_->file =
+          std::make_unique<PageFile>(impl_->options.folder, has_memory ? ", or a larger gpu_host_memory_limit" : "");
+    }
     stored.place.offset = impl_->file_bytes;
     stored.checksum = Checksum(page);
     impl_->file->Write(stored.place, page.data());

@@ -1,4 +1,4 @@
-/// Stage 7: split, rows → rows of the left and of the right child.
+/// Stage 5: split, rows → rows of the left and of the right child.
 #ifndef XGBGPU_PARTITION_PARTITION_H_
 #define XGBGPU_PARTITION_PARTITION_H_
 

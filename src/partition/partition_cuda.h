@@ -1,4 +1,4 @@
-/// Stage 7 on a CUDA device: rows follow their nodes, in lists or by paths. docs/adr/0006-cuda-kernels.md
+/// Stage 5 on a CUDA device: rows follow their nodes, in lists or by paths. docs/adr/0006-cuda-kernels.md
 #ifndef XGBGPU_PARTITION_PARTITION_CUDA_H_
 #define XGBGPU_PARTITION_PARTITION_CUDA_H_
 

@@ -8,9 +8,8 @@ namespace xgbgpu::cuda {
 
 std::size_t MemoryBudget(BuildOptions const& options) {
   if (options.memory_bytes != 0) return options.memory_bytes;
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
-  return static_cast<std::size_t>(QuantilePolicy{}.memory_share * static_cast<double>(free) / options.sharers);
+  return static_cast<std::size_t>(QuantilePolicy{}.memory_share * static_cast<double>(CurrentMemory().free) /
+                                  options.sharers);
 }
 
 RowUpload::RowUpload(RowSource const& source, int threads) : source_{source}, threads_{threads} {

@@ -16,8 +16,8 @@ namespace xgbgpu::host {
 /// Holds this shard's sorted columns of one group and, with the other shards, finds what all values together tell.
 ///
 /// Columns of few distinct values are gathered. In other columns a bisection on 32-bit sort keys finds the value of
-/// each rank, for which the weight up to a key is a sum over shards. All ranks of the group's columns take the same
-///steps.
+/// each rank, for which the weight up to a key is a sum over shards. All ranks of the group's columns take
+/// the same steps.
 /// Memory  12 bytes for each distinct value of the group in this shard; 32 bytes a rank; the distinct values of
 ///         gathered columns, at most max_bin + 1 a column, from every shard
 /// Cost    at most 36 meetings of the shards a group

@@ -69,11 +69,10 @@ bool ColumnStore::Reserve(std::size_t more) {
   constexpr std::size_t kBlock = kLeafColumnsPolicy.block;
   std::size_t const wanted = (more - room() + kBlock - 1) / kBlock;
   std::size_t const blocks_before = blocks_.size();
-  std::size_t free = 0, total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory");
+  DeviceMemory const memory = CurrentMemory();
   double const bytes = static_cast<double>(wanted) * static_cast<double>(kBlock * stride_ * sizeof(float));
-  double const spare = kLeafColumnsPolicy.least_free * static_cast<double>(total);
-  if (static_cast<double>(free) < bytes + spare) return false;
+  double const spare = kLeafColumnsPolicy.least_free * static_cast<double>(memory.total);
+  if (static_cast<double>(memory.free) < bytes + spare) return false;
   try {
     while (blocks_.size() < blocks_before + wanted) AddBlock();
     return true;

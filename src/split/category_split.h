@@ -1,4 +1,4 @@
-/// Stage 6 for categorical features on the host.
+/// Stage 7 for categorical features on the host.
 #ifndef XGBGPU_SPLIT_CATEGORY_SPLIT_H_
 #define XGBGPU_SPLIT_CATEGORY_SPLIT_H_
 

@@ -1,4 +1,4 @@
-/// Stage 6 for symmetric trees on a CUDA device: the scores of all candidates of a level, and what the best one divides
+/// Stage 7 for symmetric trees on a CUDA device: the scores of all candidates of a level, and what the best one divides
 /// its nodes into. The host chooses in between (split/level_scores.h). docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_
 #define XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_

@@ -1,4 +1,4 @@
-/// Stage 6 for symmetric trees: sums per bin of all nodes of a level → the one split that divides them all.
+/// Stage 7 for symmetric trees: sums per bin of all nodes of a level → the one split that divides them all.
 #ifndef XGBGPU_SPLIT_LEVEL_SPLIT_H_
 #define XGBGPU_SPLIT_LEVEL_SPLIT_H_
 

@@ -1,4 +1,4 @@
-/// Stage 6: sums per bin → best split of a node.
+/// Stage 7: sums per bin → best split of a node.
 #ifndef XGBGPU_SPLIT_SPLIT_H_
 #define XGBGPU_SPLIT_SPLIT_H_
 

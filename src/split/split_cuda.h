@@ -1,4 +1,4 @@
-/// Stage 6 on a CUDA device: the best split of every node of a level.
+/// Stage 7 on a CUDA device: the best split of every node of a level.
 #ifndef XGBGPU_SPLIT_SPLIT_CUDA_H_
 #define XGBGPU_SPLIT_SPLIT_CUDA_H_
 

@@ -1,4 +1,4 @@
-/// Stage 6 for all nodes of a level.
+/// Stage 7 for all nodes of a level.
 #ifndef XGBGPU_SPLIT_SPLIT_FINDER_H_
 #define XGBGPU_SPLIT_SPLIT_FINDER_H_
 

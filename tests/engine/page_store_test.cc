@@ -299,7 +299,7 @@ TEST(PageStore, TheDiskIsFull) {
   int const full = open("/dev/full", O_RDWR | O_CLOEXEC);
   if (full < 0) GTEST_SKIP() << "this machine has no /dev/full";
   Folder const folder;
-  PageStore store{{0, folder.path()}};
+  PageStore store{{4096, folder.path()}};
   store.Add(SomeBytes(5000, 0));
   int const file = dup(store.descriptor());
   ASSERT_EQ(dup2(full, store.descriptor()), store.descriptor());
@@ -313,6 +313,26 @@ TEST(PageStore, TheDiskIsFull) {
   EXPECT_EQ(ReadBack(store, 0), SomeBytes(5000, 0));
   EXPECT_EQ(ReadBack(store, 1), SomeBytes(10000, 2));
   close(file);
+  close(full);
+}
+
+TEST(PageStore, MemoryIsAdvisedOnlyWherePagesMayLieThere) {
+  int const full = open("/dev/full", O_RDWR | O_CLOEXEC);
+  if (full < 0) GTEST_SKIP() << "this machine has no /dev/full";
+  Folder const folder;
+  for (std::size_t const memory : {0, 4096}) {
+    PageStore store{{memory, folder.path()}};
+    store.Add(SomeBytes(5000, 0));
+    ASSERT_EQ(dup2(full, store.descriptor()), store.descriptor());
+    std::string text;
+    try {
+      store.Add(SomeBytes(5000, 1));
+    } catch (Error const& error) {
+      text = error.what();
+    }
+    EXPECT_NE(text.find("gpu_cache_folder on a disk with more room"), std::string::npos) << text;
+    EXPECT_EQ(text.find("gpu_host_memory_limit") != std::string::npos, memory != 0) << text;
+  }
   close(full);
 }
 
@@ -377,7 +397,7 @@ TEST(PageStore, WithoutAFolderPagesGoToTmpdir) {
 TEST(PageStore, WithoutTmpdirPagesGoToVarTmp) {
   for (char const* none : {static_cast<char const*>(nullptr), ""}) {
     Variable const variable{"TMPDIR", none};
-    EXPECT_EQ(PageFile{""}.folder(), "/var/tmp");
+    EXPECT_EQ(PageFile{"", ""}.folder(), "/var/tmp");
   }
 }
 

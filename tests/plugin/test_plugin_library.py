@@ -292,3 +292,23 @@ def test_long_parameters_of_the_communicator(how):
     long = f"Parameter '{'x' * 80}… (300 bytes)' {refused} a name of 300 bytes; allowed: up to 255"
     expected += [f"{'x' * 300} {size} {long}" for size in (1, 255, 256, 10_000)]
     assert done.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    "function, arguments, name",
+    [
+        ("XGDMatrixCreateFromCudaArrayInterface", [None, b"{}", None], "data"),
+        ("XGDMatrixCreateFromCudaColumnar", [b"[]", None, None], "config"),
+        ("XGDMatrixCreateFromCudaArrayInterface", [b"{}", b"{}", None], "out"),
+        ("XGProxyDMatrixSetDataCudaArrayInterface", [None, None], "data"),
+        ("XGBoosterPredictFromCudaArray", [None, None, b"{}", None, None, None, None], "data"),
+    ],
+)
+def test_a_null_pointer_is_named(function, arguments, name):
+    code = f"import ctypes, os, xgboost as xgb\nlibrary = ctypes.CDLL(os.environ['XGBGPU_LIBRARY'])\n" \
+           f"assert library.{function}(*{arguments!r}) == -1\n" \
+           "xgb.core._LIB.XGBGetLastError.restype = ctypes.c_char_p\n" \
+           "print(xgb.core._LIB.XGBGetLastError().decode())"
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert f"Argument {name} is null" in done.stdout
