@@ -8,6 +8,9 @@ import ctypes
 import json
 import os
 import sys
+import tempfile
+from pathlib import Path
+from typing import Iterator
 
 import pytest
 
@@ -38,6 +41,13 @@ def backend_is_here() -> None:
 def pytest_report_header() -> str:
     what = LIBRARY if OURS else "stock only, a check of the tests themselves"
     return f"xgboost {xgb.__version__} for Python {sys.version.split()[0]}; library: {what}"
+
+
+@pytest.fixture
+def disk_path() -> Iterator[Path]:
+    """A folder for pages, which are not written to a tmpfs; the one of tmp_path may be on one."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -214,11 +214,14 @@ def config_of(booster: xgb.Booster) -> Dict[str, Any]:
 
 
 def run_python(
-    code: str, *arguments: str, library: Optional[str] = None, check: bool = True
+    code: str, *arguments: str, library: Optional[str] = None, check: bool = True, **variables: str
 ) -> subprocess.CompletedProcess:
-    """Runs code in a new process: with the library, if one is named (`LIBRARY`), else with stock XGBoost alone."""
+    """Runs code in a new process: with the library, if one is named (`LIBRARY`), else with stock XGBoost alone.
+
+    `variables` are set in its environment.
+    """
     load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n" if library else ""
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | variables
     done = subprocess.run(
         [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=240, env=environment
     )

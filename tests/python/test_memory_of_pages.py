@@ -71,9 +71,12 @@ print(json.dumps({"whole": max(peak, status("VmHWM")) - before, "training": stat
 @functools.lru_cache(maxsize=None)
 def growth(kind: str, pages: int = PAGES, limit: int = 0) -> dict:
     """Bytes by which a process grows, at its peak: with the data's making, and from the data's making on."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # pages are not written to a tmpfs, which /tmp may be
         arguments = (kind, folder, *(str(size) for size in (ROWS, COLUMNS, pages)), BACKEND, str(limit))
-        return json.loads(run_python(CODE, *arguments, library=LIBRARY).stdout)
+        # Blocks of 1 MiB and more, such as XGBoost's pages, go back to the system when they are freed. Left to itself the
+        # allocator keeps some of them, more or fewer in every run.
+        done = run_python(CODE, *arguments, library=LIBRARY, MALLOC_MMAP_THRESHOLD_=str(2**20))
+        return json.loads(done.stdout)
 
 
 def of_rows(pages: int) -> int:

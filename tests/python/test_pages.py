@@ -222,9 +222,9 @@ def test_two_trainings_at_a_time_with_other_limits() -> None:
 
 
 @host_only
-def test_the_report_tells_of_pages(tmp_path: Path) -> None:
+def test_the_report_tells_of_pages(disk_path: Path) -> None:
     data = xgb.DMatrix(X, Y)
-    how = params(gpu_cache_folder=str(tmp_path))
+    how = params(gpu_cache_folder=str(disk_path))
     booster, limit = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 2), limit))
     report = xgboost_gpu.memory_report()[-1]
     assert report["pages"]["count"] > 1 and report["pages"]["on_device"] == report["pages"]["memory_bytes"] == 0
@@ -233,7 +233,7 @@ def test_the_report_tells_of_pages(tmp_path: Path) -> None:
     read = report["pages"]["copied_bytes"]
     booster.update(data, 2)
     assert xgboost_gpu.memory_report()[-1]["pages"]["copied_bytes"] > read
-    assert list(tmp_path.iterdir()) == []  # the file has no name
+    assert list(disk_path.iterdir()) == []  # the file has no name
 
 
 @host_only
@@ -259,16 +259,16 @@ def test_errors_leave_the_booster_as_it_was(tmp_path: Path) -> None:
 
 
 @host_only
-def test_a_page_that_is_cut_short(tmp_path: Path) -> None:
+def test_a_page_that_is_cut_short(disk_path: Path) -> None:
     """The file is cut short through the process's own descriptor of it."""
     data = xgb.DMatrix(X, Y)
-    how = params(gpu_cache_folder=str(tmp_path))
+    how = params(gpu_cache_folder=str(disk_path))
     expected = raw(train(how, data, 3))
     booster, limit = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 2), limit))
     before = raw(booster)
     links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
     files = [link for link in links if link.exists() or link.is_symlink()]
-    file = next(link for link in files if str(tmp_path) in os.readlink(link))
+    file = next(link for link in files if str(disk_path) in os.readlink(link))
     os.truncate(file, 4096)
     for _ in range(2):
         with pytest.raises(xgb.core.XGBoostError, match="page .* offset .*possible: another gpu_cache_folder"):
