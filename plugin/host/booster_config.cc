@@ -13,6 +13,7 @@
 #include "common/notice.h"
 #include "core/quoted.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
 
@@ -368,9 +369,14 @@ void BoosterConfig::Load(Json* gbtree) {
   }
   Json const* const own = Find(in, kDeviceSection, "gradient_booster");
   bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
-  gpu_predictor_ = Text(train, "predictor", kTrainSection) == "gpu_predictor";
-  cpu_predictor_ = Text(train, "predictor", kTrainSection) == "cpu_predictor";
-  if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
+  std::string const predictor = Text(train, "predictor", kTrainSection);
+  cpu_predictor_ = predictor == "cpu_predictor";
+  if (predictor == "gpu_predictor") {
+    // Upstream makes it auto where there is no device. With gpu_backend=host nobody looks for one.
+    auto const backend = device_values_.find(kBackend);
+    gpu_predictor_ = (backend != device_values_.cend() && backend->second == "host") || CudaDeviceCount() > 0;
+    train["predictor"] = xgboost::String{"auto"};
+  }
 
   std::string const method = Text(train, kMethod, kTrainSection);
   method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;

@@ -1,5 +1,6 @@
 """Every parameter is used, or refused in words that name it, its value and what is allowed; no warning is out of place."""
 
+import pickle
 
 import numpy as np
 import pytest
@@ -231,7 +232,19 @@ def test_the_gpu_predictor_is_accepted_with_stock_methods(data):
         stock = xgb.train({"tree_method": method}, data, 2)
         asked = xgb.train({"tree_method": method, "predictor": "gpu_predictor"}, data, 2)
         np.testing.assert_array_equal(asked.predict(data), stock.predict(data))
+
+
+def test_a_loaded_gpu_predictor_is_auto_where_there_is_no_device(data):
+    """As upstream has it. With gpu_backend=host, which looks for no device, it stays."""
+    there = "gpu_predictor" if device_info()["devices"] else "auto"
+    expected = {"hist": there, "gpu_hist": there, "host": "gpu_predictor"}
+    for method, loaded in expected.items():
+        params = HOST if method == "host" else {"tree_method": method}
+        asked = xgb.Booster({**params, "predictor": "gpu_predictor"}, [data])
+        asked.update(data, 0)
         assert section(asked)["gbtree_train_param"]["predictor"] == "gpu_predictor"
+        for copy in (asked.copy(), pickle.loads(pickle.dumps(asked))):
+            assert section(copy)["gbtree_train_param"]["predictor"] == loaded
 
 
 @pytest.mark.parametrize(
