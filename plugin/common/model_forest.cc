@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/message.h"
-
 namespace xgbgpu::plugin {
 
 namespace {
@@ -101,14 +99,6 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
   }
 }
 
-/// True if a node has children and no cover that they could share, as `refresh` on other data may leave it.
-bool HasEmptyNode(TreeArrays const& tree, Span<float const> sum_hess) {
-  for (std::size_t n = 0; n < tree.left.size(); ++n) {
-    if (tree.left[n] != kNoNode && sum_hess[n] == 0.0f) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base) {
@@ -127,9 +117,7 @@ Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rou
 PathForest PathForestOf(xgboost::GradientBooster const& gbtree) {
   PathForest forest;
   VisitTrees(gbtree, [&](xgboost::Json const& tree, TreeArrays const& arrays, std::uint32_t output, float weight) {
-    auto const sum_hess = Values<xgboost::F32Array>(tree, "sum_hessian");
-    forest.Add(arrays, sum_hess, output, weight);  // so there is one for each node
-    if (HasEmptyNode(arrays, sum_hess)) Throw<InvalidArgument>("A node of a tree has children and a sum_hess of 0");
+    forest.Add(arrays, Values<xgboost::F32Array>(tree, "sum_hessian"), output, weight);
   });
   return forest;
 }

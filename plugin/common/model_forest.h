@@ -18,7 +18,7 @@ namespace xgbgpu::plugin {
 /// does.
 Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base = {});
 /// All trees of a gbtree or dart, for contributions of features. Throws InvalidArgument for what PathForest does not
-/// take, and where shares of children would be 0 / 0, of which stock code says that it cannot explain them.
+/// take.
 PathForest PathForestOf(xgboost::GradientBooster const& gbtree);
 
 }  // namespace xgbgpu::plugin

@@ -1,7 +1,7 @@
 /// Everything that this library adds to XGBoost, done when it is loaded:
 ///
 ///   booster  gbtree, dart           the stock booster, decorated: booster.h
-///   booster  gblinear               the stock booster; loaded weights are checked: decorated_linear.h
+///   booster  gblinear               the stock booster, decorated: decorated_linear.h
 ///   predictor  cpu_predictor        the stock one, which can be watched: predictor.h
 ///   updater  grow_gpu_hist_xgbgpu   what the decorated boosters grow trees with: updater.h
 ///   every objective                 the stock one, decorated: decorated_objective.h
@@ -47,8 +47,8 @@ void Decorate(char const* name, Booster::Kind kind) {
   });
 }
 
-/// From now on `gblinear` makes what it made before, with a check of its weights.
-void CheckLinear() {
+/// From now on `gblinear` makes what it made before, decorated.
+void DecorateLinear() {
   auto& entry = dmlc::Registry<xgboost::GradientBoosterReg>::Get()->__REGISTER_OR_GET__("gblinear");
   entry.set_body([make_stock = entry.body](xgboost::LearnerModelParam const* model, HostContext const* ctx) {
     return new DecoratedLinear{std::unique_ptr<xgboost::GradientBooster>{make_stock(model, ctx)}, model, ctx};
@@ -105,7 +105,7 @@ std::string Register() {
   }
   Decorate("gbtree", Booster::Kind::kGBTree);
   Decorate("dart", Booster::Kind::kDart);
-  CheckLinear();
+  DecorateLinear();
   DecoratePredictor();
   DecorateAll<xgboost::ObjFunctionReg, MakeObjective>(Maker::kKnown);
   DecorateAll<xgboost::MetricReg, MakeMetric>(Maker::kKnown);

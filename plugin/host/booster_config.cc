@@ -13,6 +13,7 @@
 #include "common/notice.h"
 #include "core/quoted.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {
 
@@ -27,6 +28,7 @@ constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
 constexpr char kGrowPolicy[] = "grow_policy", kSymmetricPolicy[] = "symmetric";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
 constexpr char kMethod[] = "tree_method";
+constexpr char kPredictor[] = "predictor", kGpuPredictor[] = "gpu_predictor";
 constexpr char kTrace[] = "gpu_trace", kTracedTo[] = "traced_to";
 
 std::vector<std::string> SplitSequence(std::string const& sequence) {
@@ -296,8 +298,16 @@ void BoosterConfig::Parse() {
 void BoosterConfig::Save(Json* gbtree) const {
   Json& out = *gbtree;
   Json& train = out["gbtree_train_param"];
-  if (gpu_predictor_) train["predictor"] = xgboost::String{"gpu_predictor"};
-  if (!InCharge()) return;
+  // As in upstream's, the predictor is auto where there is no device; our section keeps it for where there is one. With
+  // gpu_backend=host nobody looks for one.
+  bool const hides = gpu_predictor_ && device_.gpu_backend != "host" && CudaDeviceCount() == 0;
+  if (gpu_predictor_) train[kPredictor] = xgboost::String{hides ? "auto" : kGpuPredictor};
+  if (!InCharge()) {
+    if (!hides) return;
+    out[kDeviceSection] = xgboost::Object{};
+    out[kDeviceSection][kPredictor] = xgboost::String{kGpuPredictor};
+    return;
+  }
 
   // A stock booster fails on a method that it does not know, so gpu_exact is saved as its exact.
   if (HasOurMethod()) train["tree_method"] = xgboost::String{IsExact() ? "exact" : "gpu_hist"};
@@ -327,6 +337,7 @@ void BoosterConfig::Save(Json* gbtree) const {
   if (tree_.sampling_method == kGossMethod) members[kSamplingMethod] = xgboost::String{kGossMethod};
   if (tree_.grow_policy == kSymmetricPolicy) members[kGrowPolicy] = xgboost::String{kSymmetricPolicy};
   for (auto const& [name, value] : dropped_values_) members[name] = xgboost::String{value};
+  if (hides) members[kPredictor] = xgboost::String{kGpuPredictor};
   out[kDeviceSection] = std::move(section);
 }
 
@@ -337,6 +348,8 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
       exact = value == kExactMethod;
     } else if (name == kTracedTo) {
       traced_to_ = value;
+    } else if (name == kPredictor) {
+      gpu_predictor_ = value == kGpuPredictor;
     } else if (name == kSamplingMethod || name == kGrowPolicy) {
       tree_values_[name] = value;
     } else if (IsDeviceParam(name) && (name != kTrace || value.empty())) {
@@ -368,9 +381,12 @@ void BoosterConfig::Load(Json* gbtree) {
   }
   Json const* const own = Find(in, kDeviceSection, "gradient_booster");
   bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
-  gpu_predictor_ = Text(train, "predictor", kTrainSection) == "gpu_predictor";
-  cpu_predictor_ = Text(train, "predictor", kTrainSection) == "cpu_predictor";
-  if (gpu_predictor_) train["predictor"] = xgboost::String{"auto"};
+  std::string const predictor = Text(train, kPredictor, kTrainSection);
+  cpu_predictor_ = predictor == "cpu_predictor";
+  if (predictor == kGpuPredictor) {
+    gpu_predictor_ = true;
+    train[kPredictor] = xgboost::String{"auto"};
+  }
 
   std::string const method = Text(train, kMethod, kTrainSection);
   method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;

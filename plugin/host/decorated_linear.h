@@ -1,4 +1,5 @@
-/// The booster gblinear: the stock one, whose weights are checked before they are used.
+/// The booster gblinear: the stock one, whose weights are checked before they are used. It also takes the name of
+/// upstream's updater on a GPU.
 #ifndef XGBGPU_PLUGIN_HOST_DECORATED_LINEAR_H_
 #define XGBGPU_PLUGIN_HOST_DECORATED_LINEAR_H_
 
@@ -13,6 +14,7 @@
 
 #include "common/boundary.h"
 #include "common/model_check.h"
+#include "common/notice.h"
 #include "host/host.h"
 
 namespace xgbgpu::plugin {
@@ -70,7 +72,13 @@ class DecoratedLinear final : public xgboost::GradientBooster {
     Checked()->FeatureScore(importance, trees, features, scores);
   }
 
-  void Configure(xgboost::Args const& args) override { stock_->Configure(args); }
+  void Configure(xgboost::Args const& args) override {
+    xgboost::Args in_stock_words = args;
+    for (auto& [name, value] : in_stock_words) {
+      if (name == "updater") value = ForStock(value);
+    }
+    stock_->Configure(in_stock_words);
+  }
   void LoadConfig(xgboost::Json const& in) override { stock_->LoadConfig(in); }
   void SaveConfig(xgboost::Json* out) const override { stock_->SaveConfig(out); }
   void SaveModel(xgboost::Json* out) const override { stock_->SaveModel(out); }
@@ -88,6 +96,14 @@ class DecoratedLinear final : public xgboost::GradientBooster {
   xgboost::GradientBooster* Checked() const {
     AtBoundary("using a model", [&] { loaded_.CheckWeightsFor(model_->num_feature, model_->num_output_group); });
     return stock_.get();
+  }
+
+  /// Returns the updater's name in an XGBoost without CUDA: both updaters descend coordinate by coordinate, with the
+  /// same selectors and penalties.
+  static std::string ForStock(std::string const& updater) {
+    if (updater != "gpu_coord_descent") return updater;
+    WarnOnce("updater", "parameter updater=gpu_coord_descent: a gblinear is trained on the CPU, by coord_descent.");
+    return "coord_descent";
   }
 
   std::unique_ptr<xgboost::GradientBooster> stock_;

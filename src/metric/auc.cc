@@ -35,9 +35,9 @@ double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, s
                              ": there are labels outside [0, 1] or negative weights; allowed: labels 0 to 1, weights 0 "
                              "or larger");
     }
-    double const weight = metric == Metric::kAuc
-                              ? ScaleByPowerOfTwo(static_cast<double>(c.total.positive), -CurveShift(c.largest, rows))
-                              : 1.0;
+    bool const weighted = metric == Metric::kAuc && n > 1;  // the only class has its share, not rounded again
+    double const weight =
+        weighted ? ScaleByPowerOfTwo(static_cast<double>(c.total.positive), -CurveShift(c.largest, rows)) : 1.0;
     sum += std::min(share, 1.0) * weight;
     weights += weight;
   }

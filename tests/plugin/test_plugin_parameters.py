@@ -1,5 +1,6 @@
 """Every parameter is used, or refused in words that name it, its value and what is allowed; no warning is out of place."""
 
+import pickle
 
 import numpy as np
 import pytest
@@ -231,7 +232,22 @@ def test_the_gpu_predictor_is_accepted_with_stock_methods(data):
         stock = xgb.train({"tree_method": method}, data, 2)
         asked = xgb.train({"tree_method": method, "predictor": "gpu_predictor"}, data, 2)
         np.testing.assert_array_equal(asked.predict(data), stock.predict(data))
-        assert section(asked)["gbtree_train_param"]["predictor"] == "gpu_predictor"
+
+
+def test_a_configuration_says_auto_for_the_gpu_predictor_where_there_is_no_device(data):
+    """As upstream's does; copies keep the user's word. With gpu_backend=host nobody looks for a device."""
+    there = "gpu_predictor" if device_info()["devices"] else "auto"
+    for params, shown in (({"tree_method": "hist"}, there), ({"tree_method": "gpu_hist"}, there), (HOST, "gpu_predictor")):
+        asked = xgb.train({**params, "predictor": "gpu_predictor"}, data, 2)
+        copy = pickle.loads(pickle.dumps(asked.copy()))
+        assert [section(b)["gbtree_train_param"]["predictor"] for b in (asked, copy)] == [shown, shown]
+        contributions = [b.predict(data, pred_contribs=True) for b in (asked, copy)]
+        np.testing.assert_array_equal(*contributions)
+        stock = xgb.Booster()
+        stock.load_model(asked.save_raw())
+        assert not np.array_equal(stock.predict(data, pred_contribs=True), contributions[0])  # stock's rounding
+        copy.set_param({"predictor": "auto"})
+        assert "gpu_predictor" not in copy.save_config()
 
 
 @pytest.mark.parametrize(

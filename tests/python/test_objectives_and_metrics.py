@@ -170,6 +170,18 @@ def test_areas_over_groups_are_those_of_stock(labels: np.ndarray) -> None:
 
 
 @only_ours
+def test_area_of_unweighted_rows_has_the_bits_of_stock() -> None:
+    """Both add up whole numbers of pairs and halves, without rounding, and divide once."""
+    seen: Dict[str, Any] = {}
+    train = data(LABEL)
+    settings = params(objective="binary:logistic", max_depth=3, eval_metric="auc")
+    booster = xgb.train(settings, train, 8, evals=[(train, "t")], evals_result=seen, verbose_eval=False)
+    for rounds, found in enumerate(seen["t"]["auc"], 1):
+        stock = fresh(booster[:rounds], eval_metric="auc")
+        assert found == float(stock.eval(data(LABEL)).rsplit(":", 1)[1])
+
+
+@only_ours
 def test_area_over_groups_wants_two_classes() -> None:
     train = data(CLASSES, group=GROUPS)
     with pytest.raises(xgb.core.XGBoostError, match="only binary relevance for learning to rank"):

@@ -14,6 +14,7 @@ from support import (
     config_of,
     fresh,
     make_data,
+    only_ours,
     params,
     raw,
     sampled,
@@ -421,3 +422,18 @@ def test_a_linear_booster_is_none_of_our_business(data: xgb.DMatrix) -> None:
     booster = xgb.train({"booster": "gblinear", "nthread": 1, "updater": "coord_descent"}, data, 4)
     assert "weights" in str(booster.get_dump()[0]) or "bias" in booster.get_dump()[0]
     assert np.isfinite(booster.predict(data)).all()
+
+
+@only_ours
+def test_a_linear_booster_that_is_told_upstreams_updater_for_a_gpu_is_trained_by_coord_descent(
+    data: xgb.DMatrix, capfd
+) -> None:
+    others = {"booster": "gblinear", "nthread": 1, "feature_selector": "greedy", "top_k": 2, "alpha": 0.1}
+    booster = xgb.train({**others, "updater": "gpu_coord_descent"}, data, 4)
+    assert booster.get_dump() == xgb.train({**others, "updater": "coord_descent"}, data, 4).get_dump()
+    said = "".join(capfd.readouterr())
+    assert "updater=gpu_coord_descent: a gblinear is trained on the CPU, by coord_descent" in said
+    copied = booster.copy()
+    copied.update(data, 4)
+    assert copied.get_dump() != booster.get_dump()
+    assert '"updater":"coord_descent"' in copied.save_config()
