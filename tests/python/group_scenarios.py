@@ -339,6 +339,7 @@ def differ(shares: List[float], what: str) -> None:
             "objective": dict(objective="reg:logistic", scale_pos_weight=2),
             "metric": dict(eval_metric=["logloss", "auc"]),
             "learning rate": {},
+            "booster": dict(booster="dart"),
         }.get(what, {})
     if what == "bad category":
         data.x[:, 3] = 1
@@ -366,6 +367,18 @@ def differ(shares: List[float], what: str) -> None:
 def train_on_nothing() -> List[str]:
     matrix = Data({}).matrix(0, 0)
     return xgb.train(settings({}), matrix, 2, evals=[(matrix, "own")], verbose_eval=False).get_dump()
+
+
+def dart_after_one(shares: Optional[List[float]]) -> Tuple[bytes, str]:
+    """One worker has trained a dart before, alone."""
+    scenario = SCENARIOS["dart"]
+    data = Data(scenario)
+    begin, end = own_rows(data, shares)
+    if shares is not None and collective.get_rank() == 0:
+        first = threading.Thread(target=lambda: xgb.train(settings(scenario), data.matrix(0, 500), 2))
+        first.start()
+        first.join()
+    return models(xgb.train(settings(scenario), data.matrix(begin, end), 4))
 
 
 def refused(shares: List[float], how: Dict[str, Any]) -> None:

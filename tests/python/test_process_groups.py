@@ -160,6 +160,7 @@ def say(answers: List[Any], *words: str) -> None:
         ("weights", ("weights", "all or none")),
         ("feature weights", ("feature_weights of worker 1", "worker 0")),
         ("categories", ("categorical", "'' on worker 0", "'3' on worker 1")),
+        ("booster", ("booster", "'gbtree' on worker 0", "'dart' on worker 1")),
     ],
 )
 def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: str, words: Tuple[str, ...]) -> None:
@@ -170,6 +171,12 @@ def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: st
     # What comes next is not disturbed.
     expected = group_scenarios.columns_of_one(None, "array")
     assert groups[2].results(group_scenarios.columns_of_one, [0, 0.5, 1], "array") == [expected] * 2
+
+
+def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() -> None:
+    with group_of(2) as group:
+        answers = group.results(group_scenarios.dart_after_one, SHARES[2], limit=60, rabit_timeout_sec=10)
+    assert answers == [group_scenarios.dart_after_one(None)] * 2
 
 
 def test_workers_of_whom_none_has_rows_train_leaves_of_0(groups: Dict[int, Group]) -> None:
