@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -33,16 +34,17 @@ bool IsOfOneWorker(std::string const& name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-/// Adds what a saved configuration says, each parameter by its own name.
-void AddParams(xgboost::Json const& config, std::vector<Fact>* facts) {
+/// Adds what a saved configuration says, each parameter by its own name. What XGBoost has no word for stands there
+/// twice: in its words, and in those of the user in our section, which comes last and counts.
+void AddParams(xgboost::Json const& config, std::map<std::string, std::string>* params) {
   for (auto const& [name, value] : xgboost::get<xgboost::Object const>(config)) {
     if (xgboost::IsA<xgboost::Object>(value)) {
-      AddParams(value, facts);
+      AddParams(value, params);
     } else if (!IsOfOneWorker(name)) {
       bool const is_text = xgboost::IsA<xgboost::String>(value);
       std::string text;
       if (!is_text) xgboost::Json::Dump(value, &text);
-      facts->emplace_back("parameter " + name, is_text ? xgboost::get<xgboost::String const>(value) : text);
+      (*params)["parameter " + name] = is_text ? xgboost::get<xgboost::String const>(value) : text;
     }
   }
 }
@@ -54,7 +56,7 @@ std::string BitsOf(float value) {
 }
 
 std::vector<Fact> FactsOf(ObjectiveParams const& p) {
-  return {{"objective (number of its kind)", std::to_string(static_cast<int>(p.kind))},
+  return {{"objective", NameOf(p.kind)},
           {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
           {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
@@ -115,11 +117,13 @@ std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::ve
   return common;
 }
 
-Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char const* step) {
+Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::string const& step) {
   if (params_.empty()) {
     xgboost::Json config{xgboost::Object{}};
     SaveConfig(&config);
-    AddParams(config, &params_);
+    std::map<std::string, std::string> params;
+    AddParams(config, &params);
+    params_.assign(params.cbegin(), params.cend());
   }
   xgboost::MetaInfo const& info = data->Info();
   std::vector<Fact> facts{

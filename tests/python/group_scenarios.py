@@ -340,6 +340,9 @@ def differ(shares: List[float], what: str) -> None:
             "metric": dict(eval_metric=["logloss", "auc"]),
             "learning rate": {},
             "booster": dict(booster="dart"),
+            "growth": dict(grow_policy="symmetric"),
+            "sample": dict(sampling_method="goss"),
+            "other objective": dict(objective="reg:squarederror"),
         }.get(what, {})
     if what == "bad category":
         data.x[:, 3] = 1

@@ -161,6 +161,9 @@ def say(answers: List[Any], *words: str) -> None:
         ("feature weights", ("feature_weights of worker 1", "worker 0")),
         ("categories", ("categorical", "'' on worker 0", "'3' on worker 1")),
         ("booster", ("booster", "'gbtree' on worker 0", "'dart' on worker 1")),
+        ("growth", ("grow_policy", "'depthwise' on worker 0", "'symmetric' on worker 1")),
+        ("sample", ("sampling_method", "'uniform' on worker 0", "'goss' on worker 1")),
+        ("other objective", ("binary:logistic' on worker 0", "reg:squarederror' on worker 1")),
     ],
 )
 def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: str, words: Tuple[str, ...]) -> None:
