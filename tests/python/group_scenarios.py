@@ -343,6 +343,7 @@ def differ(shares: List[float], what: str) -> None:
             "growth": dict(grow_policy="symmetric"),
             "sample": dict(sampling_method="goss"),
             "other objective": dict(objective="reg:squarederror"),
+            "device": dict(gpu_backend="cuda"),
         }.get(what, {})
     if what == "bad category":
         data.x[:, 3] = 1
