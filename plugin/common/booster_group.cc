@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -96,6 +97,33 @@ std::string DroppedOf(std::vector<float> const& weights) {
   return text;
 }
 
+/// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
+/// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
+/// know what a frame on another worker says.
+void AgreeOnTypes(ProcessGroup* group, xgboost::MetaInfo* info) {
+  constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
+  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty();
+  std::uint64_t hash = 0;
+  for (char const c : NamesOf(CategoricalFeatures(*info)))
+    hash = hash * 1099511628211ULL + static_cast<unsigned char>(c);
+  auto const number = static_cast<std::int64_t>(hash >> 1);
+  std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
+                         info->feature_types.Empty() ? 0 : 1};
+  group->Max({most, 4});
+  if (most[2] != 0 && most[3] != 0) {
+    std::vector<std::uint32_t> own;
+    for (auto const type : info->feature_types.ConstHostVector()) own.push_back(static_cast<std::uint32_t>(type));
+    auto const all = group->Gather(Span<std::uint32_t const>{own});
+    auto const first = std::find_if(all.cbegin(), all.cend(), [](auto const& list) { return !list.empty(); });
+    if (lacks) {
+      auto& types = info->feature_types.HostVector();
+      for (std::uint32_t const type : *first) types.push_back(static_cast<xgboost::FeatureType>(type));
+    }
+  }
+  if (most[1] == kNoOpinion || most[0] == -most[1]) return;
+  Agree(*group, {{"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(*info))}}, [] {});
+}
+
 }  // namespace
 
 std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::vector<float> const& values) {
@@ -135,7 +163,6 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::st
       {"number of columns", std::to_string(info.num_col_)},
       {"kind of matrix", HasBinsOnly(*data) ? "QuantileDMatrix" : "DMatrix"},
       {"number of bins", std::to_string(BinsFor(*data, config_.tree().max_bin))},
-      {"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(info))},
   };
   if (kind_ == Kind::kDart) facts.emplace_back("list of dropped trees", DroppedOf(dart_.drawn()));
   facts.insert(facts.end(), params_.begin(), params_.end());
@@ -146,6 +173,7 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::st
     on_host.gpu_backend = "host";
     ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
   });
+  AgreeOnTypes(group, &data->Info());
   return PlaceInGroup(group, config_.device(), info.num_row_);
 }
 

@@ -373,6 +373,15 @@ def train_on_nothing() -> List[str]:
     return xgb.train(settings({}), matrix, 2, evals=[(matrix, "own")], verbose_eval=False).get_dump()
 
 
+def types_of_others(shares: Optional[List[float]]) -> Tuple[bytes, str]:
+    """A worker without rows has a matrix that knows nothing of the others': Dask cannot know what their frames say."""
+    scenario = dict(categories=12, max_cat_to_onehot=4)
+    data = Data(scenario)
+    begin, end = own_rows(data, shares)
+    matrix = xgb.DMatrix(np.empty((0, 0))) if begin == end else data.matrix(begin, end)
+    return models(xgb.train(settings(scenario), matrix, 4))
+
+
 def dart_after_one(shares: Optional[List[float]]) -> Tuple[bytes, str]:
     """One worker has trained a dart before, alone."""
     scenario = SCENARIOS["dart"]

@@ -177,6 +177,12 @@ def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: st
     assert groups[2].results(group_scenarios.columns_of_one, [0, 0.5, 1], "array") == [expected] * 2
 
 
+def test_a_worker_without_rows_has_the_feature_types_of_the_others(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.types_of_others(None)
+    for workers in (3, 4):  # of which the second has no rows
+        assert groups[workers].results(group_scenarios.types_of_others, SHARES[workers]) == [expected] * workers
+
+
 def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() -> None:
     with group_of(2) as group:
         answers = group.results(group_scenarios.dart_after_one, SHARES[2], limit=60, rabit_timeout_sec=10)
