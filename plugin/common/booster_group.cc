@@ -189,6 +189,12 @@ bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, O
     margins = &LastPrediction().cache->predictions.ConstHostVector();
     CheckBaseScore(objective.kind, info, BaseScore(*model_), base_score_);
     if (rows == 0) return;
+    if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
+      // XGBoost takes the first weight as that of a single group. Each worker would make a group of its own rows.
+      Throw<InvalidArgument>("There are ", info.weights_.Size(), " weights and no groups, the objective is a ranking, ",
+                             "and this process is one of ", group->shards(),
+                             " workers; allowed: groups (group or qid) with a weight for each, or no weights");
+    }
     fits = LabelsFit(objective, info, outputs);
     if (!fits) return;
     targets = ViewTargets(info);

@@ -394,6 +394,12 @@ def dart_after_one(shares: Optional[List[float]]) -> Tuple[bytes, str]:
     return models(xgb.train(settings(scenario), data.matrix(begin, end), 4))
 
 
+def ranks_by_weights_of_rows(shares: List[float]) -> None:
+    data = Data(dict(objective="rank:pairwise", weights=True, rows=900))
+    begin, end = own_rows(data, shares)
+    xgb.train(settings(dict(objective="rank:pairwise")), data.matrix(begin, end), 2)
+
+
 def refused(shares: List[float], how: Dict[str, Any]) -> None:
     data = Data({})
     begin, end = own_rows(data, shares)

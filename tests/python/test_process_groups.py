@@ -189,6 +189,12 @@ def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() ->
     assert answers == [group_scenarios.dart_after_one(None)] * 2
 
 
+def test_a_ranking_with_weights_of_rows_is_refused(groups: Dict[int, Group]) -> None:
+    """XGBoost takes the first weight as that of its only group. Each worker would have another one."""
+    answers = groups[2].run(group_scenarios.ranks_by_weights_of_rows, SHARES[2], limit=60)
+    say(answers, "weights and no groups", "one of 2 workers", "qid", "no weights")
+
+
 def test_workers_of_whom_none_has_rows_train_leaves_of_0(groups: Dict[int, Group]) -> None:
     assert groups[2].results(group_scenarios.train_on_nothing) == [["0:leaf=0\n"] * 2] * 2
 
