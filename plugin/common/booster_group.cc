@@ -56,13 +56,25 @@ std::string BitsOf(float value) {
   return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
 }
 
+char const* DistributionName(AftDistribution distribution) {
+  switch (distribution) {
+    case AftDistribution::kNormal:
+      return "normal";
+    case AftDistribution::kLogistic:
+      return "logistic";
+    case AftDistribution::kExtreme:
+      break;
+  }
+  return "extreme";
+}
+
 std::vector<Fact> FactsOf(ObjectiveParams const& p) {
   return {{"objective", NameOf(p.kind)},
           {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
           {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
           {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter aft_loss_distribution (number)", std::to_string(static_cast<int>(p.aft_distribution))},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"parameter num_pairsample", std::to_string(p.num_pairsample)},
           {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
@@ -73,7 +85,7 @@ std::vector<Fact> FactsOf(MetricParams const& p) {
           {"threshold of the metric", BitsOf(p.threshold)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
           {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter aft_loss_distribution (number)", std::to_string(static_cast<int>(p.aft_distribution))},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"number of rows of a ranking that count", std::to_string(p.top)},
           {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};

@@ -326,6 +326,8 @@ def differ(shares: List[float], what: str) -> None:
     """Worker 1 has something else than the others."""
     other = collective.get_rank() == 1
     scenario: Dict[str, Any] = dict(objective="binary:logistic", eval_metric=["logloss"])
+    if what == "distribution":
+        scenario = dict(objective="survival:aft", labels="bounds")
     data = Data(scenario)
     begin, end = own_rows(data, shares)
     matrix = data.matrix(begin, end)
@@ -344,6 +346,7 @@ def differ(shares: List[float], what: str) -> None:
             "sample": dict(sampling_method="goss"),
             "other objective": dict(objective="reg:squarederror"),
             "device": dict(gpu_backend="cuda"),
+            "distribution": dict(aft_loss_distribution="extreme"),
         }.get(what, {})
     if what == "bad category":
         data.x[:, 3] = 1

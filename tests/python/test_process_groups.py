@@ -164,6 +164,7 @@ def say(answers: List[Any], *words: str) -> None:
         ("growth", ("grow_policy", "'depthwise' on worker 0", "'symmetric' on worker 1")),
         ("sample", ("sampling_method", "'uniform' on worker 0", "'goss' on worker 1")),
         ("other objective", ("binary:logistic' on worker 0", "reg:squarederror' on worker 1")),
+        ("distribution", ("aft_loss_distribution", "'normal' on worker 0", "'extreme' on worker 1")),
         ("device", ("gpu_backend", "'cuda'", "workers, and a worker", "supported: gpu_backend=host")),
     ],
 )
