@@ -111,10 +111,11 @@ std::string DroppedOf(std::vector<float> const& weights) {
 
 /// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
 /// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
-/// know what a frame on another worker says.
-void AgreeOnTypes(ProcessGroup* group, xgboost::MetaInfo* info) {
+/// know what a frame on another worker says. Not so a QuantileDMatrix: it has been made with other types already.
+void AgreeOnTypes(ProcessGroup* group, xgboost::DMatrix* data) {
+  xgboost::MetaInfo* const info = &data->Info();
   constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
-  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty();
+  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !HasBinsOnly(*data);
   std::uint64_t hash = 0;
   for (char const c : NamesOf(CategoricalFeatures(*info)))
     hash = hash * 1099511628211ULL + static_cast<unsigned char>(c);
@@ -185,7 +186,7 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::st
     on_host.gpu_backend = "host";
     ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
   });
-  AgreeOnTypes(group, &data->Info());
+  AgreeOnTypes(group, data);
   return PlaceInGroup(group, config_.device(), info.num_row_);
 }
 

@@ -376,12 +376,13 @@ def train_on_nothing() -> List[str]:
     return xgb.train(settings({}), matrix, 2, evals=[(matrix, "own")], verbose_eval=False).get_dump()
 
 
-def types_of_others(shares: Optional[List[float]]) -> Tuple[bytes, str]:
+def types_of_others(shares: Optional[List[float]], quantile: bool = False) -> Tuple[bytes, str]:
     """A worker without rows has a matrix that knows nothing of the others': Dask cannot know what their frames say."""
-    scenario = dict(categories=12, max_cat_to_onehot=4)
+    scenario = dict(categories=12, max_cat_to_onehot=4, quantile=quantile)
     data = Data(scenario)
     begin, end = own_rows(data, shares)
-    matrix = xgb.DMatrix(np.empty((0, 0))) if begin == end else data.matrix(begin, end)
+    kind = xgb.QuantileDMatrix if quantile else xgb.DMatrix
+    matrix = kind(np.empty((0, 0))) if begin == end else data.matrix(begin, end)
     return models(xgb.train(settings(scenario), matrix, 4))
 
 

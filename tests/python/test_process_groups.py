@@ -182,6 +182,9 @@ def test_a_worker_without_rows_has_the_feature_types_of_the_others(groups: Dict[
     expected = group_scenarios.types_of_others(None)
     for workers in (3, 4):  # of which the second has no rows
         assert groups[workers].results(group_scenarios.types_of_others, SHARES[workers]) == [expected] * workers
+    # A QuantileDMatrix has been made with other types: what it says of its rows would be wrong.
+    answers = groups[3].run(group_scenarios.types_of_others, SHARES[3], True, limit=60)
+    say(answers, "categorical features (feature_types)", "'3' on worker 0", "'' on worker 1")
 
 
 def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() -> None:
