@@ -223,7 +223,7 @@ xgboost::Json& Booster::GBTreeSection(xgboost::Json* config) const {
   return kind_ == Kind::kDart ? (*config)["gbtree"] : *config;
 }
 
-Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char const* step) {
+Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step) {
   Place place;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     place = AgreeOnRound(group, data.get(), step);
@@ -277,7 +277,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
   if (!config_.Trains() || &predicted.data->Info() != &info) return false;
   auto const owner = OwnerOf(predicted.data, *predicted.cache);
-  Training& training = Prepare(owner, "gradients");
+  Training& training = Prepare(owner, std::string{"gradients of "} + NameOf(objective.kind));
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     return ComputeGradientsInGroup(group, &training, objective, info, out);
   }

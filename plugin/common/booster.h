@@ -152,7 +152,7 @@ class Booster {
   /// make its own to keep; null if `data` holds none, or are likely to be read again.
   std::shared_ptr<xgboost::DMatrix> InsteadOfPage(xgboost::DMatrix* data) const;
   /// The training on `data`, once everything about the round has been checked. `step` says for which part of the round.
-  Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data, char const* step);
+  Training& Prepare(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   /// What a round is asked to do.
   struct RoundPlan {
     RoundOrder order;
@@ -207,7 +207,7 @@ class Booster {
   // The rest is for workers of a process group (booster_group.cc), which make these calls at the same time.
 
   /// Returns where a worker trains, once all agree on parameters and data.
-  Place AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char const* step);
+  Place AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::string const& step);
   /// ComputeGradients, for the rows of this worker.
   bool ComputeGradientsInGroup(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                                xgboost::MetaInfo const& info, HostGradients* out);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -33,16 +35,17 @@ bool IsOfOneWorker(std::string const& name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-/// Adds what a saved configuration says, each parameter by its own name.
-void AddParams(xgboost::Json const& config, std::vector<Fact>* facts) {
+/// Adds what a saved configuration says, each parameter by its own name. What XGBoost has no word for stands there
+/// twice: in its words, and in those of the user in our section, which comes last and counts.
+void AddParams(xgboost::Json const& config, std::map<std::string, std::string>* params) {
   for (auto const& [name, value] : xgboost::get<xgboost::Object const>(config)) {
     if (xgboost::IsA<xgboost::Object>(value)) {
-      AddParams(value, facts);
+      AddParams(value, params);
     } else if (!IsOfOneWorker(name)) {
       bool const is_text = xgboost::IsA<xgboost::String>(value);
       std::string text;
       if (!is_text) xgboost::Json::Dump(value, &text);
-      facts->emplace_back("parameter " + name, is_text ? xgboost::get<xgboost::String const>(value) : text);
+      (*params)["parameter " + name] = is_text ? xgboost::get<xgboost::String const>(value) : text;
     }
   }
 }
@@ -53,13 +56,25 @@ std::string BitsOf(float value) {
   return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
 }
 
+char const* DistributionName(AftDistribution distribution) {
+  switch (distribution) {
+    case AftDistribution::kNormal:
+      return "normal";
+    case AftDistribution::kLogistic:
+      return "logistic";
+    case AftDistribution::kExtreme:
+      break;
+  }
+  return "extreme";
+}
+
 std::vector<Fact> FactsOf(ObjectiveParams const& p) {
-  return {{"objective (number of its kind)", std::to_string(static_cast<int>(p.kind))},
+  return {{"objective", NameOf(p.kind)},
           {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
           {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
           {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter aft_loss_distribution (number)", std::to_string(static_cast<int>(p.aft_distribution))},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"parameter num_pairsample", std::to_string(p.num_pairsample)},
           {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
@@ -70,7 +85,7 @@ std::vector<Fact> FactsOf(MetricParams const& p) {
           {"threshold of the metric", BitsOf(p.threshold)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
           {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter aft_loss_distribution (number)", std::to_string(static_cast<int>(p.aft_distribution))},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"number of rows of a ranking that count", std::to_string(p.top)},
           {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};
@@ -94,6 +109,34 @@ std::string DroppedOf(std::vector<float> const& weights) {
   return text;
 }
 
+/// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
+/// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
+/// know what a frame on another worker says. Not so a QuantileDMatrix: it has been made with other types already.
+void AgreeOnTypes(ProcessGroup* group, xgboost::DMatrix* data) {
+  xgboost::MetaInfo* const info = &data->Info();
+  constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
+  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !HasBinsOnly(*data);
+  std::uint64_t hash = 0;
+  for (char const c : NamesOf(CategoricalFeatures(*info)))
+    hash = hash * 1099511628211ULL + static_cast<unsigned char>(c);
+  auto const number = static_cast<std::int64_t>(hash >> 1);
+  std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
+                         info->feature_types.Empty() ? 0 : 1};
+  group->Max({most, 4});
+  if (most[2] != 0 && most[3] != 0) {
+    std::vector<std::uint32_t> own;
+    for (auto const type : info->feature_types.ConstHostVector()) own.push_back(static_cast<std::uint32_t>(type));
+    auto const all = group->Gather(Span<std::uint32_t const>{own});
+    auto const first = std::find_if(all.cbegin(), all.cend(), [](auto const& list) { return !list.empty(); });
+    if (lacks) {
+      auto& types = info->feature_types.HostVector();
+      for (std::uint32_t const type : *first) types.push_back(static_cast<xgboost::FeatureType>(type));
+    }
+  }
+  if (most[1] == kNoOpinion || most[0] == -most[1]) return;
+  Agree(*group, {{"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(*info))}}, [] {});
+}
+
 }  // namespace
 
 std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::vector<float> const& values) {
@@ -115,11 +158,13 @@ std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::ve
   return common;
 }
 
-Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char const* step) {
+Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::string const& step) {
   if (params_.empty()) {
     xgboost::Json config{xgboost::Object{}};
     SaveConfig(&config);
-    AddParams(config, &params_);
+    std::map<std::string, std::string> params;
+    AddParams(config, &params);
+    params_.assign(params.cbegin(), params.cend());
   }
   xgboost::MetaInfo const& info = data->Info();
   std::vector<Fact> facts{
@@ -131,7 +176,6 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char co
       {"number of columns", std::to_string(info.num_col_)},
       {"kind of matrix", HasBinsOnly(*data) ? "QuantileDMatrix" : "DMatrix"},
       {"number of bins", std::to_string(BinsFor(*data, config_.tree().max_bin))},
-      {"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(info))},
   };
   if (kind_ == Kind::kDart) facts.emplace_back("list of dropped trees", DroppedOf(dart_.drawn()));
   facts.insert(facts.end(), params_.begin(), params_.end());
@@ -142,6 +186,7 @@ Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, char co
     on_host.gpu_backend = "host";
     ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
   });
+  AgreeOnTypes(group, data);
   return PlaceInGroup(group, config_.device(), info.num_row_);
 }
 
@@ -157,6 +202,12 @@ bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, O
     margins = &LastPrediction().cache->predictions.ConstHostVector();
     CheckBaseScore(objective.kind, info, BaseScore(*model_), base_score_);
     if (rows == 0) return;
+    if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
+      // XGBoost takes the first weight as that of a single group. Each worker would make a group of its own rows.
+      Throw<InvalidArgument>("There are ", info.weights_.Size(), " weights and no groups, the objective is a ranking, ",
+                             "and this process is one of ", group->shards(),
+                             " workers; allowed: groups (group or qid) with a weight for each, or no weights");
+    }
     fits = LabelsFit(objective, info, outputs);
     if (!fits) return;
     targets = ViewTargets(info);

@@ -28,11 +28,16 @@ std::int64_t HostNumber() {
   return static_cast<std::int64_t>(hash >> 2);  // its negative is a number, too
 }
 
-/// Returns why the workers cannot train on GPUs together; empty if they can. All get the same answer.
-std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows, int devices) {
+/// Returns why the workers cannot train on GPUs together; empty if they can. `one_insists`: has a worker
+/// gpu_backend=cuda? All get the same answers.
+std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows, int devices,
+                            bool* one_insists) {
   static std::int64_t const kHost = HostNumber();
-  std::int64_t most[] = {devices == 0 ? 1 : 0, rows == 0 ? 1 : 0, kHost, -kHost, param.gpu_backend == "host" ? 1 : 0};
-  group->Max({most, 5});
+  std::string const& backend = param.gpu_backend;
+  std::int64_t most[] = {devices == 0 ? 1 : 0,      rows == 0 ? 1 : 0,        kHost, -kHost,
+                         backend == "host" ? 1 : 0, backend == "cuda" ? 1 : 0};
+  group->Max({most, 6});
+  *one_insists = most[5] != 0;
   if (most[4] != 0) return "a worker trains with gpu_backend=host";
   if (most[0] != 0) return "a worker sees no GPU that this library can use";
   if (most[1] != 0) return "a worker has no rows";
@@ -49,15 +54,18 @@ Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t 
   MemoryLimits const memory = ToMemoryLimits(param);
   Place const host{BackendKind::kHost, 0, group, 1, memory};
   int const devices = param.gpu_backend == "host" ? 0 : CudaDeviceCount();
-  std::string const why_not = WhyNotOnDevices(group, param, rows, devices);
+  bool one_insists = false;
+  std::string const why_not = WhyNotOnDevices(group, param, rows, devices, &one_insists);
   if (why_not.empty()) {
     return {BackendKind::kCuda, (param.gpu_id < 0 ? group->shard() : param.gpu_id) % devices, group, 1, memory};
   }
-  if (param.gpu_backend == "host") return host;
-  if (param.gpu_backend == "cuda") {
+  auto const refuse = [&] {
+    if (param.gpu_backend != "cuda") return;
     Throw<Unsupported>("Parameter gpu_backend is 'cuda', and this process is one of ", group->shards(),
                        " workers, and ", why_not, "; supported: gpu_backend=host, which gives the same model, or auto");
-  }
+  };
+  if (one_insists) Agree(*group, {}, refuse);
+  if (param.gpu_backend == "host") return host;
   WarnOnce("process group", "training runs on the CPU because this process is one of " +
                                 std::to_string(group->shards()) + " workers, and " + why_not +
                                 ". The model is the same. Set gpu_backend=host to train there without this warning.");

@@ -16,7 +16,7 @@ namespace xgbgpu::plugin {
 /// host have different ones. All workers call it at the same time, with the same parameters but gpu_id.
 ///
 /// Cost    one maximum of a few integers; the first time, memory is lent to the other workers
-/// Throws  Unsupported if gpu_backend is cuda and a GPU cannot be used
+/// Throws  Unsupported on workers with gpu_backend=cuda if a GPU cannot be used; then OtherShardFailed on the others
 Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows);
 
 }  // namespace xgbgpu::plugin

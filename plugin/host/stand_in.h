@@ -11,17 +11,21 @@
 #include <memory>
 
 #include "host/host.h"
+#include "host/process_group.h"
 
 namespace xgbgpu::plugin {
 
-/// A matrix of one row, without labels.
+/// A matrix of one row, without labels. It is made when it is first asked for, which a worker of a process group may do
+/// when the others do not: in a group XGBoost would wait for them, to agree on the number of columns.
 inline xgboost::DMatrix* OneRow() {
   static auto const* const kHandle = [] {
     float const value = 0;
     DMatrixHandle handle = nullptr;
-    if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
-      throw dmlc::Error{XGBGetLastError()};
-    }
+    OutsideProcessGroup([&] {
+      if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
+        throw dmlc::Error{XGBGetLastError()};
+      }
+    });
     return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle);
   }();
   return kHandle->get();

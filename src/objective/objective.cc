@@ -24,8 +24,8 @@ constexpr NamedObjective kNames[] = {
     {"reg:squarederror", Objective::kSquaredError},
     {"reg:linear", Objective::kSquaredError},  // its old name, which XGBoost still takes
     {"reg:squaredlogerror", Objective::kSquaredLogError},
-    {"reg:logistic", Objective::kLogistic},
     {"binary:logistic", Objective::kLogistic},
+    {"reg:logistic", Objective::kLogistic},
     {"binary:logitraw", Objective::kLogitRaw},
     {"binary:hinge", Objective::kHinge},
     {"count:poisson", Objective::kPoisson},
@@ -221,6 +221,11 @@ std::optional<Objective> ObjectiveByName(std::string const& name) {
       std::find_if(std::begin(kNames), std::end(kNames), [&](NamedObjective const& n) { return name == n.name; });
   if (found == std::end(kNames)) return std::nullopt;
   return found->kind;
+}
+
+char const* NameOf(Objective kind) {
+  return std::find_if(std::begin(kNames), std::end(kNames), [&](NamedObjective const& n) { return n.kind == kind; })
+      ->name;
 }
 
 void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,

@@ -65,6 +65,9 @@ inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
 /// Returns the objective with this name in XGBoost; nothing if it is none of these.
 std::optional<Objective> ObjectiveByName(std::string const& name);
 
+/// Returns the name of the objective in XGBoost; of several, the first of the list.
+char const* NameOf(Objective kind);
+
 /// Looks whether a training can begin, once for all its rounds: what follows trusts its input.
 ///
 /// In      labels and weights in host memory; `rows` rows, `outputs` margins for each

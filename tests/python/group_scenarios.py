@@ -326,6 +326,8 @@ def differ(shares: List[float], what: str) -> None:
     """Worker 1 has something else than the others."""
     other = collective.get_rank() == 1
     scenario: Dict[str, Any] = dict(objective="binary:logistic", eval_metric=["logloss"])
+    if what == "distribution":
+        scenario = dict(objective="survival:aft", labels="bounds")
     data = Data(scenario)
     begin, end = own_rows(data, shares)
     matrix = data.matrix(begin, end)
@@ -339,6 +341,12 @@ def differ(shares: List[float], what: str) -> None:
             "objective": dict(objective="reg:logistic", scale_pos_weight=2),
             "metric": dict(eval_metric=["logloss", "auc"]),
             "learning rate": {},
+            "booster": dict(booster="dart"),
+            "growth": dict(grow_policy="symmetric"),
+            "sample": dict(sampling_method="goss"),
+            "other objective": dict(objective="reg:squarederror"),
+            "device": dict(gpu_backend="cuda"),
+            "distribution": dict(aft_loss_distribution="extreme"),
         }.get(what, {})
     if what == "bad category":
         data.x[:, 3] = 1
@@ -366,6 +374,34 @@ def differ(shares: List[float], what: str) -> None:
 def train_on_nothing() -> List[str]:
     matrix = Data({}).matrix(0, 0)
     return xgb.train(settings({}), matrix, 2, evals=[(matrix, "own")], verbose_eval=False).get_dump()
+
+
+def types_of_others(shares: Optional[List[float]], quantile: bool = False) -> Tuple[bytes, str]:
+    """A worker without rows has a matrix that knows nothing of the others': Dask cannot know what their frames say."""
+    scenario = dict(categories=12, max_cat_to_onehot=4, quantile=quantile)
+    data = Data(scenario)
+    begin, end = own_rows(data, shares)
+    kind = xgb.QuantileDMatrix if quantile else xgb.DMatrix
+    matrix = kind(np.empty((0, 0))) if begin == end else data.matrix(begin, end)
+    return models(xgb.train(settings(scenario), matrix, 4))
+
+
+def dart_after_one(shares: Optional[List[float]]) -> Tuple[bytes, str]:
+    """One worker has trained a dart before, alone."""
+    scenario = SCENARIOS["dart"]
+    data = Data(scenario)
+    begin, end = own_rows(data, shares)
+    if shares is not None and collective.get_rank() == 0:
+        first = threading.Thread(target=lambda: xgb.train(settings(scenario), data.matrix(0, 500), 2))
+        first.start()
+        first.join()
+    return models(xgb.train(settings(scenario), data.matrix(begin, end), 4))
+
+
+def ranks_by_weights_of_rows(shares: List[float]) -> None:
+    data = Data(dict(objective="rank:pairwise", weights=True, rows=900))
+    begin, end = own_rows(data, shares)
+    xgb.train(settings(dict(objective="rank:pairwise")), data.matrix(begin, end), 2)
 
 
 def refused(shares: List[float], how: Dict[str, Any]) -> None:

@@ -160,6 +160,12 @@ def say(answers: List[Any], *words: str) -> None:
         ("weights", ("weights", "all or none")),
         ("feature weights", ("feature_weights of worker 1", "worker 0")),
         ("categories", ("categorical", "'' on worker 0", "'3' on worker 1")),
+        ("booster", ("booster", "'gbtree' on worker 0", "'dart' on worker 1")),
+        ("growth", ("grow_policy", "'depthwise' on worker 0", "'symmetric' on worker 1")),
+        ("sample", ("sampling_method", "'uniform' on worker 0", "'goss' on worker 1")),
+        ("other objective", ("binary:logistic' on worker 0", "reg:squarederror' on worker 1")),
+        ("distribution", ("aft_loss_distribution", "'normal' on worker 0", "'extreme' on worker 1")),
+        ("device", ("gpu_backend", "'cuda'", "workers, and a worker", "supported: gpu_backend=host")),
     ],
 )
 def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: str, words: Tuple[str, ...]) -> None:
@@ -170,6 +176,27 @@ def test_workers_that_differ_all_get_an_error(groups: Dict[int, Group], what: st
     # What comes next is not disturbed.
     expected = group_scenarios.columns_of_one(None, "array")
     assert groups[2].results(group_scenarios.columns_of_one, [0, 0.5, 1], "array") == [expected] * 2
+
+
+def test_a_worker_without_rows_has_the_feature_types_of_the_others(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.types_of_others(None)
+    for workers in (3, 4):  # of which the second has no rows
+        assert groups[workers].results(group_scenarios.types_of_others, SHARES[workers]) == [expected] * workers
+    # A QuantileDMatrix has been made with other types: what it says of its rows would be wrong.
+    answers = groups[3].run(group_scenarios.types_of_others, SHARES[3], True, limit=60)
+    say(answers, "categorical features (feature_types)", "'3' on worker 0", "'' on worker 1")
+
+
+def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() -> None:
+    with group_of(2) as group:
+        answers = group.results(group_scenarios.dart_after_one, SHARES[2], limit=60, rabit_timeout_sec=10)
+    assert answers == [group_scenarios.dart_after_one(None)] * 2
+
+
+def test_a_ranking_with_weights_of_rows_is_refused(groups: Dict[int, Group]) -> None:
+    """XGBoost takes the first weight as that of its only group. Each worker would have another one."""
+    answers = groups[2].run(group_scenarios.ranks_by_weights_of_rows, SHARES[2], limit=60)
+    say(answers, "weights and no groups", "one of 2 workers", "qid", "no weights")
 
 
 def test_workers_of_whom_none_has_rows_train_leaves_of_0(groups: Dict[int, Group]) -> None:
