@@ -191,7 +191,7 @@ class HostTreeBuilder final : public TreeBuilder {
       symmetric_.Begin(train_, *split_params_, *features_, constraints_, root);
     } else {
       splits_.Begin(*split_params_, constraints_, histograms_.blocks());
-      growth_.Begin(train_, *split_params_, *features_, constraints_, root);
+      growth_.Begin(train_, *split_params_, *features_, constraints_, root, reader_ != nullptr);
     }
   }
 
@@ -205,15 +205,23 @@ class HostTreeBuilder final : public TreeBuilder {
                     level_splits_.category_sets(), grown.weights());
   }
 
-  /// Levels of a symmetric tree that were cut off have positions: their rows are in the leaves above.
-  void LeaveCutLevels() {
-    SymmetricTree const& grown = symmetric_.tree();
-    if (!grown.WasCut()) return;
+  /// Rows of nodes that were made and are not in the tree are in the leaves above them.
+  void RenumberPositions() {
+    if (!IsSymmetric()) {
+      if (!growth_.MadeOtherNodes()) return;
+      std::vector<NodeIndex> const leaves = growth_.LeafNumbers();
+      RenumberPositions([&](NodeIndex node) { return leaves[static_cast<std::size_t>(node)]; });
+    } else if (symmetric_.tree().WasCut()) {
+      RenumberPositions([&](NodeIndex node) { return symmetric_.tree().AtOrAbove(node); });
+    }
+  }
+  template <typename F>
+  void RenumberPositions(F&& leaf_of) {
     constexpr std::size_t kGrain = 1 << 16;
     ParallelChunks(threads_, matrix_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) {
         NodeIndex& position = positions_[row];
-        position = position < 0 ? ~grown.AtOrAbove(~position) : grown.AtOrAbove(position);
+        position = position < 0 ? ~leaf_of(~position) : leaf_of(position);
       }
     });
   }
@@ -222,7 +230,7 @@ class HostTreeBuilder final : public TreeBuilder {
     Tree tree = MakeGrownTree();
     timer_.Run(kWalk, train_.max_depth, [&] {
       bool const all_are_known = rows_->Finish();
-      if (IsSymmetric()) LeaveCutLevels();
+      RenumberPositions();
       if (!all_are_known) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
     });
     return tree;

@@ -183,6 +183,64 @@ TEST(PagedTreesTest, ReportWhatTheyHold) {
   EXPECT_NE(builder->memory_version(), version);
 }
 
+/// Grows a tree on 40 pages; returns its leaves and depth, and how often pages were visited, two of them being there
+/// when a visit begins.
+struct Visits {
+  std::size_t leaves, least, most;
+  int depth;
+};
+Visits CountVisits(TreeCase const& c, std::size_t slots) {
+  auto const data = testing::MakeDataset(c);
+  auto const paged = MakePaged(SourceOf(c), data->cuts(), 40);
+  auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads,
+                                           slots * paged->whole().cells() * sizeof(GradientSum));
+  Tree const tree = builder->Grow(c.params, c.gradients, {});
+  EXPECT_EQ(tree, testing::Grow(c));
+  std::size_t all = 0, largest = 0;
+  for (std::size_t page = 0; page < paged->pages(); ++page) {
+    all += paged->bytes(page);
+    largest = std::max(largest, paged->bytes(page));
+  }
+  std::size_t const copied = builder->memory().pages.copied_bytes;
+  std::vector<int> depth(tree.size());
+  for (std::size_t n = 0; n < tree.size(); ++n) {
+    if (tree.left[n] == kNoNode) continue;
+    for (auto const child : {tree.left[n], tree.left[n] + 1}) depth[static_cast<std::size_t>(child)] = depth[n] + 1;
+  }
+  std::size_t const later = copied - all;  // of the visits after the first
+  return {tree.Leaves(), 1 + (later + all - 1) / all, 1 + later / (all - 2 * largest),
+          *std::max_element(depth.begin(), depth.end())};
+}
+
+TEST(PagedTreesTest, LossGuidedTreesVisitPagesOnceForEachLevel) {
+  TreeCase c = testing::RandomCase({3000, 6}, 510);
+  testing::SetPolicy(&c.params, GrowPolicy::kLossGuide);
+  c.params.max_depth = 0;
+  for (int const max_leaves : {2, 30, 100, 0}) {
+    SCOPED_TRACE(std::to_string(max_leaves) + " leaves at most");
+    c.params.max_leaves = max_leaves;
+    Visits const visits = CountVisits(c, 1000);
+    EXPECT_TRUE(max_leaves == 0 || visits.leaves == static_cast<std::size_t>(max_leaves)) << visits.leaves;
+    EXPECT_LE(visits.most, static_cast<std::size_t>(visits.depth) + 1) << visits.leaves << " leaves";
+  }
+}
+
+TEST(PagedTreesTest, LossGuidedTreesVisitPagesForEachLeafAtMost) {
+  TreeCase c = testing::RandomCase({3000, 6}, 511);
+  testing::SetPolicy(&c.params, GrowPolicy::kLossGuide);
+  c.params.max_depth = 0;
+  c.params.max_leaves = 60;
+  for (std::size_t const slots : {2U, 3U, 8U}) {  // a visit has room for the children of one node, one, and four
+    Visits const visits = CountVisits(c, slots);
+    EXPECT_LE(visits.least, visits.leaves) << slots << " histograms";
+    EXPECT_LE(visits.most, visits.leaves / (slots / 2) + 2U * static_cast<unsigned>(visits.depth))
+        << slots << " histograms";
+  }
+  c.params.colsample_bynode = 0.5f;  // which columns a node may be split by depends on its number
+  Visits const visits = CountVisits(c, 1000);
+  EXPECT_EQ(visits.most, visits.leaves);
+}
+
 class PagedShardsTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, testing::NamedCase>> {};
 
 TEST_P(PagedShardsTest, GrowTheTreesOfAllRowsInCore) {
