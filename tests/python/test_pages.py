@@ -181,6 +181,35 @@ def test_any_limit_gives_the_model(counts: List[int]) -> None:
     assert found[0] > 1 and found[-3:] == [0, 0, 0] and found == sorted(found, reverse=True)
 
 
+@host_only
+@pytest.mark.parametrize(
+    "how",
+    [
+        dict(subsample=0.2),
+        dict(subsample=0.2, sampling_method="gradient_based", objective="reg:logistic"),
+        dict(sampling_method="goss", top_rate=0.1, other_rate=0.1, grow_policy="lossguide", max_leaves=40, max_depth=0),
+        dict(subsample=0.2, grow_policy="symmetric", num_parallel_tree=2),
+    ],
+)
+def test_trees_on_samples_that_fit_read_pages_twice(how: Dict[str, Any]) -> None:
+    x, y = make_data(20_000, 20, missing=0.1)
+    data = xgb.DMatrix(x, binary_labels(y))
+    how = params(**how)
+    expected = raw(train(how, data, 4))
+    least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+    booster = train({**how, "gpu_memory_limit": least + 900_000}, data, 1)
+    trees = how.get("num_parallel_tree", 1)
+    for number in range(1, 4):
+        before = xgboost_gpu.memory_report()[-1]["pages"]["copied_bytes"]
+        booster.update(data, number)
+        report = xgboost_gpu.memory_report()[-1]
+        assert report["pages"]["count"] > 2
+        read = report["pages"]["copied_bytes"] - before
+        assert 0 < read <= 2 * trees * report["pages"]["file_bytes"]
+        assert report["training_bytes"] + report["dataset_bytes"] <= least + 900_000
+    assert raw(booster) == expected
+
+
 def test_verbosity_2_tells_where_the_pages_are(capsys: pytest.CaptureFixture) -> None:
     data = xgb.DMatrix(X[:3777], Y[:3777])  # of no other test: it is told once
     in_least_memory(lambda limit: train(params(verbosity=2, gpu_memory_limit=limit), data, 1))
