@@ -55,15 +55,15 @@ class TreeGradients {
   GradientView view_;
 };
 
-/// Bytes beside rows and pages.
+/// Bytes of a matrix in pages that are for histograms, with a sample or without one, and for the sample.
 struct WorkingMemory {
-  std::size_t histograms, sample;
+  std::size_t sampled_histograms, all_histograms, sample;
 };
 WorkingMemory ShareOut(std::size_t bytes, QuantisedMatrix const& matrix) {
   std::size_t const two = 2 * std::size_t{matrix.cells()} * sizeof(GradientSum);
-  std::size_t const left = bytes - std::min(bytes, two);
-  std::size_t const more = std::min(left / 2, HostHistogramPolicy{}.cache_bytes);
-  return {two + more, left - more};
+  std::size_t const left = bytes - std::min(bytes, two), most = HostHistogramPolicy{}.cache_bytes;
+  std::size_t const half = std::min(left / 2, most);
+  return {two + half, two + std::min(left, most), left - half};
 }
 
 class HostTreeBuilder final : public TreeBuilder {
@@ -73,7 +73,8 @@ class HostTreeBuilder final : public TreeBuilder {
     rows_ = std::make_unique<host::RowLists>(positions_.span(), threads);
   }
   HostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads, WorkingMemory const& memory)
-      : HostTreeBuilder{matrix.whole(), std::make_unique<PageReader>(matrix), shard, threads, memory.histograms} {
+      : HostTreeBuilder{matrix.whole(), std::make_unique<PageReader>(matrix), shard, threads, memory.all_histograms} {
+    memory_ = memory;
     rows_ = std::make_unique<host::PagedRows>(positions_.span(), matrix.most_rows(), threads);
     sample_ = std::make_unique<host::SampledPage>(matrix.whole(), memory.sample, threads);
   }
@@ -81,6 +82,8 @@ class HostTreeBuilder final : public TreeBuilder {
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
     finished_.Forget();
     finished_.CheckGradients(gradients.size());
+    peak_bytes_ = memory().peak_bytes;
+    ++begun_;
     BeginTree(params, gradients, TreeNumber(key));
     if (IsSymmetric()) {
       GrowLevels(&symmetric_);
@@ -119,12 +122,11 @@ class HostTreeBuilder final : public TreeBuilder {
       report.pages = {reader_->matrix().pages(), 0, store.memory_bytes(), store.file_bytes(), reader_->read_bytes()};
     }
     for (auto const& part : report.parts) report.bytes += part.bytes;
-    report.peak_bytes = report.bytes;  // buffers never shrink
+    report.peak_bytes = std::max(report.bytes, peak_bytes_);  // while a tree grows, buffers never shrink
     return report;
   }
-  std::uint64_t memory_version() const override {  // bytes change only when a buffer grows
-    MemoryReport const report = memory();
-    return report.bytes + report.pages.copied_bytes;
+  std::uint64_t memory_version() const override {
+    return reader_ == nullptr ? memory().bytes : begun_;  // in core, buffers never shrink
   }
 
  private:
@@ -182,6 +184,7 @@ class HostTreeBuilder final : public TreeBuilder {
   void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
     train_ = params;
     on_copy_ = false;  // an error may have ended the last tree anywhere
+    if (sample_ != nullptr) ShareMemory(params.SamplesRows());
     timer_.BeginTree();
     std::size_t rows = 0;  // rows of the shard that are in the sample
     timer_.Run(kGradients, 0, [&] {
@@ -197,6 +200,12 @@ class HostTreeBuilder final : public TreeBuilder {
       if (reader_ != nullptr && params.SamplesRows()) CopySample(rows);
       BeginRoot(rows);
     });
+  }
+
+  /// What one of histograms and samples has taken, and the other may take now, is freed.
+  void ShareMemory(bool samples) {
+    slots_.SetBytes(samples ? memory_.sampled_histograms : memory_.all_histograms);
+    if (!samples) sample_->Free();
   }
 
   /// Draws the sample; makes `gradients` those that count. Returns the number of rows that the tree grows on.
@@ -287,14 +296,17 @@ class HostTreeBuilder final : public TreeBuilder {
   std::unique_ptr<PageReader> reader_;  ///< of the pages; null: the matrix is in core
   Shard shard_;
   int threads_;
+  std::size_t peak_bytes_{0};  ///< of the trees before the last one
+  std::uint64_t begun_{0};     ///< number of trees
   std::shared_ptr<TraceFile> trace_;
   HostStageTimer timer_;
 
   Buffer<GradientPair> sampled_;  ///< gradients of the rows in the sample; zeros
   TreeGradients gradients_;
   std::unique_ptr<host::NodeRows> rows_;       ///< all of them
-  std::unique_ptr<host::SampledPage> sample_;  ///< of a matrix in pages
-  bool on_copy_{false};                        ///< the tree grows on sample_
+  std::unique_ptr<host::SampledPage> sample_;  ///< of a matrix in pages; so is what it shares
+  WorkingMemory memory_{};
+  bool on_copy_{false};  ///< the tree grows on sample_
   host::HistogramBuilder histograms_;
   host::HistogramSlots slots_;
   host::SplitFinder splits_;

@@ -10,6 +10,11 @@ void HistogramSlots::Begin() {
   waiting_.clear();
 }
 
+void HistogramSlots::SetBytes(std::size_t bytes) {
+  cache_.SetBytes(bytes);
+  Begin();
+}
+
 bool HistogramSlots::Acquire(NodeIndex owner, bool may_take, NodeIndex keep) {
   int found = cache_.Acquire();
   while (found == HistogramCache::kNoSlot && may_take && !waiting_.empty() && waiting_.front().second < level_) {

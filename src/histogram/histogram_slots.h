@@ -22,6 +22,8 @@ class HistogramSlots {
 
   /// Forgets the last tree.
   void Begin();
+  /// Forgets the last tree, and keeps as many histograms from here on as fit `bytes`, but at least two.
+  void SetBytes(std::size_t bytes);
   /// Memory that is given from here on is not taken away before the next level.
   void BeginLevel() { level_ = given_; }
   bool Has(NodeIndex node) const { return held(node).slot != HistogramCache::kNoSlot; }

@@ -52,6 +52,14 @@ void SampledPage::Begin(std::size_t rows, Span<NodeIndex const> positions, Gradi
   for (std::size_t chunk = 1; chunk < before_.size(); ++chunk) before_[chunk] += before_[chunk - 1];
 }
 
+void SampledPage::Free() {
+  page_.data = {};
+  narrow_ = {};
+  wide_ = {};
+  positions_ = {};
+  rows_.reset();
+}
+
 void SampledPage::Copy(Page<QuantisedMatrix> const& page, Span<NodeIndex const> positions,
                        GradientView const& gradients) {
   std::size_t const row_bytes = whole_.DataBytes(1, 0);

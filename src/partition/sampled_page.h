@@ -34,6 +34,8 @@ class SampledPage {
   void Begin(std::size_t rows, Span<NodeIndex const> positions, GradientView const& gradients);
   /// Copies the page's rows that are in the sample. Pages may come in any order.
   void Copy(Page<QuantisedMatrix> const& page, Span<NodeIndex const> positions, GradientView const& gradients);
+  /// Frees what the last sample took.
+  void Free();
   /// Gives the sample's rows among all rows their positions. Those of the others are negative, and stay.
   void WritePositions(Span<NodeIndex> positions) const;
 
@@ -50,8 +52,8 @@ class SampledPage {
   QuantisedMatrix page_;
   Buffer<NarrowGradient> narrow_;
   Buffer<GradientSum> wide_;
-  GradientView gradients_;
   Buffer<NodeIndex> positions_;
+  GradientView gradients_;
   std::optional<PagedRows> rows_;
   std::vector<std::size_t> before_;  ///< number of the sample's rows before each chunk of all rows
 };

@@ -33,9 +33,9 @@ using testing::WhatIsWrong;
 constexpr int kThreads = 2;
 constexpr std::size_t kPages[] = {1, 2, 5, 40};
 
-/// Bytes of which `slots` histograms get their part.
+/// Bytes of `slots` histograms.
 std::size_t WorkingBytes(PagedMatrix const& paged, std::size_t slots) {
-  return (2 + 2 * (slots - 2)) * paged.whole().cells() * sizeof(GradientSum);
+  return slots * paged.whole().cells() * sizeof(GradientSum);
 }
 
 /// What a training gives.
@@ -285,10 +285,19 @@ TEST(PagedTreesTest, OnSamplesOfNoRowsAndOfMany) {
   auto const in_core = MakeHostTreeBuilder(data->matrix(), kThreads);
   auto const paged = MakePaged(SourceOf(c), data->cuts(), 5);
   auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads);
+  auto const bytes_of = [&](char const* name) {
+    std::size_t bytes = 0;
+    for (auto const& part : builder->memory().parts) bytes += part.name == name ? part.bytes : 0;
+    return bytes;
+  };
   for (float const subsample : {0.1f, 0.9f, 1.0f, 1e-7f, 0.6f}) {
     c.params.subsample = subsample;
     ExpectSame(Train(c, builder.get()), Train(c, in_core.get()));
+    if (subsample == 1.0f) {
+      EXPECT_LE(bytes_of("sample"), paged->whole().bytes()) << "what a sample took is not for others";
+    }
   }
+  EXPECT_GT(bytes_of("sample"), std::size_t{70000} * 12);
 }
 
 class PagedShardsTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, testing::NamedCase>> {};
