@@ -55,7 +55,7 @@ class TreeGradients {
   GradientView view_;
 };
 
-/// Bytes of a matrix in pages that are for histograms, with a sample or without one, and for the sample.
+/// Bytes of a matrix in pages that are for histograms, beside a sample or without one, and for the sample.
 struct WorkingMemory {
   std::size_t sampled_histograms, all_histograms, sample;
 };
@@ -184,7 +184,6 @@ class HostTreeBuilder final : public TreeBuilder {
   void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
     train_ = params;
     on_copy_ = false;  // an error may have ended the last tree anywhere
-    if (sample_ != nullptr) ShareMemory(params.SamplesRows());
     timer_.BeginTree();
     std::size_t rows = 0;  // rows of the shard that are in the sample
     timer_.Run(kGradients, 0, [&] {
@@ -197,15 +196,9 @@ class HostTreeBuilder final : public TreeBuilder {
     });
     features_.emplace(params, matrix_.features(), tree);
     timer_.Run(kRoot, 0, [&] {
-      if (reader_ != nullptr && params.SamplesRows()) CopySample(rows);
+      if (reader_ != nullptr) CopySample(rows);
       BeginRoot(rows);
     });
-  }
-
-  /// What one of histograms and samples has taken, and the other may take now, is freed.
-  void ShareMemory(bool samples) {
-    slots_.SetBytes(samples ? memory_.sampled_histograms : memory_.all_histograms);
-    if (!samples) sample_->Free();
   }
 
   /// Draws the sample; makes `gradients` those that count. Returns the number of rows that the tree grows on.
@@ -217,9 +210,14 @@ class HostTreeBuilder final : public TreeBuilder {
     return rows;
   }
 
-  /// Copies the sample's rows, if those of all shards fit.
+  /// Copies the sample's rows, if there is one and those of all shards fit. Else its room is for histograms.
   void CopySample(std::size_t rows) {
-    if (shard_.collective->AnyOf(!sample_->Fits(rows))) return;
+    bool const fits = train_.SamplesRows() && !shard_.collective->AnyOf(!sample_->Fits(rows));
+    slots_.SetBytes(fits ? memory_.sampled_histograms : memory_.all_histograms);
+    if (!fits) {
+      sample_->Free();
+      return;
+    }
     sample_->Begin(rows, positions_.span(), gradients_.view());
     VisitPages([&](Page<QuantisedMatrix> const& page) { sample_->Copy(page, positions_.span(), gradients_.view()); });
     on_copy_ = true;

@@ -22,9 +22,8 @@ std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, 
                                                  std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
 
 /// Does the same with a matrix in pages. Either no shard's matrix is in pages, or all are; working_bytes is the same in
-/// all. Where rows are sampled, half of what it leaves beside two histograms is for the sample: a tree whose sample fits
-/// there, in all shards, grows on a copy of the sample's rows, and visits the pages twice. Grow throws what PageStore
-/// throws, too, in all shards.
+/// all. A tree whose sample fits half of what it leaves beside two histograms, in all shards, grows on a copy of the
+/// sample's rows, and visits the pages twice. Grow throws what PageStore throws, too, in all shards.
 ///
 /// Memory  24 bytes a row at most, 8 more where rows are sampled; two pages, and 8 bytes for each row of one;
 ///         `working_bytes`, or two histograms; scratch
