@@ -13,10 +13,10 @@
 
 namespace xgbgpu {
 
-/// Nodes have two numbers: in the order in which they are made, and in the tree. Depth-wise growth splits what the queue
-/// selects, and the two are the same. Loss-guided growth splits the likeliest nodes ahead of their turn, many at a time,
-/// then takes them into the tree in the order of the queue: the tree is the one that one node at a time gives. Nodes that
-/// were split and never taken leave their rows in the leaf above them.
+/// Nodes have two numbers: in the order in which they are made, and in the tree. Depth-wise growth splits what the
+/// queue selects, and the two are the same. Loss-guided growth splits the likeliest nodes ahead of their turn, many at
+/// a time, then takes them into the tree in the order of the queue: the tree is the one that one node at a time gives.
+/// Nodes that were split and never taken leave their rows in the leaf above them.
 ///
 /// `made` are all nodes made so far, parents before their children; those that are split know their left child.
 class GrownNodes {

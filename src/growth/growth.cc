@@ -77,8 +77,9 @@ void Growth::SplitNodes(Level* level) {
   }
 }
 
-/// Gives a node its children, and plans their histograms if they may be split. Returns false, with nothing changed, if
-/// there is no memory. Memory that others have is worth less than a pass over pages, but more than one over rows in core.
+/// Gives a node its children, and plans their histograms if they may be split. Returns false, without children, if
+/// there is no memory. Memory that others have is worth less than a pass over pages, but more than one over rows in
+/// core.
 bool Growth::PlanChildren(NodeIndex parent, Level* level) {
   bool const is_last = !grown_.ChildrenMaySplit(node(parent));
   NodeIndex const left = AddNode(parent, node(parent).split.left);

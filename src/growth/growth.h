@@ -27,8 +27,8 @@ class Growth {
   Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads);
 
   /// Forgets the last tree. `root`: sum over the rows of all shards. `in_pages`: a pass over the rows costs more than
-  /// what is done in it. Loss-guided trees then split as many nodes in a pass as may be part of the tree, unless columns
-  /// are sampled for each node, by its number. The others must live until the tree is finished.
+  /// what is done in it. Loss-guided trees then split as many nodes in a pass as may be part of the tree, unless
+  /// columns are sampled for each node, by its number. The others must live until the tree is finished.
   void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
              Constraints const& constraints, GradientSum root, bool in_pages);
   /// Takes the best splits that the stages have found for `level`, and makes it the next one. False: there is none, the
