@@ -35,8 +35,8 @@ struct TrainingMemory {
 /// two pages and the list of a page's rows. A quarter of what is left is for larger pages, the rest for histograms and
 /// samples.
 ///
-/// All shards call this at the same time, each with its own needs and limit. If one of them is in pages, all are, and all
-/// have the same working_bytes.
+/// All shards call this at the same time, each with its own needs and limit. If one of them is in pages, all are, and
+/// all have the same working_bytes.
 ///
 /// In      limit  MemoryLimits::training_bytes; 0: none
 /// Throws  InvalidArgument, in all shards, if a limit is less than the least that its shard takes
