@@ -376,18 +376,19 @@ def test_trainings_in_threads_share_a_folder(tmp_path: Path) -> None:
     hows = [params(max_depth=3), params(max_depth=6, subsample=0.6), params(grow_policy="lossguide", max_leaves=30)]
     rows = [slice(0, 4000), slice(500, 3500), slice(1000, 4000)]
     matrices = [xgb.DMatrix(X[part], Y[part]) for part in rows]
-    expected = [raw(train(how, data, 12)) for how, data in zip(hows, matrices)]
+    expected = [raw(train(how, data, 40)) for how, data in zip(hows, matrices)]
     limited = []
     for number, (how, data) in enumerate(zip(hows, matrices)):
         how = {**how, "gpu_cache_folder": str(tmp_path)}
         least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
         limited.append({**how, "gpu_memory_limit": least + 5000 * number})
-    barrier = threading.Barrier(len(hows))
+    barrier = threading.Barrier(len(hows), timeout=20)  # seconds; if one fails, the others do not wait for it
 
     def work(how: Dict[str, Any], data: xgb.DMatrix) -> Tuple[bytes, int]:
         booster, files = xgb.Booster(how, [data]), 0
-        for number in range(12):
-            barrier.wait()  # all are in a round at the same time
+        for number in range(40):
+            if number < 2:
+                barrier.wait()  # all have pages by the second round
             booster.update(data, number)
             files = max(files, len(open_files(tmp_path)))
         return raw(booster), files
