@@ -96,9 +96,9 @@ class Dataset {
   Cuts const& cuts() const { return *cuts_; }         ///< only if not sorted()
   /// Only if it lies on the host and is neither sorted() nor paged().
   QuantisedMatrix const& matrix() const { return *matrix_; }
-  bool paged() const { return paged_ != nullptr; }                  ///< on the host, with bins in pages on disk
-  PagedMatrix const& paged_matrix() const { return *paged_; }       ///< only if paged()
-  std::size_t histogram_bytes() const { return histogram_bytes_; }  ///< that a trainer on the host may take
+  bool paged() const { return paged_ != nullptr; }              ///< on the host, with bins in pages on disk
+  PagedMatrix const& paged_matrix() const { return *paged_; }   ///< only if paged()
+  std::size_t working_bytes() const { return working_bytes_; }  ///< that a trainer on the host may take
   /// Those of consecutive rows, one on each device; empty if the dataset lies on the host or is sorted().
   std::vector<std::shared_ptr<DeviceMatrix const>> const& device_shards() const { return device_shards_; }
   /// Returns the only one; null if there is none, or there are several.
@@ -115,8 +115,8 @@ class Dataset {
   /// Makes the dataset of rows on the host, in core or in pages.
   static std::shared_ptr<Dataset const> BinOnHost(RowSource const& source, Cuts cuts, Place const& place, int threads);
 
-  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t histogram_bytes);
-  Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t histogram_bytes);
+  Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t working_bytes);
+  Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t working_bytes);
   Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards);
   Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted);
 
@@ -129,7 +129,7 @@ class Dataset {
   FeatureIndex features_{0};
   std::uint64_t stored_{0};
   std::size_t bytes_{0};
-  std::size_t histogram_bytes_{0};
+  std::size_t working_bytes_{0};
   Cuts const* cuts_{nullptr};  ///< those of the matrix; null if sorted()
 };
 

@@ -1,5 +1,7 @@
 #include "driver/hist_host.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,6 +23,7 @@
 #include "partition/node_rows.h"
 #include "partition/paged_rows.h"
 #include "partition/row_lists.h"
+#include "partition/sampled_page.h"
 #include "predict/predict.h"
 #include "sample/sample.h"
 #include "split/level_split.h"
@@ -52,20 +55,35 @@ class TreeGradients {
   GradientView view_;
 };
 
+/// Bytes of a matrix in pages that are for histograms, beside a sample or without one, and for the sample.
+struct WorkingMemory {
+  std::size_t sampled_histograms, all_histograms, sample;
+};
+WorkingMemory ShareOut(std::size_t bytes, QuantisedMatrix const& matrix) {
+  std::size_t const two = 2 * std::size_t{matrix.cells()} * sizeof(GradientSum);
+  std::size_t const left = bytes - std::min(bytes, two), most = HostHistogramPolicy{}.cache_bytes;
+  std::size_t const half = std::min(left / 2, most);
+  return {two + half, two + std::min(left, most), left - half};
+}
+
 class HostTreeBuilder final : public TreeBuilder {
  public:
   HostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads, std::size_t histogram_bytes)
       : HostTreeBuilder{matrix, nullptr, shard, threads, histogram_bytes} {
     rows_ = std::make_unique<host::RowLists>(positions_.span(), threads);
   }
-  HostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads, std::size_t histogram_bytes)
-      : HostTreeBuilder{matrix.whole(), std::make_unique<PageReader>(matrix), shard, threads, histogram_bytes} {
+  HostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads, WorkingMemory const& memory)
+      : HostTreeBuilder{matrix.whole(), std::make_unique<PageReader>(matrix), shard, threads, memory.all_histograms} {
+    memory_ = memory;
     rows_ = std::make_unique<host::PagedRows>(positions_.span(), matrix.most_rows(), threads);
+    sample_ = std::make_unique<host::SampledPage>(matrix.whole(), memory.sample, threads);
   }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override {
     finished_.Forget();
     finished_.CheckGradients(gradients.size());
+    peak_bytes_ = memory().peak_bytes;
+    ++begun_;
     BeginTree(params, gradients, TreeNumber(key));
     if (IsSymmetric()) {
       GrowLevels(&symmetric_);
@@ -99,16 +117,16 @@ class HostTreeBuilder final : public TreeBuilder {
                     {"gradients", gradients_.bytes() + sampled_.bytes()}};
     if (reader_ != nullptr) {
       report.parts.push_back({"pages", reader_->bytes()});
+      report.parts.push_back({"sample", sample_->bytes()});
       PageStore const& store = reader_->matrix().store();
       report.pages = {reader_->matrix().pages(), 0, store.memory_bytes(), store.file_bytes(), reader_->read_bytes()};
     }
     for (auto const& part : report.parts) report.bytes += part.bytes;
-    report.peak_bytes = report.bytes;  // buffers never shrink
+    report.peak_bytes = std::max(report.bytes, peak_bytes_);  // while a tree grows, buffers never shrink
     return report;
   }
-  std::uint64_t memory_version() const override {  // bytes change only when a buffer grows
-    MemoryReport const report = memory();
-    return report.bytes + report.pages.copied_bytes;
+  std::uint64_t memory_version() const override {
+    return reader_ == nullptr ? memory().bytes : begun_;  // in core, buffers never shrink
   }
 
  private:
@@ -138,18 +156,25 @@ class HostTreeBuilder final : public TreeBuilder {
     };
     while (growth->Plan(&level)) {
       VisitPages([&](Page<QuantisedMatrix> const& page) {
-        run(kMove, level.divisions, [&] { rows_->Divide(page, level.divisions); });
-        run(kSum, level.jobs, [&] { histograms_.Sum(page, rows_.get(), gradients_.view(), level.jobs); });
+        run(kMove, level.divisions, [&] { rows().Divide(page, level.divisions); });
+        run(kSum, level.jobs, [&] { histograms_.Sum(page, &rows(), gradients(), level.jobs); });
       });
       shard_.collective->Sum(level.sums);
       run(kSplit, level.families, [&] { growth->Find(&level); });
     }
   }
 
-  /// Calls visit(page) for each page. A page that cannot be read is an error of all shards.
+  /// What the tree grows on: all rows, or those of the sample that have been copied.
+  host::NodeRows& rows() { return on_copy_ ? *sample_->rows() : *rows_; }
+  GradientView const& gradients() const { return on_copy_ ? sample_->gradients() : gradients_.view(); }
+  Span<NodeIndex> positions() const { return on_copy_ ? sample_->positions() : positions_.span(); }
+
+  /// Calls visit(page) for each page of these rows. A page that cannot be read is an error of all shards.
   template <typename F>
   void VisitPages(F&& visit) {
-    if (reader_ == nullptr) {
+    if (on_copy_) {
+      visit(sample_->page());
+    } else if (reader_ == nullptr) {
       Pages<QuantisedMatrix>{matrix_}.ForEach(visit);
     } else {
       AllOrNone(*shard_.collective, [&] { Pages<QuantisedMatrix>{*reader_}.ForEach(visit); });
@@ -158,6 +183,7 @@ class HostTreeBuilder final : public TreeBuilder {
 
   void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
     train_ = params;
+    on_copy_ = false;  // an error may have ended the last tree anywhere
     timer_.BeginTree();
     std::size_t rows = 0;  // rows of the shard that are in the sample
     timer_.Run(kGradients, 0, [&] {
@@ -169,7 +195,10 @@ class HostTreeBuilder final : public TreeBuilder {
       split_params_.emplace(params, format);
     });
     features_.emplace(params, matrix_.features(), tree);
-    timer_.Run(kRoot, 0, [&] { BeginRoot(rows); });
+    timer_.Run(kRoot, 0, [&] {
+      if (reader_ != nullptr) CopySample(rows);
+      BeginRoot(rows);
+    });
   }
 
   /// Draws the sample; makes `gradients` those that count. Returns the number of rows that the tree grows on.
@@ -181,8 +210,21 @@ class HostTreeBuilder final : public TreeBuilder {
     return rows;
   }
 
-  void BeginRoot(std::size_t rows) {
-    GradientSum root = rows_->Begin(rows, gradients_.view());
+  /// Copies the sample's rows, if there is one and those of all shards fit. Else its room is for histograms.
+  void CopySample(std::size_t rows) {
+    bool const fits = train_.SamplesRows() && !shard_.collective->AnyOf(!sample_->Fits(rows));
+    slots_.SetBytes(fits ? memory_.sampled_histograms : memory_.all_histograms);
+    if (!fits) {
+      sample_->Free();
+      return;
+    }
+    sample_->Begin(rows, positions_.span(), gradients_.view());
+    VisitPages([&](Page<QuantisedMatrix> const& page) { sample_->Copy(page, positions_.span(), gradients_.view()); });
+    on_copy_ = true;
+  }
+
+  void BeginRoot(std::size_t sampled) {
+    GradientSum root = rows().Begin(sampled, gradients());
     shard_.collective->Sum(Integers({&root, 1}));
     constraints_ = Constraints{train_, matrix_.features()};
     histograms_.SetFeatures(features_->Tree());
@@ -191,7 +233,7 @@ class HostTreeBuilder final : public TreeBuilder {
       symmetric_.Begin(train_, *split_params_, *features_, constraints_, root);
     } else {
       splits_.Begin(*split_params_, constraints_, histograms_.blocks());
-      growth_.Begin(train_, *split_params_, *features_, constraints_, root);
+      growth_.Begin(train_, *split_params_, *features_, constraints_, root, reader_ != nullptr);
     }
   }
 
@@ -205,25 +247,45 @@ class HostTreeBuilder final : public TreeBuilder {
                     level_splits_.category_sets(), grown.weights());
   }
 
-  /// Levels of a symmetric tree that were cut off have positions: their rows are in the leaves above.
-  void LeaveCutLevels() {
-    SymmetricTree const& grown = symmetric_.tree();
-    if (!grown.WasCut()) return;
+  /// Rows of nodes that were made and are not in the tree are in the leaves above them.
+  void RenumberPositions() {
+    if (!IsSymmetric()) {
+      if (!growth_.MadeOtherNodes()) return;
+      std::vector<NodeIndex> const leaves = growth_.LeafNumbers();
+      RenumberPositions([&](NodeIndex node) { return leaves[static_cast<std::size_t>(node)]; });
+    } else if (symmetric_.tree().WasCut()) {
+      RenumberPositions([&](NodeIndex node) { return symmetric_.tree().AtOrAbove(node); });
+    }
+  }
+  template <typename F>
+  void RenumberPositions(F&& leaf_of) {
     constexpr std::size_t kGrain = 1 << 16;
-    ParallelChunks(threads_, matrix_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    Span<NodeIndex> const positions = this->positions();
+    ParallelChunks(threads_, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) {
-        NodeIndex& position = positions_[row];
-        position = position < 0 ? ~grown.AtOrAbove(~position) : grown.AtOrAbove(position);
+        NodeIndex& position = positions[row];
+        position = position < 0 ? ~leaf_of(~position) : leaf_of(position);
       }
+    });
+  }
+
+  /// Lets the rows walk through the tree whose leaves are not known: those outside the sample.
+  void FindLeaves(Tree const& tree) {
+    VisitPages([&](Page<QuantisedMatrix> const& page) {
+      host::FindLeaves(page.matrix, tree, positions_.span().subspan(page.first_row, page.matrix.rows), threads_);
     });
   }
 
   Tree FinishTree() {
     Tree tree = MakeGrownTree();
     timer_.Run(kWalk, train_.max_depth, [&] {
-      bool const all_are_known = rows_->Finish();
-      if (IsSymmetric()) LeaveCutLevels();
-      if (!all_are_known) host::FindLeaves(matrix_, tree, positions_.span(), threads_);
+      bool all_are_known = rows().Finish();
+      RenumberPositions();
+      if (on_copy_) {
+        sample_->WritePositions(positions_.span());
+        on_copy_ = all_are_known = false;
+      }
+      if (!all_are_known) FindLeaves(tree);
     });
     return tree;
   }
@@ -232,12 +294,17 @@ class HostTreeBuilder final : public TreeBuilder {
   std::unique_ptr<PageReader> reader_;  ///< of the pages; null: the matrix is in core
   Shard shard_;
   int threads_;
+  std::size_t peak_bytes_{0};  ///< of the trees before the last one
+  std::uint64_t begun_{0};     ///< number of trees
   std::shared_ptr<TraceFile> trace_;
   HostStageTimer timer_;
 
   Buffer<GradientPair> sampled_;  ///< gradients of the rows in the sample; zeros
   TreeGradients gradients_;
-  std::unique_ptr<host::NodeRows> rows_;
+  std::unique_ptr<host::NodeRows> rows_;       ///< all of them
+  std::unique_ptr<host::SampledPage> sample_;  ///< of a matrix in pages; so is what it shares
+  WorkingMemory memory_{};
+  bool on_copy_{false};  ///< the tree grows on sample_
   host::HistogramBuilder histograms_;
   host::HistogramSlots slots_;
   host::SplitFinder splits_;
@@ -261,8 +328,8 @@ std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, 
 }
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads,
-                                                 std::size_t histogram_bytes) {
-  return std::make_unique<HostTreeBuilder>(matrix, shard, threads, histogram_bytes);
+                                                 std::size_t working_bytes) {
+  return std::make_unique<HostTreeBuilder>(matrix, shard, threads, ShareOut(working_bytes, matrix.whole()));
 }
 
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads) {

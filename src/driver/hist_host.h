@@ -21,13 +21,14 @@ namespace xgbgpu {
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
                                                  std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
 
-/// Does the same with a matrix in pages. Either no shard's matrix is in pages, or all are; histogram_bytes is the same
-/// in all. Grow throws what PageStore throws, too, in all shards.
+/// Does the same with a matrix in pages. Either no shard's matrix is in pages, or all are; working_bytes is the same in
+/// all. A tree whose sample fits half of what it leaves beside two histograms, in all shards, grows on a copy of the
+/// sample's rows, and visits the pages twice. Grow throws what PageStore throws, too, in all shards.
 ///
-/// Memory  24 bytes a row at most, 8 more where rows are sampled; two pages, and 8 bytes for each row of one; histograms
-///         and scratch as above
+/// Memory  24 bytes a row at most, 8 more where rows are sampled; two pages, and 8 bytes for each row of one;
+///         `working_bytes`, or two histograms; scratch
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(PagedMatrix const& matrix, Shard const& shard, int threads,
-                                                 std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
+                                                 std::size_t working_bytes = HostHistogramPolicy{}.cache_bytes);
 
 }  // namespace xgbgpu
 

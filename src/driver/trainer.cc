@@ -69,23 +69,23 @@ std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const&
 
 }  // namespace
 
-Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t histogram_bytes)
+Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t working_bytes)
     : place_{std::move(place)},
       matrix_{std::move(matrix)},
       rows_{matrix_->rows},
       features_{matrix_->features()},
       stored_{matrix_->stored},
       bytes_{matrix_->bytes()},
-      histogram_bytes_{histogram_bytes},
+      working_bytes_{working_bytes},
       cuts_{&matrix_->cuts} {}
-Dataset::Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t histogram_bytes)
+Dataset::Dataset(Place place, std::unique_ptr<PagedMatrix> paged, std::size_t working_bytes)
     : place_{std::move(place)},
       paged_{std::move(paged)},
       rows_{paged_->whole().rows},
       features_{paged_->whole().features()},
       stored_{paged_->whole().stored},
       bytes_{paged_->whole().bytes() + paged_->store().memory_bytes()},
-      histogram_bytes_{histogram_bytes},
+      working_bytes_{working_bytes},
       cuts_{&paged_->whole().cuts} {}
 Dataset::Dataset(Place place, std::vector<std::shared_ptr<DeviceMatrix const>> device_shards)
     : place_{std::move(place)}, device_shards_{std::move(device_shards)} {
@@ -114,7 +114,7 @@ std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts 
     if (!memory.in_pages) {
       std::unique_ptr<QuantisedMatrix> matrix;
       AllOrNone(shards, [&] { matrix = host::FillMatrix(source, std::move(plan), threads); });
-      return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), memory.histogram_bytes}};
+      return std::shared_ptr<Dataset const>{new Dataset{place, std::move(matrix), memory.working_bytes}};
     }
     std::unique_ptr<PagedMatrix> paged;
     AllOrNone(shards, [&] {
@@ -122,7 +122,7 @@ std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts 
       options.folder = place.memory.cache_folder;
       paged = std::make_unique<PagedMatrix>(source, std::move(plan), threads, memory.page_bytes, std::move(options));
     });
-    return std::shared_ptr<Dataset const>{new Dataset{place, std::move(paged), memory.histogram_bytes}};
+    return std::shared_ptr<Dataset const>{new Dataset{place, std::move(paged), memory.working_bytes}};
   });
 }
 
@@ -238,8 +238,8 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     } else if (backend_ == BackendKind::kHost) {
       Shard const shard = Shard::Place(&ShardsOf(place), data_->rows());
       AllOrNone(*shard.collective, [&] {
-        builder_ = data_->paged() ? MakeHostTreeBuilder(data_->paged_matrix(), shard, threads, data_->histogram_bytes())
-                                  : MakeHostTreeBuilder(data_->matrix(), shard, threads, data_->histogram_bytes());
+        builder_ = data_->paged() ? MakeHostTreeBuilder(data_->paged_matrix(), shard, threads, data_->working_bytes())
+                                  : MakeHostTreeBuilder(data_->matrix(), shard, threads, data_->working_bytes());
       });
     } else if (IsSharded(place)) {
       builder_ = MakeGroupBuilder(data_->device_matrix(), Shard::Place(place.shards, data_->rows()), threads);

@@ -35,7 +35,8 @@ TrainingMemory Share(TrainingNeeds const& needs, std::uint64_t limit, bool in_pa
   memory.page_bytes = std::clamp<std::uint64_t>(LeastPage(needs) + left / 12, LeastPage(needs),
                                                 std::max(kPages.page_bytes, LeastPage(needs)));
   std::uint64_t const larger_pages = in_pages ? 3 * (memory.page_bytes - LeastPage(needs)) : 0;
-  memory.histogram_bytes = std::min<std::uint64_t>(kHistograms.cache_bytes, 2 * needs.histogram + left - larger_pages);
+  std::uint64_t const most = in_pages ? std::numeric_limits<std::int64_t>::max() : kHistograms.cache_bytes;
+  memory.working_bytes = std::min(most, 2 * needs.histogram + left - larger_pages);
   return memory;
 }
 
@@ -77,8 +78,7 @@ TrainingMemory ChooseTrainingMemory(TrainingNeeds const& needs, std::uint64_t li
     if (in_pages && LeastInPages(needs) > limit) Refuse(needs, limit);
   });
   TrainingMemory memory = Share(needs, limit, in_pages);
-  memory.histogram_bytes =
-      static_cast<std::size_t>(-collective.MaxOf(-static_cast<std::int64_t>(memory.histogram_bytes)));
+  memory.working_bytes = static_cast<std::size_t>(-collective.MaxOf(-static_cast<std::int64_t>(memory.working_bytes)));
   return memory;
 }
 

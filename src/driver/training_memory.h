@@ -1,4 +1,4 @@
-/// Decides whether a training on the host is in core or in pages, and how much memory its histograms and pages get.
+/// Decides whether a training on the host is in core or in pages, and how much memory pages and other parts get.
 /// docs/adr/0024-pages.md
 #ifndef XGBGPU_DRIVER_TRAINING_MEMORY_H_
 #define XGBGPU_DRIVER_TRAINING_MEMORY_H_
@@ -26,16 +26,17 @@ TrainingNeeds NeedsOf(host::MatrixPlan const& plan, int threads);
 
 struct TrainingMemory {
   bool in_pages{false};
-  std::size_t histogram_bytes{HostHistogramPolicy{}.cache_bytes};
+  std::size_t working_bytes{HostHistogramPolicy{}.cache_bytes};  ///< for histograms; in pages for samples, too
   std::size_t page_bytes{PagePolicy{}.page_bytes};
 };
 
 /// In core a training takes its bins, 47 bytes a row and two histograms; what the limit leaves is for more histograms.
 /// If that is more than `limit`, it is in pages: 34 bytes a row, two histograms, and three times what a page has, for
-/// two pages and the list of a page's rows. A quarter of what is left is for larger pages, the rest for histograms.
+/// two pages and the list of a page's rows. A quarter of what is left is for larger pages, the rest for histograms and
+/// samples.
 ///
-/// All shards call this at the same time, each with its own needs and limit. If one of them is in pages, all are, and all
-/// have room for the same histograms.
+/// All shards call this at the same time, each with its own needs and limit. If one of them is in pages, all are, and
+/// all have the same working_bytes.
 ///
 /// In      limit  MemoryLimits::training_bytes; 0: none
 /// Throws  InvalidArgument, in all shards, if a limit is less than the least that its shard takes

@@ -19,7 +19,7 @@ bool FamilyPlanner::Plan(Span<Node const> nodes, NodeIndex parent, bool may_take
   if (!slots_->Acquire(built, may_take, parent)) return false;
   if (subtract) {
     slots_->Pass(parent, sibling);
-  } else if (!slots_->Acquire(sibling, may_take, built)) {
+  } else if (!slots_->Acquire(sibling, may_take)) {
     slots_->Release(built);
     return false;
   }

@@ -16,8 +16,9 @@ class FamilyPlanner {
   FamilyPlanner(HistogramBuilder const& histograms, HistogramSlots* slots) : histograms_{histograms}, slots_{slots} {}
 
   /// Plans the family of the children of `parent`, or of the root if that is kNoNode: the built child is summed, and
-  /// the other one too if the parent's histogram has been lost. Returns false, with nothing changed, if there is no
-  /// memory and none may be taken from others. With `may_take` there always is.
+  /// the other one too if the parent's histogram has been lost. Returns false, with nothing planned, if there is no
+  /// memory. With `may_take` others lose theirs, but not what they got in this level: the first family always finds
+  /// some.
   bool Plan(Span<Node const> nodes, NodeIndex parent, bool may_take, Level* level);
   /// Plans to sum the rows of a node once more. Returns false as above.
   bool PlanAgain(NodeIndex node, bool may_take, Level* level);

@@ -10,17 +10,17 @@ Growth::Growth(HistogramBuilder const& histograms, SplitFinder* splits, Histogra
     : splits_{splits}, slots_{slots}, planner_{histograms, slots}, threads_{threads} {}
 
 void Growth::Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
-                   Constraints const& constraints, GradientSum root) {
+                   Constraints const& constraints, GradientSum root, bool in_pages) {
   params_ = &params;
   features_ = &features;
   constraints_ = &constraints;
-  queue_.Reset(train);
+  in_pages_ = in_pages;
+  in_order_ = train.grow_policy != GrowPolicy::kLossGuide || !in_pages || features.per_node();
+  root_ = root;
+  grown_.Reset(train, in_order_);
   limits_.Reset(constraints);
   slots_->Begin();
   nodes_.clear();
-  AddNode(kNoNode, root);
-  parents_ = {kNoNode};
-  planned_ = 0;
 }
 
 NodeIndex Growth::AddNode(NodeIndex parent, GradientSum sum) {
@@ -35,8 +35,14 @@ NodeIndex Growth::AddNode(NodeIndex parent, GradientSum sum) {
 bool Growth::Plan(Level* level) {
   TakeSplits(level->families);
   *level = {};
-  if (planned_ == parents_.size()) SplitNodes(level);
-  PlanFamilies(level);
+  slots_->BeginLevel();
+  if (nodes_.empty()) {
+    AddNode(kNoNode, root_);
+    planner_.Plan(nodes_, kNoNode, true, level);
+  } else {
+    SplitNodes(level);
+  }
+  ChooseFeatures(level);
   return !level->empty();
 }
 
@@ -44,43 +50,49 @@ bool Growth::Plan(Level* level) {
 /// not.
 void Growth::TakeSplits(Span<SplitFamily const> families) {
   for (SplitFamily const& family : families) {
+    for (SplitJob const& job : family.jobs) node(job.node).split = job.best;
+  }
+  if (!nodes_.empty()) grown_.Learn(nodes_);
+  for (SplitFamily const& family : families) {
     for (SplitJob const& job : family.jobs) {
-      node(job.node).split = job.best;
-      bool const queued = queue_.Push(nodes_, job.node);
-      if (!queued || !queue_.ChildrenMaySplit(node(job.node).depth)) slots_->Release(job.node);
+      Node const& found = node(job.node);
+      if (!grown_.IsCandidate(found) || !grown_.ChildrenMaySplit(found)) slots_->Release(job.node);
     }
   }
 }
 
-/// Takes the nodes to split next from the queue.
+/// Splits as many of the next nodes as there is memory for. There is always memory for one.
 void Growth::SplitNodes(Level* level) {
-  parents_.clear();
-  planned_ = 0;
-  for (NodeIndex const parent : queue_.Pop(nodes_)) {
-    SplitCandidate const split = node(parent).split;
-    NodeIndex const left = AddNode(parent, split.left);
-    AddNode(parent, split.right);
-    node(parent).left = left;
-    limits_.AddChildren(*params_, parent, left, split);
-    bool const is_last = !queue_.ChildrenMaySplit(node(parent).depth);
-    level->depth = node(left).depth;
-    level->divisions.push_back({parent, left, split.feature, split.bin, split.default_left,
+  for (NodeIndex const parent : grown_.Next(nodes_, nodes_.size())) {
+    if (!PlanChildren(parent, level)) return;
+    Node const& from = node(parent);
+    SplitCandidate const& split = from.split;
+    bool const is_last = !grown_.ChildrenMaySplit(from);
+    limits_.AddChildren(*params_, parent, from.left, split);
+    level->depth = from.depth + 1;
+    level->divisions.push_back({parent, from.left, split.feature, split.bin, split.default_left,
                                 split.categorical ? splits_->category_sets().set(split.bin) : nullptr, is_last});
-    if (is_last) {
-      slots_->Release(parent);
-    } else {
-      parents_.push_back(parent);
-    }
+    if (is_last) continue;
+    for (SplitJob& job : level->families.back().jobs) job.bounds = limits_.bounds(job.node);
   }
 }
 
-/// Plans as many of the families that are left as there is memory for. There is always memory for one.
-void Growth::PlanFamilies(Level* level) {
-  while (planned_ < parents_.size() && planner_.Plan(nodes_, parents_[planned_], level->families.empty(), level)) {
-    for (SplitJob& job : level->families.back().jobs) job.bounds = limits_.bounds(job.node);
-    ++planned_;
+/// Gives a node its children, and plans their histograms if they may be split. Returns false, without children, if
+/// there is no memory. Memory that others have is worth less than a pass over pages, but more than one over rows in
+/// core.
+bool Growth::PlanChildren(NodeIndex parent, Level* level) {
+  bool const is_last = !grown_.ChildrenMaySplit(node(parent));
+  NodeIndex const left = AddNode(parent, node(parent).split.left);
+  AddNode(parent, node(parent).split.right);
+  node(parent).left = left;
+  if (is_last) {
+    slots_->Release(parent);
+    return true;
   }
-  ChooseFeatures(level);
+  if (planner_.Plan(nodes_, parent, in_pages_ || level->families.empty(), level)) return true;
+  nodes_.resize(static_cast<std::size_t>(left));
+  node(parent).left = kNoNode;
+  return false;
 }
 
 /// Gives each node the features that sampling and constraints leave to it.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "growth/family_planner.h"
-#include "growth/grow_queue.h"
+#include "growth/grown_nodes.h"
 #include "growth/level.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_slots.h"
@@ -26,23 +26,30 @@ class Growth {
   /// Plans for these stages, which must outlive it.
   Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads);
 
-  /// Forgets the last tree. `root`: sum over the rows of all shards. The others must live until the tree is finished.
+  /// Forgets the last tree. `root`: sum over the rows of all shards. `in_pages`: a pass over the rows costs more than
+  /// what is done in it. Loss-guided trees then split as many nodes in a pass as may be part of the tree, unless
+  /// columns are sampled for each node, by its number. The others must live until the tree is finished.
   void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
-             Constraints const& constraints, GradientSum root);
+             Constraints const& constraints, GradientSum root, bool in_pages);
   /// Takes the best splits that the stages have found for `level`, and makes it the next one. False: there is none, the
   /// tree is finished.
   bool Plan(Level* level);
   /// Finds the best split of every node of `level`.
   void Find(Level* level) { splits_->Find(level->families); }
 
-  Span<Node const> nodes() const { return nodes_; }
+  /// The nodes of the tree.
+  Span<Node const> nodes() const { return grown_.tree(); }
+  /// Did the nodes that divisions name get other numbers in the tree, or none?
+  bool MadeOtherNodes() const { return !in_order_; }
+  /// For every node that a division named: GrownNodes::LeafNumbers.
+  std::vector<NodeIndex> LeafNumbers() const { return grown_.LeafNumbers(nodes_); }
 
  private:
   Node& node(NodeIndex n) { return nodes_[static_cast<std::size_t>(n)]; }
   NodeIndex AddNode(NodeIndex parent, GradientSum sum);
   void TakeSplits(Span<SplitFamily const> families);
   void SplitNodes(Level* level);
-  void PlanFamilies(Level* level);
+  bool PlanChildren(NodeIndex parent, Level* level);
   void ChooseFeatures(Level* level) const;
 
   SplitFinder* splits_;
@@ -53,11 +60,12 @@ class Growth {
   SplitParams const* params_{nullptr};
   FeatureSampler const* features_{nullptr};
   Constraints const* constraints_{nullptr};
-  GrowQueue queue_;
+  bool in_pages_{false};
+  bool in_order_{true};
+  GradientSum root_;
+  GrownNodes grown_;
   NodeLimits limits_;
-  std::vector<Node> nodes_;
-  std::vector<NodeIndex> parents_;  ///< parents of the families to look at; kNoNode: the family is the root
-  std::size_t planned_{0};          ///< how many of parents_ have been planned
+  std::vector<Node> nodes_;  ///< as they were made
 };
 
 }  // namespace xgbgpu::host

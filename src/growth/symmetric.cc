@@ -22,6 +22,7 @@ void SymmetricGrowth::BeginLevel() {
 
 bool SymmetricGrowth::Plan(Level* level) {
   *level = {};
+  slots_->BeginLevel();
   level->depth = tree_.depth();
   if (tree_.MayDivide() && planned_ == parents_.size()) {
     if (!is_chosen_) Choose();

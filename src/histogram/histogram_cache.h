@@ -11,15 +11,21 @@
 
 namespace xgbgpu::host {
 
-/// A bounded set of slots of `cells` sums each. Memory is taken when a slot is first used and kept.
+/// A bounded set of slots of `cells` sums each. Memory is taken when a slot is first used, and kept while it is within
+/// the bound.
 class HistogramCache {
  public:
   static constexpr int kNoSlot = -1;
 
   /// As many slots as fit `bytes`, at least 2: a node and one of its children.
-  HistogramCache(std::size_t cells, std::size_t bytes)
-      : cells_{cells},
-        limit_{std::max<std::size_t>(2, bytes / std::max<std::size_t>(1, cells * sizeof(GradientSum)))} {}
+  HistogramCache(std::size_t cells, std::size_t bytes) : cells_{cells} { SetBytes(bytes); }
+
+  /// Another bound; all slots are free.
+  void SetBytes(std::size_t bytes) {
+    limit_ = std::max<std::size_t>(2, bytes / std::max<std::size_t>(1, cells_ * sizeof(GradientSum)));
+    if (slots_.size() > limit_) slots_.resize(limit_);
+    ReleaseAll();
+  }
 
   /// A free slot, or kNoSlot if all are in use.
   int Acquire() {
@@ -42,7 +48,7 @@ class HistogramCache {
 
  private:
   std::size_t cells_;
-  std::size_t limit_;
+  std::size_t limit_{2};
   std::vector<Buffer<GradientSum>> slots_;
   std::vector<int> free_;
 };

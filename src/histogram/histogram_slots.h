@@ -3,6 +3,7 @@
 #define XGBGPU_HISTOGRAM_HISTOGRAM_SLOTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -21,12 +22,17 @@ class HistogramSlots {
 
   /// Forgets the last tree.
   void Begin();
-  bool Has(NodeIndex node) const { return slot(node) != HistogramCache::kNoSlot; }
+  /// Forgets the last tree, and keeps as many histograms from here on as fit `bytes`, but at least two.
+  void SetBytes(std::size_t bytes);
+  /// Memory that is given from here on is not taken away before the next level.
+  void BeginLevel() { level_ = given_; }
+  bool Has(NodeIndex node) const { return held(node).slot != HistogramCache::kNoSlot; }
   /// The memory [cells] of a node that has some.
-  GradientSum* sums(NodeIndex node) const { return cache_.sums(slot(node)); }
+  GradientSum* sums(NodeIndex node) const { return cache_.sums(held(node).slot); }
 
   /// Finds memory for `owner`: free one or, if it may be taken from others, that of the node which has had its own
-  /// longest, other than `keep`. False, and nothing changed, if there is none.
+  /// longest, other than `keep`. False, and nothing changed, if there is none. The first two calls of a level that may
+  /// take find some.
   bool Acquire(NodeIndex owner, bool may_take, NodeIndex keep = kNoNode);
   /// The memory of `from` becomes that of `to`.
   void Pass(NodeIndex from, NodeIndex to);
@@ -35,15 +41,22 @@ class HistogramSlots {
   std::size_t bytes() const { return cache_.bytes(); }
 
  private:
-  int slot(NodeIndex node) const {
+  struct Held {
+    int slot{HistogramCache::kNoSlot};
+    std::uint64_t gift{0};  ///< number of the gift that it came by
+  };
+  Held held(NodeIndex node) const {
     auto const n = static_cast<std::size_t>(node);
-    return n < slots_.size() ? slots_[n] : HistogramCache::kNoSlot;
+    return n < held_.size() ? held_[n] : Held{};
   }
+  int Take(NodeIndex owner);
   void Give(NodeIndex owner, int slot);
 
   HistogramCache cache_;
-  std::vector<int> slots_;                         ///< [nodes]; kNoSlot: none
-  std::deque<std::pair<NodeIndex, int>> waiting_;  ///< (node, slot) in the order in which they were given
+  std::vector<Held> held_;                                   ///< [nodes]
+  std::deque<std::pair<NodeIndex, std::uint64_t>> waiting_;  ///< (node, gift), in the order of gifts
+  std::uint64_t given_{0};                                   ///< number of gifts so far
+  std::uint64_t level_{0};                                   ///< the level's first gift
 };
 
 }  // namespace xgbgpu::host

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collective/in_process.h"
@@ -31,6 +32,11 @@ using testing::WhatIsWrong;
 
 constexpr int kThreads = 2;
 constexpr std::size_t kPages[] = {1, 2, 5, 40};
+
+/// Bytes of `slots` histograms.
+std::size_t WorkingBytes(PagedMatrix const& paged, std::size_t slots) {
+  return slots * paged.whole().cells() * sizeof(GradientSum);
+}
 
 /// What a training gives.
 struct Outcome {
@@ -73,12 +79,14 @@ void ExpectSameInPages(TreeCase const& c) {
   auto const data = testing::MakeDataset(c);
   Outcome const expected = Train(c, MakeHostTreeBuilder(data->matrix(), kThreads).get());
   MemorySource const source = SourceOf(c);
+  Shard const shard = Shard::Whole(c.values.rows);
   for (std::size_t const pages : kPages) {
     auto const paged = MakePaged(source, data->cuts(), pages);
     int const threads = pages == 2 ? 1 : 3;
     SCOPED_TRACE(std::to_string(paged->pages()) + " pages, " + std::to_string(threads) + " threads");
-    auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), threads);
-    ExpectSame(Train(c, builder.get()), expected);
+    ExpectSame(Train(c, MakeHostTreeBuilder(*paged, shard, threads).get()), expected);
+    // With so little memory no sample is copied.
+    ExpectSame(Train(c, MakeHostTreeBuilder(*paged, shard, threads, 0).get()), expected);
   }
 }
 
@@ -116,8 +124,8 @@ TEST(PagedTreesTest, WithRoomForFewHistograms) {
     auto const paged = MakePaged(SourceOf(c), data->cuts(), 5);
     for (std::size_t const slots : {2U, 3U, 7U}) {
       SCOPED_TRACE(testing::NameOf(policy) + ", " + std::to_string(slots) + " histograms");
-      auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads,
-                                               slots * paged->whole().cells() * sizeof(GradientSum));
+      auto const builder =
+          MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads, WorkingBytes(*paged, slots));
       ExpectSame(Train(c, builder.get()), expected);
     }
   }
@@ -181,6 +189,115 @@ TEST(PagedTreesTest, ReportWhatTheyHold) {
   std::uint64_t const version = builder->memory_version();
   builder->Grow(c.params, c.gradients, {});
   EXPECT_NE(builder->memory_version(), version);
+}
+
+/// Grows a tree on 40 pages; returns its leaves and depth, and how often pages were visited, two of them being there
+/// when a visit begins.
+struct Visits {
+  std::size_t leaves, least, most;
+  int depth;
+};
+Visits CountVisits(TreeCase const& c, std::size_t slots) {
+  auto const data = testing::MakeDataset(c);
+  auto const paged = MakePaged(SourceOf(c), data->cuts(), 40);
+  auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads, WorkingBytes(*paged, slots));
+  Tree const tree = builder->Grow(c.params, c.gradients, {});
+  EXPECT_EQ(tree, testing::Grow(c));
+  std::size_t all = 0, largest = 0;
+  for (std::size_t page = 0; page < paged->pages(); ++page) {
+    all += paged->bytes(page);
+    largest = std::max(largest, paged->bytes(page));
+  }
+  std::size_t const copied = builder->memory().pages.copied_bytes;
+  std::vector<int> depth(tree.size());
+  for (std::size_t n = 0; n < tree.size(); ++n) {
+    if (tree.left[n] == kNoNode) continue;
+    for (auto const child : {tree.left[n], tree.left[n] + 1}) depth[static_cast<std::size_t>(child)] = depth[n] + 1;
+  }
+  std::size_t const later = copied - all;  // of the visits after the first
+  return {tree.Leaves(), 1 + (later + all - 1) / all, 1 + later / (all - 2 * largest),
+          *std::max_element(depth.begin(), depth.end())};
+}
+
+TEST(PagedTreesTest, LossGuidedTreesVisitPagesOnceForEachLevel) {
+  TreeCase c = testing::RandomCase({3000, 6}, 510);
+  testing::SetPolicy(&c.params, GrowPolicy::kLossGuide);
+  c.params.max_depth = 0;
+  for (int const max_leaves : {2, 30, 100, 0}) {
+    SCOPED_TRACE(std::to_string(max_leaves) + " leaves at most");
+    c.params.max_leaves = max_leaves;
+    Visits const visits = CountVisits(c, 1000);
+    EXPECT_TRUE(max_leaves == 0 || visits.leaves == static_cast<std::size_t>(max_leaves)) << visits.leaves;
+    EXPECT_LE(visits.most, static_cast<std::size_t>(visits.depth) + 1) << visits.leaves << " leaves";
+  }
+}
+
+TEST(PagedTreesTest, LossGuidedTreesVisitPagesForEachLeafAtMost) {
+  TreeCase c = testing::RandomCase({3000, 6}, 511);
+  testing::SetPolicy(&c.params, GrowPolicy::kLossGuide);
+  c.params.max_depth = 0;
+  c.params.max_leaves = 60;
+  for (std::size_t const slots : {2U, 3U, 8U}) {  // a visit has room for the children of one node, one, and four
+    Visits const visits = CountVisits(c, slots);
+    EXPECT_LE(visits.least, visits.leaves) << slots << " histograms";
+    EXPECT_LE(visits.most, visits.leaves / (slots / 2) + 2U * static_cast<unsigned>(visits.depth))
+        << slots << " histograms";
+  }
+  c.params.colsample_bynode = 0.5f;  // which columns a node may be split by depends on its number
+  Visits const visits = CountVisits(c, 1000);
+  EXPECT_EQ(visits.most, visits.leaves);
+}
+
+TEST(PagedTreesTest, OnASampleVisitPagesTwice) {
+  TreeCase c = testing::RandomCase({20000, 12, 0.1}, 512);
+  c.params.subsample = 0.3f;
+  auto const data = testing::MakeDataset(c);
+  auto const paged = MakePaged(SourceOf(c), data->cuts(), 40);
+  std::size_t all = 0, largest = 0;
+  for (std::size_t page = 0; page < paged->pages(); ++page) {
+    all += paged->bytes(page);
+    largest = std::max(largest, paged->bytes(page));
+  }
+  // 6,000 rows of the sample or some more take 32 bytes of bins, and 32 beside them: 386 KB; two histograms take 98.
+  for (auto const& [kilobytes, is_copied] : {std::pair{2000, true}, {1000, true}, {800, false}}) {
+    for (GrowPolicy const policy : testing::kPolicies) {
+      SCOPED_TRACE(testing::NameOf(policy) + ", " + std::to_string(kilobytes) + " KB");
+      testing::SetPolicy(&c.params, policy);
+      auto const builder =
+          MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads, kilobytes * std::size_t{1000});
+      EXPECT_EQ(builder->Grow(c.params, c.gradients, {}), testing::Grow(c));
+      std::size_t const copied = builder->memory().pages.copied_bytes;
+      EXPECT_EQ(copied <= 2 * all, is_copied) << copied << " bytes of " << all;
+      EXPECT_GE(copied, 2 * all - 2 * largest);
+      std::size_t sample = 0;
+      for (auto const& part : builder->memory().parts) sample += part.name == "sample" ? part.bytes : 0;
+      EXPECT_EQ(sample > 6000 * 44, is_copied) << sample;
+      EXPECT_LE(sample, kilobytes * std::size_t{500});
+    }
+  }
+}
+
+TEST(PagedTreesTest, OnSamplesOfNoRowsAndOfMany) {
+  // One builder grows trees on samples of other sizes, without one, and of both formats of gradients.
+  TreeCase c = testing::RandomCase({(std::size_t{1} << 17) + 77, 3, 0.1}, 513);
+  c.params.max_depth = 4;
+  auto const data = testing::MakeDataset(c);
+  auto const in_core = MakeHostTreeBuilder(data->matrix(), kThreads);
+  auto const paged = MakePaged(SourceOf(c), data->cuts(), 5);
+  auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads);
+  auto const bytes_of = [&](char const* name) {
+    std::size_t bytes = 0;
+    for (auto const& part : builder->memory().parts) bytes += part.name == name ? part.bytes : 0;
+    return bytes;
+  };
+  for (float const subsample : {0.1f, 0.9f, 1.0f, 1e-7f, 0.6f}) {
+    c.params.subsample = subsample;
+    ExpectSame(Train(c, builder.get()), Train(c, in_core.get()));
+    if (subsample == 1.0f) {
+      EXPECT_LE(bytes_of("sample"), paged->whole().bytes()) << "what a sample took is not for others";
+    }
+  }
+  EXPECT_GT(bytes_of("sample"), std::size_t{70000} * 12);
 }
 
 class PagedShardsTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, testing::NamedCase>> {};

@@ -38,14 +38,14 @@ TrainingMemory Choose(TrainingNeeds const& needs, std::uint64_t limit) {
 TEST(TrainingMemoryTest, WithoutALimitItIsInCore) {
   TrainingMemory const memory = Choose(kNeeds, 0);
   EXPECT_FALSE(memory.in_pages);
-  EXPECT_EQ(memory.histogram_bytes, HostHistogramPolicy{}.cache_bytes);
+  EXPECT_EQ(memory.working_bytes, HostHistogramPolicy{}.cache_bytes);
 }
 
 TEST(TrainingMemoryTest, WhatFitsIsInCoreWithFewerHistograms) {
   EXPECT_FALSE(Choose(kNeeds, kInCore).in_pages);
-  EXPECT_EQ(Choose(kNeeds, kInCore).histogram_bytes, 2 * kNeeds.histogram);
-  EXPECT_EQ(Choose(kNeeds, kInCore + 5 * kMiB).histogram_bytes, 2 * kNeeds.histogram + 5 * kMiB);
-  EXPECT_EQ(Choose(kNeeds, kInCore + 5000 * kMiB).histogram_bytes, HostHistogramPolicy{}.cache_bytes);
+  EXPECT_EQ(Choose(kNeeds, kInCore).working_bytes, 2 * kNeeds.histogram);
+  EXPECT_EQ(Choose(kNeeds, kInCore + 5 * kMiB).working_bytes, 2 * kNeeds.histogram + 5 * kMiB);
+  EXPECT_EQ(Choose(kNeeds, kInCore + 5000 * kMiB).working_bytes, HostHistogramPolicy{}.cache_bytes);
 }
 
 TEST(TrainingMemoryTest, WhatDoesNotFitIsInPages) {
@@ -53,17 +53,17 @@ TEST(TrainingMemoryTest, WhatDoesNotFitIsInPages) {
   EXPECT_TRUE(largest.in_pages);
   std::uint64_t const left = kInCore - 1 - kInPages;
   EXPECT_EQ(largest.page_bytes, kLeastPage + left / 12);
-  EXPECT_EQ(largest.histogram_bytes, 2 * kNeeds.histogram + left - 3 * (left / 12));
+  EXPECT_EQ(largest.working_bytes, 2 * kNeeds.histogram + left - 3 * (left / 12));
   TrainingMemory const least = Choose(kNeeds, kInPages);
   EXPECT_TRUE(least.in_pages);
   EXPECT_EQ(least.page_bytes, kLeastPage);
-  EXPECT_EQ(least.histogram_bytes, 2 * kNeeds.histogram);
+  EXPECT_EQ(least.working_bytes, 2 * kNeeds.histogram);
   TrainingNeeds large = kNeeds;
   large.bins = 6000 * kMiB;
   TrainingMemory const roomy = Choose(large, kInPages + 5000 * kMiB);
   EXPECT_TRUE(roomy.in_pages);
   EXPECT_EQ(roomy.page_bytes, PagePolicy{}.page_bytes);
-  EXPECT_EQ(roomy.histogram_bytes, HostHistogramPolicy{}.cache_bytes);
+  EXPECT_EQ(roomy.working_bytes, 2 * kNeeds.histogram + 5000 * kMiB - 3 * (PagePolicy{}.page_bytes - kLeastPage));
 }
 
 TEST(TrainingMemoryTest, APageHasRoomForTheLargestRow) {
@@ -108,7 +108,7 @@ TEST(TrainingMemoryTest, ShardsDecideTogether) {
   EXPECT_EQ(wrong, std::vector<std::string>(3));
   for (TrainingMemory const& memory : found) {
     EXPECT_TRUE(memory.in_pages);
-    EXPECT_EQ(memory.histogram_bytes, Choose(kNeeds, kInCore - 1).histogram_bytes);
+    EXPECT_EQ(memory.working_bytes, Choose(kNeeds, kInCore - 1).working_bytes);
   }
   // Only one has a limit.
   RunShards(3, [&](Collective& collective) {
@@ -117,7 +117,7 @@ TEST(TrainingMemoryTest, ShardsDecideTogether) {
   });
   for (TrainingMemory const& memory : found) {
     EXPECT_TRUE(memory.in_pages);
-    EXPECT_EQ(memory.histogram_bytes, 2 * kNeeds.histogram);
+    EXPECT_EQ(memory.working_bytes, 2 * kNeeds.histogram);
   }
   EXPECT_EQ(found[0].page_bytes, PagePolicy{}.page_bytes);
   EXPECT_EQ(found[2].page_bytes, kLeastPage);

@@ -5,8 +5,12 @@ and histograms as few, as they ever are. On a device what trees take is not know
 they fit.
 """
 
+import gc
 import os
 import re
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
@@ -177,6 +181,35 @@ def test_any_limit_gives_the_model(counts: List[int]) -> None:
     assert found[0] > 1 and found[-3:] == [0, 0, 0] and found == sorted(found, reverse=True)
 
 
+@host_only
+@pytest.mark.parametrize(
+    "how",
+    [
+        dict(subsample=0.2),
+        dict(subsample=0.2, sampling_method="gradient_based", objective="reg:logistic"),
+        dict(sampling_method="goss", top_rate=0.1, other_rate=0.1, grow_policy="lossguide", max_leaves=40, max_depth=0),
+        dict(subsample=0.2, grow_policy="symmetric", num_parallel_tree=2),
+    ],
+)
+def test_trees_on_samples_that_fit_read_pages_twice(how: Dict[str, Any]) -> None:
+    x, y = make_data(20_000, 20, missing=0.1)
+    data = xgb.DMatrix(x, binary_labels(y))
+    how = params(**how)
+    expected = raw(train(how, data, 4))
+    least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+    booster = train({**how, "gpu_memory_limit": least + 900_000}, data, 1)
+    trees = how.get("num_parallel_tree", 1)
+    for number in range(1, 4):
+        before = xgboost_gpu.memory_report()[-1]["pages"]["copied_bytes"]
+        booster.update(data, number)
+        report = xgboost_gpu.memory_report()[-1]
+        assert report["pages"]["count"] > 2
+        read = report["pages"]["copied_bytes"] - before
+        assert 0 < read <= 2 * trees * report["pages"]["file_bytes"]
+        assert report["training_bytes"] + report["dataset_bytes"] <= least + 900_000
+    assert raw(booster) == expected
+
+
 def test_verbosity_2_tells_where_the_pages_are(capsys: pytest.CaptureFixture) -> None:
     data = xgb.DMatrix(X[:3777], Y[:3777])  # of no other test: it is told once
     in_least_memory(lambda limit: train(params(verbosity=2, gpu_memory_limit=limit), data, 1))
@@ -277,6 +310,96 @@ def test_a_page_that_is_cut_short(disk_path: Path) -> None:
     booster.set_param({"gpu_memory_limit": limit + 1})  # new pages
     booster.update(data, 2)
     assert raw(booster) == expected
+
+
+def open_files(folder: Path) -> List[str]:
+    """Files in the folder that this process has open; those without a name count."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            file = os.readlink(f"/proc/self/fd/{name}")
+        except OSError:  # the descriptor by which the folder was listed
+            continue
+        if file.startswith(str(folder)):
+            found.append(file)
+    return found
+
+
+def expect_no_file(folder: Path) -> None:
+    """The library frees the pages of matrices that are gone when it next runs."""
+    gc.collect()  # what errors hold
+    xgb.train(params(), xgb.DMatrix(X[:50], Y[:50]), 1)
+    assert open_files(folder) == [] and list(folder.iterdir()) == []
+
+
+class Interrupted(xgb.callback.TrainingCallback):
+    """Presses Ctrl-C after the second round: raises the error itself, or has another thread send the signal while a
+    later round goes on. Python raises it when that round's call returns.
+    """
+
+    def __init__(self, by_signal: bool, folder: Path) -> None:
+        self.by_signal, self.folder, self.files = by_signal, folder, 0
+        self.sender = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+
+    def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+        self.files = max(self.files, len(open_files(self.folder)))
+        if epoch == 1 and self.by_signal:
+            self.sender.start()
+        elif epoch == 1:
+            raise KeyboardInterrupt
+        return False
+
+
+@host_only
+@pytest.mark.parametrize("by_signal", [False, True])
+def test_ctrl_c(by_signal: bool, tmp_path: Path) -> None:
+    """The training is over, the next one on the same data is right, and its file is gone with the data."""
+    data = xgb.DMatrix(X, Y)
+    expected = raw(xgb.train(params(), data, 3))
+    how = params(gpu_cache_folder=str(tmp_path))
+    least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+    how["gpu_memory_limit"] = least
+    for _ in range(2):
+        pressing = Interrupted(by_signal, tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            xgb.train(how, data, 100_000, callbacks=[pressing])
+        assert pressing.files == 1, "nothing was in pages"
+        assert raw(xgb.train(how, data, 3)) == expected
+    assert len(open_files(tmp_path)) == 1  # for the next training on these data, and not of each that has ended
+    del data
+    expect_no_file(tmp_path)
+
+
+@host_only
+def test_trainings_in_threads_share_a_folder(tmp_path: Path) -> None:
+    """Each has its own limit, data and file, and gets the model that it gets alone."""
+    hows = [params(max_depth=3), params(max_depth=6, subsample=0.6), params(grow_policy="lossguide", max_leaves=30)]
+    rows = [slice(0, 4000), slice(500, 3500), slice(1000, 4000)]
+    matrices = [xgb.DMatrix(X[part], Y[part]) for part in rows]
+    expected = [raw(train(how, data, 40)) for how, data in zip(hows, matrices)]
+    limited = []
+    for number, (how, data) in enumerate(zip(hows, matrices)):
+        how = {**how, "gpu_cache_folder": str(tmp_path)}
+        least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+        limited.append({**how, "gpu_memory_limit": least + 5000 * number})
+    barrier = threading.Barrier(len(hows), timeout=20)  # seconds; if one fails, the others do not wait for it
+
+    def work(how: Dict[str, Any], data: xgb.DMatrix) -> Tuple[bytes, int]:
+        booster, files = xgb.Booster(how, [data]), 0
+        for number in range(40):
+            if number < 2:
+                barrier.wait()  # all have pages by the second round
+            booster.update(data, number)
+            files = max(files, len(open_files(tmp_path)))
+        return raw(booster), files
+
+    with ThreadPoolExecutor(len(hows)) as pool:
+        found = list(pool.map(work, limited, matrices))
+    assert [model for model, _ in found] == expected
+    assert max(files for _, files in found) == len(hows), "the trainings were not in pages at the same time"
+    matrices.clear()
+    del data
+    expect_no_file(tmp_path)
 
 
 def test_without_gpu_exact() -> None:

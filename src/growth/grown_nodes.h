@@ -1,0 +1,71 @@
+/// Which nodes of a growing tree are split next, and which of those that were split are the tree.
+#ifndef XGBGPU_GROWTH_GROWN_NODES_H_
+#define XGBGPU_GROWTH_GROWN_NODES_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "growth/grow_queue.h"
+#include "tree/node.h"
+#include "xgbgpu/params.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Nodes have two numbers: in the order in which they are made, and in the tree. Depth-wise growth splits what the
+/// queue selects, and the two are the same. Loss-guided growth splits the likeliest nodes ahead of their turn, many at
+/// a time, then takes them into the tree in the order of the queue: the tree is the one that one node at a time gives.
+/// Nodes that were split and never taken leave their rows in the leaf above them.
+///
+/// `made` are all nodes made so far, parents before their children; those that are split know their left child.
+class GrownNodes {
+ public:
+  /// Forgets the last tree. `in_order`: no node is split ahead of its turn, so that its two numbers are the same.
+  void Reset(TrainParams const& params, bool in_order);
+  /// Looks at the nodes that have been made since the last call: the root, then children, with their best splits. They
+  /// may all come at once, split as far as they can be: then the tree is finished.
+  void Learn(Span<Node const> made);
+  /// May a node be split, its best split being known?
+  bool IsCandidate(Node const& node) const { return queue_.IsCandidate(node); }
+  /// May the children of a node that is split next still be split? If not, nobody needs their histograms.
+  bool ChildrenMaySplit(Node const& node) const;
+  /// Is there a split to make? If not, the tree is finished.
+  bool MaySplit();
+  /// The nodes to split next, at most `most`, by their numbers as made. The first of them must be split; if the others
+  /// are not, or only some at the front, they may come again.
+  std::vector<NodeIndex> Next(Span<Node const> made, std::size_t most);
+
+  std::vector<Node> const& tree() const { return tree_; }
+  /// For every node made: the number in the tree of the leaf that its rows belong to, or kNoNode if its children have
+  /// them.
+  std::vector<NodeIndex> LeafNumbers(Span<Node const> made) const;
+
+ private:
+  /// What is known of a node made.
+  struct Known {
+    float priority;    ///< when nodes are chosen: least gain on the way from the nearest node of the tree to this one
+    NodeIndex number;  ///< in the tree; kNoNode: not taken (yet)
+  };
+
+  Known& known(NodeIndex n) { return known_[static_cast<std::size_t>(n)]; }
+  NodeIndex MadeNumber(NodeIndex number) const { return made_number_[static_cast<std::size_t>(number)]; }
+  void Take(Span<Node const> made, NodeIndex parent_number);
+  void AdvanceLevel(Span<Node const> made);
+  void AdvanceQueue(Span<Node const> made);
+  void SetPriorities(Span<Node const> made);
+  std::size_t CountPossible(Span<Node const> made, std::vector<NodeIndex> const& waiting) const;
+  std::vector<NodeIndex> Likeliest(Span<Node const> made, std::size_t most);
+
+  bool loss_guided_{false};
+  bool in_order_{false};
+  GrowQueue queue_;
+  std::vector<Known> known_;  ///< [nodes made]
+  std::vector<Node> tree_;
+  std::vector<NodeIndex> made_number_;  ///< of every node of the tree
+  std::vector<NodeIndex> selected_;     ///< depth-wise: numbers in the tree of the level that is being split
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_GROWTH_GROWN_NODES_H_
