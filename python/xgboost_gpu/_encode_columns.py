@@ -11,6 +11,8 @@ from ._text import quoted
 #: The key of a missing number. No other number has it.
 MISSING = np.uint64(2**64 - 1)
 SIGN = np.uint64(2**63)
+#: The largest whole number that can be a category.
+LARGEST = 2**63 - 2
 #: What can be a category, in messages.
 KINDS = {"integers": "whole numbers", "numbers": "numbers", "text": "text"}
 
@@ -46,7 +48,7 @@ class Table:
         elif hasattr(data, "tocsc"):
             self._kind, self._data = "sparse", data.tocsc()
         else:
-            self._kind, self._data = "array", np.asarray(data)
+            self._kind, self._data = "array", as_array(data)
         if len(self._data.shape) != 2:
             raise ValueError(f"X has {len(self._data.shape)} dimensions; allowed: 2, rows and columns")
         self.rows, self.columns = self._data.shape
@@ -96,7 +98,10 @@ class Table:
 
     def _of_pandas(self, series: Any, number: int) -> Any:
         if series.dtype.name == "category":
-            values, places = list(series.cat.categories), np.asarray(series.cat.codes, np.int64)
+            categories, places = series.cat.categories, np.asarray(series.cat.codes, np.int64)
+            values = list(categories)
+            if categories.dtype != object and categories.dtype.kind not in "biuf":  # intervals, which cut makes; dates
+                values = [str(value) for value in values]
             return _numbers_if_all_are(Distinct(values, places))
         if self.has_categories(number):
             return _distinct(series.to_numpy(dtype=object, na_value=None))
@@ -116,14 +121,29 @@ class Table:
         return values
 
 
+def as_array(data: Any) -> np.ndarray:
+    """Rows, or a vector, as an array. Values of lists keep their types, and masked ones are missing."""
+    if isinstance(data, np.ma.MaskedArray):
+        values = np.array(data.data, dtype=object)
+        values[np.ma.getmaskarray(data)] = None
+        return values
+    if isinstance(data, np.ndarray):
+        return np.asarray(data)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"X is no array: {error}; allowed: rows of equally many values") from error
+    return np.array(data, dtype=object) if array.dtype.kind in "US" else array
+
+
 def _polars_text() -> Any:
     import polars
 
     return polars.Utf8
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+def is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _distinct(values: np.ndarray) -> Any:
@@ -132,10 +152,8 @@ def _distinct(values: np.ndarray) -> Any:
         import pandas
     except ImportError:
         numbers: Dict[Any, int] = {}
-        places = np.array(
-            [-1 if _is_missing(value) else numbers.setdefault(value, len(numbers)) for value in values.tolist()], np.int64
-        )
-        return _numbers_if_all_are(Distinct(list(numbers), places))
+        found = [-1 if is_missing(value) else numbers.setdefault(value, len(numbers)) for value in values.tolist()]
+        return _numbers_if_all_are(Distinct(list(numbers), np.array(found, np.int64)))
     places, distinct = pandas.factorize(np.asarray(values, dtype=object))
     return _numbers_if_all_are(Distinct(list(distinct), places))
 
@@ -154,14 +172,13 @@ def _numbers_if_all_are(column: Distinct) -> Any:
 def _keys_of_integers(values: np.ndarray, name: str) -> np.ndarray:
     """Keys that ascend with the values; `values` are whole numbers or NaN."""
     missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
-    limit = 2**63 - 2
     if values.dtype.kind == "f":
         is_wrong = bool((np.abs(values) >= 2.0**63).any())
     else:
-        is_wrong = len(values) > 0 and int(values.max()) > limit
+        is_wrong = len(values) > 0 and int(values.max()) > LARGEST
     if is_wrong:
         largest = int(np.nanmax(np.abs(values)))
-        raise ValueError(f"X has a category {largest} in column {quoted(name)}; allowed: up to {limit}, or text")
+        raise ValueError(f"X has a category {largest} in column {quoted(name)}; allowed: up to {LARGEST}, or text")
     if not missing.any():
         return values.astype(np.int64, copy=False).view(np.uint64) ^ SIGN
     keys = np.where(missing, 0, values).astype(np.int64).view(np.uint64) ^ SIGN
@@ -199,8 +216,8 @@ class Levels:
             for value in column.values:
                 if not isinstance(value, str):
                     raise TypeError(
-                        f"X has text and {quoted(value)}, of type {type(value).__name__}, in column {quoted(name)}; "
-                        "allowed: text alone, or numbers alone"
+                        f"X has {quoted(value)}, of type {type(value).__name__}, in column {quoted(name)}; allowed: "
+                        "text alone, or numbers alone"
                     )
             used = np.unique(column.places)
             levels = cls(name, "text", none, sorted(column.values[at] for at in used if at >= 0), bool((used == -1).any()))
@@ -229,12 +246,20 @@ class Levels:
             return np.array(codes, np.uint32)[column.places]
         if isinstance(column, Distinct):
             column = np.full(len(column.places), np.nan)
-        if self.kind == "integers" and column.dtype.kind == "f":
-            is_whole = (np.trunc(column) == column) & (np.abs(column) < 2.0**63) | np.isnan(column)
+        may_be_known = self._may_be_known(column)
+        if not may_be_known.all():
             codes = np.full(len(column), len(self), np.uint32)
-            codes[is_whole] = find_keys(self._keys(column[is_whole]), self.known, threads)
+            codes[may_be_known] = find_keys(self._keys(column[may_be_known]), self.known, threads)
             return codes
         return find_keys(np.ascontiguousarray(self._keys(column)), self.known, threads)
+
+    def _may_be_known(self, column: np.ndarray) -> np.ndarray:
+        """Which numbers have keys: among whole numbers, fractions and what is beyond 64 bits have none."""
+        if self.kind == "integers" and column.dtype.kind == "f":
+            return (np.trunc(column) == column) & (np.abs(column) < 2.0**63) | np.isnan(column)
+        if self.kind == "integers" and column.dtype.kind in "iu":
+            return column <= LARGEST
+        return np.ones(1, bool)
 
     @staticmethod
     def _is_all_missing(column: Any) -> bool:
@@ -265,7 +290,7 @@ class Levels:
         has_missing = len(present) != len(values)
         if kind == "text":
             return cls(name, kind, np.empty(0, np.uint64), list(present), has_missing)
-        if kind == "integers" and present and not -(2**63) <= present[0] <= present[-1] <= 2**63 - 2:
+        if kind == "integers" and present and not -(2**63) <= present[0] <= present[-1] <= LARGEST:
             raise ValueError(f"categories of {quoted(name)} are beyond 64 bits")
         if kind == "integers":
             keys = np.array(present, np.int64).view(np.uint64) ^ SIGN
