@@ -604,10 +604,12 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             )
 
     def _more_tags(self) -> Dict[str, Any]:
-        return {"requires_y": True, "allow_nan": True, "X_types": ["2darray", "categorical", "string", "sparse"]}
+        kinds = ["2darray", "categorical", "string", "sparse"]
+        return {"requires_y": True, "allow_nan": True, "X_types": kinds, "preserves_dtype": []}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # of scikit-learn 1.6 and later
         tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.sparse = True
         return tags

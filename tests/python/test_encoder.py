@@ -332,6 +332,12 @@ def test_pipelines_clones_pickles_and_frames() -> None:
     assert encoder.n_features_in_ == 4 and list(encoder.feature_names_in_) == list(frame.columns)
 
 
+def test_tags_say_that_types_of_columns_change() -> None:
+    encoder = Encoder()
+    tags = encoder._get_tags() if hasattr(encoder, "_get_tags") else vars(encoder.__sklearn_tags__().transformer_tags)
+    assert tags["preserves_dtype"] == []
+
+
 def test_files_bring_the_encoder_back(tmp_path: Any) -> None:
     frame, y, weights = make_table()
     cases = [
