@@ -36,7 +36,11 @@ class Table:
         if hasattr(data, "collect") and hasattr(data, "lazy"):
             raise TypeError("X is a polars.LazyFrame, a query without rows; allowed: what .collect() returns")
         if hasattr(data, "to_pandas") and hasattr(data, "column_names"):  # of pyarrow
-            data = data.to_pandas()
+            import pandas
+            import pyarrow
+
+            nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.uint64(): pandas.UInt64Dtype()}
+            data = data.to_pandas(types_mapper=nullable.get)  # else numbers beside missing ones become doubles
         self._data = data
         self.names: Optional[List[str]] = None
         if hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column")):
@@ -70,7 +74,7 @@ class Table:
         return False
 
     def column(self, number: int) -> Any:
-        """An array of numbers, NaN where one is missing, or a Distinct."""
+        """An array of numbers, NaN or masked where one is missing, or a Distinct."""
         try:
             return self._column(number)
         except TypeError as error:
@@ -88,6 +92,8 @@ class Table:
             series = self._data.get_column(self._data.columns[number])
             if self.has_categories(number):
                 return _distinct(series.cast(_polars_text()).to_numpy())
+            if series.dtype.is_integer():
+                return _masked(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
             return self._numbers(series.to_numpy(), number)
         if self._kind == "sparse":
             values = np.full(self.rows, np.nan)
@@ -105,9 +111,11 @@ class Table:
             return _numbers_if_all_are(Distinct(values, places))
         if self.has_categories(number):
             return _distinct(series.to_numpy(dtype=object, na_value=None))
-        if series.dtype.kind in "biuf" and not isinstance(series.dtype, np.dtype):  # nullable
-            whole = series.dtype.kind in "biu" and not series.hasnans
-            return series.to_numpy(np.int64) if whole else series.to_numpy(np.float64, na_value=np.nan)
+        if series.dtype.kind in "biuf" and hasattr(series.dtype, "numpy_dtype"):  # nullable
+            if series.dtype.kind == "f":
+                return series.to_numpy(np.float64, na_value=np.nan)
+            missing = series.isna().to_numpy()
+            return _masked(series.to_numpy(series.dtype.numpy_dtype, na_value=series.dtype.type(0)), missing)
         return self._numbers(series.to_numpy(), number)
 
     def _numbers(self, values: np.ndarray, number: int) -> Any:
@@ -119,6 +127,11 @@ class Table:
                 "text, categories"
             )
         return values
+
+
+def _masked(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Whole numbers, exact also beside missing ones."""
+    return np.ma.array(values, mask=missing) if missing.any() else values
 
 
 def as_array(data: Any) -> np.ndarray:
@@ -164,14 +177,15 @@ def _numbers_if_all_are(column: Distinct) -> Any:
     if not column.values or not all(isinstance(value, numeric) for value in column.values):
         return column
     values = np.array(column.values)
-    if (column.places >= 0).all():
-        return values[column.places]
+    if values.dtype.kind in "biu" or (column.places >= 0).all():
+        return _masked(values[column.places], column.places < 0)
     return np.append(values.astype(np.float64), np.nan)[column.places]
 
 
 def _keys_of_integers(values: np.ndarray, name: str) -> np.ndarray:
-    """Keys that ascend with the values; `values` are whole numbers or NaN."""
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+    """Keys that ascend with the values; `values` are whole numbers, or missing."""
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.ma.getmaskarray(values)
+    values = np.ma.filled(values, 0)
     if values.dtype.kind == "f":
         is_wrong = bool((np.abs(values) >= 2.0**63).any())
     else:
@@ -186,9 +200,14 @@ def _keys_of_integers(values: np.ndarray, name: str) -> np.ndarray:
     return keys
 
 
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """Numbers, NaN where one is missing."""
+    return np.ma.filled(values.astype(np.float64), np.nan)
+
+
 def _keys_of_numbers(values: np.ndarray) -> np.ndarray:
     """Keys that ascend with the values, equal for 0 and -0."""
-    values = values.astype(np.float64) + 0.0
+    values = as_numbers(values) + 0.0
     bits = values.view(np.uint64)
     keys = np.where(bits & SIGN, ~bits, bits | SIGN)
     keys[np.isnan(values)] = MISSING
@@ -258,14 +277,14 @@ class Levels:
         if self.kind == "integers" and column.dtype.kind == "f":
             return (np.trunc(column) == column) & (np.abs(column) < 2.0**63) | np.isnan(column)
         if self.kind == "integers" and column.dtype.kind in "iu":
-            return column <= LARGEST
+            return np.ma.filled(column <= LARGEST, True)
         return np.ones(1, bool)
 
     @staticmethod
     def _is_all_missing(column: Any) -> bool:
         if isinstance(column, Distinct):
             return bool((column.places == -1).all())
-        return column.dtype.kind == "f" and bool(np.isnan(column).all())
+        return bool(np.isnan(as_numbers(column)).all())
 
     def values(self) -> List[Any]:
         """The categories as Python values, None for "missing"."""
@@ -309,4 +328,4 @@ def read_numbers(column: Any, name: str) -> np.ndarray:
         raise TypeError(
             f"X has text in column {quoted(name)}, which is not encoded; allowed: numbers, or its name in columns"
         )
-    return column
+    return as_numbers(column) if isinstance(column, np.ma.MaskedArray) else column

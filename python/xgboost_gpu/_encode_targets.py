@@ -65,7 +65,7 @@ class Labels:
             wrong = np.array([is_missing(value) for value in vector.tolist()], bool)
             if not wrong.any():
                 vector = np.array(vector.tolist())
-        if vector.dtype.kind == "f":
+        if vector.dtype.kind == "f" and not -LARGEST <= float(vector.min()) <= float(vector.max()) <= LARGEST:  # or NaN
             wrong = ~(np.abs(vector.astype(np.float64)) <= LARGEST)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])

@@ -248,6 +248,41 @@ def test_classes_may_be_any_numbers_of_64_bits() -> None:
         ]
 
 
+def large_numbers(make: str) -> Any:
+    """[2^62 + 1, missing, 2^62, 2^62 + 1], which are no doubles."""
+    values = [2**62 + 1, None, 2**62, 2**62 + 1]
+    if make == "objects":
+        return np.array(values, object)[:, None]
+    if make == "pandas":
+        return pd.DataFrame({"a": pd.array(values, "Int64")})
+    if make == "unsigned":
+        return pd.DataFrame({"a": pd.array(values, "UInt64")})
+    package = pytest.importorskip(make)
+    return package.DataFrame({"a": values}) if make == "polars" else package.table({"a": values})
+
+
+@pytest.mark.parametrize("make", ["objects", "pandas", "unsigned", "polars", "pyarrow"])
+def test_large_whole_numbers_are_exact_beside_missing_ones(make: str, tmp_path: Any) -> None:
+    x = large_numbers(make)
+    encoder = Encoder("all", statistic="frequency", keep_codes=True)
+    expected = [[1, 0.5], [2, 0.25], [0, 0.25], [1, 0.5]]
+    assert encoder.fit_transform(x, Y).tolist() == expected
+    assert encoder.transform(x).tolist() == expected
+    encoder.save(tmp_path / "e.json")
+    assert Encoder.load(tmp_path / "e.json").transform(x).tolist() == expected
+    numbers = Encoder("all", statistic="frequency").fit(np.array([[0.5], [2.0**62], [np.nan], [np.nan]]), Y)
+    assert numbers.transform(x).tolist() == [[0.25], [0.5], [0.25], [0.25]]  # as doubles, among doubles
+
+
+def test_whole_numbers_are_passed_on_beside_missing_ones() -> None:
+    frame = pd.DataFrame({"text": list("abab"), "number": pd.array([1, None, 2, 3], "Int64")})
+    assert np.array_equal(Encoder().fit_transform(frame, Y)[:, 2], [1, np.nan, 2, 3], equal_nan=True)
+    unsigned = frame.assign(number=pd.array(np.array([2**64 - 1, 1, 1, 1], np.uint64), "UInt64"))
+    assert Encoder().fit_transform(unsigned, Y)[0, 2] == np.float32(2**64)
+    sparse = frame.assign(number=pd.arrays.SparseArray([1, 0, 2, 3]))
+    assert Encoder().fit_transform(sparse, Y)[:, 2].tolist() == [1, 0, 2, 3]
+
+
 def test_values_of_lists_keep_their_types() -> None:
     """numpy would make text of a list of text and numbers, and "1" of one row is not "1.0" of another."""
     encoder = Encoder(statistic="frequency").fit([["a", 1], ["b", 2], ["a", 1], ["a", 3]], [0, 1, 0, 1])
