@@ -530,6 +530,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         self, table: Table, codes: Dict[int, np.ndarray], mean: Targets, borders: Optional[Targets], orders: int
     ) -> Optional[np.ndarray]:
         """Sums all sets, and writes ordered statistics of so many orders, one block after the other."""
+        if orders == 0:  # text that is not encoded is refused here, too, and not by the first transform
+            for column in self._passed:
+                read_numbers(table.column(column), table.name(column))
         out = self._room(table.rows, orders)
         blocks = [out[number * table.rows : (number + 1) * table.rows] for number in range(orders)]
         for block in blocks:

@@ -524,8 +524,9 @@ def test_bad_data_are_named(x: Any, y: Any, weights: Any, message: str) -> None:
 
 def test_text_that_is_not_encoded_is_refused() -> None:
     frame, y, _ = make_table()
-    with pytest.raises(TypeError, match="X has text in column 'text', which is not encoded"):
-        Encoder(["half"]).fit_transform(frame, y)
+    for fit in (Encoder(["half"]).fit, Encoder(["half"]).fit_transform):
+        with pytest.raises(TypeError, match="X has text in column 'text', which is not encoded"):
+            fit(frame, y)
 
 
 def test_new_rows_must_be_like_the_training_rows() -> None:
