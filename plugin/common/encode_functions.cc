@@ -10,6 +10,7 @@
 #include "encode/encode_device.h"
 #include "fail.h"
 #include "host/held_matrix.h"
+#include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -94,6 +95,10 @@ void OrderTargets(Config const& config, CategoryTargets columns, float* statisti
     order = ShuffledOrder(columns.rows, seed, static_cast<std::uint32_t>(config.Count("number", 0, kMostInt)));
   }
   if (config.IsSecond("gpu_backend", "host", "cuda")) {
+    std::string why_not;
+    if (!CudaAvailable(&why_not)) {
+      throw Unsupported{"gpu_backend is 'cuda', which is not possible here: " + why_not + "; possible: host"};
+    }
     auto const device = static_cast<int>(config.Count("gpu_id", 0, kMostInt));
     OrderTargetsOnDevice(columns, order, rule, priors.data(), view, totals, device);
   } else if (statistics == nullptr) {

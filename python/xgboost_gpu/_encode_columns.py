@@ -11,6 +11,8 @@ from ._text import quoted
 #: The key of a missing number. No other number has it.
 MISSING = np.uint64(2**64 - 1)
 SIGN = np.uint64(2**63)
+#: The largest whole number that can be a category.
+LARGEST = 2**63 - 2
 #: What can be a category, in messages.
 KINDS = {"integers": "whole numbers", "numbers": "numbers", "text": "text"}
 
@@ -34,7 +36,11 @@ class Table:
         if hasattr(data, "collect") and hasattr(data, "lazy"):
             raise TypeError("X is a polars.LazyFrame, a query without rows; allowed: what .collect() returns")
         if hasattr(data, "to_pandas") and hasattr(data, "column_names"):  # of pyarrow
-            data = data.to_pandas()
+            import pandas
+            import pyarrow
+
+            nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.uint64(): pandas.UInt64Dtype()}
+            data = data.to_pandas(types_mapper=nullable.get)  # else numbers beside missing ones become doubles
         self._data = data
         self.names: Optional[List[str]] = None
         if hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column")):
@@ -46,7 +52,7 @@ class Table:
         elif hasattr(data, "tocsc"):
             self._kind, self._data = "sparse", data.tocsc()
         else:
-            self._kind, self._data = "array", np.asarray(data)
+            self._kind, self._data = "array", as_array(data)
         if len(self._data.shape) != 2:
             raise ValueError(f"X has {len(self._data.shape)} dimensions; allowed: 2, rows and columns")
         self.rows, self.columns = self._data.shape
@@ -68,7 +74,7 @@ class Table:
         return False
 
     def column(self, number: int) -> Any:
-        """An array of numbers, NaN where one is missing, or a Distinct."""
+        """An array of numbers, NaN or masked where one is missing, or a Distinct."""
         try:
             return self._column(number)
         except TypeError as error:
@@ -86,6 +92,8 @@ class Table:
             series = self._data.get_column(self._data.columns[number])
             if self.has_categories(number):
                 return _distinct(series.cast(_polars_text()).to_numpy())
+            if series.dtype.is_integer():
+                return _masked(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
             return self._numbers(series.to_numpy(), number)
         if self._kind == "sparse":
             values = np.full(self.rows, np.nan)
@@ -96,13 +104,18 @@ class Table:
 
     def _of_pandas(self, series: Any, number: int) -> Any:
         if series.dtype.name == "category":
-            values, places = list(series.cat.categories), np.asarray(series.cat.codes, np.int64)
+            categories, places = series.cat.categories, np.asarray(series.cat.codes, np.int64)
+            values = list(categories)
+            if categories.dtype != object and categories.dtype.kind not in "biuf":  # intervals, which cut makes; dates
+                values = [str(value) for value in values]
             return _numbers_if_all_are(Distinct(values, places))
         if self.has_categories(number):
             return _distinct(series.to_numpy(dtype=object, na_value=None))
-        if series.dtype.kind in "biuf" and not isinstance(series.dtype, np.dtype):  # nullable
-            whole = series.dtype.kind in "biu" and not series.hasnans
-            return series.to_numpy(np.int64) if whole else series.to_numpy(np.float64, na_value=np.nan)
+        if series.dtype.kind in "biuf" and hasattr(series.dtype, "numpy_dtype"):  # nullable
+            if series.dtype.kind == "f":
+                return series.to_numpy(np.float64, na_value=np.nan)
+            missing = series.isna().to_numpy()
+            return _masked(series.to_numpy(series.dtype.numpy_dtype, na_value=series.dtype.type(0)), missing)
         return self._numbers(series.to_numpy(), number)
 
     def _numbers(self, values: np.ndarray, number: int) -> Any:
@@ -116,14 +129,34 @@ class Table:
         return values
 
 
+def _masked(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Whole numbers, exact also beside missing ones."""
+    return np.ma.array(values, mask=missing) if missing.any() else values
+
+
+def as_array(data: Any) -> np.ndarray:
+    """Rows, or a vector, as an array. Values of lists keep their types, and masked ones are missing."""
+    if isinstance(data, np.ma.MaskedArray):
+        values = np.array(data.data, dtype=object)
+        values[np.ma.getmaskarray(data)] = None
+        return values
+    if isinstance(data, np.ndarray):
+        return np.asarray(data)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"X is no array: {error}; allowed: rows of equally many values") from error
+    return np.array(data, dtype=object) if array.dtype.kind in "US" else array
+
+
 def _polars_text() -> Any:
     import polars
 
     return polars.Utf8
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+def is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _distinct(values: np.ndarray) -> Any:
@@ -132,10 +165,8 @@ def _distinct(values: np.ndarray) -> Any:
         import pandas
     except ImportError:
         numbers: Dict[Any, int] = {}
-        places = np.array(
-            [-1 if _is_missing(value) else numbers.setdefault(value, len(numbers)) for value in values.tolist()], np.int64
-        )
-        return _numbers_if_all_are(Distinct(list(numbers), places))
+        found = [-1 if is_missing(value) else numbers.setdefault(value, len(numbers)) for value in values.tolist()]
+        return _numbers_if_all_are(Distinct(list(numbers), np.array(found, np.int64)))
     places, distinct = pandas.factorize(np.asarray(values, dtype=object))
     return _numbers_if_all_are(Distinct(list(distinct), places))
 
@@ -146,22 +177,22 @@ def _numbers_if_all_are(column: Distinct) -> Any:
     if not column.values or not all(isinstance(value, numeric) for value in column.values):
         return column
     values = np.array(column.values)
-    if (column.places >= 0).all():
-        return values[column.places]
+    if values.dtype.kind in "biu" or (column.places >= 0).all():
+        return _masked(values[column.places], column.places < 0)
     return np.append(values.astype(np.float64), np.nan)[column.places]
 
 
 def _keys_of_integers(values: np.ndarray, name: str) -> np.ndarray:
-    """Keys that ascend with the values; `values` are whole numbers or NaN."""
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
-    limit = 2**63 - 2
+    """Keys that ascend with the values; `values` are whole numbers, or missing."""
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.ma.getmaskarray(values)
+    values = np.ma.filled(values, 0)
     if values.dtype.kind == "f":
         is_wrong = bool((np.abs(values) >= 2.0**63).any())
     else:
-        is_wrong = len(values) > 0 and int(values.max()) > limit
+        is_wrong = len(values) > 0 and int(values.max()) > LARGEST
     if is_wrong:
         largest = int(np.nanmax(np.abs(values)))
-        raise ValueError(f"X has a category {largest} in column {quoted(name)}; allowed: up to {limit}, or text")
+        raise ValueError(f"X has a category {largest} in column {quoted(name)}; allowed: up to {LARGEST}, or text")
     if not missing.any():
         return values.astype(np.int64, copy=False).view(np.uint64) ^ SIGN
     keys = np.where(missing, 0, values).astype(np.int64).view(np.uint64) ^ SIGN
@@ -169,9 +200,14 @@ def _keys_of_integers(values: np.ndarray, name: str) -> np.ndarray:
     return keys
 
 
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """Numbers, NaN where one is missing."""
+    return np.ma.filled(values.astype(np.float64), np.nan)
+
+
 def _keys_of_numbers(values: np.ndarray) -> np.ndarray:
     """Keys that ascend with the values, equal for 0 and -0."""
-    values = values.astype(np.float64) + 0.0
+    values = as_numbers(values) + 0.0
     bits = values.view(np.uint64)
     keys = np.where(bits & SIGN, ~bits, bits | SIGN)
     keys[np.isnan(values)] = MISSING
@@ -199,8 +235,8 @@ class Levels:
             for value in column.values:
                 if not isinstance(value, str):
                     raise TypeError(
-                        f"X has text and {quoted(value)}, of type {type(value).__name__}, in column {quoted(name)}; "
-                        "allowed: text alone, or numbers alone"
+                        f"X has {quoted(value)}, of type {type(value).__name__}, in column {quoted(name)}; allowed: "
+                        "text alone, or numbers alone"
                     )
             used = np.unique(column.places)
             levels = cls(name, "text", none, sorted(column.values[at] for at in used if at >= 0), bool((used == -1).any()))
@@ -229,18 +265,26 @@ class Levels:
             return np.array(codes, np.uint32)[column.places]
         if isinstance(column, Distinct):
             column = np.full(len(column.places), np.nan)
-        if self.kind == "integers" and column.dtype.kind == "f":
-            is_whole = (np.trunc(column) == column) & (np.abs(column) < 2.0**63) | np.isnan(column)
+        may_be_known = self._may_be_known(column)
+        if not may_be_known.all():
             codes = np.full(len(column), len(self), np.uint32)
-            codes[is_whole] = find_keys(self._keys(column[is_whole]), self.known, threads)
+            codes[may_be_known] = find_keys(self._keys(column[may_be_known]), self.known, threads)
             return codes
         return find_keys(np.ascontiguousarray(self._keys(column)), self.known, threads)
+
+    def _may_be_known(self, column: np.ndarray) -> np.ndarray:
+        """Which numbers have keys: among whole numbers, fractions and what is beyond 64 bits have none."""
+        if self.kind == "integers" and column.dtype.kind == "f":
+            return (np.trunc(column) == column) & (np.abs(column) < 2.0**63) | np.isnan(column)
+        if self.kind == "integers" and column.dtype.kind in "iu":
+            return np.ma.filled(column <= LARGEST, True)
+        return np.ones(1, bool)
 
     @staticmethod
     def _is_all_missing(column: Any) -> bool:
         if isinstance(column, Distinct):
             return bool((column.places == -1).all())
-        return column.dtype.kind == "f" and bool(np.isnan(column).all())
+        return bool(np.isnan(as_numbers(column)).all())
 
     def values(self) -> List[Any]:
         """The categories as Python values, None for "missing"."""
@@ -265,7 +309,7 @@ class Levels:
         has_missing = len(present) != len(values)
         if kind == "text":
             return cls(name, kind, np.empty(0, np.uint64), list(present), has_missing)
-        if kind == "integers" and present and not -(2**63) <= present[0] <= present[-1] <= 2**63 - 2:
+        if kind == "integers" and present and not -(2**63) <= present[0] <= present[-1] <= LARGEST:
             raise ValueError(f"categories of {quoted(name)} are beyond 64 bits")
         if kind == "integers":
             keys = np.array(present, np.int64).view(np.uint64) ^ SIGN
@@ -284,4 +328,4 @@ def read_numbers(column: Any, name: str) -> np.ndarray:
         raise TypeError(
             f"X has text in column {quoted(name)}, which is not encoded; allowed: numbers, or its name in columns"
         )
-    return column
+    return as_numbers(column) if isinstance(column, np.ma.MaskedArray) else column

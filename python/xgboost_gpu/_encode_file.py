@@ -1,8 +1,10 @@
 """Fitted encoders as JSON. A file may come from anywhere: all of it is checked when it is read, and nothing in it runs."""
 
 import json
+import math
+import sys
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
@@ -16,10 +18,10 @@ VERSION = 1
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy as those of Python, tuples as lists."""
-    if isinstance(value, np.ndarray) or isinstance(value, np.generic):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
+    """Numbers of numpy as those of Python; arrays, tuples and the like as lists."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(each) for each in value]
     return value
 
@@ -107,15 +109,19 @@ class _Reader:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < float("inf")
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _is_unit(value: Any) -> bool:
-    return _is_number(value) and value > 0 and np.frexp(value)[0] == 0.5
+    return _is_number(value) and value > 0 and math.frexp(value)[0] == 0.5
 
 
 def _is_ascending(values: List[Any]) -> bool:
     return all(a < b for a, b in zip(values, values[1:]))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def read_encoder(kind: Any, file: Any) -> OrderedTargetEncoder:
@@ -124,7 +130,7 @@ def read_encoder(kind: Any, file: Any) -> OrderedTargetEncoder:
         raise FileNotFoundError(f"file is {quoted_name(file)}, which is not a file")
     what = f"the file {quoted_name(file)}"
     try:
-        data = json.loads(Path(file).read_text(encoding="utf-8"))
+        data = json.loads(Path(file).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{what} is no JSON: {quoted(error)}; allowed: what OrderedTargetEncoder.save writes") from error
     reader = _Reader(data, what)
@@ -144,9 +150,11 @@ def _with_parameters(kind: Any, reader: _Reader) -> OrderedTargetEncoder:
     if set(parameters) != set(known):
         wrong = sorted(set(parameters) ^ set(known))[0]
         raise ValueError(f"{reader.what} lacks or has the parameter {quoted(wrong)}; allowed: {', '.join(sorted(known))}")
-    encoder: OrderedTargetEncoder = kind(**parameters)
+    tuples = {name: value for name, value in known.items() if isinstance(value, tuple)}  # in JSON they are lists
+    defaults = {name: value for name, value in tuples.items() if parameters[name] == list(value)}
+    encoder: OrderedTargetEncoder = kind(**{**parameters, **defaults})
     try:
-        encoder._check_parameters()
+        encoder._take_parameters()
     except (ValueError, TypeError) as error:
         raise ValueError(f"{reader.what}: {error}") from error
     return encoder
@@ -215,7 +223,7 @@ def _read_levels(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
     for number, data in enumerate(reader.get("columns", lambda v: isinstance(v, list) and v, "a list")):
         of_column = _Reader(data, f"{reader.what}, columns[{number}],")
         place = of_column.whole("place", max(encoder._levels, default=-1) + 1, encoder.n_features_in_ - 1)
-        kind = of_column.get("kind", lambda v: v in KINDS, ", ".join(KINDS))
+        kind = of_column.get("kind", lambda v: isinstance(v, str) and v in KINDS, ", ".join(KINDS))
         values = of_column.get("categories", lambda v: isinstance(v, list) and v, "a list that is not empty")
         if kind == "numbers":
             values = [INFINITE.get(value, value) if isinstance(value, str) else value for value in values]
@@ -245,12 +253,18 @@ def _read_sets(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
             of_keys.refuse("keys", "one or more, ascending")
         encoder._known[columns] = np.array(keys, np.uint64)
     encoder._sets = {}
+    sums: List[List[int]] = []
     for number, data in enumerate(reader.get("sets", lambda v: isinstance(v, list), "a list")):
         of_set = _Reader(data, f"{reader.what}, sets[{number}],")
         columns = _read_columns(encoder, of_set, 1)
         if columns in encoder._sets or (len(columns) > 1 and columns not in encoder._known):
             of_set.refuse("columns", "a set once, which has keys")
         encoder._sets[columns] = _read_set(encoder, of_set, columns, combiner.size(columns))
+        sums.append(_sums(encoder._sets[columns]))
+        if sums[-1][0] != encoder._total_weight:
+            of_set.refuse("weights", f"numbers whose sum is the total weight, {encoder._total_weight}")
+        if sums[-1] != sums[0]:
+            of_set.refuse("mean", "numbers whose sum is that of the other sets, and likewise of borders")
     missing = [column for column in encoder._levels if (column,) not in encoder._sets]
     if missing:
         raise ValueError(f"{reader.what} has no set for the column at place {missing[0]}; allowed: one for each column")
@@ -259,6 +273,12 @@ def _read_sets(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
         tuple(encoder._names[c] if encoder._has_names else c for c in columns) for columns in combined
     ]
     encoder._lay_out(list(encoder._sets))
+
+
+def _sums(fitted: FittedSet) -> List[int]:
+    """Sums over the categories, which are those of all training rows."""
+    totals = [fitted.mean.weights, *fitted.mean.values, *(() if fitted.borders is None else fitted.borders.values)]
+    return [sum(each.tolist()) for each in totals]
 
 
 def _read_set(encoder: OrderedTargetEncoder, reader: _Reader, columns: Tuple[int, ...], size: int) -> FittedSet:

@@ -6,18 +6,20 @@ from typing import Any, List, Optional, Sequence
 import numpy as np
 
 from ._encode import FixedPoint, Targets
-from ._encode_columns import Levels
+from ._encode_columns import Levels, as_array, is_missing
 from ._text import quoted
 
 #: The most distinct whole numbers that target="auto" takes for classes.
 MOST_CLASSES = 20
+#: The largest target and weight: XGBoost has them as numbers of 32 bits.
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def read_vector(values: Any, name: str, rows: int) -> np.ndarray:
     """A vector of the user, [rows]. Raises ValueError for another length or shape."""
     if hasattr(values, "to_numpy"):  # a series, or a frame of one column
         values = values.to_numpy()
-    vector = np.asarray(values)
+    vector = as_array(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.shape != (rows,):
@@ -30,12 +32,18 @@ def read_weights(values: Any, rows: int) -> Optional[np.ndarray]:
     if values is None:
         return None
     try:
-        weights = read_vector(values, "sample_weight", rows).astype(np.float64)
+        vector = read_vector(values, "sample_weight", rows)
+        if vector.dtype.kind == "O":
+            vector = np.array([np.nan if is_missing(value) else value for value in vector.tolist()])
+        weights = vector.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight is no vector of {rows} numbers: {error}") from error
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST)))
     if len(wrong):
-        raise ValueError(f"sample_weight has {weights[wrong[0]]} in row {wrong[0]}; allowed: finite numbers from 0 on")
+        raise ValueError(
+            f"sample_weight has {weights[wrong[0]]} in row {wrong[0]}; allowed: finite numbers from 0 on, up to "
+            f"{LARGEST:.2g}"
+        )
     if rows and not weights.any():
         raise ValueError("sample_weight has no number above 0; allowed: at least one")
     return weights
@@ -52,20 +60,23 @@ class Labels:
     @classmethod
     def of(cls, y: Any, rows: int, kind: str, threads: int) -> "Labels":
         vector = read_vector(y, "y", rows)
+        wrong = np.zeros(rows, bool)
         if vector.dtype.kind == "O":
-            missing = np.array([value is None or value != value for value in vector.tolist()], bool)
-            if not missing.any():
+            wrong = np.array([is_missing(value) for value in vector.tolist()], bool)
+            if not wrong.any():
                 vector = np.array(vector.tolist())
-        else:
-            missing = ~np.isfinite(vector) if vector.dtype.kind == "f" else np.zeros(rows, bool)
-        if missing.any():
-            row = int(np.flatnonzero(missing)[0])
-            raise ValueError(f"y has {vector[row]} in row {row}; allowed: finite numbers, or classes")
-        if vector.dtype.kind not in "biufUS":
+        if vector.dtype.kind == "f" and not -LARGEST <= float(vector.min()) <= float(vector.max()) <= LARGEST:  # or NaN
+            wrong = ~(np.abs(vector.astype(np.float64)) <= LARGEST)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise ValueError(
+                f"y has {vector[row]} in row {row}; allowed: finite numbers, or classes; numbers up to {LARGEST:.2g}"
+            )
+        if vector.dtype.kind not in "biufU":
             raise ValueError(f"y is of type {vector.dtype}; allowed: numbers, or classes (numbers or text)")
-        if vector.dtype.kind in "US" and kind == "numbers":
+        if vector.dtype.kind == "U" and kind == "numbers":
             raise ValueError("y is text and target is 'numbers'; allowed: target='classes', or numbers")
-        if vector.dtype.kind in "US":
+        if vector.dtype.kind == "U":
             classes, values = np.unique(vector, return_inverse=True)
             return cls._of_classes(classes, values.reshape(-1))
         if kind == "numbers" or (kind == "auto" and _are_numbers(vector[:MOST_CLASSES])):
@@ -73,8 +84,11 @@ class Labels:
         if vector.dtype.kind in "iu" and int(vector.max()) - int(vector.min()) == 1:  # 0 and 1, most often
             least = vector.min()
             return cls._of_classes(np.array([least, vector.max()]), (vector - least).astype(np.uint32))
-        levels, codes = Levels.fit(vector, "y", threads)
-        classes = np.array(levels.values()).astype(vector.dtype)
+        if max(float(vector.max()), -float(vector.min())) >= 2.0**63:  # beyond the keys of Levels
+            classes, codes = np.unique(vector, return_inverse=True)
+        else:
+            levels, codes = Levels.fit(vector, "y", threads)
+            classes = np.array(levels.values()).astype(vector.dtype)
         if kind == "auto" and len(classes) > 2 and (len(classes) > MOST_CLASSES or _are_numbers(classes)):
             return cls("numbers", None, vector.astype(np.float64))
         return cls._of_classes(classes, codes)
@@ -93,6 +107,13 @@ class Labels:
         return self.values[None, :] == np.arange(1, len(self.classes))[:, None]
 
 
+def as_list(values: Any) -> Optional[List[Any]]:
+    """What a parameter lists: a list, a tuple, an array, a series. None for one value, which may be text."""
+    if getattr(values, "ndim", 0) > 0:
+        return list(values.tolist())
+    return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else None
+
+
 def _are_numbers(values: np.ndarray) -> bool:
     """Whether there are more than two distinct values, and fractions among them."""
     return values.dtype.kind == "f" and bool((values != np.trunc(values)).any()) and len(np.unique(values)) > 2
@@ -102,14 +123,15 @@ def find_borders(labels: Labels, borders: Any) -> np.ndarray:
     """Borders of targets that are numbers, ascending: those of the user, or so many that divide the rows evenly."""
     if labels.kind != "numbers":
         raise ValueError("statistic has 'borders' and y has classes; allowed: 'mean', 'frequency', or target='numbers'")
-    if not isinstance(borders, Sequence):
+    given = as_list(borders)
+    if given is None:
         shares = np.arange(1, borders + 1) / (borders + 1)
         found = np.unique(np.quantile(labels.values, shares, method="lower"))
         found = found[found < labels.values.max()]  # nothing is above the last one
         if not len(found):
             raise ValueError(f"statistic has 'borders' and y has no value but {labels.values[0]}; allowed: two or more")
         return found
-    return np.unique(np.array(borders, np.float64))
+    return np.unique(np.array(given, np.float64))
 
 
 def make_targets(
@@ -123,7 +145,9 @@ def make_targets(
     total = float(columns.shape[1]) if weights is None else weights.sum()
     priors: List[float] = (values.sum() / total).tolist()
     if prior is not None:
-        given = list(prior) if isinstance(prior, Sequence) else [prior] * len(priors)
+        given = as_list(prior)
+        if given is None:
+            given = [prior] * len(priors)
         if len(given) != len(priors):
             raise ValueError(f"prior has {len(given)} numbers; allowed: one, or {len(priors)}, one for each target")
         priors = [float(number) for number in given]
@@ -131,6 +155,7 @@ def make_targets(
 
 
 def check_finite_numbers(name: str, values: Any) -> None:
-    for value in values if isinstance(values, Sequence) and not isinstance(values, str) else [values]:
+    given = as_list(values)
+    for value in [values] if given is None else given:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not np.isfinite(value):
             raise ValueError(f"{name} is {quoted(value)}; allowed: finite numbers")

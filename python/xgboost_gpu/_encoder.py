@@ -7,13 +7,13 @@ import math
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._encode import FixedPoint, Order, Targets, Totals, combined_keys, find_keys, number_keys
 from ._encode_columns import Levels, Table, read_numbers
-from ._encode_targets import Labels, check_finite_numbers, find_borders, make_targets, read_weights
+from ._encode_targets import Labels, as_list, check_finite_numbers, find_borders, make_targets, read_weights
 from ._text import quoted
 
 try:
@@ -131,6 +131,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         classes.
     prior
         The mean of a category without rows: a number, or one for each target; default: the mean of the training rows.
+        The shares above borders have those of all training rows for it.
     prior_weight
         The weight of the prior, in rows; above 0.
     keep_codes
@@ -287,7 +288,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     def _threads(self) -> int:
         return 0 if self.n_jobs is None or self.n_jobs < 0 else int(self.n_jobs)
 
-    def _check_parameters(self) -> None:
+    def _take_parameters(self) -> None:
+        """Checks the parameters, and keeps those that transform needs: others may be set before the next fit."""
+
         def refuse(name: str, allowed: str) -> None:
             raise ValueError(f"{name} is {quoted(getattr(self, name))}; allowed: {allowed}")
 
@@ -297,7 +300,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
 
         choices = dict(target=("auto", "classes", "numbers"), order=("random", "given"), gpu_backend=("host", "cuda"))
         for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
                 refuse(name, ", ".join(allowed))
         if not is_whole(self.random_state, 0, 2**64 - 1):
             refuse("random_state", "0 to 2^64 - 1")
@@ -307,21 +311,22 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             refuse("n_jobs", "None, -1, 1 or more")
         if not isinstance(self.keep_codes, (bool, np.bool_)):
             refuse("keep_codes", "True, False")
-        statistics = [self.statistic] if isinstance(self.statistic, str) else self.statistic
-        if not isinstance(statistics, Sequence) or not statistics or not set(statistics) <= set(STATISTICS):
+        statistics = [self.statistic] if isinstance(self.statistic, str) else as_list(self.statistic)
+        if not statistics or not all(isinstance(each, str) and each in STATISTICS for each in statistics):
             refuse("statistic", f"one or several of {', '.join(STATISTICS)}")
-        check_finite_numbers("prior_weight", self.prior_weight)
+        check_finite_numbers("prior_weight", [self.prior_weight])
         if not self.prior_weight > 0:
             refuse("prior_weight", "numbers above 0")
         if self.prior is not None:
             check_finite_numbers("prior", self.prior)
         if not is_whole(self.borders, 1, 1000):
-            if not isinstance(self.borders, Sequence) or isinstance(self.borders, str) or not self.borders:
+            if not as_list(self.borders):
                 refuse("borders", "1 to 1000, or a list of numbers")
             check_finite_numbers("borders", self.borders)
+        self._statistics, self._prior_weight = tuple(statistics or ()), float(self.prior_weight)
 
     def _has(self, statistic: str) -> bool:
-        return self.statistic == statistic or (not isinstance(self.statistic, str) and statistic in self.statistic)
+        return statistic in self._statistics
 
     def _find_columns(self, table: Table, given: Any, name: str) -> List[int]:
         """Places of columns that the user names."""
@@ -339,10 +344,12 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         return sorted(places)
 
     def _columns_to_encode(self, table: Table) -> List[int]:
-        if isinstance(self.columns, str) and self.columns not in ("auto", "all"):
+        is_word = isinstance(self.columns, str)
+        given = list(self.columns) if isinstance(self.columns, Iterable) and not is_word else []
+        if self.columns not in ("auto", "all") if is_word else not given:
             raise ValueError(f"columns is {quoted(self.columns)}; allowed: auto, all, a list of names or places")
-        if not isinstance(self.columns, str):
-            return self._find_columns(table, self.columns, "columns")
+        if not is_word:
+            return self._find_columns(table, given, "columns")
         every = list(range(table.columns))
         if self.columns == "all" or not table.is_frame:
             return every
@@ -361,11 +368,11 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
                 sets = sum(math.comb(len(encoded), size) for size in sizes)
                 self._check_memory(table.rows, sets + len(encoded), width)
                 return [columns for size in sizes for columns in itertools.combinations(encoded, size)]
-        elif isinstance(self.combinations, Sequence) and not isinstance(self.combinations, str):
+        listed = as_list(self.combinations)
+        if listed is not None:
             sets = []
-            for given in self.combinations:
-                is_list = isinstance(given, Sequence) and not isinstance(given, str)
-                columns = self._find_columns(table, given, "combinations") if is_list else []
+            for given in listed:
+                columns = self._find_columns(table, as_list(given) or [], "combinations")
                 if not 2 <= len(columns) <= MOST_COLUMNS or not set(columns) <= set(encoded):
                     raise ValueError(
                         f"combinations has {quoted(given)}; allowed: lists of 2 to {MOST_COLUMNS} columns that are encoded"
@@ -393,7 +400,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         return data
 
     def _fit_fresh(self, X: Any, y: Any, sample_weight: Any, orders: int) -> Any:
-        self._check_parameters()
+        self._take_parameters()
         if y is None:
             raise ValueError("y is None; allowed: a target for each row of X")
         table = Table(X)
@@ -413,12 +420,12 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
                     stacklevel=4,
                 )
         fixed_weights = None if weights is None else FixedPoint.of(weights)
-        mean = make_targets(labels.columns(), fixed_weights, self.prior, self.prior_weight, weights)
+        mean = make_targets(labels.columns(), fixed_weights, self.prior, self._prior_weight, weights)
         borders, border_targets = None, None
         if self._has("borders"):
             borders = find_borders(labels, self.borders)
             above = labels.values[None, :] > borders[:, None]
-            border_targets = make_targets(above, fixed_weights, None, self.prior_weight, weights)
+            border_targets = make_targets(above, fixed_weights, None, self._prior_weight, weights)
         if isinstance(self.combinations, str) and self.combinations == "auto":
             from ._encode_search import find_combinations
 
@@ -439,7 +446,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     def _search_settings(self) -> Dict[str, Any]:
         return dict(
             most=int(self.most_combinations),
-            prior_weight=float(self.prior_weight),
+            prior_weight=self._prior_weight,
             is_given=self.order == "given",
             seed=int(self.random_state),
             threads=self._threads(),
@@ -492,7 +499,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             many = classes is not None and len(classes) > 2
             names += [f"mean_{name}" for name in classes[1:]] if many else ["mean"]
         if self._has("borders"):
-            names += [f"above_{float(border):g}" for border in borders]
+            short = [f"{border:g}" for border in borders]
+            names += [f"above_{text}" for text in (short if len(set(short)) == len(short) else borders)]
         if self._has("frequency"):
             names.append("frequency")
         return names
@@ -522,6 +530,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         self, table: Table, codes: Dict[int, np.ndarray], mean: Targets, borders: Optional[Targets], orders: int
     ) -> Optional[np.ndarray]:
         """Sums all sets, and writes ordered statistics of so many orders, one block after the other."""
+        if orders == 0:  # text that is not encoded is refused here, too, and not by the first transform
+            for column in self._passed:
+                read_numbers(table.column(column), table.name(column))
         out = self._room(table.rows, orders)
         blocks = [out[number * table.rows : (number + 1) * table.rows] for number in range(orders)]
         for block in blocks:
@@ -575,9 +586,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         for which, totals in (("mean", fitted.mean), ("borders", fitted.borders)):
             if totals is None or not self._has(which):
                 continue
-            weights = np.append(totals.weights, 0) * self._units["weight"] + self.prior_weight
+            weights = np.append(totals.weights, 0) * self._units["weight"] + self._prior_weight
             for values, prior in zip(totals.values, self._priors[which]):
-                sums = np.append(values, 0) * self._units[which] + self.prior_weight * prior
+                sums = np.append(values, 0) * self._units[which] + self._prior_weight * prior
                 columns.append((sums / weights).astype(np.float32))
         if self._has("frequency"):
             columns.append(self._frequency(fitted))
@@ -596,10 +607,12 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             )
 
     def _more_tags(self) -> Dict[str, Any]:
-        return {"requires_y": True, "allow_nan": True, "X_types": ["2darray", "categorical", "string", "sparse"]}
+        kinds = ["2darray", "categorical", "string", "sparse"]
+        return {"requires_y": True, "allow_nan": True, "X_types": kinds, "preserves_dtype": []}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # of scikit-learn 1.6 and later
         tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.sparse = True
         return tags

@@ -31,7 +31,9 @@ CandidateKind LevelScores::KindOf(FeatureIndex feature) const {
 }
 
 void LevelScores::SortCategories(FeatureIndex feature, Span<GradientSum const> sums) {
-  for (std::uint64_t const key : host::SortedCategoryKeys(*params_, sums)) sorted_[feature].push_back(CategoryOf(key));
+  SplitParams plain = *params_;
+  plain.min_child_weight = plain.reg_alpha = plain.max_delta_step = 0.0;
+  for (std::uint64_t const key : host::SortedCategoryKeys(plain, sums)) sorted_[feature].push_back(CategoryOf(key));
 }
 
 LevelSplit LevelScores::Best() {

@@ -47,8 +47,9 @@ class LevelScores {
   double* first() { return first_.data(); }
   double* second() { return second_.data(); }
 
-  /// Sorts the categories of a feature by `sums` [categories] over all rows of the tree. May be called for several
-  /// features at the same time.
+  /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree, whatever
+  /// min_child_weight, reg_alpha and max_delta_step are: a category is no leaf. May be called for several features at
+  /// the same time.
   void SortCategories(FeatureIndex feature, Span<GradientSum const> sums);
   /// The categories of a feature in order: those at either end, where splits are tried; any between them.
   std::vector<BinIndex> const& sorted(FeatureIndex feature) const { return sorted_[feature]; }

@@ -1,6 +1,7 @@
 """xgboost_gpu.OrderedTargetEncoder: statistics beside a slow loop, inputs, scikit-learn's manners, files, bad input."""
 
 import copy
+import datetime
 import json
 import pickle
 from typing import Any, Callable, Dict, List, Tuple
@@ -17,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from support import BACKEND, OURS, only_ours, params
 
 if OURS:
+    import xgboost_gpu
     from xgboost_gpu import OrderedTargetEncoder as Encoder
 
 pytestmark = only_ours
@@ -230,6 +232,79 @@ def test_numbers_are_categories_by_value() -> None:
     assert encoder.transform([[0.0], [0.5], [-np.inf], [np.inf]])[:, 0].tolist() == [0.5, 0.25, 0, 0.25]
 
 
+def test_new_numbers_beyond_all_categories_are_unknown() -> None:
+    encoder = Encoder(statistic="frequency").fit(np.array([[1], [1], [2], [3]]), [0, 1, 0, 1])
+    for largest in (np.array([[2**64 - 1], [1]], np.uint64), np.array([[2**63 - 1], [1]]), [[2.0**63], [1]]):
+        assert encoder.transform(largest)[:, 0].tolist() == [0, 0.5]
+
+
+def test_classes_may_be_any_numbers_of_64_bits() -> None:
+    for y in (np.array([2**64 - 1, 0] * 2, np.uint64), np.array([-(2**63), 2**63 - 1] * 2), np.array([1e30, 2] * 2)):
+        encoder = Encoder(order="given").fit(np.array([[1], [2], [1], [2]]), y)
+        assert encoder.target_type_ == "classes" and encoder.classes_.tolist() == sorted(set(y.tolist()))
+        first_is_second = float(y[0] > y[1])
+        assert encoder.transform([[1], [2]])[:, 0].tolist() == [
+            np.float32((2 * share + 0.5) / 3) for share in (first_is_second, 1 - first_is_second)
+        ]
+
+
+def large_numbers(make: str) -> Any:
+    """[2^62 + 1, missing, 2^62, 2^62 + 1], which are no doubles."""
+    values = [2**62 + 1, None, 2**62, 2**62 + 1]
+    if make == "objects":
+        return np.array(values, object)[:, None]
+    if make == "pandas":
+        return pd.DataFrame({"a": pd.array(values, "Int64")})
+    if make == "unsigned":
+        return pd.DataFrame({"a": pd.array(values, "UInt64")})
+    package = pytest.importorskip(make)
+    return package.DataFrame({"a": values}) if make == "polars" else package.table({"a": values})
+
+
+@pytest.mark.parametrize("make", ["objects", "pandas", "unsigned", "polars", "pyarrow"])
+def test_large_whole_numbers_are_exact_beside_missing_ones(make: str, tmp_path: Any) -> None:
+    x = large_numbers(make)
+    encoder = Encoder("all", statistic="frequency", keep_codes=True)
+    expected = [[1, 0.5], [2, 0.25], [0, 0.25], [1, 0.5]]
+    assert encoder.fit_transform(x, Y).tolist() == expected
+    assert encoder.transform(x).tolist() == expected
+    encoder.save(tmp_path / "e.json")
+    assert Encoder.load(tmp_path / "e.json").transform(x).tolist() == expected
+    numbers = Encoder("all", statistic="frequency").fit(np.array([[0.5], [2.0**62], [np.nan], [np.nan]]), Y)
+    assert numbers.transform(x).tolist() == [[0.25], [0.5], [0.25], [0.25]]  # as doubles, among doubles
+
+
+def test_whole_numbers_are_passed_on_beside_missing_ones() -> None:
+    frame = pd.DataFrame({"text": list("abab"), "number": pd.array([1, None, 2, 3], "Int64")})
+    assert np.array_equal(Encoder().fit_transform(frame, Y)[:, 2], [1, np.nan, 2, 3], equal_nan=True)
+    unsigned = frame.assign(number=pd.array(np.array([2**64 - 1, 1, 1, 1], np.uint64), "UInt64"))
+    assert Encoder().fit_transform(unsigned, Y)[0, 2] == np.float32(2**64)
+    sparse = frame.assign(number=pd.arrays.SparseArray([1, 0, 2, 3]))
+    assert Encoder().fit_transform(sparse, Y)[:, 2].tolist() == [1, 0, 2, 3]
+
+
+def test_values_of_lists_keep_their_types() -> None:
+    """numpy would make text of a list of text and numbers, and "1" of one row is not "1.0" of another."""
+    encoder = Encoder(statistic="frequency").fit([["a", 1], ["b", 2], ["a", 1], ["a", 3]], [0, 1, 0, 1])
+    assert encoder.transform([["a", 1.0], ["b", None]]).tolist() == [[0.75, 0.5], [0.25, 0]]
+
+
+def test_masked_values_are_missing() -> None:
+    x = np.array([[1], [2], [1], [2]])
+    masked = np.ma.masked_array(x, [[0], [1], [0], [0]])
+    expected = Encoder().fit_transform(np.where(masked.mask, np.nan, x), Y)
+    assert np.array_equal(Encoder().fit_transform(masked, Y), expected)
+
+
+def test_intervals_and_dates_are_categories_of_text() -> None:
+    numbers = np.arange(12) % 6 + 0.5
+    y = np.arange(12) % 2
+    for column in (pd.cut(numbers, [0, 2, 4, 6]), pd.Categorical(pd.to_datetime(numbers // 2, unit="D"))):
+        encoder = Encoder().fit(pd.DataFrame({"a": column}), y)
+        expected = Encoder().fit(np.floor(numbers / 2)[:, None], y).transform(np.floor(numbers / 2)[:, None])
+        assert np.array_equal(encoder.transform(pd.DataFrame({"a": column})), expected)
+
+
 def test_auto_takes_text_and_categories_of_a_frame() -> None:
     frame, y, _ = make_table()
     frame["whole"] = frame["whole"].astype("category")
@@ -292,6 +367,12 @@ def test_pipelines_clones_pickles_and_frames() -> None:
     assert encoder.n_features_in_ == 4 and list(encoder.feature_names_in_) == list(frame.columns)
 
 
+def test_tags_say_that_types_of_columns_change() -> None:
+    encoder = Encoder()
+    tags = encoder._get_tags() if hasattr(encoder, "_get_tags") else vars(encoder.__sklearn_tags__().transformer_tags)
+    assert tags["preserves_dtype"] == []
+
+
 def test_files_bring_the_encoder_back(tmp_path: Any) -> None:
     frame, y, weights = make_table()
     cases = [
@@ -307,6 +388,7 @@ def test_files_bring_the_encoder_back(tmp_path: Any) -> None:
         assert np.array_equal(again.transform(data), encoder.transform(data), equal_nan=True)
         assert list(again.get_feature_names_out()) == list(encoder.get_feature_names_out())
         assert again.combinations_ == encoder.combinations_ and again.get_params()["order"] == "random"
+        assert again.get_params()["statistic"] == encoder.statistic or encoder.statistic == ("borders", "mean")
         again.save(tmp_path / "again.json")
         assert (tmp_path / "again.json").read_bytes() == (tmp_path / f"{number}.json").read_bytes()
 
@@ -332,6 +414,12 @@ BROKEN: Dict[str, Tuple[Callable[[Dict[str, Any]], Any], str]] = {
     "sum": (lambda d: d["sets"][0]["mean"][0].pop(), "has 'mean'"),
     "sum of text": (lambda d: d["sets"][0]["mean"][0].__setitem__(0, "1"), "has 'mean'"),
     "weight": (lambda d: d["sets"][0]["weights"].__setitem__(0, -1), "has 'weights'"),
+    "kind of kinds": (lambda d: d["columns"][1].update(kind=[]), "has 'kind': '[]'"),
+    "large prior": (lambda d: d["priors"].update(mean=[10**400]), "allowed: lists of numbers for mean"),
+    "large unit": (lambda d: d["units"].update(mean=3 * 2**64), "allowed: powers of two for weight, mean"),
+    "no number": (lambda d: d["parameters"].update(columns=[np.nan]), "NaN is no number of JSON"),
+    "weights": (lambda d: d["sets"][0]["weights"].__setitem__(0, 999), "numbers whose sum is the total weight, 400"),
+    "sums": (lambda d: d["sets"][1]["mean"][0].__setitem__(0, 0), "numbers whose sum is that of the other sets"),
 }
 
 
@@ -385,6 +473,12 @@ Y = [0, 1, 1, 0]
     (dict(most_combinations=0), "most_combinations is '0'; allowed: 1 or more"),
     (dict(n_jobs=0), "n_jobs is '0'; allowed: None, -1, 1 or more"),
     (dict(gpu_backend="gpu"), "gpu_backend is 'gpu'; allowed: host, cuda"),
+    (dict(columns=0), "columns is '0'; allowed: auto, all, a list of names or places"),
+    (dict(columns=[]), "columns is '[]'; allowed: auto, all"),
+    (dict(combinations=np.array([[0, 0]])), "combinations is '[0, 0]'; allowed: each column once"),
+    (dict(statistic=[["mean"]]), "statistic is '[['mean']]'; allowed"),
+    (dict(prior_weight=[1]), "prior_weight is '[1]'; allowed: finite numbers"),
+    (dict(order=np.arange(4)), "order is '[0 1 2 3]'; allowed: random, given"),
 ])  # fmt: skip
 def test_bad_parameters_are_named(parameters: Dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as error:
@@ -399,15 +493,24 @@ def test_bad_parameters_are_named(parameters: Dict[str, Any], message: str) -> N
     (X, ["a"] * 4, None, "y has 1 class; allowed: two or more"),
     (X, [0, 1, np.nan, 1], None, "y has nan in row 2; allowed: finite numbers, or classes"),
     (X, ["a", None, "b", "a"], None, "y has None in row 1"),
+    (X, pd.Series([0, None, 1, 1], dtype="Int64"), None, "y has <NA> in row 1"),
+    (X, np.array([0, 1, np.inf, 1], object), None, "y has inf in row 2"),
+    (X, np.ma.masked_array(Y, [0, 0, 0, 1]), None, "y has None in row 3"),
+    (X, [0.5, 1, 2, 1e39], None, "y has 1e+39 in row 3; allowed: finite numbers, or classes; numbers up to 3.4e+38"),
+    (X, np.array(["a", "b", "a", "b"], "S"), None, "y is of type |S1; allowed: numbers, or classes"),
     (X, np.array(Y, "M8[s]"), None, "y is of type datetime64[s]; allowed: numbers, or classes"),
     (X, Y, [1, 1, np.nan, 1], "sample_weight has nan in row 2; allowed: finite numbers from 0 on"),
     (X, Y, [1, -1, 1, 1], "sample_weight has -1.0 in row 1"),
+    (X, Y, pd.Series([1, None, 1, 1], dtype="Int64"), "sample_weight has nan in row 1"),
+    (X, Y, [1, 1, 1, 1e39], "sample_weight has 1e+39 in row 3; allowed: finite numbers from 0 on, up to 3.4e+38"),
     (X, Y, [1, 1], "sample_weight is no vector of 4 numbers"),
     (X, Y, [0, 0, 0, 0], "sample_weight has no number above 0"),
     (X[:, 0], Y, None, "X has 1 dimensions; allowed: 2"),
+    ([[1], [1, 2], [1], [1]], Y, None, "X is no array"),
+    (np.array([[datetime.date(2020, 1, 1)]] * 4, object), Y, None, "X has '2020-01-01', of type date, in column 'x0'"),
     (X[:0], [], None, "X has 0 rows and 2 columns"),
     (X.astype("M8[s]"), Y, None, "X has a column 'x0' of type datetime64[s]; allowed: numbers"),
-    (np.array([["a"], [1], ["b"], ["a"]], object), Y, None, "X has text and '1', of type int, in column 'x0'; allowed"),
+    (np.array([["a"], [1], ["b"], ["a"]], object), Y, None, "X has '1', of type int, in column 'x0'; allowed"),
     (np.array([[[1]], [2], [3], [4]], object)[:, :1], Y, None, "X has values in column 'x0' that are no category"),
     (pd.DataFrame(X, columns=["a", "a"]), Y, None, "X has two columns 'a'"),
     (pd.DataFrame(X), Y, None, "columns is 'auto', and no column of X is of text or categories"),
@@ -421,8 +524,9 @@ def test_bad_data_are_named(x: Any, y: Any, weights: Any, message: str) -> None:
 
 def test_text_that_is_not_encoded_is_refused() -> None:
     frame, y, _ = make_table()
-    with pytest.raises(TypeError, match="X has text in column 'text', which is not encoded"):
-        Encoder(["half"]).fit_transform(frame, y)
+    for fit in (Encoder(["half"]).fit, Encoder(["half"]).fit_transform):
+        with pytest.raises(TypeError, match="X has text in column 'text', which is not encoded"):
+            fit(frame, y)
 
 
 def test_new_rows_must_be_like_the_training_rows() -> None:
@@ -464,6 +568,41 @@ def test_a_fit_that_fails_leaves_the_encoder_as_it_was() -> None:
     with pytest.raises(TypeError, match="which is not encoded"):
         encoder.set_params(columns=[0], combinations=1).fit_transform(np.array([["a", "b"]] * 4), Y)
     assert np.array_equal(encoder.set_params(columns="auto").transform(X), before)
+
+
+def test_parameters_set_after_fit_change_nothing_until_the_next() -> None:
+    encoder = Encoder(statistic=("mean", "frequency")).fit(X, Y)
+    before = encoder.transform(X)
+    encoder.set_params(statistic="mean", prior_weight=9.0, keep_codes=True)
+    assert np.array_equal(encoder.transform(X), before) and len(encoder.get_feature_names_out()) == before.shape[1]
+    assert encoder.fit(X, Y).transform(X).shape == (4, 4)
+
+
+def test_parameters_may_be_arrays(tmp_path: Any) -> None:
+    y = np.array([0.5, 1.5, 3.0, 4.0])
+    lists = dict(columns=[0, 1], combinations=[[0, 1]], statistic=["mean", "borders"], borders=[1.0, 2.0], prior=[0.25])
+    expected = Encoder(**lists).fit_transform(X, y)
+    arrays = Encoder(**{name: np.array(value) for name, value in lists.items()})
+    assert np.array_equal(arrays.fit_transform(X, y), expected)
+    assert np.array_equal(Encoder(**{**lists, "columns": range(2)}).fit_transform(X, y), expected)
+    for encoder in (arrays, Encoder(columns=range(2)).fit(X, y)):
+        encoder.save(tmp_path / "e.json")
+        assert Encoder.load(tmp_path / "e.json").columns == [0, 1]
+
+
+def test_names_of_near_borders_differ() -> None:
+    y = np.array([1000000.0, 1000001.0, 1000002.5, 1000003.0])
+    encoder = Encoder(["a"], statistic="borders", borders=2).fit(pd.DataFrame({"a": [1, 1, 2, 2]}), y)
+    assert list(encoder.get_feature_names_out()) == [f"a__above_{border}" for border in encoder.borders_]
+    assert len(set(encoder.get_feature_names_out())) == 2
+
+
+def test_the_missing_gpu_is_named() -> None:
+    if "cuda" in xgboost_gpu.build_info()["backends"]:
+        pytest.skip("there is a GPU")
+    message = "gpu_backend is 'cuda', which is not possible here: .*; possible: host"
+    with pytest.raises(xgb.core.XGBoostError, match=message):
+        Encoder(gpu_backend="cuda").fit(X, Y)
 
 
 def test_infinite_numbers_are_categories_in_files_too(tmp_path: Any) -> None:

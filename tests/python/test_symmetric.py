@@ -179,6 +179,14 @@ def test_categories_have_one_set_a_level() -> None:
     assert np.corrcoef(booster.predict(data), y)[0, 1] > 0.6
 
 
+def test_categories_lighter_than_min_child_weight_are_sorted_too() -> None:
+    x = np.repeat(np.arange(6.0), 10)[:, None]
+    data = xgb.DMatrix(x, x[:, 0] % 2, feature_types=["c"], enable_categorical=True)
+    how = symmetric(max_depth=1, min_child_weight=15, reg_alpha=8, max_delta_step=0.01, max_cat_to_onehot=1)
+    predicted = train(data, 1, **how).predict(data)
+    assert np.array_equal(predicted == predicted[0], x[:, 0] % 2 == 0) and len(set(predicted)) == 2
+
+
 def test_gains_may_be_negative_and_stock_prunes_such_splits() -> None:
     booster = train(matrix(), 20, **symmetric(max_depth=5, min_child_weight=30))
 

@@ -154,7 +154,9 @@ class Grower {
     int const n = static_cast<int>(cuts_.bins(f));
     if (cuts_.IsCategorical(f)) {
       BinSums const root{bins_, gradients_, nodes_[0].rows, f, cuts_.bins(f)};
-      for (auto const& [categories, default_left] : CategorySplits(p_, gradients_, root.bins)) {
+      TrainParams plain = p_;  // sorted by G / (H + lambda), however light
+      plain.min_child_weight = plain.reg_alpha = plain.max_delta_step = 0;
+      for (auto const& [categories, default_left] : CategorySplits(plain, gradients_, root.bins)) {
         candidates.push_back({0, f, 0, default_left, {}, {}, categories});
       }
       return candidates;
