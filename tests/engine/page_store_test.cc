@@ -397,7 +397,7 @@ TEST(PageStore, WithoutAFolderPagesGoToTmpdir) {
 TEST(PageStore, WithoutTmpdirPagesGoToVarTmp) {
   for (char const* none : {static_cast<char const*>(nullptr), ""}) {
     Variable const variable{"TMPDIR", none};
-    EXPECT_EQ(PageFile{"", ""}.folder(), "/var/tmp");
+    EXPECT_EQ((PageFile{"", ""}.folder()), "/var/tmp");
   }
 }
 
