@@ -17,7 +17,7 @@ constexpr std::size_t kRowInPages = kPosition + kGradients + kSampled;
 constexpr HostHistogramPolicy kHistograms;
 constexpr PagePolicy kPages;
 
-/// All but the bins.
+/// What a training takes in core and in pages: rows, two histograms, scratch.
 std::uint64_t LeastOf(TrainingNeeds const& needs, std::size_t row_bytes) {
   return needs.rows * row_bytes + 2 * needs.histogram + needs.scratch;
 }
@@ -42,10 +42,12 @@ TrainingMemory Share(TrainingNeeds const& needs, std::uint64_t limit, bool in_pa
 
 [[noreturn]] void Refuse(TrainingNeeds const& needs, std::uint64_t limit) {
   std::uint64_t const in_core = LeastInCore(needs), in_pages = LeastInPages(needs);
-  std::uint64_t const least = in_core > limit ? std::min(in_core, in_pages) : in_pages;  // other shards are in pages
+  bool const is_less_in_core = in_core > limit && in_core < in_pages;  // if it fits, other shards are in pages
+  std::uint64_t const least = is_less_in_core ? in_core : in_pages;
   Throw<InvalidArgument>("gpu_memory_limit is ", limit, " bytes, and this training takes ", least,
-                         " at least: ", needs.rows, " rows of ", kRowInPages, " bytes, two histograms of ",
-                         needs.histogram, " bytes, pages of ", LeastPage(needs),
+                         " at least: ", needs.rows, " rows of ", is_less_in_core ? kRowInCore : kRowInPages,
+                         " bytes, two histograms of ", needs.histogram, " bytes, ",
+                         is_less_in_core ? "bins of " : "pages of ", is_less_in_core ? needs.bins : LeastPage(needs),
                          " bytes, bounds of bins and scratch; allowed: ", least, " or more, or 0 for no limit");
 }
 

@@ -85,7 +85,10 @@ TEST(TrainingMemoryTest, RefusesLessThanTheLeast) {
   few.bins = 100 * 60;
   std::uint64_t const least = 100 * 47 + 100 * 60 + 40000 + 2 * 28 * 256 * 16 + 2 * 28 * 256 * 24;
   EXPECT_FALSE(Choose(few, least).in_pages);
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Choose(few, least - 1); }, {std::to_string(least) + " or more"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { Choose(few, least - 1); },
+                                         {std::to_string(least) + " or more", "100 rows of 47 bytes", "bins of 6000"}),
+            "")
+      << "the parts that it names are those of a training in core";
 }
 
 TEST(TrainingMemoryTest, ShardsDecideTogether) {
