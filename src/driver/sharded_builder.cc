@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/row_slice.h"
-#include "metric/metric_sum.h"
 #include "objective/leaf_median.h"
 #include "xgbgpu/error.h"
 
@@ -222,7 +221,6 @@ void ShardedBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* 
 }
 
 std::vector<std::uint64_t> DealRows(std::uint64_t rows, std::size_t most_shards) {
-  static_assert(kRowStep % kSumBlock == 0);
   std::uint64_t const blocks = std::max<std::uint64_t>(1, (rows + kRowStep - 1) / kRowStep);
   std::uint64_t const shards = std::min<std::uint64_t>(blocks, most_shards);
   std::vector<std::uint64_t> first;

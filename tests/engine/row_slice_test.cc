@@ -17,6 +17,7 @@
 #include "core/array_source.h"
 #include "core/reading_turns.h"
 #include "driver/device_rows.h"
+#include "metric/metric_sum.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
 
@@ -25,6 +26,8 @@ namespace {
 
 using testing::MemorySource;
 using testing::WhatIsWrong;
+
+static_assert(kRowStep % kSumBlock == 0, "a block of a metric's sum must not lie on two devices");
 
 /// Returns the rows that batches have, and checks that they follow one another and that none is empty.
 std::vector<std::vector<Entry>> ReadRows(RowSource const& source) {
