@@ -435,7 +435,7 @@ Column MakeColumn(arrow::Schema const* schema, int64_t number, Categories catego
     std::string_view const name = NameOfFormat(format);
     char const* const advice =
         categories == Categories::kNever ? ""
-        : name == "string" ? ". Make categories of texts: .cast(pl.Categorical) of polars, .dictionary_encode() of "
+        : name == "string" ? ". Make categories of texts: .cast(pl.Enum(texts)) of polars, .dictionary_encode() of "
                              "pyarrow, .astype(\"category\") of pandas"
                            : ". Make numbers of the column, or leave it out";
     Throw<InvalidArgument>(where, " has the type ", name, " (Arrow's format ", Quoted(format), "); allowed: ", allowed,

@@ -37,11 +37,6 @@ std::set<std::string> NamesOf() {
   throw InvalidArgument{"Parameter " + name + " is " + Quoted(value) + "; allowed: " + allowed};
 }
 
-[[noreturn]] void NotYet(std::string const& name, std::string const& value, std::string const& allowed) {
-  throw Unsupported{"Parameter " + name + " is " + Quoted(value) +
-                    ", which this version of xgboost-gpu does not support; supported: " + allowed};
-}
-
 /// Throws, naming the parameter and what is allowed, for a fraction that XGBoost's parser would refuse without naming
 /// it (hexadecimal numbers, and those too large or too small for a float) or would read as another number (digits alone
 /// from 2^64 on, or behind 19 zeros).
@@ -237,7 +232,12 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
 }
 
 TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact) {
-  if (exact && param.grow_policy == "symmetric") NotYet("grow_policy", param.grow_policy, Policies(exact));
+  if (exact && param.grow_policy == "symmetric") {
+    throw Unsupported{
+        "Parameter grow_policy is 'symmetric', which exact trees (tree_method gpu_exact) do not have; "
+        "allowed: " +
+        Policies(exact)};
+  }
   TrainParams out;
   out.learning_rate = param.learning_rate;
   out.min_split_loss = param.min_split_loss;

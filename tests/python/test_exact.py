@@ -342,7 +342,7 @@ def test_the_method_may_change_between_rounds() -> None:
 @pytest.mark.parametrize(
     "how, words",
     [
-        (dict(grow_policy="symmetric"), r"grow_policy is 'symmetric'.*supported: depthwise \(with gpu_exact\)"),
+        (dict(grow_policy="symmetric"), r"grow_policy is 'symmetric'.*allowed: depthwise \(with gpu_exact\)"),
         (dict(grow_policy="sideways"), r"grow_policy is 'sideways'; allowed: depthwise \(with gpu_exact\)"),
         (dict(sampling_method="dice"), r"sampling_method is 'dice'; allowed: uniform \(with gpu_exact\)"),
         (dict(grow_policy="lossguide"), "grow_policy is 'lossguide'.*allowed with gpu_exact: depthwise"),

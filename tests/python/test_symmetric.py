@@ -207,7 +207,7 @@ def test_gains_may_be_negative_and_stock_prunes_such_splits() -> None:
         (dict(max_depth=17), "max_depth is 17, but grow_policy is 'symmetric'.*1 to 16"),
         (dict(max_depth=0), "max_depth is 0.*'symmetric'.*max_leaves"),
         (dict(max_leaves=12), "max_leaves is 12, but grow_policy is 'symmetric'.*power of 2"),
-        (dict(tree_method="gpu_exact"), r"grow_policy is 'symmetric'.*supported: depthwise \(with gpu_exact\)"),
+        (dict(tree_method="gpu_exact"), r"grow_policy is 'symmetric'.*allowed: depthwise \(with gpu_exact\)"),
     ],
 )
 def test_what_symmetric_trees_do_not_take(wrong: Dict[str, Any], message: str) -> None:
