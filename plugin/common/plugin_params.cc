@@ -233,10 +233,8 @@ DeviceParam ParseDeviceParam(ParamValues const& values) {
 
 TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact) {
   if (exact && param.grow_policy == "symmetric") {
-    throw Unsupported{
-        "Parameter grow_policy is 'symmetric', which exact trees (tree_method gpu_exact) do not have; "
-        "allowed: " +
-        Policies(exact)};
+    Throw<Unsupported>("Parameter grow_policy is 'symmetric', which exact trees (tree_method gpu_exact) do not have; ",
+                       "allowed: ", Policies(exact));
   }
   TrainParams out;
   out.learning_rate = param.learning_rate;
