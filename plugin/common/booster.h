@@ -199,7 +199,7 @@ class Booster {
   DartShape Shape();
   /// What records columns for the rows `kept` of `data`.
   RecordColumns RecorderOf(xgboost::DMatrix* data, HostCache const& out, DartShape const& model, KeptRows const& kept);
-  /// The round is in the model. `columns_of`: the round whose leaf columns were reserved.
+  /// Must be called when a dart's round is in the model. `columns_of` is the round whose leaf columns were reserved.
   void EndDartRound(Training* training, std::optional<std::uint32_t> columns_of);
   /// Completes the leaf columns of the training's own rows; true if they are complete then.
   bool HasColumns(Training* training, xgboost::DMatrix* data, HostCache const& cache);

@@ -298,8 +298,8 @@ void BoosterConfig::Parse() {
 void BoosterConfig::Save(Json* gbtree) const {
   Json& out = *gbtree;
   Json& train = out["gbtree_train_param"];
-  // As in upstream's, the predictor is auto where there is no device; our section keeps it for where there is one. With
-  // gpu_backend=host nobody looks for one.
+  // A configuration that is saved where there is no device says auto, as a build of XGBoost with CUDA does. Our section
+  // keeps the user's word for where there is one. With gpu_backend=host nobody looks for a device.
   bool const hides = gpu_predictor_ && device_.gpu_backend != "host" && CudaDeviceCount() == 0;
   if (gpu_predictor_) train[kPredictor] = xgboost::String{hides ? "auto" : kGpuPredictor};
   if (!InCharge()) {

@@ -20,7 +20,7 @@ class HistogramCache {
   /// As many slots as fit `bytes`, at least 2: a node and one of its children.
   HistogramCache(std::size_t cells, std::size_t bytes) : cells_{cells} { SetBytes(bytes); }
 
-  /// Another bound; all slots are free.
+  /// Sets another bound. All slots are free then.
   void SetBytes(std::size_t bytes) {
     limit_ = std::max<std::size_t>(2, bytes / std::max<std::size_t>(1, cells_ * sizeof(GradientSum)));
     if (slots_.size() > limit_) slots_.resize(limit_);

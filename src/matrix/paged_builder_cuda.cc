@@ -97,7 +97,7 @@ double BinBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
   return rows * places + static_cast<double>(facts.stored) * layout.symbol_bytes;
 }
 
-/// Is less free than the training may take? Without a limit it is.
+/// Returns whether a training may take all that is free: there is no limit, or less is free than it allows.
 bool IsAllThatIsFree(std::size_t bytes, MemoryLimits const& limits) {
   return limits.training_bytes == 0 || bytes < limits.training_bytes;
 }
