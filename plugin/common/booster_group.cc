@@ -17,6 +17,7 @@
 #include "core/float_bits.h"
 #include "core/message.h"
 #include "core/stages.h"
+#include "core/text_hash.h"
 #include "group_place.h"
 #include "host/held_bins.h"
 #include "host/matrix_rows.h"
@@ -116,10 +117,7 @@ void AgreeOnTypes(ProcessGroup* group, xgboost::DMatrix* data) {
   xgboost::MetaInfo* const info = &data->Info();
   constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
   bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !HasBinsOnly(*data);
-  std::uint64_t hash = 0;
-  for (char const c : NamesOf(CategoricalFeatures(*info)))
-    hash = hash * 1099511628211ULL + static_cast<unsigned char>(c);
-  auto const number = static_cast<std::int64_t>(hash >> 1);
+  auto const number = static_cast<std::int64_t>(HashText(NamesOf(CategoricalFeatures(*info))) >> 1);
   std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
                          info->feature_types.Empty() ? 0 : 1};
   group->Max({most, 4});

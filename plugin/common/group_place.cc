@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/message.h"
+#include "core/text_hash.h"
 #include "driver/backend.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
@@ -23,9 +24,7 @@ std::int64_t HostNumber() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   text += name.data();
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return static_cast<std::int64_t>(hash >> 2);  // its negative is a number, too
+  return static_cast<std::int64_t>(HashText(text) >> 2);  // its negative is a number, too
 }
 
 /// Returns why the workers cannot train on GPUs together; empty if they can. `one_insists`: has a worker

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "core/message.h"
+#include "core/text_hash.h"
 
 namespace xgbgpu {
 
@@ -58,12 +59,8 @@ std::string const* Find(std::vector<Fact> const& facts, std::string const& name)
   return found == facts.end() ? nullptr : &found->second;
 }
 
-/// From  Fowler, Noll, Vo: FNV-1a, here without its top bit
-std::int64_t HashOf(std::string const& text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return static_cast<std::int64_t>(hash >> 1);
-}
+/// Returns a number that is not negative.
+std::int64_t HashOf(std::string const& text) { return static_cast<std::int64_t>(HashText(text) >> 1); }
 
 [[noreturn]] void ThrowDifference(Collective& collective, std::string const& own) {
   auto const texts = collective.Gather(Span<std::uint32_t const>{ToWords(own)});

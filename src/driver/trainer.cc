@@ -181,6 +181,7 @@ std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, C
 }
 
 std::shared_ptr<Dataset const> Dataset::Within(std::shared_ptr<Dataset const> data, MemoryLimits const& limits) {
+  if (data->device_shards_.empty()) return data;  // it lies on the host
   std::vector<std::shared_ptr<DeviceMatrix const>> shards;
   MemoryLimits const own = ShareOfHost(limits, data->device_shards_.size());
   for (auto const& shard : data->device_shards_) shards.push_back(DeviceMatrixWithin(shard, own));

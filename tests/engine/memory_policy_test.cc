@@ -72,6 +72,15 @@ TEST(MemoryPolicy, ALimitBeyondTheMachineIsNone) {
 
 TEST(MemoryPolicy, NothingIsKnown) { EXPECT_EQ(AllowedMemory("/no/such/folder/"), 0U); }
 
+TEST(MemoryPolicy, ShardsShareTheMemoryForPages) {
+  MemoryLimits limits;
+  limits.host_bytes = 100;
+  EXPECT_EQ(ShareOfHost(limits, 1).host_bytes, 100U);
+  EXPECT_EQ(ShareOfHost(limits, 3).host_bytes, 33U);
+  EXPECT_EQ(ShareOfHost(limits, 200).host_bytes, 1U) << "0 would be no limit";
+  EXPECT_EQ(ShareOfHost({}, 4).host_bytes, AllowedMemory() / 2 / 4);
+}
+
 TEST(MemoryPolicy, PagesTakeHalfUnlessTheUserSaysOtherwise) {
   EXPECT_GT(AllowedMemory(), 0U) << "of this machine";
   EXPECT_EQ(HostPageBytes({}), AllowedMemory() / 2);

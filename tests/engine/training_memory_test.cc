@@ -216,6 +216,14 @@ TEST(DatasetInPagesTest, BinEdgesAndOtherCutsToo) {
             (Trainer{whole, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})));
 }
 
+TEST(DatasetInPagesTest, DataOnTheHostAreNotMovedToOtherLimits) {
+  TreeCase const c = testing::RandomCase({300, 3}, 606);
+  auto const data = Dataset::Build(MemorySource{c.values}, {}, 16, 1);
+  MemoryLimits limits;
+  limits.training_bytes = 1;
+  EXPECT_EQ(Dataset::Within(data, limits), data);
+}
+
 TEST(DatasetInPagesTest, RefusesFoldersAndExactTrees) {
   TreeCase const c = testing::RandomCase({30000, 9, 0.1}, 604);
   MemorySource const source{c.values};
