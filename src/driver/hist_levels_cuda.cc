@@ -82,11 +82,20 @@ LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) 
 
 void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
   DeviceCollective& devices = *parts.shard.devices;
-  if (parts.shares.used()) {
+  if (parts.searches_shares()) {
     devices.ShareLevel(parts.memory.View(), parts.histograms.View(), parts.shares.cells, bounds, parts.stream);
   } else {
     devices.SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
   }
+}
+
+/// The level of a symmetric tree is divided by one split.
+void DivideAndPlan(TreeParts const& parts, GrowthView const& growth, LevelBounds const& bounds, int level,
+                   NextLevel next, PathStep step) {
+  SplitView const view = parts.Split();
+  LevelSearchView const search = parts.level_search.View(level);
+  FindLevelSplit(view, search, bounds, parts.level_search.chunk(), parts.limits, parts.stream);
+  DivideLevel(view, search, growth, bounds, next, step, parts.limits, parts.stream);
 }
 
 /// Where each device searches a share of the features, the best of a node is known only when all have told theirs, so
@@ -94,7 +103,7 @@ void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
 void FindAndPlan(TreeParts const& parts, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
                  PathStep step) {
   SplitView const view = parts.Split();
-  bool const shared = parts.shares.used();
+  bool const shared = parts.searches_shares();
   FindSplits(view, growth, bounds, shared ? NextLevel::kByHost : next, step, parts.limits, parts.stream);
   if (shared) parts.shard.devices->BestOfLevel(parts.memory.View(), bounds, parts.stream);
   if (next == NextLevel::kByHost) return;
@@ -111,7 +120,10 @@ void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows,
       rows->Sum(page, level, bounds);
     });
     SumOverDevices(parts, bounds);
-    parts.timer.Run(kSplit, level, [&] { FindAndPlan(parts, rows->Growth(), bounds, Rows::kNext, rows->step()); });
+    parts.timer.Run(kSplit, level, [&] {
+      parts.symmetric() ? DivideAndPlan(parts, rows->Growth(), bounds, level, Rows::kNext, rows->step())
+                        : FindAndPlan(parts, rows->Growth(), bounds, Rows::kNext, rows->step());
+    });
   }
 }
 

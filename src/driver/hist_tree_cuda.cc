@@ -70,12 +70,16 @@ void HistTree::Start(Constraints constraints) {
   unattended_now_ = CanGrowUnattended(params);
   bool const like_before = before_ == params;
   auto const reserve = [&] {
-    unattended_now_ ? unattended_.Reserve(ahead_) : is_symmetric() ? symmetric_.Reserve() : attended_.Reserve();
+    unattended_now_ ? unattended_.Reserve(ahead_) : parts_.symmetric() ? symmetric_.Reserve() : attended_.Reserve();
     parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
                                     parts_.stream);
     // With other devices memory may be taken here only: see below.
     if (parts_.page_stream && (parts_.shard.alone() || !like_before)) parts_.page_stream->KeepPages(kSparedBytes);
-    if (is_symmetric()) return;  // the host chooses their features
+    if (parts_.symmetric()) {
+      if (!unattended_now_) return;  // the host chooses their features
+      parts_.room.Note([&] { return parts_.level_search.SetFeatures(*parts_.features, params.SymmetricDepth()); });
+      return;
+    }
     std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
     parts_.room.Note(
         [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
@@ -86,23 +90,25 @@ void HistTree::Start(Constraints constraints) {
   like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
   bool const is_cut = unattended_now_ && unattended_.shape().cut;
+  bool const symmetric = parts_.symmetric();  // levels are limited, and cut off by the host
+  int const most_depth = symmetric ? params.SymmetricDepth() : params.max_depth;
   parts_.memory.Tell(
       {SplitParams{params, {}},
-       params.min_split_loss,
-       params.max_depth == 0 ? std::numeric_limits<int>::max() : params.max_depth,
-       is_cut ? 0 : params.max_leaves,
+       symmetric ? 0.0f : params.min_split_loss,
+       most_depth == 0 ? std::numeric_limits<int>::max() : most_depth,
+       is_cut || symmetric ? 0 : params.max_leaves,
        params.learning_rate,
        {{params.seed, parts_.number, parts_.shard.first_row(), parts_.losses ? parts_.losses->margins : nullptr},
         SampleThreshold(params.subsample),
         MakeSampleTarget(params, parts_.shard.all_rows())},
        parts_.features->counts()});
-  unattended_now_ ? unattended_.Start() : is_symmetric() ? symmetric_.Start() : attended_.Start();
+  unattended_now_ ? unattended_.Start() : parts_.symmetric() ? symmetric_.Start() : attended_.Start();
 }
 
 void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {
   std::vector<AttendedTree*> in_pages;
   for (HistTree* tree : trees) {
-    if (tree->unattended_now_ || tree->is_symmetric() || !tree->parts_.in_pages()) {
+    if (tree->unattended_now_ || tree->parts_.symmetric() || !tree->parts_.in_pages()) {
       tree->GrowAttended();
     } else {
       in_pages.push_back(&tree->attended_);
@@ -111,13 +117,34 @@ void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {
   AttendedTree::GrowTogether(in_pages);
 }
 
+/// Tells the nodes and sets of an unattended tree that has come back.
+void HistTree::TakeUnattended(Result* result) {
+  TreeHeader const& header = parts_.memory.returned();
+  result->nodes = unattended_.nodes();
+  if (IsFinite(header.gradient.maxima)) {
+    if (parts_.symmetric()) {
+      leaves_.Cut(symmetric_.Take(result->nodes, header.gradient.format));
+      TakeSymmetric(result);
+    } else {
+      result->nodes = leaves_.TakeTree(result->nodes);
+    }
+  }
+  if (parts_.splits.categories().any()) {
+    result->sets = parts_.splits.categories().Read(header.state.nodes, parts_.stream);
+  }
+}
+
+void HistTree::TakeSymmetric(Result* result) {
+  result->nodes = symmetric_.nodes();
+  result->weights = symmetric_.weights();
+  result->sets = symmetric_.sets();
+}
+
 /// Waits for an attended tree, and tells its nodes and sets.
 void HistTree::TakeAttended(Result* result) {
-  if (is_symmetric()) {
+  if (parts_.symmetric()) {
     symmetric_.Finish();
-    result->nodes = symmetric_.nodes();
-    result->weights = symmetric_.weights();
-    result->sets = symmetric_.sets();
+    TakeSymmetric(result);
     return;
   }
   attended_.Finish();
@@ -137,16 +164,9 @@ HistTree::Result HistTree::Finish() {
     attended_.Grow();
   }
   Result result{};
-  if (!unattended_now_) TakeAttended(&result);
+  unattended_now_ ? TakeUnattended(&result) : TakeAttended(&result);
   TreeHeader const& header = parts_.memory.returned();
   result.finite = IsFinite(header.gradient.maxima);
-  if (unattended_now_) {
-    result.nodes = unattended_.nodes();
-    if (result.finite) result.nodes = leaves_.TakeTree(result.nodes);
-    if (parts_.splits.categories().any()) {
-      result.sets = parts_.splits.categories().Read(header.state.nodes, parts_.stream);
-    }
-  }
   if (has_timeline()) {
     parts_.stream.Wait("tracing");
     parts_.timer.timeline()->Resolve();

@@ -18,7 +18,7 @@
 namespace xgbgpu::cuda {
 
 /// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). The tree is the
-/// same either way. Symmetric trees are attended, in a way of their own.
+/// same either way. Symmetric trees that cannot be grown unattended are attended in a way of their own.
 class HistTree {
  public:
   /// The arguments are those of TreeParts.
@@ -41,7 +41,7 @@ class HistTree {
   /// Grows an attended tree to its end; nothing is left to do for an unattended one.
   void GrowAttended() {
     if (unattended_now_) return;
-    is_symmetric() ? symmetric_.Grow() : attended_.Grow();
+    parts_.symmetric() ? symmetric_.Grow() : attended_.Grow();
   }
   /// Does what GrowAttended does for trees on one stream. Those in pages share the visits of these, if they can.
   static void GrowTogether(std::vector<HistTree*> const& trees);
@@ -88,9 +88,10 @@ class HistTree {
   void BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
                std::uint32_t tree_number, MarginsAhead const& ahead);
   void Start(Constraints constraints);
+  void TakeUnattended(Result* result);
+  void TakeSymmetric(Result* result);
   void TakeAttended(Result* result);
   void ReportBytes(Span<Node const> nodes);
-  bool is_symmetric() const { return parts_.params.grow_policy == GrowPolicy::kSymmetric; }
 
   TreeParts parts_;
   TreeLeaves leaves_;

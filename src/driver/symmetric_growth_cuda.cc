@@ -97,16 +97,19 @@ bool SymmetricGrowth::LearnRoot() {
   parts_.memory.ReadNodes(0, 1);
   parts_.shard.devices->Check();
   TreeHeader const& header = parts_.memory.returned();
-  params_.emplace(parts_.params, header.gradient.format);
-  scores_.BeginTree(*params_);
-  tree_.Begin(parts_.params, *params_, *parts_.features, parts_.splits.constraints().constraints(),
-              parts_.memory.returned_nodes()[0].sum);
+  BeginTree(parts_.memory.returned_nodes()[0].sum, header.gradient.format);
   slots_.assign(tree_.active().size(), 0);
   free_slots_.clear();
   for (auto slot = static_cast<std::int32_t>(parts_.histograms.slots()) - 1; slot > 0; --slot) {
     free_slots_.push_back(slot);
   }
   return IsFinite(header.gradient.maxima);
+}
+
+void SymmetricGrowth::BeginTree(GradientSum root, GradientFormat const& format) {
+  params_.emplace(parts_.params, format);
+  scores_.BeginTree(*params_);
+  tree_.Begin(parts_.params, *params_, *parts_.features, parts_.splits.constraints().constraints(), root);
 }
 
 /// Sorts categories by the root's histogram, on the host.
@@ -265,18 +268,30 @@ void SymmetricGrowth::PlanFamilies(std::vector<NodeIndex> const& parents, std::v
   }
 }
 
+/// Cuts off weak levels of the tree, whose nodes are those that the device has `made`. Returns BatchGrowth::LeafNumbers.
+std::vector<NodeIndex> SymmetricGrowth::Cut(Span<Node const> made) {
+  tree_.Cut();
+  std::vector<NodeIndex> leaf(made.size(), kNoNode);
+  for (std::size_t n = 0; n < made.size(); ++n) {
+    if (made[n].left == kNoNode) leaf[n] = tree_.AtOrAbove(static_cast<NodeIndex>(n));
+  }
+  nodes_.assign(tree_.nodes().begin(), tree_.nodes().end());
+  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].rows = made[n].rows;
+  return leaf;
+}
+
+std::vector<NodeIndex> SymmetricGrowth::Take(Span<Node const> made, GradientFormat const& format) {
+  BeginTree(made[0].sum, format);
+  tree_.Follow(made);
+  return Cut(made);
+}
+
 void SymmetricGrowth::Finish() {
   if (!IsFinite(parts_.memory.returned().gradient.maxima)) return;
   std::size_t const made = tree_.nodes().size();
   parts_.memory.ReadNodes(0, made);
   Span<Node const> const returned{parts_.memory.returned_nodes(), made};
-  tree_.Cut();
-  std::vector<NodeIndex> leaf(made, kNoNode);
-  for (std::size_t n = 0; n < made; ++n) {
-    if (returned[n].left == kNoNode) leaf[n] = tree_.AtOrAbove(static_cast<NodeIndex>(n));
-  }
-  nodes_.assign(tree_.nodes().begin(), tree_.nodes().end());
-  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].rows = returned[n].rows;
+  std::vector<NodeIndex> const leaf = Cut(returned);
   if (parts_.in_pages()) {
     leaves_.RenumberNodes(leaf);
     return;

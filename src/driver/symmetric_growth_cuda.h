@@ -30,6 +30,9 @@ class SymmetricGrowth {
   void Grow();
   /// Writes the rows' positions and gets the header back, after Grow. Waits.
   void Finish();
+  /// Instead of all that: takes the nodes `made` of a tree that has been grown unattended. Returns
+  /// BatchGrowth::LeafNumbers.
+  std::vector<NodeIndex> Take(Span<Node const> made, GradientFormat const& format);
 
   // The finished tree.
   Span<Node const> nodes() const { return nodes_; }
@@ -40,6 +43,8 @@ class SymmetricGrowth {
   void VisitPages(PageStep const& step, int depth);
   void SumLevel(std::uint32_t families, int depth);
   bool LearnRoot();
+  void BeginTree(GradientSum root, GradientFormat const& format);
+  std::vector<NodeIndex> Cut(Span<Node const> made);
   void SortCategories();
   LevelView UploadLevel();
   LevelSplit FindSplit(LevelView const& view);

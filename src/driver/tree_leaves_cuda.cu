@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "core/grid.h"
 #include "core/stages.h"
 #include "driver/tree_leaves_cuda.h"
@@ -86,10 +88,15 @@ Span<Node const> TreeLeaves::TakeTree(Span<Node const> returned) {
   constexpr std::uint32_t kNoSlots = 2;  // nothing is expanded any more
   cut_.Reset(parts_.params, kNoSlots, false);
   cut_.Learn(returned);
-  leaf_numbers_ = cut_.LeafNumbers();
+  Cut(cut_.LeafNumbers());
+  return cut_.tree();
+}
+
+void TreeLeaves::Cut(std::vector<NodeIndex> leaf) {
+  if (!shape_.cut) return;
+  leaf_numbers_ = std::move(leaf);
   CopyToDevice(leaf_of_node_.data(), leaf_numbers_.data(), leaf_numbers_.size(), parts_.stream, "numbering leaves");
   if (!WalksLate()) Renumber();
-  return cut_.tree();
 }
 
 void TreeLeaves::RenumberNodes(std::vector<NodeIndex> const& leaf) {

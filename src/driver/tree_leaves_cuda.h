@@ -36,6 +36,9 @@ class TreeLeaves {
   /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not
   /// done so. Positions follow.
   Span<Node const> TakeTree(Span<Node const> returned);
+  /// The tree has been cut out of the nodes that the device made, if its shape says so. `leaf`: see
+  /// BatchGrowth::LeafNumbers. Positions follow.
+  void Cut(std::vector<NodeIndex> leaf);
   /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
   void FindUnsampled(Node const* nodes) const;
 

@@ -20,6 +20,7 @@ TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard
       histograms{trained.view.cells, histogram_budget, &room},
       splits{trained, limits, &room},
       shares{MakeSplitShares(trained, splits.groups(), own_shard.devices->devices(), own_shard.least_shared_bytes)},
+      level_search{trained, &room},
       lists{trained.view.rows, &room},
       paths{trained, own_shard.all_rows(), &room},
       paged_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
@@ -71,7 +72,7 @@ SplitView TreeParts::Split() const {
   SplitView view = splits.View(memory.View(), tree_matrix(), histograms.View(), &memory.settings()->split,
                                &memory.header()->gradient);
   view.all_rows_here = shard.alone() && !in_pages();
-  if (shares.used()) {
+  if (searches_shares()) {
     std::uint32_t const* const own = &shares.group[static_cast<std::size_t>(shard.devices->device())];
     view.groups += own[0];
     view.group_count = own[1] - own[0];
@@ -80,7 +81,8 @@ SplitView TreeParts::Split() const {
 }
 
 GrowthView TreeParts::Growth(RowPaths const& rows) const {
-  return {memory.settings(), splits.PlanReduces() && !shares.used(), Lists(), rows, order.View()};
+  bool const reduces = splits.PlanReduces() && !searches_shares() && !symmetric();
+  return {memory.settings(), reduces, Lists(), rows, order.View(), symmetric() ? level_search.View(0).nodes : nullptr};
 }
 
 std::uint32_t TreeParts::LikelySample(TrainParams const& of) const {

@@ -25,6 +25,7 @@
 #include "partition/path_room_cuda.h"
 #include "sample/sample.h"
 #include "sample/sample_room_cuda.h"
+#include "split/level_search_cuda.h"
 #include "split/split_room_cuda.h"
 #include "split/split_shares.h"
 #include "xgbgpu/params.h"
@@ -51,6 +52,7 @@ struct TreeParts {
   HistogramRoom histograms;
   SplitRoom splits;
   SplitShares shares;  ///< of the features that each device searches; not used where every device searches all
+  LevelSearchRoom level_search;  ///< of symmetric trees
   ListRoom lists;
   PathRoom paths;
   PagedRowsRoom paged_rows;
@@ -70,6 +72,9 @@ struct TreeParts {
   std::uint32_t number{0};
   bool by_paths{false};
 
+  bool symmetric() const { return params.grow_policy == GrowPolicy::kSymmetric; }
+  /// Does each device search a share of the features? The split of a level is found by every device.
+  bool searches_shares() const { return shares.used() && !symmetric(); }
   bool timed() const { return timer.timeline() != nullptr; }
   bool sampled() const { return params.SamplesRows(); }
   /// Do gradients decide which rows are in the sample? They are then divided by the row's chance.

@@ -17,8 +17,8 @@ namespace xgbgpu::cuda {
 bool operator==(GraphKey const& a, GraphKey const& b) {
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.memory, k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths,
-                    k.walks_ahead, k.shared, k.features, k.sample_room, k.slots, k.gradients, k.maxima, k.computes,
-                    k.objective, k.labels, k.weights, k.processors, k.limits);
+                    k.walks_ahead, k.shared, k.symmetric, k.level_features, k.features, k.sample_room, k.slots,
+                    k.gradients, k.maxima, k.computes, k.objective, k.labels, k.weights, k.processors, k.limits);
   };
   return fields(a) == fields(b);
 }
@@ -47,11 +47,14 @@ void LevelForecast::Learn(int used) {
 bool UnattendedTree::CanGrow(TrainParams const& params) const {
   TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
   if (shape.levels == 0 || (forecast_.too_deep() && shape.open)) return false;
+  bool const symmetric = params.grow_policy == GrowPolicy::kSymmetric;
+  if (symmetric && parts_.splits.categories().any()) return false;  // the host sorts categories
   SplitPolicy const policy;
   std::size_t const slots = shape.WidestNodes();
   std::size_t const sets = slots * params.interaction_constraints.size() / 2;  // a bit each for four nodes a slot
   return slots <= parts_.histograms.most_slots() &&
-         slots * parts_.splits.candidate_bytes() <= policy.most_candidate_bytes && sets <= policy.most_candidate_bytes;
+         (symmetric || slots * parts_.splits.candidate_bytes() <= policy.most_candidate_bytes) &&
+         sets <= policy.most_candidate_bytes;
 }
 
 bool UnattendedTree::CanCopySample(TrainParams const& params) const {
@@ -83,7 +86,8 @@ void UnattendedTree::Reserve(MarginsAhead const& ahead) {
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
   parts_.room.Reserve(&parts_.maxima_before, "state", 1);
   parts_.histograms.Reserve(widest);
-  parts_.splits.Reserve(2 * widest, nodes);
+  parts_.splits.Reserve(parts_.symmetric() ? 0 : 2 * widest, nodes);
+  if (parts_.symmetric()) parts_.level_search.Reserve(nodes, widest);
   parts_.order.Reserve(shape_, nodes);
   leaves_.BeginUnattended(shape_, ahead);
   if (parts_.by_paths) {
@@ -97,9 +101,10 @@ void UnattendedTree::Reserve(MarginsAhead const& ahead) {
 void UnattendedTree::EnqueueLevels(int first, int end) {
   cuda::EnqueueLevels(parts_, shape_, first, end);
   if (!parts_.by_paths) leaves_.FindUnsampled(parts_.memory.nodes());
-  // Every leaf has a row, and no tree is larger than it may be.
+  // Every leaf has a row, and no tree is larger than it may be. Of a symmetric tree every second child may have none.
   std::uint64_t const rows = parts_.shard.alone() ? parts_.tree_matrix().rows : parts_.shard.all_rows();
-  auto const most_nodes = static_cast<NodeIndex>(std::min<std::size_t>(shape_.ReturnedAfter(end), 2 * rows - 1));
+  std::uint64_t const most = parts_.symmetric() ? 2 * rows * static_cast<std::uint64_t>(end) + 1 : 2 * rows - 1;
+  auto const most_nodes = static_cast<NodeIndex>(std::min<std::uint64_t>(shape_.ReturnedAfter(end), most));
   GrowthView const growth = parts_.Growth(parts_.by_paths ? parts_.RootPaths() : RowPaths{});
   parts_.memory.Return(parts_.Split(), growth, most_nodes, leaves_.leaf_values(), leaves_.Numbers(), parts_.limits);
 }
@@ -122,6 +127,8 @@ GraphKey UnattendedTree::Key() const {
           parts_.by_paths,
           leaves_.margins_are_ahead(),
           parts_.limits.shared,
+          parts_.symmetric(),
+          parts_.level_search.features(),
           parts_.splits.features().View(),
           parts_.sample_room.copied(),
           parts_.histograms.slots(),

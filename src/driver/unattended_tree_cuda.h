@@ -20,6 +20,8 @@ struct GraphKey {
   bool ordered;
   std::uint32_t open;  ///< 1 + nodes that may be split; 0: the tree is not open
   bool sampled, weighted, by_paths, walks_ahead, shared;
+  bool symmetric;
+  std::uint32_t const* level_features;
   FeatureSetsView features;
   std::uint32_t sample_room, slots;
   GradientPair const* gradients;

@@ -30,11 +30,19 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy
   return shape;
 }
 
+/// Returns the shape of symmetric trees, all levels of which are made; weak ones at the end are cut off.
+inline TreeShape ShapeOfSymmetric(TrainParams const& params) {
+  TreeShape shape;
+  shape.levels = shape.possible_levels = params.SymmetricDepth();
+  shape.cut = params.min_split_loss > 0;
+  return shape;
+}
+
 /// Returns the shape of trees on a matrix of `rows` rows, of which every leaf has one. It does not ask whether there is
 /// memory for them.
 inline TreeShape ShapeOf(TrainParams const& params, std::uint64_t rows) {
   GrowthPolicy const policy;
-  if (params.grow_policy == GrowPolicy::kSymmetric) return {};  // they are attended
+  if (params.grow_policy == GrowPolicy::kSymmetric) return ShapeOfSymmetric(params);
   auto const most = static_cast<std::uint64_t>(params.max_leaves);
   int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: there is no limit
   bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;

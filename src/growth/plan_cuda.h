@@ -10,6 +10,7 @@
 #include "growth/grow_order_ops.h"
 #include "growth/tree_settings.h"
 #include "partition/partition_cuda.h"
+#include "split/level_search_cuda.h"
 #include "split/split_cuda.h"
 #include "tree/growing_tree.h"
 
@@ -34,6 +35,7 @@ struct GrowthView {
   RowLists lists;  ///< rows in lists: the plan makes their move jobs
   RowPaths paths;  ///< rows by paths: the plan makes their rules and jobs
   GrowOrderView order;
+  LevelNode const* level_nodes;  ///< [nodes] of a symmetric tree, with their weights; else nullptr
 };
 
 /// SplitView and GrowthView together, as device code knows them: references to what a kernel was
@@ -61,6 +63,12 @@ XGBGPU_HD PlanView PlanOf(SplitView const& view, GrowthView const& own) {
 /// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
 void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
                 PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+/// growth.Plan of a symmetric tree, behind FindLevelSplit: divides all nodes of the level that have a hessian by its
+/// split, and the last block plans the next level. If no split is good enough, no node is divided. In nodes[n].split
+/// the gain says only whether node n is divided. Enqueued. (divide_level_cuda.cu)
+void DivideLevel(SplitView const& view, LevelSearchView const& search, GrowthView const& growth,
+                 LevelBounds const& bounds, NextLevel next, PathStep step, DeviceLimits const& limits,
+                 cudaStream_t stream);
 /// Enqueues the plan of the next level by a kernel of one block, if there is no order; else it does nothing. For splits
 /// that FindSplits has found kByHost and that are known for certain only later. growth.reduces must be false.
 /// (plan_level_cuda.cu)

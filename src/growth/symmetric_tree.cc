@@ -61,14 +61,16 @@ void SymmetricTree::Divide(LevelSplit const& split, Span<GradientSum const> left
   std::vector<NodeIndex> const divided = std::exchange(active_, {});
   NodeIndex const first = std::exchange(first_, static_cast<NodeIndex>(nodes_.size()));
   int const direction = constraints_->monotone() ? constraints_->directions()[split.feature] : 0;
-  levels_.push_back({split.score, divided.size()});
+  levels_.push_back({0.0, divided.size()});
   SplitCandidate of_node{0.0f, split.feature, split.bin, split.default_left, split.categorical, {}, {}};
   for (std::size_t i = 0; i < divided.size(); ++i) {
     LevelNode const& parent = parents[static_cast<std::size_t>(divided[i] - first)];
     of_node.left = lefts[i];
     of_node.right = parent.total - lefts[i];
     auto const gain = constraints_->monotone() ? DivisionGain<true> : DivisionGain<false>;
-    of_node.gain = ToFloat(gain(*params_, of_node.left, of_node.right, parent, direction));
+    double const gained = gain(*params_, of_node.left, of_node.right, parent, direction);
+    levels_.back().score += gained;
+    of_node.gain = ToFloat(gained);
     Node& node = nodes_[static_cast<std::size_t>(divided[i])];
     node.split = of_node;
     node.left = static_cast<NodeIndex>(nodes_.size());
@@ -78,6 +80,16 @@ void SymmetricTree::Divide(LevelSplit const& split, Span<GradientSum const> left
     for (LevelNode const& child : children) AddNode(divided[i], child);
   }
   limits_.AddChildren(*params_, LimitsOfLevel(depth() - 1), LimitsOfLevel(depth()), of_node);
+}
+
+void SymmetricTree::Follow(Span<Node const> made) {
+  std::vector<GradientSum> lefts;
+  while (MayDivide() && made[static_cast<std::size_t>(active_[0])].left != kNoNode) {
+    SplitCandidate const& first = made[static_cast<std::size_t>(active_[0])].split;
+    lefts.clear();
+    for (NodeIndex const n : active_) lefts.push_back(made[static_cast<std::size_t>(n)].split.left);
+    Divide({0.0, first.feature, first.bin, first.default_left, first.categorical}, lefts);
+  }
 }
 
 int SymmetricTree::Cut() {

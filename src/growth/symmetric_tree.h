@@ -38,8 +38,12 @@ class SymmetricTree {
   std::vector<NodeIndex> const& active() const { return active_; }
   LevelNode const& level_node(NodeIndex node) const { return level_[static_cast<std::size_t>(node - first_)]; }
 
-  /// Divides the last level. `lefts` [active()]: sums over the rows that go left.
+  /// Divides the last level. `lefts` [active()]: sums over the rows that go left. The score of `split` is not looked at:
+  /// it is the sum of what dividing each of the nodes gains.
   void Divide(LevelSplit const& split, Span<GradientSum const> lefts);
+  /// Divides levels as somebody has divided the nodes `made`, which have the numbers that nodes have here. Of these
+  /// `left` and `split` count, but for its gain.
+  void Follow(Span<Node const> made);
   /// Cuts off trailing levels that min_split_loss does not let stay. Returns the depth that is left.
   int Cut();
   bool WasCut() const { return kept_.size() > nodes_.size(); }

@@ -34,8 +34,10 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Returns the leaf value that MakeTree gives to the node.
-__device__ float LeafValue(PlanView const& plan, SplitParams const& params, NodeIndex made) {
+/// Returns the leaf value that MakeTree gives to the node. `level_nodes`: GrowthView::level_nodes.
+__device__ float LeafValue(PlanView const& plan, LevelNode const* level_nodes, SplitParams const& params,
+                           NodeIndex made) {
+  if (level_nodes != nullptr) return level_nodes[made].weight * plan.settings->learning_rate;
   WeightBounds const* const bounds = plan.limits.directions == nullptr ? nullptr : plan.limits.bounds + made;
   return LeafWeight(params, ToLoss(params, plan.tree.nodes[made].sum), bounds) * plan.settings->learning_rate;
 }
@@ -51,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
   if (leaf_values == nullptr) return;
   SplitParams const params = ParamsOf(plan.settings->split, plan.gradient->format);
   for (std::uint64_t n = FirstItem(); n < nodes; n += Threads()) {
-    leaf_values[n] = LeafValue(plan, params, static_cast<NodeIndex>(n));
+    leaf_values[n] = LeafValue(plan, growth.level_nodes, params, static_cast<NodeIndex>(n));
   }
 }
 
@@ -93,7 +95,7 @@ __global__ void __launch_bounds__(kThreads)
       numbers.paths.walk[number] = walk;
     }
     if (i % kPieces == 2 && leaf_values != nullptr)
-      leaf_values[number] = LeafValue(plan, ParamsOf(plan.settings->split, plan.gradient->format), node.made);
+      leaf_values[number] = LeafValue(plan, nullptr, ParamsOf(plan.settings->split, plan.gradient->format), node.made);
   }
   auto const number_of = [&](NodeIndex made) { return NumberAtOrAbove(made, plan.tree.nodes, plan.order.places); };
   for (std::uint64_t g = FirstItem(); g < numbers.paths.starts; g += Threads()) {

@@ -83,8 +83,7 @@ XGBGPU_HD void MakeLevelChildren(SplitParams const& p, GradientSum left, Gradien
   ChildWeights const w = WeightsOfChildren<kMonotone>(p, l, r, node, direction);
   children[0] = {left, GainOfWeight<kMonotone>(p, l, w.left), w.left, node.bounds};
   children[1] = {right, GainOfWeight<kMonotone>(p, r, w.right), w.right, node.bounds};
-  if (!kMonotone || direction == 0) return;
-  for (int side = 0; side < 2; ++side) {
+  for (int side = 0; kMonotone && direction != 0 && side < 2; ++side) {
     children[side].bounds = BoundsBelow(node.bounds, direction, w.left, w.right, side != 0);
   }
 }

@@ -83,6 +83,47 @@ TEST_F(CudaSymmetricTest, EveryWayToRegularise) {
   }
 }
 
+// The features of levels come from the host, and what interaction constraints leave of them is found on the device.
+TEST_F(CudaSymmetricTest, FeaturesOfLevels) {
+  for (int turn = 0; turn < 16; ++turn) {
+    SCOPED_TRACE(turn);
+    TreeCase c = RandomCase({4000, 40, turn % 2 == 0 ? 0.0 : 0.3}, 307);
+    c.max_bin = 64;
+    c.params.max_depth = 7;
+    if (turn % 4 >= 2) c.params.colsample_bytree = 0.6f;
+    if (turn % 8 >= 4) c.params.colsample_bylevel = 0.5f;
+    if (turn >= 8) c.params.interaction_constraints = {{0, 1, 2, 3, 20, 21}, {3, 4, 5, 6, 30}, {10, 11, 12}};
+    EXPECT_GT(Compare(c), 10U);
+  }
+}
+
+// Weak levels are cut off by the host, after rows have been told their nodes: by lists and by paths, all or a sample.
+TEST_F(CudaSymmetricTest, CutLevels) {
+  for (double missing : {0.0, 0.9}) {
+    for (float subsample : {1.0f, 0.4f}) {
+      for (float gamma : {0.5f, 5.0f, 1e6f}) {
+        SCOPED_TRACE(std::to_string(missing) + ", " + std::to_string(subsample) + ", " + std::to_string(gamma));
+        TreeCase c = RandomCase({20000, 12, missing}, 308);
+        c.params.max_depth = 8;
+        c.params.subsample = subsample;
+        c.params.min_split_loss = gamma;
+        std::size_t const leaves = Compare(c);
+        EXPECT_GE(leaves, 3U);
+        EXPECT_LT(leaves, 3U << 8);
+      }
+    }
+  }
+}
+
+// Children without rows, whose parents have the fewest that can be divided.
+TEST_F(CudaSymmetricTest, MoreLeavesThanRows) {
+  TreeCase c = RandomCase({40, 6, 0.2}, 309);
+  c.params.max_depth = 12;
+  c.params.reg_lambda = 0.01f;
+  c.params.min_child_weight = 0.0f;
+  EXPECT_GT(Compare(c), 3 * 40U);
+}
+
 TEST_F(CudaSymmetricTest, OtherTreesInBetween) {
   TreeCase c = RandomCase({5000, 8, 0.1}, 305);
   Trainer cuda{MakeDataset(c, {BackendKind::kCuda}), BackendKind::kCuda, 2};

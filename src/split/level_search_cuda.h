@@ -1,0 +1,97 @@
+/// Stage 7 for symmetric trees that a CUDA device grows unattended: sums → the best split of a level as a whole, without
+/// the host. docs/adr/0022-symmetric-trees.md
+#ifndef XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
+#define XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/cleared_room.h"
+#include "core/device.h"
+#include "matrix/device_matrix.h"
+#include "sample/sample.h"
+#include "split/split_cuda.h"
+#include "split/symmetric_ops.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// The candidate of the largest score among some; of equal scores the smallest order.
+struct alignas(16) LevelBest {
+  double score;         ///< 0: none is above that
+  std::uint64_t order;  ///< smaller features first, then the order of LevelScores::Best
+  FeatureIndex feature;
+  BinIndex bin;  ///< first feature-local bin that goes right
+  bool default_left;
+};
+
+constexpr unsigned kLevelSearchThreads = 128;
+/// Returns the number of blocks that add up the scores of `bins` bins.
+constexpr std::uint32_t LevelSearchBlocks(std::uint64_t bins) {
+  return static_cast<std::uint32_t>((bins + kLevelSearchThreads - 1) / kLevelSearchThreads);
+}
+
+/// What the search for the split of a level sees beside SplitView. Arrays are on the device. A feature has candidates of
+/// two kinds at the places of its bins, as in LevelScores; where no value is missing the second kind is left out.
+struct LevelSearchView {
+  LevelNode* nodes;               ///< [nodes of the tree] but the root, which is made of its sums
+  double* gains;                  ///< [nodes of a chunk, kinds, bins] what dividing a node gains
+  double* scores;                 ///< [kinds, bins] over the chunks before
+  LevelBest* bests;               ///< [blocks] of parts of the candidates, and behind them that of the level
+  std::uint32_t const* features;  ///< bit set of those that the level may be divided by; nullptr: all
+  std::uint64_t bins;             ///< of all features
+  std::uint32_t kinds;
+  std::uint32_t blocks;
+
+  XGBGPU_HD LevelBest const* best() const { return bests + blocks; }
+};
+
+/// Returns a node of the level. `params`: in the units of the tree.
+template <bool kMonotone>
+XGBGPU_HD LevelNode LevelNodeOf(GrowingTree const& tree, LevelNode const* nodes, SplitParams const& params,
+                                NodeIndex n) {
+  return n == 0 ? LevelRoot<kMonotone>(params, tree.nodes[0].sum) : nodes[n];
+}
+
+/// Makes the histograms of siblings by subtraction, as FindSplits does, and finds the best split of the level. Numbers
+/// only: no feature is categorical. Enqueued.
+///
+/// In      view.features is not looked at: the level's are search.features and what interaction constraints leave to
+///         its first node, which they leave to all. chunk: nodes whose gains there is room for, an even number
+/// Out     *search.best()
+/// Same    bit-equal to host::LevelSplitFinder: a thread adds a candidate's gains in the order of nodes
+void FindLevelSplit(SplitView const& view, LevelSearchView const& search, LevelBounds const& bounds,
+                    std::uint32_t chunk, DeviceLimits const& limits, cudaStream_t stream);
+
+/// Owns what the search needs for one growing tree.
+class LevelSearchRoom {
+ public:
+  /// Both must outlive it.
+  LevelSearchRoom(DeviceMatrix const& matrix, ClearedRoom* room);
+
+  /// Makes room for trees of so many nodes, with levels of at most `widest`.
+  void Reserve(std::size_t nodes, std::size_t widest);
+  /// Copies the features of the `levels` levels of the next tree, unless all may divide all. Waits if it copies. True
+  /// if the memory has moved.
+  bool SetFeatures(FeatureSampler const& sampler, int levels);
+  LevelSearchView View(int level) const;
+  std::uint32_t chunk() const { return chunk_; }
+  /// Bit sets of all levels, or nullptr: part of what a recorded tree depends on.
+  std::uint32_t const* features() const { return has_features_ ? features_.data() : nullptr; }
+
+ private:
+  DeviceMatrix const& matrix_;
+  ClearedRoom* room_;
+  std::uint32_t kinds_, words_;
+  std::uint32_t chunk_{2};
+  bool has_features_{false};
+  DeviceBuffer<LevelNode> nodes_;
+  DeviceBuffer<double> gains_;
+  DeviceBuffer<double> scores_;
+  DeviceBuffer<LevelBest> bests_;
+  DeviceBuffer<std::uint32_t> features_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
