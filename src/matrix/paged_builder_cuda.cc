@@ -142,7 +142,7 @@ struct PagedMemory {
         is_free ? " bytes are for a training, and one on " : " bytes, and a training on ", rows,
         " rows takes more on CUDA device ", device, ", even with its bins in pages: ", policy.paged_row_bytes,
         " bytes for each row (more with weights or several classes), and room for pages and histograms; allowed: ",
-        static_cast<std::uint64_t>(least) + 1, " at least");
+        static_cast<std::uint64_t>(least) + 1, " or more");
   }
 };
 
