@@ -52,6 +52,11 @@ def in_least_memory(work: Callable[[int], Any]) -> Any:
     raise AssertionError("no limit is enough")
 
 
+def on_disk(folder: Path) -> Dict[str, Any]:
+    """With these parameters a device, too, has its pages in a file."""
+    return dict(gpu_cache_folder=str(folder), gpu_host_memory_limit=1)
+
+
 def pages_of_newest() -> int:
     """The number of pages of the training that began last; 0: it is in core, or there is none."""
     reports = xgboost_gpu.memory_report()
@@ -233,14 +238,19 @@ def test_what_a_booster_predicts_and_stores() -> None:
     assert in_least_memory(answers) == answers(0)
 
 
-@host_only
 def test_two_trainings_at_a_time_with_other_limits() -> None:
     data = xgb.DMatrix(X, Y)
+
+    def least_for(depth: int) -> int:
+        return in_least_memory(
+            lambda limit: (train(params(max_depth=depth, gpu_memory_limit=limit), data, 1), limit)
+        )[1]
+
     expected = [raw(train(params(max_depth=depth), data, 3)) for depth in (3, 6)]
-    least = in_least_memory(lambda limit: (train(params(gpu_memory_limit=limit), data, 1), limit))[1]
+    least = least_for(6)
     boosters = [
         xgb.Booster(params(max_depth=depth, gpu_memory_limit=limit), [data])
-        for depth, limit in ((3, least), (6, least + 9000))
+        for depth, limit in ((3, least_for(3)), (6, least + 9000))
     ]
     for number in range(3):
         for booster in boosters:
@@ -350,13 +360,12 @@ class Interrupted(xgb.callback.TrainingCallback):
         return False
 
 
-@host_only
 @pytest.mark.parametrize("by_signal", [False, True])
 def test_ctrl_c(by_signal: bool, tmp_path: Path) -> None:
     """The training is over, the next one on the same data is right, and its file is gone with the data."""
     data = xgb.DMatrix(X, Y)
     expected = raw(xgb.train(params(), data, 3))
-    how = params(gpu_cache_folder=str(tmp_path))
+    how = params(**on_disk(tmp_path))
     least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
     how["gpu_memory_limit"] = least
     for _ in range(2):
@@ -370,7 +379,6 @@ def test_ctrl_c(by_signal: bool, tmp_path: Path) -> None:
     expect_no_file(tmp_path)
 
 
-@host_only
 def test_trainings_in_threads_share_a_folder(tmp_path: Path) -> None:
     """Each has its own limit, data and file, and gets the model that it gets alone."""
     hows = [params(max_depth=3), params(max_depth=6, subsample=0.6), params(grow_policy="lossguide", max_leaves=30)]
@@ -379,7 +387,7 @@ def test_trainings_in_threads_share_a_folder(tmp_path: Path) -> None:
     expected = [raw(train(how, data, 40)) for how, data in zip(hows, matrices)]
     limited = []
     for number, (how, data) in enumerate(zip(hows, matrices)):
-        how = {**how, "gpu_cache_folder": str(tmp_path)}
+        how = {**how, **on_disk(tmp_path)}
         least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
         limited.append({**how, "gpu_memory_limit": least + 5000 * number})
     barrier = threading.Barrier(len(hows), timeout=20)  # seconds; if one fails, the others do not wait for it
