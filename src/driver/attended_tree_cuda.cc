@@ -22,13 +22,13 @@ void AttendedTree::Reserve() {
   std::size_t const candidate_bytes = 2 * parts_.splits.candidate_bytes();
   batch_ =
       std::max<std::size_t>(1, std::min(policy.attended_batch, SplitPolicy{}.most_candidate_bytes / candidate_bytes));
-  parts_.by_paths = false;
+  parts_.by_paths = parts_.copies_sample = false;
   parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(batch_);
     parts_.paged_rows.Reserve(batch_);
   } else {
-    parts_.lists.Reserve(batch_, 2 * batch_);
+    parts_.lists.Reserve(parts_.matrix.view.rows, batch_, 2 * batch_);
   }
   parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
   parts_.histograms.Reserve(slots);

@@ -16,7 +16,7 @@ void WriteListPositions(TreeParts* parts, Span<Node const> made, Span<NodeIndex 
   LevelState state{};
   state.move_jobs = static_cast<std::uint32_t>(jobs.size());
   state.move_items = items;
-  parts->lists.Reserve(jobs.size(), 0);
+  parts->lists.Reserve(parts->matrix.view.rows, jobs.size(), 0);
   CopyToDevice(parts->Lists().move_jobs, jobs.data(), jobs.size(), parts->stream, "writing positions");
   CopyToDevice(&parts->memory.header()->state, &state, 1, parts->stream, "writing positions");
   MoveRows(parts->Partition(parts->matrix.view), parts->Lists(), {1, parts->symbols}, LevelKind::kFinal, parts->limits,

@@ -15,7 +15,7 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   int const levels = unattended_.enqueued_levels();
   TreeShape const& shape = unattended_.shape();
   double const all_rows = static_cast<double>(matrix.view.rows);
-  double const rows = parts_.copies_sample() ? nodes[0].rows : all_rows;  // rows of the tree's matrix
+  double const rows = parts_.copies_sample ? nodes[0].rows : all_rows;  // rows of the tree's matrix
   DeviceMatrixView const& m = matrix.view;
   // Bytes that tell where a sparse row begins.
   double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);
@@ -36,12 +36,12 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   double const for_maxima = parts_.gradients.maxima == nullptr ? 1 : 0, keys = weighted ? 2 * sizeof(std::uint16_t) : 0;
   double const passes = for_maxima + (sampled_rows ? (weighted ? 1 : 0) : (all_rows < kNarrowMinRows ? 0 : 1));
   double const drawn =
-      sampled_rows ? sampled * (3 * sizeof(GradientPair) + (parts_.copies_sample() ? 2 * record : 0)) : 0;
+      sampled_rows ? sampled * (3 * sizeof(GradientPair) + (parts_.copies_sample ? 2 * record : 0)) : 0;
   set(kGradients, 0, all_rows * (sizeof(GradientPair) * passes + keys) + drawn);
   set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
-  if (!parts_.copies_sample()) set(kWalk, levels, rows * (record + sizeof(NodeIndex)));
+  if (!parts_.copies_sample || !by_paths) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
   if (!unattended_now_) return;  // batches are no levels
   for (int level = 1; level <= levels; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;

@@ -29,13 +29,13 @@ void SymmetricGrowth::Reserve() {
   for (int level = 0; level < levels; ++level) nodes += 2 * divided(level);
   std::uint64_t const families = divided(std::max(0, levels - 1));
   std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
-  parts_.by_paths = false;
+  parts_.by_paths = parts_.copies_sample = false;
   parts_.ReserveSample(0);
   if (parts_.in_pages()) {
     parts_.lists.ReserveJobs(families);
     parts_.paged_rows.Reserve(families);
   } else {
-    parts_.lists.Reserve(families, 2 * families);
+    parts_.lists.Reserve(parts_.matrix.view.rows, families, 2 * families);
   }
   parts_.memory.Reserve(nodes, families, nodes);
   parts_.histograms.Reserve(

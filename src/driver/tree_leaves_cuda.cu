@@ -79,7 +79,22 @@ void TreeLeaves::WriteLeaves() const {
   });
 }
 
+/// All rows walk through the tree that was grown in lists of copied rows, which have left their positions by their
+/// places in the copy.
+void TreeLeaves::FindLeavesOfAll() const {
+  NodeIndex* const positions = parts_.positions.data();
+  parts_.timer.Run(kWalk, levels_, [&] {
+    FillBytes(positions, 0xFF, parts_.positions.size(), parts_.stream, "clearing positions");
+    parts_.pages_of_all().ForEach([&](Page<DeviceMatrixView> const& page) {
+      FindLeaves(page.matrix, parts_.memory.nodes(), parts_.splits.categories().View(), positions + page.first_row,
+                 parts_.limits, parts_.stream);
+    });
+    MarkSampled(parts_.Sample(), positions, parts_.limits, parts_.stream);
+  });
+}
+
 Span<Node const> TreeLeaves::TakeTree(Span<Node const> returned) {
+  if (parts_.copies_sample && !parts_.by_paths) FindLeavesOfAll();
   if (!shape_.cut) return returned;
   if (shape_.ordered) {  // the device has done it all, but for positions that lists have left on their way
     if (!parts_.by_paths) Renumber();
@@ -107,7 +122,7 @@ void TreeLeaves::RenumberNodes(std::vector<NodeIndex> const& leaf) {
 }
 
 void TreeLeaves::FindUnsampled(Node const* nodes) const {
-  if (!parts_.sampled()) return;
+  if (!parts_.sampled() || parts_.copies_sample) return;
   FindLeaves(parts_.matrix.view, nodes, parts_.splits.categories().View(), parts_.positions.data(), parts_.limits,
              parts_.stream);
 }

@@ -14,7 +14,8 @@
 namespace xgbgpu::cuda {
 
 /// Rows in lists leave their positions on the way. Rows by paths walk through the finished tree: before the host has
-/// seen it, if their margins run ahead, or when somebody asks.
+/// seen it, if their margins run ahead, or when somebody asks. If rows of a sample are copied to lists, all walk when the
+/// tree is finished.
 class TreeLeaves {
  public:
   explicit TreeLeaves(TreeParts* parts) : parts_{*parts} {}
@@ -58,9 +59,10 @@ class TreeLeaves {
   /// Is the tree cut out by the host, so that walks and positions have the numbers of nodes as they were made?
   bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
   /// Are rows' leaves noted when somebody asks? Nobody may: margins are advanced on the way.
-  bool WalksLate() const { return parts_.copies_sample() || margins_run_ahead_; }
+  bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_run_ahead_); }
   WalkTree Walk() const;
   void WriteLeaves() const;
+  void FindLeavesOfAll() const;
   void Renumber() const;
   float const* SpreadValues(float const* node_values) const;
 

@@ -21,12 +21,12 @@ TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard
       splits{trained, limits, &room},
       shares{MakeSplitShares(trained, splits.groups(), own_shard.devices->devices(), own_shard.least_shared_bytes)},
       level_search{trained, &room},
-      lists{trained.view.rows, &room},
+      lists{&room},
       paths{trained, own_shard.all_rows(), &room},
       paged_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
       page_stream{pages},
       order{&room},
-      sample_room{trained.view.rows, arena} {
+      sample_room{trained.view, arena} {
   for (DeviceTile const& tile : trained.tiles) symbols = std::max(symbols, tile.symbols);
   positions = {arena, "positions", trained.view.rows};
 }
@@ -34,8 +34,8 @@ TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard
 SampleView TreeParts::Sample() const {
   SampleView sample = sample_room.View();
   sample.state = &memory.header()->sample;
-  if (copies_sample()) {
-    sample.records = paths.sampled_records();
+  if (copies_sample) {
+    if (!by_paths) return sample;
     sample.early = {paths.narrow(), maxima_before.data()};
     sample.paths = paths.next_path();
   } else if (!in_pages()) {
@@ -50,8 +50,8 @@ PartitionView TreeParts::Partition(DeviceMatrixView const& page) const {
 }
 
 RowLists TreeParts::Lists() const {
-  GradientPair const* const pairs = weighted() && !by_paths ? sample_room.gradients() : gradients.pairs;
-  return lists.View(matrix.view, pairs, positions.data(), limits);
+  GradientPair const* const pairs = copies_sample || weighted() ? sample_room.gradients() : gradients.pairs;
+  return lists.View(tree_matrix(), pairs, positions.data(), limits);
 }
 
 PagedRowsView TreeParts::PagedRows() const {
@@ -140,7 +140,7 @@ void TreeParts::EnqueueSample() {
     if (page_stream) drawn.records = nullptr;  // they are copied page by page
     SampleRows(gradients, losses ? &*losses : nullptr, matrix.view, draw, drawn, &memory.header()->gradient, shard,
                limits, stream);
-    if (!page_stream || !copies_sample()) return;
+    if (!page_stream) return;
     page_stream->ForEach([&](Page<DeviceMatrixView> const& page) {
       CopySampledRecords(page.matrix, page.first_row, sample, limits, stream);
     });
@@ -149,7 +149,7 @@ void TreeParts::EnqueueSample() {
     if (by_paths) {
       StartSampledPaths(view, RootPaths(), draw, sample, paths.narrow(), shard, limits, stream);
     } else {
-      FillBytes(positions.data(), 0xFF, positions.size(), stream, "clearing positions");
+      if (!copies_sample) FillBytes(positions.data(), 0xFF, positions.size(), stream, "clearing positions");
       ListSampledRows(view, Lists(), draw, sample, shard, limits, stream);
     }
   });

@@ -33,7 +33,7 @@
 namespace xgbgpu::cuda {
 
 /// What the trees of a matrix are grown from, and the memory that they grow in. Rows go in lists or by paths, or, if the
-/// matrix is in pages, each knows its node.
+/// matrix is in pages and they are not copied, each knows its node.
 struct TreeParts {
   /// `arena`, `stream`, `pages` and what `shard` refers to must outlive this. Histograms get at most `histogram_budget`
   /// bytes, the same on all devices. `pages`: of the matrix, visited on this stream; null: the matrix is in core.
@@ -71,6 +71,7 @@ struct TreeParts {
   std::function<DeviceGradients()> all;  ///< with `losses`: returns gradients of all rows, should they be needed
   std::uint32_t number{0};
   bool by_paths{false};
+  bool copies_sample{false};  ///< does the tree grow on a copy of the sample's rows?
 
   bool symmetric() const { return params.grow_policy == GrowPolicy::kSymmetric; }
   /// Does each device search a share of the features? The split of a level is found by every device.
@@ -79,11 +80,8 @@ struct TreeParts {
   bool sampled() const { return params.SamplesRows(); }
   /// Do gradients decide which rows are in the sample? They are then divided by the row's chance.
   bool weighted() const { return sampled() && params.sampling_method != SamplingMethod::kUniform; }
-  /// Does the tree grow on a copy of the sample's rows?
-  bool copies_sample() const { return by_paths && sampled(); }
-
   /// Is the tree's matrix in pages? Not if it is a copy of the sample's rows.
-  bool in_pages() const { return page_stream != nullptr && !by_paths; }
+  bool in_pages() const { return page_stream != nullptr && !copies_sample; }
 
   /// Is something true of any device? All devices ask at the same time.
   bool AnyDevice(bool own) const { return shard.alone() ? own : shard.place.collective->AnyOf(own); }
@@ -91,9 +89,9 @@ struct TreeParts {
   /// for what runs on others: nothing may wait there for this device.
   void WaitUntilAllHaveRoom() const { AnyDevice(false); }
   /// Returns the matrix that the tree is grown on: a copy of the sample's rows, or all of them.
-  DeviceMatrixView const& tree_matrix() const { return by_paths ? paths.matrix() : matrix.view; }
+  DeviceMatrixView const& tree_matrix() const { return copies_sample ? sample_room.copy() : matrix.view; }
   /// Returns the pages of tree_matrix(). In core there is one.
-  Pages<DeviceMatrixView> pages() const { return by_paths ? Pages<DeviceMatrixView>{tree_matrix()} : pages_of_all(); }
+  Pages<DeviceMatrixView> pages() const { return in_pages() ? pages_of_all() : Pages<DeviceMatrixView>{tree_matrix()}; }
   /// Returns the pages of all rows.
   Pages<DeviceMatrixView> pages_of_all() const {
     return page_stream ? Pages<DeviceMatrixView>{*page_stream} : Pages<DeviceMatrixView>{matrix.view};
@@ -116,12 +114,12 @@ struct TreeParts {
   }
   /// Returns how many of its rows the device is expected to have room for, in the sample of a tree of `of`.
   std::uint32_t LikelySample(TrainParams const& of) const;
-  /// Makes room for a sample of `rows` rows, if the sample is copied. Lists have room for all rows. In pages a sample is
-  /// marked and takes none.
+  /// Makes room for a sample of `rows` rows, if the sample is copied. Else lists have room for all rows, and in pages a
+  /// sample is marked and takes none.
   void ReserveSample(std::uint32_t rows) {
     room.Note([&] {
       return in_pages() ? sample_room.ReserveMarks(weighted(), stream)
-                        : sample_room.Reserve(copies_sample() ? rows : 0, weighted(), stream);
+                        : sample_room.Reserve(copies_sample ? rows : 0, weighted(), stream);
     });
     if (in_pages() && weighted()) paged_rows.ReserveWeighed();
   }

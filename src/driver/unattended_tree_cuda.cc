@@ -7,12 +7,15 @@
 #include "gradient/gradient_ops.h"
 #include "growth/choose_shape.h"
 #include "growth/growth_policy.h"
+#include "matrix/page_policy_cuda.h"
 #include "partition/partition_policy.h"
 #include "sample/sample_ops.h"
 #include "sample/sample_policy.h"
 #include "split/split_policy.h"
 
 namespace xgbgpu::cuda {
+
+static_assert(PagePolicy{}.most_copied_tiles == PartitionPolicy{}.most_path_tiles);
 
 bool operator==(GraphKey const& a, GraphKey const& b) {
   auto const fields = [](GraphKey const& k) {
@@ -58,19 +61,29 @@ bool UnattendedTree::CanGrow(TrainParams const& params) const {
 }
 
 bool UnattendedTree::CanCopySample(TrainParams const& params) const {
-  if (!params.SamplesRows() || !CanGrow(params) || !CanUsePaths()) return false;
+  if (!params.SamplesRows() || !CanGrow(params) || !parts_.matrix.view.dense) return false;
   if (sample_of_ && *sample_of_ == params) return has_room_for_sample_;
-  DeviceMatrixView const& m = parts_.matrix.view;
-  std::uint64_t const rows = parts_.LikelySample(params);
-  std::uint64_t const copies =
-      1 + static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
-  std::uint64_t const row_bytes =
-      copies * (m.tiles * m.record_bytes() + sizeof(NarrowGradient)) + sizeof(RowRecord) + sizeof(GradientPair) + 3;
   TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
-  std::uint64_t const bytes = rows * row_bytes + shape.WidestNodes() * parts_.histograms.bytes_of_one();
+  std::uint64_t const node_bytes = parts_.histograms.bytes_of_one() + 2 * parts_.splits.candidate_bytes();
+  std::uint64_t const bytes = BytesOfSample(params) + shape.WidestNodes() * node_bytes;
   has_room_for_sample_ = !parts_.AnyDevice(bytes > parts_.page_stream->room());
   sample_of_ = params;
   return has_room_for_sample_;
+}
+
+/// Returns about how many bytes are taken by the copy of a sample, and by what tells where its rows are.
+std::uint64_t UnattendedTree::BytesOfSample(TrainParams const& params) const {
+  DeviceMatrixView const& m = parts_.matrix.view;
+  std::uint64_t const bins = m.tiles * m.record_bytes();
+  std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
+  if (CanUsePaths()) {
+    auto const moves = static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
+    row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
+  } else {
+    row_bytes += 2 * sizeof(RowRecord);
+  }
+  bool const has_keys = params.sampling_method != SamplingMethod::kUniform;
+  return parts_.LikelySample(params) * row_bytes + (has_keys ? RoomForKeys(m.rows) * sizeof(std::uint16_t) : 0);
 }
 
 bool UnattendedTree::CanUsePaths() const {
@@ -81,6 +94,7 @@ bool UnattendedTree::CanUsePaths() const {
 void UnattendedTree::Reserve(MarginsAhead const& ahead) {
   shape_ = ShapeOf(parts_.params, parts_.shard.all_rows());
   parts_.by_paths = CanUsePaths();
+  parts_.copies_sample = parts_.sampled() && (parts_.by_paths || parts_.page_stream != nullptr);
   parts_.ReserveSample(parts_.LikelySample(parts_.params));
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
@@ -90,10 +104,15 @@ void UnattendedTree::Reserve(MarginsAhead const& ahead) {
   if (parts_.symmetric()) parts_.level_search.Reserve(nodes, widest);
   parts_.order.Reserve(shape_, nodes);
   leaves_.BeginUnattended(shape_, ahead);
+  ReserveRows();
+}
+
+void UnattendedTree::ReserveRows() {
   if (parts_.by_paths) {
-    parts_.paths.Reserve(shape_, parts_.sample_room.copied());
+    parts_.paths.Reserve(shape_, parts_.tree_matrix());
   } else {
-    parts_.lists.Reserve(widest, widest);
+    std::size_t const widest = shape_.WidestNodes();
+    parts_.lists.Reserve(parts_.tree_matrix().rows, widest, widest);
   }
 }
 
@@ -170,8 +189,8 @@ void UnattendedTree::EnqueueWalk() {
   leaves_.EnqueueWalk(enqueued_levels_);
 }
 
-/// Makes room if memory was short for rows by paths, on this or another device. Returns true if it has, so that the
-/// tree must be grown again.
+/// Makes room if memory was short for rows that are copied or go by paths, on this or another device. Returns true if it
+/// has, so that the tree must be grown again.
 bool UnattendedTree::MakeRoom() {
   TreeHeader const& header = parts_.memory.returned();
   bool sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();
@@ -189,7 +208,7 @@ bool UnattendedTree::MakeRoom() {
     parts_.paths.SetMoveWide(true);  // the first tree of the wide format on moved rows
   }
   try {
-    parts_.paths.Reserve(shape_, parts_.sample_room.copied());
+    ReserveRows();
   } catch (OutOfDeviceMemory const&) {
     if (!sample) parts_.paths.SetMoveWide(false);  // narrow trees still fit
     throw;
@@ -204,7 +223,7 @@ void UnattendedTree::Wait() const {
 
 void UnattendedTree::WaitForTree() {
   Wait();
-  while (parts_.by_paths && MakeRoom()) {
+  while ((parts_.by_paths || parts_.copies_sample) && MakeRoom()) {
     parts_.UseAllGradients();
     parts_.WaitUntilAllHaveRoom();
     Start();

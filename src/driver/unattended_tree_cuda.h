@@ -92,6 +92,8 @@ class UnattendedTree {
   void EnqueueLevels(int first, int end);
   void EnqueueTree();
   void EnqueueWalk();
+  void ReserveRows();
+  std::uint64_t BytesOfSample(TrainParams const& params) const;
   GraphKey Key() const;
 
   TreeParts& parts_;

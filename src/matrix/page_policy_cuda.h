@@ -3,6 +3,7 @@
 #define XGBGPU_MATRIX_PAGE_POLICY_CUDA_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace xgbgpu::cuda {
 
@@ -23,8 +24,9 @@ struct PagePolicy {
   std::size_t row_bytes{40};
   /// Bytes of all else in core: histograms, nodes, candidates.
   std::size_t other_bytes{std::size_t{64} << 20};
-  /// Copies of the bins of trees by paths.
+  /// Copies of the bins of trees by paths, which dense data of so many tiles or fewer have.
   std::size_t copies{2};
+  std::uint32_t most_copied_tiles{4};
   // What a training in pages takes at least:
   std::size_t paged_row_bytes{20};                      ///< of a row: margin, label, gradient, node
   std::size_t pages_at_once{4};                         ///< on their way, and unpacked

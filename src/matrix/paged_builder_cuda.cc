@@ -256,7 +256,8 @@ std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix co
 
 std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy) {
   double const bins = BinBytes(layout, facts);
-  double const copies = layout.dense ? static_cast<double>(policy.copies) : 0;
+  bool const has_copies = layout.dense && layout.tiles <= policy.most_copied_tiles;
+  double const copies = has_copies ? static_cast<double>(policy.copies) : 0;
   return static_cast<std::size_t>(bins * (1 + copies) +
                                   static_cast<double>(facts.rows) * static_cast<double>(policy.row_bytes)) +
          policy.other_bytes;

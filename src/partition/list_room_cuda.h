@@ -29,16 +29,17 @@ inline std::uint32_t UnitRows(DeviceMatrixView const& matrix, DeviceLimits const
 /// Memory  16 bytes a row, once a tree needs lists; and some per node
 class ListRoom {
  public:
-  ListRoom(std::uint64_t rows, ClearedRoom* room) : rows_{rows}, room_{room} {}
+  explicit ListRoom(ClearedRoom* room) : room_{room} {}
 
-  /// Makes room for the lists, and for so many jobs of a level.
-  void Reserve(std::size_t move_jobs, std::size_t sum_jobs) {
-    for (auto& list : lists_) room_->Reserve(&list, "row lists", rows_);
+  /// Makes room for lists of so many rows, and for so many jobs of a level.
+  void Reserve(std::uint64_t rows, std::size_t move_jobs, std::size_t sum_jobs) {
+    for (auto& list : lists_) room_->Reserve(&list, "row lists", rows);
     room_->Reserve(&move_jobs_, "nodes", move_jobs);
     room_->Reserve(&sum_jobs_, "nodes", sum_jobs);
   }
   /// Makes room for so many jobs of a level alone: rows are not in lists.
   void ReserveJobs(std::size_t move_jobs) { room_->Reserve(&move_jobs_, "nodes", move_jobs); }
+  /// `matrix` has the rows that are listed.
   RowLists View(DeviceMatrixView const& matrix, GradientPair const* gradients, NodeIndex* positions,
                 DeviceLimits const& limits) const {
     PartitionPolicy const policy;
@@ -54,7 +55,6 @@ class ListRoom {
   RowRecord* first_list() const { return lists_[0].data(); }
 
  private:
-  std::uint64_t rows_;
   ClearedRoom* room_;
   DeviceBuffer<RowRecord> lists_[2];
   DeviceBuffer<MoveJob> move_jobs_;

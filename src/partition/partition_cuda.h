@@ -43,7 +43,7 @@ struct RowLists {
 /// What dividing rows needs beside the rows.
 struct PartitionView {
   GrowingTree tree;
-  DeviceMatrixView matrix;      ///< where rows go by paths and are sampled, it has the rows of the sample only
+  DeviceMatrixView matrix;      ///< where the rows of a sample are copied, it has these only
   DeviceCategories categories;  ///< of the splits
   DeviceHistograms histograms;  ///< whose slots are cleared on the way
   GradientState const* gradient;
@@ -60,7 +60,8 @@ inline bool WalksInBytes(DeviceMatrixView const& matrix, bool categories) {
 /// devices, with histogram slot 0. (start_lists_cuda.cu)
 void ListRootRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, DeviceShard const& shard,
                   DeviceLimits const& limits, cudaStream_t stream);
-/// Does what ListRootRows does for the rows of a sample, which were drawn into list 0.
+/// Does what ListRootRows does for the rows of a sample, which were drawn into list 0, or copied: the matrix of `view`
+/// and the lists are then those of the copy.
 void ListSampledRows(PartitionView const& view, RowLists const& rows, TreeDraw const* draw, SampleView const& sample,
                      DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream);
 /// Writes gradients in the order of rows to `narrow`, if that is the format and they are not there yet. Sums them over

@@ -25,8 +25,9 @@ std::size_t PathRoom::PathsOf(TreeShape const& shape, int level) const {
   return shape.Nodes(level - below) << below;
 }
 
-void PathRoom::Reserve(TreeShape const& shape, std::uint32_t sample) {
-  std::size_t const rows = sample != 0 ? sample : whole_.rows;
+void PathRoom::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix) {
+  matrix_ = matrix;
+  std::size_t const rows = matrix.rows;
   std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
   constexpr int kPathLevels = 8;  // that a byte has room for
   if (bins >= kPolicy.least_moved_bytes) {
@@ -46,12 +47,6 @@ void PathRoom::Reserve(TreeShape const& shape, std::uint32_t sample) {
   auto const grow = [&](auto* buffer, char const* part, std::size_t size) { room_->Reserve(buffer, part, size); };
   constexpr std::size_t kSlack = 128;  // paths are read in words
   for (auto& path : path_) grow(&path, "row paths", rows + kSlack);
-  matrix_ = whole_;
-  if (sample != 0) {
-    grow(&sampled_records_, "sampled bins", bins);
-    matrix_.records = sampled_records_.data();
-    matrix_.rows = rows;
-  }
   for (int store = 0; store <= std::min(moves, 2); ++store) {
     if (may_be_narrow) grow(&narrow_[store], "narrow gradients", rows + 3);
     if (store == 0) continue;
@@ -59,7 +54,7 @@ void PathRoom::Reserve(TreeShape const& shape, std::uint32_t sample) {
     if (move_wide_ || !may_be_narrow) grow(&moved_wide_[store - 1], "moved gradients", rows);
   }
   ordered_ = shape.ordered;
-  starts_ = moves > 0 && sample == 0 && notes_start_ ? 1U << move_every_ : 0;
+  starts_ = moves > 0 && !Sampled() && notes_start_ ? 1U << move_every_ : 0;
   if (starts_ != 0) {
     grow(&start_, "row paths", rows);
     grow(&start_nodes_, "nodes", starts_);

@@ -8,27 +8,26 @@
 
 namespace xgbgpu::cuda {
 
-/// Trees on a sample of the rows are grown on a copy of these, made at the start of each tree, as if it were all data.
+/// Trees on a sample of the rows are grown on a copy of these (SampleRoom), made at the start of each tree, as if it
+/// were all data.
 ///
 /// Memory  per row: 2 bytes of paths (3 if it is noted where the first move brought rows), and from 65,536 rows on 4
 ///         bytes of gradient; if rows are moved, as much again as their bins and gradients, once for the first move and
-///         once for the second; and some per node. With rows sampled, each row of the sample takes as much, and its
-///         bins.
+///         once for the second; and some per node. With rows sampled, each row of the sample takes as much.
 class PathRoom {
  public:
   /// `all_rows`: of all devices, of which the matrix has some or all.
   PathRoom(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedRoom* room);
 
-  /// Makes room for such trees on all rows (0) or on samples of at most so many.
-  void Reserve(TreeShape const& shape, std::uint32_t sample);
+  /// Makes room for such trees on `matrix`: the whole, or the copy of a sample.
+  void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix);
   /// Says whether Reserve, from the next call on, makes room for moved gradients of the wide format.
   void SetMoveWide(bool room) { move_wide_ = room; }
+  /// The matrix that trees are grown on.
+  DeviceMatrixView const& matrix() const { return matrix_; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
   /// RowPaths::next_path of the root's level, which must be clear, since not all of it is written; or nullptr.
   std::uint8_t* next_path() const { return divides_ ? path_[1].data() : nullptr; }
-  /// The matrix that trees are grown on: the whole, or `sampled_records` with room for the largest sample.
-  DeviceMatrixView const& matrix() const { return matrix_; }
-  std::uint8_t* sampled_records() const { return sampled_records_.data(); }
   /// The finished tree for walks, on the device; in its own numbers, if there is an order.
   WalkNode const* walk() const { return ordered_ ? tree_walk_.data() : walk_.data(); }
   /// With an order: where these numbers get to be known.
@@ -79,7 +78,6 @@ class PathRoom {
   std::uint32_t starts_{0};  ///< groups of the first move at most; 0: rows are not moved, or nobody asks
 
   DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
-  DeviceBuffer<std::uint8_t> sampled_records_;
   DeviceBuffer<GradientPair> moved_wide_[2];
   DeviceBuffer<std::uint8_t> moved_records_[2];
   DeviceBuffer<std::uint8_t> path_[2];

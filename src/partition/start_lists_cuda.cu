@@ -47,29 +47,33 @@ __global__ void __launch_bounds__(kThreads)
   AddBlockSum<kThreads>(sum, &view.tree.state->sum);
 }
 
-/// The drawn rows are in list 0 already.
+/// The drawn rows are in list 0 already, or, if they are copied, side by side: the list then has their places there.
 __global__ void __launch_bounds__(kThreads)
     ListSampledRowsKernel(PartitionView view, RowLists lists, TreeDraw const* draw, SampleView sample) {
   WaitForKernelBefore();
   std::uint32_t const rows = sample.size();
+  bool const copied = sample.records != nullptr;
   GradientState const& gradient = *view.gradient;
   RandomStream const stream{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
   GradientSum sum;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < rows;
        i += std::uint64_t{gridDim.x} * kThreads) {
-    RowRecord record = sample.rows[i];
-    std::uint32_t const random = gradient.format.narrow ? stream.Word(draw->first_row + record.row) : 0;
+    RowIndex const row = sample.rows[i].row;
+    RowRecord record{copied ? static_cast<RowIndex>(i) : row, {}};
+    std::uint32_t const random = gradient.format.narrow ? stream.Word(draw->first_row + row) : 0;
     GradientSum const q = Quantise(lists.gradients[record.row], gradient, random, &record.gradient);
     sum.grad += q.grad;
     sum.hess += q.hess;
-    sample.rows[i] = record;
+    lists.lists[0][i] = record;
   }
   AddBlockSum<kThreads>(sum, &view.tree.state->sum);
 }
 
 __global__ void MakeRootKernel(PartitionView view, RowLists lists, std::uint32_t const* sampled) {
   WaitForKernelBefore();
-  std::uint32_t const rows = sampled != nullptr ? *sampled : static_cast<std::uint32_t>(view.matrix.rows);
+  // If more rows were drawn than there is room for, the tree will be grown again.
+  auto const most = static_cast<std::uint32_t>(view.matrix.rows);
+  std::uint32_t const rows = sampled != nullptr ? min(*sampled, most) : most;
   MakeRoot(view.tree, rows);
   lists.sum_jobs[0] = {0, 0, 0};
   view.tree.state->sum_units = (rows + lists.unit_rows - 1) / lists.unit_rows;

@@ -12,15 +12,23 @@ bool SampleRoom::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t siz
 
 bool SampleRoom::ReserveKeys(Stream const& stream) {
   bool const changed = Grow(&key_counts_, "state", 1, stream);
-  return Grow(&keys_, "sampled rows", RoomForKeys(rows_), stream) || changed;
+  return Grow(&keys_, "sampled rows", RoomForKeys(whole_.rows), stream) || changed;
 }
 
 bool SampleRoom::Reserve(std::uint32_t copied, bool weighted, Stream const& stream) {
   copied_ = copied;
   weighted_ = weighted;
-  bool changed = copied != 0 && Grow(&records_, "sampled rows", copied, stream);
+  bool changed = false;
+  if (copied != 0) {
+    std::size_t const bins = whole_.tiles * std::size_t{copied} * whole_.record_bytes();
+    changed = Grow(&rows_, "sampled rows", copied, stream);
+    changed = Grow(&bins_, "sampled bins", bins, stream) || changed;
+    copy_ = whole_;
+    copy_.records = bins_.data();
+    copy_.rows = copied;
+  }
   if (copied != 0 || weighted) {
-    changed = Grow(&gradients_, "sampled gradients", copied != 0 ? copied : rows_, stream) || changed;
+    changed = Grow(&gradients_, "sampled gradients", copied != 0 ? copied : whole_.rows, stream) || changed;
   }
   return (weighted && ReserveKeys(stream)) || changed;
 }
@@ -39,8 +47,9 @@ SampleView SampleRoom::View() const {
   }
   if (copied_ != 0) {
     sample.capacity = copied_;
-    sample.rows = records_.data();
+    sample.rows = rows_.data();
     sample.gradients = gradients_.data();
+    sample.records = bins_.data();
   } else if (weighted_) {
     sample.by_row = gradients_.data();
   }
