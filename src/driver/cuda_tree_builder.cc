@@ -60,6 +60,7 @@ Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradie
     ProfilerRange range{"xgbgpu tree"};
     Run([&] {
       lane.tree().SetShare(1, false);
+      lane.tree().SetTogether(false);
       lane.Begin(params, gradients, TreeNumber(key));
       lane.GrowLevels();
     });
@@ -177,8 +178,11 @@ std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
   // With other devices, trees would have to ask them in one order everywhere.
   if (!shard_.alone() || tree.has_timeline()) return 1;
-  if (pages_) {  // trees visit the pages together, if all have a lane
-    bool const together = !tree.CanGrowUnattended(train_) && trees <= policy_.most_lanes;
+  if (pages_) {
+    // Trees visit the pages together, if all have a lane: once for each level, and once more. Trees that copy their
+    // samples visit them twice, each for itself.
+    bool const fewer_visits = train_.max_depth != 0 && 2 * trees > static_cast<std::size_t>(train_.max_depth) + 1;
+    bool const together = trees <= policy_.most_lanes && (fewer_visits || !tree.CanGrowUnattended(train_));
     return together ? static_cast<std::uint32_t>(trees) : 1;
   }
   if (!tree.CanGrowUnattended(train_)) return 1;
@@ -194,6 +198,7 @@ bool CudaTreeBuilder::HasRoomForLane() const {
 /// Begins the first of the trees that are not finished, one in each lane.
 void CudaTreeBuilder::BeginLanes() {
   round_.restarted = round_.begun = round_.finished;
+  lanes_[0]->tree().SetTogether(false);
   round_.lanes = LanesFor(round_.trees.size() - round_.finished);
   Run([&] {
     if (round_.lanes > 1) ready_.Record(stream());
@@ -246,6 +251,7 @@ void CudaTreeBuilder::BeginTree() {
   cuda::DeviceRows& rows = *round_.rows;
   cuda::MarginsAhead const ahead = round_.lanes == 1 && !pages_ ? rows.BeginAhead() : cuda::MarginsAhead{};
   bool const alone_on_device = round_.lanes == 1 || pages_ != nullptr;  // in pages trees take turns
+  lane.tree().SetTogether(pages_ != nullptr && round_.lanes > 1);
   lane.tree().SetShare(alone_on_device ? 1 : std::min(1.0, policy_.share / round_.lanes), !alone_on_device);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {

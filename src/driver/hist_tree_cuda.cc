@@ -34,7 +34,8 @@ bool HistTree::ComputesGradients(TrainParams const& params) const {
 }
 
 bool HistTree::CanGrowUnattended(TrainParams const& params) const {
-  return parts_.page_stream ? unattended_.CanCopySample(params) : unattended_.CanGrow(params);
+  if (parts_.page_stream == nullptr) return unattended_.CanGrow(params);
+  return !together_ && unattended_.CanCopySample(params);
 }
 
 void HistTree::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,

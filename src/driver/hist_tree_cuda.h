@@ -75,6 +75,10 @@ class HistTree {
     parts_.limits.shared = shared;
   }
 
+  /// Says whether trees, from the next one on, grow as they visit the pages together with others (GrowTogether), and
+  /// copy no sample.
+  void SetTogether(bool together) { together_ = together; }
+
   /// From the next tree on stages are timed; nullptr ends that.
   void SetTimeline(Timeline* timeline) { parts_.timer.SetTimeline(timeline); }
   bool has_timeline() const { return parts_.timed(); }
@@ -102,6 +106,7 @@ class HistTree {
   std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
   MarginsAhead ahead_;
   bool unattended_now_{false};
+  bool together_{false};
 };
 
 }  // namespace xgbgpu::cuda
