@@ -6,7 +6,7 @@ the curve of rows that were not trained on, and whether both models are equal bi
 bytes a row, which is the rows' state, for working memory, and for a quarter of the bins.
 
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_pages_auc.py [--rows 10500000] [--features 28]
-        [--depth 8] [--rounds 500] [--shares 1,0.5,0.3,0.1] [--working 67108864] [--json FILE]
+        [--depth 8] [--rounds 500] [--shares 1,0.5,0.3,0.1] [--working 100663296] [--json FILE]
 
 Shares below 1 are sampled with sampling_method=gradient_based.
 """
@@ -34,7 +34,7 @@ def main():
     parser.add_argument("--depth", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--shares", default="1,0.5,0.3,0.1")
-    parser.add_argument("--working", type=int, default=64 << 20)
+    parser.add_argument("--working", type=int, default=96 << 20)
     parser.add_argument("--json")
     options = parser.parse_args()
     arrays = make_data(options.rows, options.features)

@@ -27,6 +27,8 @@ struct PagePolicy {
   /// Copies of the bins of trees by paths, which dense data of so many tiles or fewer have.
   std::size_t copies{2};
   std::uint32_t most_copied_tiles{4};
+  /// Nodes of a level whose histograms count with dense data of more tiles, which have large ones.
+  std::size_t histograms{256};
   // What a training in pages takes at least:
   std::size_t paged_row_bytes{20};                      ///< of a row: margin, label, gradient, node
   std::size_t pages_at_once{4};                         ///< on their way, and unpacked

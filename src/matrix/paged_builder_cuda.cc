@@ -256,9 +256,11 @@ std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix co
 
 std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy) {
   double const bins = BinBytes(layout, facts);
-  bool const has_copies = layout.dense && layout.tiles <= policy.most_copied_tiles;
-  double const copies = has_copies ? static_cast<double>(policy.copies) : 0;
-  return static_cast<std::size_t>(bins * (1 + copies) +
+  double beside_bins = layout.dense ? static_cast<double>(policy.copies) * bins : 0;
+  if (layout.tiles > policy.most_copied_tiles) {
+    beside_bins = std::min(beside_bins, static_cast<double>(policy.histograms * layout.cells * sizeof(GradientSum)));
+  }
+  return static_cast<std::size_t>(bins + beside_bins +
                                   static_cast<double>(facts.rows) * static_cast<double>(policy.row_bytes)) +
          policy.other_bytes;
 }
