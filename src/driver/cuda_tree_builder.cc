@@ -179,9 +179,10 @@ std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   // With other devices, trees would have to ask them in one order everywhere.
   if (!shard_.alone() || tree.has_timeline()) return 1;
   if (pages_) {
-    // Trees visit the pages together, if all have a lane: once for each level, and once more. Trees that copy their
-    // samples visit them twice, each for itself.
-    bool const fewer_visits = train_.max_depth != 0 && 2 * trees > static_cast<std::size_t>(train_.max_depth) + 1;
+    // Trees visit the pages together, if all have a lane and none is symmetric: once for each level, and once more.
+    // Trees that copy their samples visit them twice, each for itself.
+    bool const fewer_visits = train_.grow_policy != GrowPolicy::kSymmetric && train_.max_depth != 0 &&
+                              2 * trees > static_cast<std::size_t>(train_.max_depth) + 1;
     bool const together = trees <= policy_.most_lanes && (fewer_visits || !tree.CanGrowUnattended(train_));
     return together ? static_cast<std::uint32_t>(trees) : 1;
   }

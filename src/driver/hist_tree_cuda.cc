@@ -123,6 +123,7 @@ void HistTree::TakeUnattended(Result* result) {
   TreeHeader const& header = parts_.memory.returned();
   result->nodes = unattended_.nodes();
   if (IsFinite(header.gradient.maxima)) {
+    leaves_.FindUncopied();
     if (parts_.symmetric()) {
       leaves_.Cut(symmetric_.Take(result->nodes, header.gradient.format));
       TakeSymmetric(result);

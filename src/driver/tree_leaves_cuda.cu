@@ -79,9 +79,8 @@ void TreeLeaves::WriteLeaves() const {
   });
 }
 
-/// All rows walk through the tree that was grown in lists of copied rows, which have left their positions by their
-/// places in the copy.
-void TreeLeaves::FindLeavesOfAll() const {
+void TreeLeaves::FindUncopied() const {
+  if (!parts_.copies_sample || parts_.by_paths) return;
   NodeIndex* const positions = parts_.positions.data();
   parts_.timer.Run(kWalk, levels_, [&] {
     FillBytes(positions, 0xFF, parts_.positions.size(), parts_.stream, "clearing positions");
@@ -94,7 +93,6 @@ void TreeLeaves::FindLeavesOfAll() const {
 }
 
 Span<Node const> TreeLeaves::TakeTree(Span<Node const> returned) {
-  if (parts_.copies_sample && !parts_.by_paths) FindLeavesOfAll();
   if (!shape_.cut) return returned;
   if (shape_.ordered) {  // the device has done it all, but for positions that lists have left on their way
     if (!parts_.by_paths) Renumber();

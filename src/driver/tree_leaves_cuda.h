@@ -34,6 +34,10 @@ class TreeLeaves {
 
   /// Behind the first `levels` levels of an unattended tree: rows walk that can do so now. Enqueued.
   void EnqueueWalk(int levels);
+  /// Behind an unattended tree that is finished, and before it is cut out: all rows walk through its nodes as they were
+  /// made, if the tree was grown in lists of copied rows. These have left their positions by their places in the copy.
+  /// Enqueued.
+  void FindUncopied() const;
   /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not
   /// done so. Positions follow.
   Span<Node const> TakeTree(Span<Node const> returned);
@@ -62,7 +66,6 @@ class TreeLeaves {
   bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_run_ahead_); }
   WalkTree Walk() const;
   void WriteLeaves() const;
-  void FindLeavesOfAll() const;
   void Renumber() const;
   float const* SpreadValues(float const* node_values) const;
 

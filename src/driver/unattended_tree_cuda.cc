@@ -65,19 +65,19 @@ bool UnattendedTree::CanCopySample(TrainParams const& params) const {
   if (sample_of_ && *sample_of_ == params) return has_room_for_sample_;
   TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
   std::uint64_t const node_bytes = parts_.histograms.bytes_of_one() + 2 * parts_.splits.candidate_bytes();
-  std::uint64_t const bytes = BytesOfSample(params) + shape.WidestNodes() * node_bytes;
+  std::uint64_t const bytes = BytesOfSample(params, shape) + shape.WidestNodes() * node_bytes;
   has_room_for_sample_ = !parts_.AnyDevice(bytes > parts_.page_stream->room());
   sample_of_ = params;
   return has_room_for_sample_;
 }
 
 /// Returns about how many bytes are taken by the copy of a sample, and by what tells where its rows are.
-std::uint64_t UnattendedTree::BytesOfSample(TrainParams const& params) const {
+std::uint64_t UnattendedTree::BytesOfSample(TrainParams const& params, TreeShape const& shape) const {
   DeviceMatrixView const& m = parts_.matrix.view;
   std::uint64_t const bins = m.tiles * m.record_bytes();
   std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
   if (CanUsePaths()) {
-    auto const moves = static_cast<std::uint64_t>(std::min(2, params.max_depth / PartitionPolicy{}.move_every));
+    auto const moves = static_cast<std::uint64_t>(std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every));
     row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
   } else {
     row_bytes += 2 * sizeof(RowRecord);

@@ -93,7 +93,7 @@ class UnattendedTree {
   void EnqueueTree();
   void EnqueueWalk();
   void ReserveRows();
-  std::uint64_t BytesOfSample(TrainParams const& params) const;
+  std::uint64_t BytesOfSample(TrainParams const& params, TreeShape const& shape) const;
   GraphKey Key() const;
 
   TreeParts& parts_;

@@ -237,6 +237,14 @@ std::vector<WideCase> WideCases() {
                  }),
       // The host cuts the tree out of the whole one.
       WithParams("LossGuidedCut", [](TrainParams* p) { SetLossGuided(p, 6, 40); }),
+      WithParams("Symmetric", [](TrainParams* p) { p->grow_policy = GrowPolicy::kSymmetric; }),
+      WithParams("SymmetricGossCut",
+                 [](TrainParams* p) {
+                   p->grow_policy = GrowPolicy::kSymmetric;
+                   p->max_depth = 8;
+                   p->min_split_loss = 5;
+                   SetGoss(p);
+                 }),
       WithParams("Monotone", [](TrainParams* p) { SetDirections(p, 300); }),
       WithParams("MonotoneLossGuided",
                  [](TrainParams* p) {
