@@ -177,7 +177,7 @@ void CudaTreeBuilder::Abandon() noexcept {
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
   // With other devices, trees would have to ask them in one order everywhere.
-  if (!shard_.alone() || tree.has_timeline()) return 1;
+  if (trees == 1 || !shard_.alone() || tree.has_timeline()) return 1;
   if (pages_) {
     // Trees visit the pages together, if all have a lane and none is symmetric: once for each level, and once more.
     // Trees that copy their samples visit them twice, each for itself.
@@ -231,8 +231,9 @@ void CudaTreeBuilder::GrowInPages(std::size_t first_lane, std::size_t end_lane) 
 cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLane* lane) {
   std::uint32_t const outputs = round_.rows->outputs();
   // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
-  // that is where they are; else they are copied to one place of the lane.
-  bool const in_place = outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
+  // that is where they are; else they are copied to one place of the lane. Trees in pages are not recorded.
+  bool const in_place =
+      pages_ != nullptr || outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
   cuda::DeviceGradients gradients = round_.rows->gradients(tree.output);
   if (!in_place) {
     GradientPair* const room = lane->GradientRoom();

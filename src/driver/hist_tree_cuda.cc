@@ -28,9 +28,10 @@ HistTree::~HistTree() {
 }
 
 bool HistTree::ComputesGradients(TrainParams const& params) const {
-  // With a timeline gradients are computed before the tree, so that stages are timed one by one.
-  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && CanGrowUnattended(params) &&
-         unattended_.CanUsePaths() && !has_timeline();
+  // With a timeline gradients are computed before the tree, so that stages are timed one by one. Where rows
+  // cannot go by paths, nobody asks yet whether a sample has room: the gradients take theirs first.
+  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && unattended_.CanUsePaths() &&
+         CanGrowUnattended(params) && !has_timeline();
 }
 
 bool HistTree::CanGrowUnattended(TrainParams const& params) const {
