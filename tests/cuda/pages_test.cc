@@ -449,7 +449,7 @@ TEST_F(WideSampleTest, ASampleThatDoesNotFitIsNotCopied) {
                                },
                                {100000, 150}});
   MemoryLimits limits = Limits(false);
-  limits.training_bytes = std::uint64_t{16} << 20;
+  limits.training_bytes = std::uint64_t{14} << 20;
   auto const paged = [&] {
     DeviceScope const scope{0};
     auto const built = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
