@@ -1,5 +1,6 @@
 /// Prediction with a forest on raw values, on a device: rows that are there, rows that come from the host, and one more
-/// tree for rows that are there, as after every round of a training; contributions of features.
+/// tree for rows that are there, as after every round of a training; contributions of features. The first two also with
+/// symmetric trees of the same depth.
 ///
 ///   build/cuda/bin/bench_predict --rows=10500000 --features=28 --trees=500 --depth=8 --threads=16
 ///       [--evaluated_rows=500000] [--levels=1000] [Google Benchmark's options]
@@ -18,6 +19,7 @@
 #include "options.h"
 #include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
+#include "predict/level_forest_cuda.h"
 
 namespace xgbgpu::bench {
 namespace {
@@ -32,9 +34,10 @@ struct Setup {
   int threads{16};
   std::unique_ptr<CompleteRows> source;
   std::unique_ptr<CompleteRows> evaluated;
-  PathForest paths;
+  PathForest paths, symmetric_paths;
 
   Forest const& forest() const { return paths.forest(); }
+  LevelForest symmetric() const { return LevelForest::Of(symmetric_paths.forest()).value(); }
   void Make();
   double steps(std::uint64_t n_rows, std::size_t n_trees) const {
     return static_cast<double>(n_rows) * static_cast<double>(n_trees) * depth;
@@ -42,7 +45,9 @@ struct Setup {
 };
 
 /// A tree whose leaves are all at `depth`, with thresholds from where the values are; one row of the training in each.
-void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, std::uint32_t levels, PathForest* forest) {
+/// symmetric: all nodes of a level have the split of the first.
+void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, std::uint32_t levels, bool symmetric,
+                     PathForest* forest) {
   RandomStream const stream{2, RandomPurpose::kRounding, number, 0};
   std::size_t const inner = (std::size_t{1} << depth) - 1, nodes = 2 * inner + 1;
   std::vector<NodeIndex> left(nodes, kNoNode), right(nodes, kNoNode);
@@ -52,7 +57,9 @@ void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, std
   std::vector<std::uint32_t> category_ptr(nodes + 1), category_bits;
   for (std::size_t n = 0; n < nodes; ++n) {
     category_ptr[n] = static_cast<std::uint32_t>(category_bits.size());
-    std::uint32_t const word = stream.Word(static_cast<std::uint32_t>(n));
+    std::size_t split = n;
+    for (std::size_t first = 0; symmetric && n < inner && first <= n; first = 2 * first + 1) split = first;
+    std::uint32_t const word = stream.Word(static_cast<std::uint32_t>(split));
     value[n] = static_cast<float>(word >> 12) - 3e5f;  // as the values of CompleteRows
     if (n >= inner) {
       value[n] *= 1e-6f;
@@ -63,7 +70,7 @@ void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, std
     feature[n] = (word & 0xFFFU) % features;
     default_left[n] = word >> 11 & 1U;
     for (std::uint32_t c = 0; feature[n] % 3 == 0 && c < levels; c += 32) {
-      category_bits.push_back(stream.Word(static_cast<std::uint32_t>(nodes * (1 + c / 32) + n)));
+      category_bits.push_back(stream.Word(static_cast<std::uint32_t>(nodes * (1 + c / 32) + split)));
     }
   }
   category_ptr[nodes] = static_cast<std::uint32_t>(category_bits.size());
@@ -74,7 +81,10 @@ void AddCompleteTree(std::uint32_t number, int depth, FeatureIndex features, std
 void Setup::Make() {
   source = std::make_unique<CompleteRows>(rows, features, threads, levels);
   evaluated = std::make_unique<CompleteRows>(evaluated_rows, features, threads, levels);
-  for (std::uint32_t t = 0; t < trees; ++t) AddCompleteTree(t, depth, features, levels, &paths);
+  for (std::uint32_t t = 0; t < trees; ++t) {
+    AddCompleteTree(t, depth, features, levels, false, &paths);
+    AddCompleteTree(t, depth, features, levels, true, &symmetric_paths);
+  }
 }
 
 Setup& Data() {
@@ -124,6 +134,17 @@ void StreamedRows(benchmark::State& state) {
   Report(state, d.rows, d.trees, ValueBytes(d.rows));  // what is copied
 }
 
+void StreamedRowsSymmetricTrees(benchmark::State& state) {
+  Setup& d = Data();
+  DeviceArena arena{"The benchmark"};
+  cuda::DeviceLevelForest const forest{d.symmetric(), &arena};
+  std::vector<float> margins(d.rows);
+  for (auto _ : state) {
+    cuda::PredictMarginsStreamed(*d.source, &forest, 0, d.trees, RowMajor(margins.data(), d.rows, 1), 0, d.threads);
+  }
+  Report(state, d.rows, d.trees, ValueBytes(d.rows));  // what is copied
+}
+
 /// The same with one tree: packing and copying without much to compute.
 void StreamedRowsOneTree(benchmark::State& state) {
   Setup& d = Data();
@@ -155,6 +176,18 @@ void AllTrees(benchmark::State& state) {
   Resident on_device{*d.source};
   for (auto _ : state) {
     on_device.Predict(0, d.trees);
+    on_device.stream.Wait("predicting");
+  }
+  Report(state, d.rows, d.trees, ValueBytes(d.rows));
+}
+
+void AllSymmetricTrees(benchmark::State& state) {
+  Setup& d = Data();
+  Resident on_device{*d.source};
+  cuda::DeviceLevelForest const forest{d.symmetric(), &on_device.arena};
+  for (auto _ : state) {
+    cuda::PredictMargins(on_device.matrix.view(), forest, 0, d.trees, OutputMajor(on_device.margins.data(), d.rows, 1),
+                         on_device.limits, on_device.stream);
     on_device.stream.Wait("predicting");
   }
   Report(state, d.rows, d.trees, ValueBytes(d.rows));
@@ -204,9 +237,11 @@ void StreamedContributions(benchmark::State& state, bool approximate) {
 }
 
 BENCHMARK(StreamedRows)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(StreamedRowsSymmetricTrees)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(StreamedRowsOneTree)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(UploadRows)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(AllTrees)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(AllSymmetricTrees)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(OneTree)->Unit(benchmark::kMicrosecond)->UseManualTime();
 BENCHMARK(OneNewTree)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK_CAPTURE(StreamedContributions, Exact, false)->Unit(benchmark::kMillisecond)->UseRealTime();

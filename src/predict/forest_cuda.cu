@@ -6,6 +6,7 @@
 #include "core/launch.h"
 #include "predict/forest_cuda.h"
 #include "predict/forest_policy.h"
+#include "predict/forest_walk.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -13,14 +14,6 @@ namespace {
 
 constexpr int kMostThreads = 512;  // ForestPolicy::block_rows, at most
 constexpr int kTogether = 4;       // trees that a thread walks at the same time
-
-__device__ float Missing() { return __int_as_float(0x7FFFFFFF); }
-
-/// The trees that are wanted.
-struct TreeRange {
-  std::uint32_t first;
-  std::uint32_t last;
-};
 
 /// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
 __device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
@@ -82,32 +75,6 @@ struct TileRow {
   __device__ static TileRow Of(RawView const& matrix, std::uint64_t row, std::uint32_t, float const*) {
     std::uint64_t const lane = row % kTileRows;
     return {matrix.tiles + (row - lane) * matrix.features + lane, matrix.features};
-  }
-};
-
-/// A sparse row in device memory, whose values are found by bisection.
-struct SparseRow {
-  Entry const* entries;
-  std::uint64_t size;
-
-  __device__ float operator()(FeatureIndex f) const {
-    std::uint64_t begin = 0, end = size;  // the entries before `begin` are of features <= f, those from `end` on not
-    while (begin < end) {
-      std::uint64_t const middle = (begin + end) / 2;
-      if (__ldg(&entries[middle].feature) <= f) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    if (begin == 0) return Missing();
-    Entry const e = entries[begin - 1];
-    return e.feature == f ? e.value : Missing();
-  }
-  __device__ static void Load(RawView const&, std::uint64_t, std::uint32_t, float*) {}
-  __device__ static SparseRow Of(RawView const& matrix, std::uint64_t row, std::uint32_t, float const*) {
-    std::uint64_t const begin = matrix.row_ptr[row];
-    return {matrix.entries + begin, matrix.row_ptr[row + 1] - begin};
   }
 };
 
@@ -176,13 +143,6 @@ struct LeafTarget {
   };
 };
 
-/// Trees that are walked in one go: those that fit a buffer together, or one that does not.
-struct Chunk {
-  std::uint32_t begin;
-  std::uint32_t end;
-  bool fits;
-};
-
 /// Loads a tree's place in one piece.
 __device__ ForestTree LoadTree(ForestView const& forest, std::uint32_t t) {
   uint4 const from = __ldg(reinterpret_cast<uint4 const*>(forest.trees + t));
@@ -192,12 +152,9 @@ __device__ ForestTree LoadTree(ForestView const& forest, std::uint32_t t) {
 /// The chunk that begins with a tree. Every warp gets the same one.
 __device__ Chunk ChunkFrom(ForestView const& forest, std::uint32_t begin, std::uint32_t last,
                            std::uint32_t most_words) {
-  std::uint32_t const t = begin + threadIdx.x % kMostChunkTrees;
-  bool fits = false;
-  if (t < last) fits = forest.trees[t].first + forest.trees[t].words - forest.trees[begin].first <= most_words;
-  unsigned const too_many = ~__ballot_sync(kAllLanes, fits);
-  std::uint32_t const n = too_many == 0 ? kMostChunkTrees : static_cast<std::uint32_t>(__ffs(too_many)) - 1;
-  return n == 0 ? Chunk{begin, begin + 1, false} : Chunk{begin, begin + n, true};
+  return MakeChunk(begin, last, [&](std::uint32_t t) {
+    return forest.trees[t].first + forest.trees[t].words - forest.trees[begin].first <= most_words;
+  });
 }
 
 __device__ void LoadChunk(ForestView const& forest, Chunk const& chunk, ForestWord* buffer) {

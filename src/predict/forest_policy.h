@@ -25,6 +25,11 @@ struct ForestPolicy {
   std::size_t tree_bytes{256};
 };
 
+/// Symmetric trees: a thread has four rows, whose tests it reads once. A block of 512 rows of 28 columns leaves room
+/// for another; tests and leaves of 15 trees of 8 levels are a chunk. A tree reads one value at each of some eight
+/// levels.
+constexpr ForestPolicy kLevelForestPolicy{{1024, 512, 256, 128}, 16 << 10, 2, 1 << 10, 512, 32};
+
 /// A chunk has at most so many trees: one for each lane that looks where the chunk ends.
 constexpr std::uint32_t kMostChunkTrees = 32;
 

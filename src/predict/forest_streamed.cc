@@ -1,5 +1,6 @@
 #include "core/parallel.h"
 #include "predict/forest_cuda.h"
+#include "predict/level_forest_cuda.h"
 #include "predict/row_stream_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -7,16 +8,18 @@ namespace xgbgpu::cuda {
 namespace {
 
 /// Some trees of a forest, for rows that come from the host.
+template <typename AnyForest>
 struct StreamedTrees {
-  DeviceForest const& forest;
+  AnyForest const& forest;
   std::size_t first;
   std::size_t last;
   DeviceLimits limits;
 };
 
+template <typename AnyForest>
 class MarginJob final : public RowJob {
  public:
-  MarginJob(FeatureIndex features, StreamedTrees const& trees, OutputView<float> margins, int threads)
+  MarginJob(FeatureIndex features, StreamedTrees<AnyForest> const& trees, OutputView<float> margins, int threads)
       : RowJob{features, margins.outputs, threads}, trees_{trees}, margins_{margins} {}
 
   bool NeedsDense() const override { return false; }
@@ -43,13 +46,13 @@ class MarginJob final : public RowJob {
     });
   }
 
-  StreamedTrees trees_;
+  StreamedTrees<AnyForest> trees_;
   OutputView<float> margins_;
 };
 
 class LeafJob final : public RowMajorJob {
  public:
-  LeafJob(FeatureIndex features, StreamedTrees const& trees, float* out, int threads)
+  LeafJob(FeatureIndex features, StreamedTrees<DeviceForest> const& trees, float* out, int threads)
       : RowMajorJob{features, trees.last - trees.first, out, threads}, trees_{trees} {}
 
   bool NeedsDense() const override { return false; }
@@ -58,22 +61,34 @@ class LeafJob final : public RowMajorJob {
   }
 
  private:
-  StreamedTrees trees_;
+  StreamedTrees<DeviceForest> trees_;
 };
+
+/// Kernels run after `after`, if that is not null.
+template <typename AnyForest>
+void StreamMargins(RowSource const& source, AnyForest const& forest, std::size_t first_tree, std::size_t last_tree,
+                   OutputView<float> margins, int device, int threads, RowStream* rows, Event const* after) {
+  CheckTreeRange(first_tree, last_tree, forest.trees());
+  CheckMargins(margins, source.rows(), forest.outputs());
+  if (first_tree == last_tree) return;
+  DeviceScope const scope{device};
+  StreamedTrees<AnyForest> const trees{forest, first_tree, last_tree, CurrentDeviceLimits()};
+  RowStream own;
+  (rows != nullptr ? rows : &own)->Run(source, MarginJob<AnyForest>{source.features(), trees, margins, threads}, after);
+}
 
 }  // namespace
 
 void PredictMarginsStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
                             std::size_t last_tree, OutputView<float> margins, int device, int threads,
                             RowStream* rows) {
-  CheckTreeRange(first_tree, last_tree, forest->trees());
-  CheckMargins(margins, source.rows(), forest->outputs());
-  if (first_tree == last_tree) return;
-  DeviceScope const scope{device};
-  StreamedTrees const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
-  RowStream own;
-  (rows != nullptr ? rows : &own)
-      ->Run(source, MarginJob{source.features(), trees, margins, threads}, &forest->arrived());
+  StreamMargins(source, *forest, first_tree, last_tree, margins, device, threads, rows, &forest->arrived());
+}
+
+void PredictMarginsStreamed(RowSource const& source, DeviceLevelForest const* forest, std::size_t first_tree,
+                            std::size_t last_tree, OutputView<float> margins, int device, int threads,
+                            RowStream* rows) {
+  StreamMargins(source, *forest, first_tree, last_tree, margins, device, threads, rows, nullptr);
 }
 
 void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, std::size_t first_tree,
@@ -81,7 +96,7 @@ void PredictLeavesStreamed(RowSource const& source, DeviceForest const* forest, 
   CheckTreeRange(first_tree, last_tree, forest->trees());
   if (first_tree == last_tree) return;
   DeviceScope const scope{device};
-  StreamedTrees const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
+  StreamedTrees<DeviceForest> const trees{*forest, first_tree, last_tree, CurrentDeviceLimits()};
   RowStream own;
   (rows != nullptr ? rows : &own)->Run(source, LeafJob{source.features(), trees, out, threads}, &forest->arrived());
 }

@@ -1,6 +1,7 @@
 #include "predict/level_forest.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -17,10 +18,23 @@ constexpr std::size_t kTaskRows = 1 << 11;  // a multiple of kRows
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
+/// Do two inner nodes ask the same of a row?
+bool AskTheSame(ForestNode const& a, ForestNode const& b, PackedSets const& sets) {
+  if (a.feature != b.feature || a.default_left != b.default_left) return false;
+  if (a.set == kNoSet || b.set == kNoSet) return a.set == b.set && a.value == b.value;
+  std::uint32_t const* const words = sets.at + a.set;
+  return std::equal(words, words + 1 + PackedSetHead{*words}.words(), sets.at + b.set);
+}
+
 /// Goes on with the indices of the rows of a block, at which is a bit for each level so far. A comparison with NaN, a
 /// missing value, is false.
-void AddLevel(float const* values, float threshold, bool default_left, std::uint32_t* indices) {
-  if (default_left) {
+void AddLevel(float const* values, LevelTest const& test, PackedSets const& sets, std::uint32_t* indices) {
+  float const threshold = test.threshold;
+  if (test.has_set()) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      indices[r] = 2 * indices[r] + static_cast<std::uint32_t>(test.GoesRight(values[r], sets));
+    }
+  } else if (test.default_left()) {
 #pragma omp simd
     for (std::size_t r = 0; r < kRows; ++r) {
       indices[r] = 2 * indices[r] + static_cast<std::uint32_t>(values[r] >= threshold);
@@ -44,17 +58,15 @@ struct LevelForest::Block {
   std::vector<float> values;
 };
 
-std::optional<LevelForest> LevelForest::Of(Forest const& forest) {
+std::optional<LevelForest> LevelForest::Of(Forest const& forest, std::size_t most_leaves) {
   LevelForest made;
   made.column_of_.assign(forest.features(), -1);
   made.outputs_ = forest.outputs();
   for (std::size_t t = 0; t < forest.trees(); ++t) {
-    ForestTree const& tree = forest.tree(t);
     bool const is_symmetric =
-        forest.first_set(t) == forest.first_set(t + 1) &&
-        (tree.wide() ? made.AddTree<WideNodes>(forest.words(t), tree.output(), forest.weights()[t])
-                     : made.AddTree<NarrowNodes>(forest.words(t), tree.output(), forest.weights()[t]));
-    if (!is_symmetric) return std::nullopt;
+        forest.tree(t).wide() ? made.AddTree<WideNodes>(forest, t) : made.AddTree<NarrowNodes>(forest, t);
+    // No tree has more tests, or new columns, than leaves.
+    if (!is_symmetric || made.leaves_.size() > most_leaves) return std::nullopt;
   }
   return made;
 }
@@ -67,32 +79,58 @@ std::uint32_t LevelForest::ColumnOf(FeatureIndex feature) {
   return static_cast<std::uint32_t>(column_of_[feature]);
 }
 
-/// Goes down the tree level by level. `nodes` has the node of each path; a leaf is that of all paths below it.
-template <typename Nodes>
-bool LevelForest::AddTree(ForestWord const* words, std::uint32_t output, float weight) {
-  Tree tree{output, static_cast<std::uint32_t>(tests_.size()), 0, leaves_.size()};
-  std::vector<ForestNode> nodes{Nodes::Load(words, 0)};
-  auto const is_inner = [](ForestNode const& node) { return !node.leaf(); };
-  for (int level = 0; std::any_of(nodes.begin(), nodes.end(), is_inner); ++level) {
-    if (level == kMostLevels) return false;
-    ForestNode const test = *std::find_if(nodes.begin(), nodes.end(), is_inner);
-    std::vector<ForestNode> below;
-    for (ForestNode const& node : nodes) {
-      bool const is_other =
-          node.feature != test.feature || node.value != test.value || node.default_left != test.default_left;
-      if (is_inner(node) && is_other) return false;
-      below.push_back(node.leaf() ? node : Nodes::Load(words, node.left));
-      below.push_back(node.leaf() ? node : Nodes::Load(words, node.left + 1));
-    }
-    tests_.push_back({test.value, ColumnOf(test.feature), test.default_left});
-    nodes = std::move(below);
+/// Makes the test of a level from one of its nodes, and keeps its set.
+LevelTest LevelForest::TestOf(ForestNode const& node, PackedSets const& sets) {
+  LevelTest test{node.value, ColumnOf(node.feature) | (node.default_left ? LevelTest::kDefaultLeft : 0U)};
+  if (node.set != kNoSet) {
+    auto const number = static_cast<std::uint32_t>(set_words_.size());
+    std::uint32_t const* const words = sets.at + node.set;
+    set_words_.insert(set_words_.end(), words, words + 1 + PackedSetHead{*words}.words());
+    std::memcpy(&test.threshold, &number, sizeof(number));
+    test.link |= LevelTest::kHasSet;
   }
-  tree.end_test = static_cast<std::uint32_t>(tests_.size());
-  for (ForestNode const& leaf : nodes) {
-    leaves_.push_back(weight == 1.0f ? leaf.value : WeightedLeaf(leaf.value, weight));
+  return test;
+}
+
+/// Goes down the tree level by level, then repeats leaves for all paths of the last level that are below them.
+template <typename Nodes>
+bool LevelForest::AddTree(Forest const& forest, std::size_t t) {
+  struct PathNode {
+    ForestNode node;
+    std::uint32_t path;  ///< a bit for each level so far
+    std::uint32_t level;
+  };
+  ForestWord const* const words = forest.words(t);
+  PackedSets const sets = forest.sets(t);
+  LevelTree tree{static_cast<std::uint32_t>(tests_.size()), 0, static_cast<std::uint32_t>(leaves_.size()),
+                 forest.tree(t).output()};
+  std::vector<PathNode> leaves, nodes, inner{{Nodes::Load(words, 0), 0, 0}};
+  for (;; ++tree.levels) {
+    nodes.swap(inner);
+    inner.clear();
+    for (PathNode const& n : nodes) (n.node.leaf() ? leaves : inner).push_back(n);
+    if (inner.empty()) break;
+    if (tree.levels == kMostLevels) return false;
+    ForestNode const first = inner.front().node;
+    nodes.clear();
+    for (auto const& [node, path, level] : inner) {
+      if (!AskTheSame(node, first, sets)) return false;
+      nodes.push_back({Nodes::Load(words, node.left), 2 * path, level + 1});
+      nodes.push_back({Nodes::Load(words, node.left + 1), 2 * path + 1, level + 1});
+    }
+    tests_.push_back(TestOf(first, sets));
+    inner.swap(nodes);
+  }
+  tests_.resize(tree.end_test());
+  leaves_.resize(tree.end_leaf());
+  float const weight = forest.weights()[t];
+  for (auto const& [leaf, path, level] : leaves) {
+    std::uint32_t const below = tree.levels - level;
+    std::fill_n(leaves_.begin() + tree.first_leaf + (path << below), std::size_t{1} << below,
+                weight == 1.0f ? leaf.value : WeightedLeaf(leaf.value, weight));
   }
   trees_.push_back(tree);
-  return true;
+  return set_words_.size() <= std::numeric_limits<std::uint32_t>::max();
 }
 
 template <typename Row>
@@ -115,10 +153,11 @@ void LevelForest::AddTrees(Block const& block, std::size_t first, std::size_t la
                            std::size_t rows, OutputView<float> const& margins) const {
   std::uint32_t indices[kRows];
   for (std::size_t t = first; t < last; ++t) {
-    Tree const& tree = trees_[t];
+    LevelTree const& tree = trees_[t];
     std::fill_n(indices, kRows, 0U);
-    for (std::uint32_t i = tree.first_test; i < tree.end_test; ++i) {
-      AddLevel(block.column(tests_[i].column), tests_[i].threshold, tests_[i].default_left, indices);
+    for (std::uint32_t level = 0; level < tree.levels; ++level) {
+      LevelTest const& test = tests_[tree.first_test + level];
+      AddLevel(block.column(test.column()), test, {set_words_.data()}, indices);
     }
     float const* const leaves = leaves_.data() + tree.first_leaf;
     for (std::size_t r = 0; r < rows; ++r) {

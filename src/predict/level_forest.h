@@ -1,4 +1,5 @@
-/// Forests of symmetric trees on the host: a row's leaf is an index, made of one comparison for each level.
+/// Forests of symmetric trees: a row's leaf is an index, made of one comparison for each level. Contract of the host's
+/// side; what goes in and comes out, and its bits, are those of forest.h.
 /// docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_PREDICT_LEVEL_FOREST_H_
 #define XGBGPU_PREDICT_LEVEL_FOREST_H_
@@ -10,7 +11,9 @@
 
 #include "objective/row_views.h"
 #include "predict/forest.h"
+#include "predict/level_forest_ops.h"
 #include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -21,45 +24,50 @@ namespace xgbgpu {
 /// From  Dorogush et al., "CatBoost: gradient boosting with categorical features support", arXiv:1810.11363
 class LevelForest {
  public:
-  /// More levels have more leaves than the caches hold.
-  static constexpr int kMostLevels = 12;
+  /// A tree of 16 levels has leaves of 256 KB.
+  static constexpr int kMostLevels = 16;
+  /// Leaves of all trees together take at most 512 MB. Trees of many levels have far fewer leaves of their own.
+  static constexpr std::size_t kMostLeaves = std::size_t{1} << 27;
 
-  /// Nothing if a tree of the forest is not symmetric, or splits on categories, or has more than kMostLevels levels.
-  static std::optional<LevelForest> Of(Forest const& forest);
+  /// Nothing if a tree of the forest is not symmetric, or has more than kMostLevels levels, or if full trees would have
+  /// more than `most_leaves`.
+  static std::optional<LevelForest> Of(Forest const& forest, std::size_t most_leaves = kMostLeaves);
 
   std::size_t trees() const { return trees_.size(); }
+  /// 1 + the largest output of a tree; 0 without trees.
+  std::uint32_t outputs() const { return outputs_; }
+  Span<LevelTree const> level_trees() const { return trees_; }
+  Span<LevelTest const> tests() const { return tests_; }
+  /// What each leaf adds to a margin: its value, or that times the tree's weight.
+  Span<float const> leaves() const { return leaves_; }
+  /// The features that trees test; a test has the number of one of these.
+  Span<FeatureIndex const> columns() const { return features_; }
+  /// [features] the column that a feature is, or -1
+  Span<std::int32_t const> column_of() const { return column_of_; }
+  Span<std::uint32_t const> set_words() const { return set_words_; }
 
   /// Does what host::PredictMargins does (forest.h), with the same bits.
   void PredictMargins(RowSource const& source, std::size_t first, std::size_t last, OutputView<float> margins,
                       int threads) const;
 
  private:
-  /// What all nodes of a level ask of a row.
-  struct Test {
-    float threshold;       ///< `value < threshold` goes left
-    std::uint32_t column;  ///< of the values of a block of rows
-    bool default_left;
-  };
-  struct Tree {
-    std::uint32_t output;
-    std::uint32_t first_test, end_test;  ///< from the root down
-    std::size_t first_leaf;              ///< of 2 to the power of the number of tests
-  };
   struct Block;
 
   template <typename Nodes>
-  bool AddTree(ForestWord const* words, std::uint32_t output, float weight);
+  bool AddTree(Forest const& forest, std::size_t t);
+  LevelTest TestOf(ForestNode const& node, PackedSets const& sets);
   std::uint32_t ColumnOf(FeatureIndex feature);
   template <typename Row>
   void LoadRow(Row const& row, std::size_t place, Block* block) const;
   void AddTrees(Block const& block, std::size_t first, std::size_t last, std::uint64_t first_row, std::size_t rows,
                 OutputView<float> const& margins) const;
 
-  std::vector<Tree> trees_;
-  std::vector<Test> tests_;
-  std::vector<float> leaves_;            ///< what each adds to a margin
+  std::vector<LevelTree> trees_;
+  std::vector<LevelTest> tests_;
+  std::vector<float> leaves_;
   std::vector<FeatureIndex> features_;   ///< [columns]
   std::vector<std::int32_t> column_of_;  ///< [features] or -1
+  std::vector<std::uint32_t> set_words_;
   std::uint32_t outputs_{0};
 };
 

@@ -1,10 +1,12 @@
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "core/device.h"
 #include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/interactions_cuda.h"
+#include "predict/level_forest_cuda.h"
 #include "predict/predictor.h"
 #include "predict/row_stream_cuda.h"
 
@@ -43,10 +45,12 @@ class CudaPredictor final : public DevicePredictor {
     forest_->Append(forest, 0, forest.trees(), stream);
     if (forest.weighted()) forest_->SetWeights(forest.weights(), stream);
     stream.Wait("copying a model");
+    if (auto const symmetric = LevelForest::Of(forest)) levels_.emplace(*symmetric, &arena_);
   }
   ~CudaPredictor() override {
     try {
       DeviceScope scope{device_};
+      levels_.reset();
       forest_.reset();
     } catch (DeviceError const&) {
       // A device that has failed, or a forked process that has none: nothing is left to be freed there.
@@ -57,7 +61,11 @@ class CudaPredictor final : public DevicePredictor {
   void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
                       OutputView<float> margins) override {
     SharedRows::Of(device_).Use([&](cuda::RowStream* rows) {
-      cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_, rows);
+      if (levels_) {
+        cuda::PredictMarginsStreamed(source, &*levels_, first, last, margins, device_, threads_, rows);
+      } else {
+        cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_, rows);
+      }
     });
   }
   void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) override {
@@ -71,6 +79,7 @@ class CudaPredictor final : public DevicePredictor {
   int threads_;
   DeviceArena arena_{"Predicting on the GPU"};
   std::unique_ptr<cuda::DeviceForest> forest_;
+  std::optional<cuda::DeviceLevelForest> levels_;  ///< margins, if the trees are symmetric
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "array_case.h"
 #include "predict/forest_cuda.h"
 #include "predict/forest_policy.h"
+#include "predict/level_forest_cuda.h"
+#include "predict/predictor.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"
@@ -192,6 +195,200 @@ TEST_P(CudaForestTest, StreamedRowsGiveTheHostsLeaves) {
 
 INSTANTIATE_TEST_SUITE_P(Data, CudaForestTest, ::testing::ValuesIn(Cases()),
                          [](auto const& c) { return c.param.name; });
+
+struct CudaLevelCase {
+  char const* name;
+  DataShape shape;
+  FeatureIndex tested;      ///< features that trees test
+  std::vector<int> levels;  ///< of each tree, at most
+  bool dense;
+  Where where;  ///< with all trees
+  std::uint32_t outputs{kOutputs};
+  std::uint32_t categories{0};
+  bool stored_nans{false};
+};
+
+void PrintTo(CudaLevelCase const& c, std::ostream* os) { *os << c.name; }
+
+std::vector<CudaLevelCase> LevelCases() {
+  auto const equal = [](std::size_t trees, int levels) { return std::vector<int>(trees, levels); };
+  std::vector<int> every, mixed;
+  for (int levels = 0; levels <= LevelForest::kMostLevels; ++levels) every.push_back(levels);
+  for (int i = 0; i < 120; ++i) mixed.push_back(i % 40 == 39 ? 13 : i * i % 11);
+  std::vector<int> const small(every.begin(), every.begin() + 9);
+  return {
+      {"OneValue", {1, 1}, 1, {1}, true, Where::kStaged, 1},
+      {"OneTree", {5000, 28, 0.1}, 28, {8}, true, Where::kStaged, 1},
+      {"EveryDepth", {3001, 28, 0.1}, 28, every, true, Where::kStaged},
+      {"MixedDepths", {2500, 12, 0.1, 50}, 12, mixed, true, Where::kStaged},
+      {"ManyRows", {200000, 28, 0.1}, 28, equal(40, 8), true, Where::kStaged, 1},
+      {"ManyTrees", {3000, 28}, 28, equal(300, 8), true, Where::kStaged, 1},
+      {"Classes", {3000, 28}, 28, equal(100, 6), true, Where::kStaged, 7},
+      {"Leaves", {1000, 5, 0.2}, 5, equal(70, 0), true, Where::kStaged},
+      {"Stumps", {1000, 5, 0.2}, 5, equal(100, 1), true, Where::kStaged},
+      {"ThirtyOneRows", {31, 6, 0.2}, 6, equal(20, 6), true, Where::kStaged},
+      {"ThirtyThreeRows", {33, 6, 0.2}, 6, equal(20, 6), true, Where::kStaged},
+      {"BeyondTheData", {2002, 5, 0.1}, 9, every, true, Where::kStaged},
+      {"BeyondTheTrees", {2003, 50, 0.1}, 4, every, true, Where::kStaged},
+      {"NothingStored", {400, 3, 1.0}, 3, small, true, Where::kStaged},
+      {"StoredNaN", {2500, 12, 0.4}, 12, every, true, Where::kStaged, kOutputs, 0, true},
+      {"Wide", {301, 3000, 0.2}, 3000, equal(150, 8), true, Where::kTiles},
+      {"VeryWide", {33, 70000, 0.3}, 70010, equal(150, 8), true, Where::kTiles},
+      {"SparseStaged", {3001, 60, 0.9}, 60, every, false, Where::kStaged},
+      {"SparseStoredNaN", {3000, 60, 0.95}, 60, every, false, Where::kStaged, kOutputs, 0, true},
+      {"SparseFewOfMany", {2000, 3000, 0.97}, 3000, small, false, Where::kStaged},
+      {"Sparse", {2001, 3000, 0.97}, 3100, equal(150, 8), false, Where::kSparse},
+      {"Categories", {2500, 12, 0.1}, 12, every, true, Where::kStaged, kOutputs, 40},
+      {"ManyCategories", {2500, 12, 0.1}, 12, equal(40, 8), true, Where::kStaged, kOutputs, 1300},
+      {"CategoriesWide", {300, 3000, 0.2}, 3000, equal(150, 8), true, Where::kTiles, kOutputs, 33},
+      {"CategoriesSparseStaged", {3000, 60, 0.9}, 60, every, false, Where::kStaged, kOutputs, 40},
+      {"CategoriesSparse", {2000, 3000, 0.97}, 3100, equal(150, 8), false, Where::kSparse, kOutputs, 33},
+  };
+}
+
+class CudaLevelForestTest : public ::testing::TestWithParam<CudaLevelCase> {
+ protected:
+  void SetUp() override {
+    XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+    CudaLevelCase const& c = GetParam();
+    Random random{90};
+    source_ = std::make_unique<MemorySource>(RandomForestValues(c.shape, c.categories, 91), c.shape.rows / 3 + 1);
+    for (auto& row : source_->data()) {
+      if (c.stored_nans && row.size() > 1) row[row.size() / 2].value = reference::kMissing;
+    }
+    for (int const levels : c.levels) {
+      SymmetricTree({levels, c.tested, c.outputs, c.categories}, &random).AddTo(&forest_);
+    }
+    levels_ = LevelForest::Of(forest_);
+    ASSERT_TRUE(levels_);
+  }
+  std::uint64_t rows() const { return source_->rows(); }
+  OutputView<float> View(bool by_output, float* data) const {
+    std::uint32_t const outputs = GetParam().outputs;
+    return by_output ? OutputMajor(data, rows(), outputs) : RowMajor(data, rows(), outputs);
+  }
+
+  Forest forest_;
+  std::optional<LevelForest> levels_;
+  std::unique_ptr<MemorySource> source_;
+};
+
+TEST_P(CudaLevelForestTest, EqualsTheWalkThroughTrees) {
+  CudaLevelCase const& c = GetParam();
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  DeviceLimits const limits = CurrentDeviceLimits();
+  cuda::RawMatrix const matrix{*source_, &arena, stream, 3};
+  ASSERT_EQ(matrix.dense(), c.dense);
+  std::size_t const trees = forest_.trees();
+  cuda::DeviceForest walked{&arena};
+  walked.Append(forest_, 0, trees, stream);
+  walked.SetWeights(forest_.weights(), stream);
+  cuda::DeviceLevelForest const device{*levels_, &arena};
+  ASSERT_EQ(device.trees(), trees);
+  ForestPlan const plan =
+      MakeForestPlan({rows(), static_cast<std::uint32_t>(device.columns()), trees, device.words(0, trees),
+                      limits.processors, limits.block_bytes, limits.processor_bytes},
+                     kLevelForestPolicy);
+  if (limits.block_bytes >= 227 << 10) {
+    EXPECT_EQ(plan.staged, c.where == Where::kStaged);
+  }
+
+  // Of one tree few of the columns are read, where they lie.
+  for (auto const& [first, last] : {std::pair{std::size_t{0}, trees}, std::pair{trees / 3, trees - trees / 4},
+                                    std::pair{trees - 1, trees}, std::pair{trees / 2, trees / 2}}) {
+    for (bool const by_output : {true, false}) {
+      auto const start = RandomMargins(rows() * c.outputs, 92);
+      auto expected = start, on_host = start;
+      host::PredictMargins(*source_, forest_, first, last, View(by_output, expected.data()), 2);
+      levels_->PredictMargins(*source_, first, last, View(by_output, on_host.data()), 2);
+      ASSERT_EQ(Bits(on_host), Bits(expected)) << first << " to " << last;
+      auto const by_walk = Upload(&arena, "margins", start.data(), start.size());
+      cuda::PredictMargins(matrix, walked, first, last, View(by_output, by_walk.data()), limits, stream);
+      auto const by_level = Upload(&arena, "margins", start.data(), start.size());
+      cuda::PredictMargins(matrix.view(), device, first, last, View(by_output, by_level.data()), limits, stream);
+      stream.Wait("predicting");
+      ASSERT_EQ(Bits(ToHost(by_walk)), Bits(expected)) << first << " to " << last;
+      ASSERT_EQ(Bits(ToHost(by_level)), Bits(expected)) << first << " to " << last;
+    }
+  }
+}
+
+TEST_P(CudaLevelForestTest, StreamedRowsGiveTheHostsMargins) {
+  DeviceArena arena{"The test"};
+  cuda::DeviceLevelForest const device{*levels_, &arena};
+  for (bool const by_output : {true, false}) {
+    auto expected = RandomMargins(rows() * GetParam().outputs, 93);
+    auto margins = expected;
+    host::PredictMargins(*source_, forest_, 0, forest_.trees(), View(by_output, expected.data()), 2);
+    cuda::PredictMarginsStreamed(*source_, &device, 0, forest_.trees(), View(by_output, margins.data()), 0, 3);
+    ASSERT_EQ(Bits(margins), Bits(expected));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, CudaLevelForestTest, ::testing::ValuesIn(LevelCases()),
+                         [](auto const& c) { return c.param.name; });
+
+// Whoever predicts gives a forest, and does not know what its trees are.
+TEST(CudaPredictorTest, TakesForestsOfAnyTrees) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  auto const values = RandomForestValues({20000, 9, 0.1}, 20, 94);
+  MemorySource const source{values, 7000};
+  Random random{95};
+  std::vector<GivenTree> trees;
+  for (int i = 0; i < 30; ++i) {
+    trees.push_back(SymmetricTree({i % 10, 9, kOutputs, i % 2 == 0 ? 0U : 20U}, &random));
+  }
+  auto const compare = [&] {
+    Forest const forest = MakeForest(trees);
+    auto const predictor = MakeDevicePredictor(forest, 0, 3);
+    ASSERT_EQ(predictor->trees(), trees.size());
+    for (auto const& [first, last] : {std::pair<std::size_t, std::size_t>{0, 30}, {4, 25}, {29, 30}}) {
+      auto expected = RandomMargins(20000 * kOutputs, 96);
+      auto margins = expected;
+      host::PredictMargins(source, forest, first, last, RowMajor(expected.data(), 20000, kOutputs), 2);
+      predictor->PredictMargins(source, first, last, RowMajor(margins.data(), 20000, kOutputs));
+      EXPECT_TRUE(Bits(margins) == Bits(expected)) << first << " to " << last;
+      std::vector<float> leaves(20000 * (last - first)), expected_leaves(leaves.size());
+      host::PredictLeaves(source, forest, first, last, expected_leaves.data(), 2);
+      predictor->PredictLeaves(source, first, last, leaves.data());
+      EXPECT_TRUE(leaves == expected_leaves) << first << " to " << last;
+    }
+  };
+  compare();
+  trees[17] = RandomTree({200, 9, 1}, values, &random);
+  compare();
+}
+
+TEST(CudaPredictorTest, SymmetricTreesRefuseWhatIsNotThere) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  DeviceArena arena{"The test"};
+  Stream const stream;
+  Random random{97};
+  GivenTree tree = SymmetricTree({3, 4}, &random);
+  tree.output = 1;
+  auto const levels = LevelForest::Of(MakeForest({tree, tree}));
+  ASSERT_TRUE(levels);
+  cuda::DeviceLevelForest const device{*levels, &arena};
+  MemorySource const source{RandomValues({40, 4}, 98)};
+  cuda::RawMatrix const matrix{source, &arena, stream, 2};
+  std::vector<float> margins(80);
+  auto const predict = [&](std::size_t last, std::uint64_t rows, std::uint32_t outputs) {
+    cuda::PredictMargins(matrix.view(), device, 0, last, RowMajor(margins.data(), rows, outputs), CurrentDeviceLimits(),
+                         stream);
+  };
+  auto const streamed = [&](std::size_t last, std::uint64_t rows, std::uint32_t outputs) {
+    cuda::PredictMarginsStreamed(source, &device, 0, last, RowMajor(margins.data(), rows, outputs), 0, 2);
+  };
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(3, 40, 2); }, {"Trees 0 to 3"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(2, 39, 2); }, {"39 rows", "have 40"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { predict(2, 40, 1); }, {"1 outputs", "are for 2"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { streamed(3, 40, 2); }, {"Trees 0 to 3"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { streamed(2, 41, 2); }, {"41 rows", "have 40"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { streamed(2, 40, 1); }, {"1 outputs", "are for 2"}), "");
+  MemorySource const empty{std::vector<std::vector<Entry>>{}, 3};
+  cuda::PredictMarginsStreamed(empty, &device, 0, 2, RowMajor<float>(nullptr, 0, 2), 0, 1);
+}
 
 class CudaForestGrowthTest : public ::testing::Test {
  protected:

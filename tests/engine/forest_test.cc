@@ -375,6 +375,18 @@ TEST(ForestPlanTest, WideRowsAreStagedForManyTreesOnly) {
   EXPECT_EQ(plan.bytes, 2U * (16U << 10));
 }
 
+TEST(ForestPlanTest, SymmetricTreesHaveTwoBlocksAProcessor) {
+  constexpr std::uint64_t kWords = 8 + 128;  // tests and leaves of 8 levels
+  auto const plan_for = [](std::uint64_t rows, std::uint32_t columns, std::uint64_t trees) {
+    return MakeForestPlan(Load(rows, columns, trees, kWords), kLevelForestPolicy);
+  };
+  EXPECT_EQ(plan_for(10500000, 28, 500).block_rows, 512U);
+  EXPECT_EQ(plan_for(10500000, 28, 500).bytes, 512U * 28 * 4 + 2 * (16U << 10));
+  EXPECT_EQ(plan_for(75000, 28, 500).block_rows, 256U);
+  EXPECT_FALSE(plan_for(10500000, 28, 1).staged);
+  EXPECT_TRUE(plan_for(10500000, 0, 20).staged);  // trees that are leaves
+}
+
 TEST(ForestPlanTest, OneBufferHoldsOneChunkOnly) {
   EXPECT_EQ(MakeForestPlan(Load(1000, 28, 4)).buffers, 1U);
   EXPECT_EQ(MakeForestPlan(Load(1000, 28, 5)).buffers, 2U);
@@ -388,11 +400,14 @@ TEST(ForestPlanTest, MemoryIsWithinTheDevicesLimits) {
     for (std::uint32_t columns = 1; columns < 3000; columns = columns * 3 / 2 + 1) {
       for (std::uint64_t const rows : {1U, 1000U, 100000U, 10000000U}) {
         for (std::uint64_t const trees : {1U, 40U, 5000U}) {
-          ForestPlan const plan = MakeForestPlan({rows, columns, trees, trees * 300, 100, block_bytes, block_bytes});
-          ASSERT_LE(plan.bytes, block_bytes);
-          ASSERT_EQ(plan.bytes, plan.row_bytes() + std::size_t{plan.buffers} * plan.chunk_words * 8);
-          ASSERT_EQ(plan.block_rows % 32, 0U);
-          ASSERT_EQ(plan.chunk_words % 2, 0U);
+          for (ForestPolicy const& policy : {ForestPolicy{}, kLevelForestPolicy}) {
+            ForestPlan const plan =
+                MakeForestPlan({rows, columns, trees, trees * 300, 100, block_bytes, block_bytes}, policy);
+            ASSERT_LE(plan.bytes, block_bytes);
+            ASSERT_EQ(plan.bytes, plan.row_bytes() + std::size_t{plan.buffers} * plan.chunk_words * 8);
+            ASSERT_EQ(plan.block_rows % 32U, 0U);
+            ASSERT_EQ(plan.chunk_words % 2, 0U);
+          }
         }
       }
     }

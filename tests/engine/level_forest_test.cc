@@ -20,63 +20,43 @@ using testing::Random;
 
 constexpr std::uint32_t kOutputs = 3;
 
-/// A tree of at most so many levels, of which each has one test. Some nodes above the last level are leaves.
-GivenTree SymmetricTree(int levels, FeatureIndex features, Random* random) {
-  GivenTree tree;
-  tree.output = static_cast<std::uint32_t>(random->Below(kOutputs));
-  if (random->Below(4) == 0) tree.weight = 0.7f;
-  std::vector<std::size_t> level{0};
-  for (int depth = 0; depth < levels; ++depth) {
-    auto const feature = static_cast<FeatureIndex>(random->Below(features));
-    float const threshold = random->Below(9) == 0 ? std::numeric_limits<float>::infinity() : random->Between(-2, 2);
-    bool const default_left = random->Below(2) == 0;
-    std::vector<std::size_t> below;
-    for (std::size_t const n : level) {
-      if (depth != 0 && random->Below(10) == 0) continue;  // a leaf
-      std::size_t const left = tree.size();
-      tree.Resize(left + 2);
-      tree.left[n] = static_cast<NodeIndex>(left);
-      tree.right[n] = static_cast<NodeIndex>(left + 1);
-      tree.feature[n] = feature;
-      tree.value[n] = threshold;
-      tree.default_left[n] = default_left ? 1 : 0;
-      below.insert(below.end(), {left, left + 1});
-    }
-    level = below;
-  }
-  for (std::size_t n = 0; n < tree.size(); ++n) {
-    if (tree.left[n] == kNoNode) tree.value[n] = random->Between(-1, 1);
-  }
-  return tree;
-}
-
-std::vector<GivenTree> SymmetricTrees(FeatureIndex features, std::uint64_t seed) {
+std::vector<GivenTree> SymmetricTrees(FeatureIndex features, std::uint64_t seed, std::uint32_t categories = 0,
+                                      int most_levels = LevelForest::kMostLevels) {
   Random random{seed};
   std::vector<GivenTree> trees;
-  for (int levels = 0; levels <= LevelForest::kMostLevels; ++levels) {
-    for (int i = 0; i < 3; ++i) trees.push_back(SymmetricTree(levels, features, &random));
+  for (int levels = 0; levels <= most_levels; ++levels) {
+    for (int i = 0; i < 3; ++i) {
+      trees.push_back(testing::SymmetricTree({levels, features, kOutputs, categories}, &random));
+    }
   }
   return trees;
 }
 
+struct LevelCase {
+  testing::DataShape shape;
+  std::uint32_t categories{0};
+};
+
 TEST(LevelForestTest, EqualsTheWalkByHand) {
-  for (testing::DataShape const shape : {testing::DataShape{3000, 7, 0.3}, {1, 7}, {129, 20, 0.9}, {4097, 3}}) {
-    auto values = testing::RandomValues(shape, 5);
+  for (LevelCase const& c :
+       {LevelCase{{3000, 7, 0.3}}, {{1, 7}}, {{129, 20, 0.9}}, {{4097, 3}}, {{2000, 7, 0.1}, 3}, {{500, 5}, 1300}}) {
+    auto values = testing::RandomForestValues(c.shape, c.categories, 5);
     values(0, 0) = std::numeric_limits<float>::infinity();
-    auto const trees = SymmetricTrees(7, shape.rows);  // of features that the values may not have
+    auto const trees = SymmetricTrees(7, c.shape.rows, c.categories);  // of features that the values may not have
     auto const forest = LevelForest::Of(testing::MakeForest(trees));
     ASSERT_TRUE(forest);
     ASSERT_EQ(forest->trees(), trees.size());
     for (auto const& [first, last] : {std::pair<std::size_t, std::size_t>{0, trees.size()}, {5, 20}, {3, 3}}) {
-      auto expected = testing::RandomMargins(shape.rows * kOutputs, 6);
+      auto expected = testing::RandomMargins(c.shape.rows * kOutputs, 6);
       auto const before = expected;
       testing::AddByHand(trees, first, last, values, kOutputs, &expected);
       for (int threads : {1, 3}) {
         for (std::size_t batch : {0U, 100U}) {
           auto margins = before;
           forest->PredictMargins(MemorySource{values, batch}, first, last,
-                                 RowMajor(margins.data(), shape.rows, kOutputs), threads);
-          EXPECT_EQ(Bits(margins), Bits(expected)) << shape.rows << " rows, batches of " << batch;
+                                 RowMajor(margins.data(), c.shape.rows, kOutputs), threads);
+          EXPECT_EQ(Bits(margins), Bits(expected))
+              << c.shape.rows << " rows, " << c.categories << " categories, batches of " << batch;
         }
       }
     }
@@ -85,10 +65,11 @@ TEST(LevelForestTest, EqualsTheWalkByHand) {
 
 TEST(LevelForestTest, OtherTreesAreNone) {
   Random random{7};
-  auto const with = [&](auto&& change) {
-    auto trees = SymmetricTrees(4, 8);
+  // Feature 0 is of categories.
+  auto const with = [&](auto&& change, FeatureIndex features = 8, std::uint32_t categories = 0) {
+    auto trees = SymmetricTrees(features, 8, categories, 4);
     for (GivenTree& tree : trees) {
-      if (tree.size() > 100) change(&tree);
+      if (tree.size() > 16) change(&tree);
     }
     return LevelForest::Of(testing::MakeForest(trees)).has_value();
   };
@@ -105,7 +86,28 @@ TEST(LevelForestTest, OtherTreesAreNone) {
     tree->categories.resize(tree->size());
     tree->categories[last_inner(*tree)] = {1, 3};
   }));
-  EXPECT_FALSE(with([&](GivenTree* tree) { *tree = SymmetricTree(LevelForest::kMostLevels + 1, 4, &random); }));
+  EXPECT_FALSE(with([&](GivenTree* tree) {
+    *tree = testing::SymmetricTree({LevelForest::kMostLevels + 1, 4}, &random);
+  }));
+
+  constexpr std::uint32_t kCategories = 70;
+  EXPECT_TRUE(with([](GivenTree*) {}, 1, kCategories));
+  EXPECT_FALSE(with([&](GivenTree* tree) { tree->categories[last_inner(*tree)] = {1, 3}; }, 1, kCategories));
+  EXPECT_FALSE(with([&](GivenTree* tree) { tree->categories[last_inner(*tree)].pop_back(); }, 1, kCategories));
+  EXPECT_FALSE(with([&](GivenTree* tree) { tree->categories[last_inner(*tree)].clear(); }, 1, kCategories));
+}
+
+// A chain has one inner node a level, so that each level asks one question, and its full tree has many leaves.
+TEST(LevelForestTest, FullTreesMayBeTooLarge) {
+  Random random{12};
+  auto const chain = [&](std::size_t leaves) { return testing::RandomTree({leaves, 5, 0, true}, {0, 0}, &random); };
+  Forest const forest = testing::MakeForest({chain(11), chain(3), chain(1), chain(17)});
+  auto const made = LevelForest::Of(forest);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->leaves().size(), 1024U + 4 + 4 + 65536);
+  EXPECT_TRUE(LevelForest::Of(forest, made->leaves().size()));
+  EXPECT_FALSE(LevelForest::Of(forest, made->leaves().size() - 1));
+  EXPECT_FALSE(LevelForest::Of(testing::MakeForest({chain(18)})));
 }
 
 TEST(HostPredictionTest, ReadsTheModelWhenThatIsWorthTheTime) {

@@ -219,8 +219,9 @@ def test_what_symmetric_trees_do_not_take(wrong: Dict[str, Any], message: str) -
 def test_large_predictions_have_the_bits_of_stock(case: str) -> None:
     y, how = SETTINGS[case]
     booster = train(matrix(y), ROUNDS, nthread=1, **symmetric(**how))
-    x, _ = make_data(20000, 6, seed=11, missing=0.2)
-    rows = xgb.DMatrix(x, base_margin=np.linspace(-1, 1, 20000 * how.get("num_class", 1)))
+    # With a device, more than it is worth the way for.
+    x, _ = make_data(135_000 if BACKEND == "cuda" else 20_000, 6, seed=11, missing=0.2)
+    rows = xgb.DMatrix(x, base_margin=np.linspace(-1, 1, len(x) * how.get("num_class", 1)))
     stock = fresh(booster, predictor="cpu_predictor")
     loaded = fresh(booster, nthread=1, **params())
     for one in (booster, loaded):
@@ -235,6 +236,21 @@ def test_large_predictions_have_the_bits_of_stock(case: str) -> None:
         assert np.array_equal(one.predict(data), one.predict(data))  # the second time from XGBoost's cache
     booster.update(matrix(y), ROUNDS)
     assert np.array_equal(booster.predict(rows), fresh(booster).predict(rows))
+
+
+def test_large_predictions_by_categories_have_the_bits_of_stock() -> None:
+    rng = np.random.default_rng(2)
+    rows = 135_000 if BACKEND == "cuda" else 20_000
+    x = np.where(rng.random((rows, 4)) < 0.1, np.nan, rng.integers(0, 50, (rows, 4))).astype(np.float32)
+    y = np.isin(x[:, 0], range(0, 50, 3)) + (x[:, 1] == 7) + x[:, 2] % 5
+    how = dict(feature_types=["c", "c", "c", "q"], enable_categorical=True)
+    booster = train(xgb.DMatrix(x[:3000], np.nan_to_num(y[:3000]), **how), ROUNDS, nthread=1, **symmetric())
+    assert sum(tree.categories[tree.splits].astype(bool).sum() for tree in trees_of(booster)) > 5
+    x[0] = x[1] = 49.5, -1, 2.0**24, 3e9  # between two categories, and none
+    data = xgb.DMatrix(x, **how)
+    expected = fresh(booster, predictor="cpu_predictor").predict(data)
+    for one in (booster, fresh(booster, nthread=1, **params())):
+        assert np.array_equal(one.predict(xgb.DMatrix(x, **how)), expected)
 
 
 def test_refreshed_leaves_are_stocks() -> None:

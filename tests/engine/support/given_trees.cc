@@ -132,6 +132,44 @@ GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, R
   return tree;
 }
 
+GivenTree SymmetricTree(SymmetricShape const& shape, Random* random) {
+  GivenTree tree;
+  tree.output = static_cast<std::uint32_t>(random->Below(shape.outputs));
+  if (random->Below(4) == 0) tree.weight = 0.7f;
+  std::vector<std::size_t> level{0};
+  for (int depth = 0; depth < shape.levels; ++depth) {
+    auto const feature = static_cast<FeatureIndex>(random->Below(shape.features));
+    float const threshold = random->Below(9) == 0 ? std::numeric_limits<float>::infinity() : random->Between(-2, 2);
+    bool const default_left = random->Below(2) == 0;
+    std::vector<std::uint32_t> listed;
+    if (GivenShape{0, 0, 0, false, shape.categories}.categorical(feature)) {
+      listed = RandomCategories(shape.categories, random);
+    }
+    std::vector<std::size_t> below;
+    for (std::size_t const n : level) {
+      if (depth > 2 && random->Below(10) == 0) continue;  // a leaf
+      std::size_t const left = tree.size();
+      tree.Resize(left + 2);
+      tree.left[n] = static_cast<NodeIndex>(left);
+      tree.right[n] = static_cast<NodeIndex>(left + 1);
+      tree.feature[n] = feature;
+      tree.value[n] = threshold;
+      tree.default_left[n] = default_left ? 1 : 0;
+      if (!listed.empty()) {
+        tree.categories.resize(tree.size());
+        tree.categories[n] = listed;
+      }
+      below.insert(below.end(), {left, left + 1});
+    }
+    level = below;
+  }
+  if (!tree.categories.empty()) tree.categories.resize(tree.size());
+  for (std::size_t n = 0; n < tree.size(); ++n) {
+    if (tree.left[n] == kNoNode) tree.value[n] = random->Between(-1, 1);
+  }
+  return tree;
+}
+
 std::vector<float> RandomCovers(GivenTree const& tree, Random* random) {
   std::vector<NodeIndex> order{0};  // parents first
   for (std::size_t i = 0; i < order.size(); ++i) {

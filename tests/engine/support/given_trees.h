@@ -53,6 +53,16 @@ reference::Values RandomForestValues(DataShape const& shape, std::uint32_t level
 /// as after pruning.
 GivenTree RandomTree(GivenShape const& shape, reference::Values const& values, Random* random);
 
+struct SymmetricShape {
+  int levels;  ///< at most; all nodes of a level have one test
+  FeatureIndex features;
+  std::uint32_t outputs{1};     ///< the tree is of one of these
+  std::uint32_t categories{0};  ///< as `levels` of GivenShape
+};
+
+/// Returns a tree of which some nodes above the last level are leaves, and which may have a weight.
+GivenTree SymmetricTree(SymmetricShape const& shape, Random* random);
+
 /// Returns the nodes' sums of hessians: random for leaves, for others the sum of their children, rounded to float.
 std::vector<float> RandomCovers(GivenTree const& tree, Random* random);
 PathForest MakePathForest(std::vector<GivenTree> const& trees, Random* random);
