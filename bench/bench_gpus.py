@@ -2,10 +2,10 @@
 """Training on one GPU and on several of the same process (n_gpus), in turns, in one run.
 
 For every case: milliseconds a round (the slope between a quarter of the rounds and all of them, so that the first ones
-do not count), seconds of the first round (cuts and bins, and one tree), each the median of several trainings; and whether
-all models are equal. Every training has a DMatrix of its own, whose making is not counted: it does not depend on the
-GPUs. The file of --json, which `bench/scaling.py --measured` reads, also has the seconds of the second round and the most
-memory that each GPU had in use, which tells the GPUs that were used: fewer than wanted where that is faster.
+do not count), seconds of the first round (cuts and bins, and one tree), each the median of several trainings; and
+whether all models are equal. Every training has a DMatrix of its own, whose making is not counted: it does not depend
+on the GPUs. The file of --json, which `bench/scaling.py --measured` reads, also has the seconds of the second round and
+the most memory that each GPU had in use, which tells the GPUs that were used: fewer than wanted where that is faster.
 
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_gpus.py [case …] [--gpus 1,2] [--repeats 3]
         [--json FILE]

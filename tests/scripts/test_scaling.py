@@ -113,3 +113,26 @@ def test_the_picture_is_what_the_program_draws(tmp_path: Path) -> None:
     assert text == (ROOT / "docs" / "images" / "scaling.svg").read_text(encoding="utf-8")
     lines = [one for one in ElementTree.fromstring(text).iter() if one.tag.endswith("polyline")]
     assert len(lines) == 3 * (1 + len(IN_THE_DOCUMENT))
+
+
+def test_constants_are_fitted_to_measured_rounds(tmp_path) -> None:
+    """Rounds that are the model's, but for sums that wait half as long and whose bytes take three times as long."""
+    points = []
+    for name in ("higgs", "tall", "airline", "epsilon"):
+        shape = scaling.SHAPES[name]
+        way = scaling.way_of(shape, "all")
+        assert way == ("scatter" if name == "epsilon" else "all")
+        for gpus in (1, 2, 4):
+            cost = scaling.round_of(shape, gpus, NVLINK, way, times=(0.5, 3.0))
+            points.append({"data": name, "gpus": gpus, "ms": cost.total() if gpus > 1 else scaling.ONE_GPU_MS[name]})
+    one, times = scaling.fit_all(points, "all")
+    assert one == scaling.ONE_GPU_MS and times == pytest.approx((0.5, 3.0))
+    one, times = scaling.fit_all([{"data": "higgs", "gpus": 1, "ms": 1.5}], "all")
+    assert one == {**scaling.ONE_GPU_MS, "higgs": 1.5} and times == scaling.SUM_TIMES
+    half = tmp_path / "1.json", tmp_path / "2.json"
+    half[0].write_text(json.dumps(points[:6]))
+    half[1].write_text(json.dumps(points[6:]))
+    done = run("--fit", *map(str, half))
+    assert done.returncode == 0 and "SUM_TIMES = (0.5, 3)\n" in done.stdout
+    shown = [line.split() for line in done.stdout.splitlines() if line.startswith(("higgs ", "epsilon "))]
+    assert len(shown) == 6 and all(line[-1] == "%" and abs(float(line[-2])) <= (0.05 if line[1] != "1" else 5) for line in shown)
