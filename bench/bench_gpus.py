@@ -38,7 +38,7 @@ CASES = {  # name: data, rows, features, depth, rounds
 
 
 def make_data(name, rows, features):
-    """Normal columns, of which the first few tell; those of `airline` are whole numbers of a few to a few thousand values.
+    """Normal columns, of which the first few tell; those of `airline` are whole numbers of a few to thousands of values.
 
     All cores make blocks of rows, each from a seed of its own: the data do not depend on their number.
     """
@@ -142,7 +142,8 @@ def measure(xgb, arrays, case, numbers, repeats, rounds=None, backend="cuda"):
     points = {}
     for n in numbers:
         points[n] = {"data": case.replace("-d8", ""), "gpus": n}
-        points[n].update({key: float(np.median([run[key] for run in runs[n]])) for key in ("ms", "first_s", "second_s")})
+        for key in ("ms", "first_s", "second_s"):
+            points[n][key] = float(np.median([run[key] for run in runs[n]]))
         points[n]["peak_bytes"] = [max(bytes_of) for bytes_of in zip(*(run["peak_bytes"] for run in runs[n]))]
     return points, len(models) == 1
 
