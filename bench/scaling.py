@@ -286,13 +286,16 @@ class Deviation(NamedTuple):
         return 100 * (self.modelled / self.measured - 1)
 
 
-#: Bytes of a histogram from which on each GPU searches a share of the features (src/collective/collective_policy.h).
-SHARED_FROM = 1 << 20
+#: Bytes of a histogram from which on each of two GPUs searches a share of the features (collective/collective_policy.h),
+#: and columns of a tile, about, of which each GPU needs one.
+SHARED_FROM, TILE_COLUMNS = 1 << 20, 28
 
 
-def way_of(shape: Shape, way: str) -> str:
-    """The way that the library goes where rows are dealt."""
-    return "scatter" if way == "all" and shape.level_bytes(0) >= SHARED_FROM else way
+def way_of(shape: Shape, way: str, gpus: int) -> str:
+    """The way that the library goes where rows are dealt (src/tree/shared_bytes.h)."""
+    if way != "all" or gpus == 1 or shape.features < gpus * TILE_COLUMNS:
+        return way
+    return "scatter" if shape.level_bytes(0) >= SHARED_FROM * gpus / (2 * (gpus - 1) ** 2) else "all"
 
 
 def deviations(
@@ -309,7 +312,7 @@ def deviations(
             if name not in known:
                 raise SystemExit(f"error: {name!r} is not known; known: {', '.join(known)}")
         shape, gpus = SHAPES[point["data"]], int(point["gpus"])
-        modelled = round_of(shape, gpus, NETWORKS[key], way_of(shape, way), constants, times).total()
+        modelled = round_of(shape, gpus, NETWORKS[key], way_of(shape, way, gpus), constants, times).total()
         found.append(Deviation(point["data"], gpus, key, float(point["ms"]), modelled))
     return found
 

@@ -64,7 +64,7 @@ def test_tables_compare_with_one_gpu():
     point = {"data": "tall", "first_s": 1, "second_s": 0.5, "peak_bytes": [2**30, 2**29]}
     table = module.our_table([{**point, "gpus": 1, "ms": 6.0}, {**point, "gpus": 4, "ms": 2.0}], {"tall": False})
     cells = [cell.strip() for cell in table.splitlines()[-1].split("|")[1:-1]]
-    modelled = scaling.round_of(scaling.SHAPES["tall"], 4, scaling.NETWORKS["nvlink"]).total()
+    modelled = scaling.round_of(scaling.SHAPES["tall"], 4, scaling.NETWORKS["nvlink"], "scatter").total()
     assert cells == ["tall", "4", "2.000", f"{modelled:.3f}", "3.00", "75%", "1.000", "0.500", "1.00, 0.50", "DIFFERENT"]
     other = {"data": "tall", "program": "xgboost", "data_s": 1, "first_s": 2}
     table = module.peer_table([{**other, "gpus": 2, "ms": 3.0}])

@@ -120,9 +120,9 @@ def test_constants_are_fitted_to_measured_rounds(tmp_path) -> None:
     points = []
     for name in ("higgs", "tall", "airline", "epsilon"):
         shape = scaling.SHAPES[name]
-        way = scaling.way_of(shape, "all")
-        assert way == ("scatter" if name == "epsilon" else "all")
         for gpus in (1, 2, 4):
+            way = scaling.way_of(shape, "all", gpus)
+            assert (way == "scatter") == ((name, gpus) in [("epsilon", 2), ("epsilon", 4), ("tall", 4)])
             cost = scaling.round_of(shape, gpus, NVLINK, way, times=(0.5, 3.0))
             points.append({"data": name, "gpus": gpus, "ms": cost.total() if gpus > 1 else scaling.ONE_GPU_MS[name]})
     one, times = scaling.fit_all(points, "all")
