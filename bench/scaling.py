@@ -10,7 +10,7 @@
                                                          further off, in percent
     bench/scaling.py --fit FILE …                        fits the constants to measured rounds: prints those that are
                                                          to be written here, and how far off the model is with them
-    bench/scaling.py --plot docs/images/scaling.svg      draws it
+    bench/scaling.py --plot docs/images/scaling.svg      draws it, and with --measured FILE these rounds, as dots
 
 Rows are dealt to the GPUs, unless `--way columns` is said. What each does with its rows takes 1/n of the time. What does not get shorter: the chain of
 kernels of a tree, the search for splits, and the sums of each level's histograms over all GPUs, which get longer.
@@ -346,12 +346,13 @@ def comparison(found: List[Deviation]) -> str:
 COLOURS = ["#1b6ca8", "#d1495b", "#2e933c", "#8a5a9e", "#c98b00", "#555", "#0aa", "#a50", "#06c"]
 
 
-def plot(shapes: Dict[str, Shape], way: str) -> str:
-    """Speed-ups as an SVG: a field for each network, both axes logarithmic."""
+def plot(shapes: Dict[str, Shape], way: str, points: Sequence[dict] = ()) -> str:
+    """Speed-ups as an SVG: a field for each network, both axes logarithmic; measured rounds as dots."""
+    one_ms = {p["data"]: float(p["ms"]) for p in points if p["gpus"] == 1}
     size, gap, left, top = 260, 34, 46, 52
     steps = len(COUNTS) - 1
     text: List[str] = []
-    for number, network in enumerate(NETWORKS.values()):
+    for number, (key, network) in enumerate(NETWORKS.items()):
         x0 = left + number * (size + gap)
 
         def at(gpus: float, times: float, x0: float = x0) -> Tuple[float, float]:
@@ -369,12 +370,19 @@ def plot(shapes: Dict[str, Shape], way: str) -> str:
         lines = [("", "#999", "4 3"), *((name, colour, "") for name, colour in zip(shapes, COLOURS))]
         for name, colour, dashes in lines:
             if name:
-                one = round_of(shapes[name], 1, network, way).total()
-                times = [one / round_of(shapes[name], gpus, network, way).total() for gpus in COUNTS]
+                cost = [
+                    round_of(shapes[name], gpus, network, way_of(shapes[name], way, gpus) if points else way).total()
+                    for gpus in COUNTS
+                ]
+                times = [cost[0] / ms for ms in cost]
             else:
                 times = [float(gpus) for gpus in COUNTS]
-            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(gpus, ratio) for gpus, ratio in zip(COUNTS, times)))
-            text.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-dasharray="{dashes}"/>')
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(gpus, ratio) for gpus, ratio in zip(COUNTS, times)))
+            text.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-dasharray="{dashes}"/>')
+            for p in points:
+                if p["data"] == name and name in one_ms and p.get("network", "nvlink") == key:
+                    x, y = at(int(p["gpus"]), one_ms[name] / float(p["ms"]))
+                    text.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
     width, height = left + len(NETWORKS) * (size + gap), top + size + 62
     x, y = left, top + size + 46
     for name, colour in [("as many times as GPUs", "#999"), *zip(shapes, COLOURS)]:
@@ -408,8 +416,9 @@ def main() -> int:
     shapes = {name: SHAPES[name] for name in args.data}
     if args.rows is not None:
         shapes = {"yours": Shape(args.rows, args.features, args.depth, args.bins)}
-    if args.measured is not None:
-        found = deviations(json.loads(args.measured.read_text(encoding="utf-8")), way)
+    measured = [] if args.measured is None else json.loads(args.measured.read_text(encoding="utf-8"))
+    if args.measured is not None and args.plot is None:
+        found = deviations(measured, way)
         print(comparison(found))
         return int(any(abs(one.percent()) > args.within for one in found))
     if args.fit is not None:
@@ -420,7 +429,7 @@ def main() -> int:
         print(comparison(deviations(points, way, fit(one), times)))
         return 0
     if args.plot is not None:
-        args.plot.write_text(plot(shapes, way), encoding="utf-8")
+        args.plot.write_text(plot(shapes, way, measured), encoding="utf-8")
         return 0
     print(table(shapes, way), end="")
     return 0

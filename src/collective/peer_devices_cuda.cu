@@ -419,14 +419,15 @@ unsigned BlocksFor(std::uint64_t cells, unsigned most) {
 }
 
 /// Returns the most blocks that kernels of the shards on these devices may have. Blocks of shards on the same device
-/// wait for each other, so that all must find room there at the same time.
+/// wait for each other, so that all must find room there at the same time, beside what else runs.
 unsigned MostBlocks(std::vector<int> const& ordinals) {
   auto const n = static_cast<unsigned>(ordinals.size());
   unsigned most = std::min(kMostBlocks, kAllBoxes / n);
   for (int const ordinal : ordinals) {
     DeviceScope const scope{ordinal};
     auto const sharers = static_cast<unsigned>(std::count(ordinals.begin(), ordinals.end(), ordinal));
-    most = std::min(most, kProcessorBlocks * static_cast<unsigned>(CurrentDeviceLimits().processors) / sharers);
+    auto const processors = static_cast<unsigned>(CurrentDeviceLimits().processors);
+    most = std::min(most, sharers == 1 ? kProcessorBlocks * processors : processors / sharers);
   }
   return std::max(most, 1U);
 }

@@ -20,8 +20,8 @@ import scaling  # noqa: E402
 
 
 def run(folder, *arguments):
-    command = [sys.executable, "-B", str(PROGRAM), "--out", str(folder), "--backend", "host", "--scale", "0.0002", *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-B", str(PROGRAM), "--out", str(folder), "--backend", "host", "--scale", "0.0002"]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True)
 
 
 def many_gpus():
@@ -65,7 +65,8 @@ def test_tables_compare_with_one_gpu():
     table = module.our_table([{**point, "gpus": 1, "ms": 6.0}, {**point, "gpus": 4, "ms": 2.0}], {"tall": False})
     cells = [cell.strip() for cell in table.splitlines()[-1].split("|")[1:-1]]
     modelled = scaling.round_of(scaling.SHAPES["tall"], 4, scaling.NETWORKS["nvlink"], "scatter").total()
-    assert cells == ["tall", "4", "2.000", f"{modelled:.3f}", "3.00", "75%", "1.000", "0.500", "1.00, 0.50", "DIFFERENT"]
+    assert cells[:4] == ["tall", "4", "2.000", f"{modelled:.3f}"]
+    assert cells[4:] == ["3.00", "75%", "1.000", "0.500", "1.00, 0.50", "DIFFERENT"]
     other = {"data": "tall", "program": "xgboost", "data_s": 1, "first_s": 2}
     table = module.peer_table([{**other, "gpus": 2, "ms": 3.0}])
     assert table.splitlines()[-1] == "| tall | xgboost | 2 | 3.000 | – | 1.00 | 2.00 |"
