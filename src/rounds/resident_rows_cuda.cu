@@ -75,6 +75,7 @@ DeviceRows::DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* a
       medians_{arena} {
   DeviceScope scope{limits_.device};
   margins_ = {arena_, "margins", outputs_ * stride()};
+  largest_ = {arena_, "margins", 1};
 }
 
 DeviceRows::DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
@@ -93,6 +94,7 @@ DeviceRows::~DeviceRows() {
     if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
       *buffer = {};
+    largest_ = {};
     columns_.reset();
     gradients_ = {};
     group_ptr_ = {};
@@ -141,14 +143,13 @@ void DeviceRows::SetEqualMargins(float margin) {
 }
 
 double DeviceRows::LargestOf(float const* values, std::size_t n) const {
-  DeviceBuffer<std::uint32_t> const most{arena_, "largest value", 1};
-  FillBytes(most.data(), 0, 1, stream_, "looking for the largest value");
+  FillBytes(largest_.data(), 0, 1, stream_, "looking for the largest value");
   if (n != 0) {
-    LargestKernel<<<Blocks(n, kThreads, limits_, kResident), kThreads, 0, stream_>>>(values, n, most.data());
+    LargestKernel<<<Blocks(n, kThreads, limits_, kResident), kThreads, 0, stream_>>>(values, n, largest_.data());
     CheckLaunch("looking for the largest value");
   }
   std::uint32_t bits = 0;
-  CopyToHost(&bits, most.data(), 1, stream_, "looking for the largest value");
+  CopyToHost(&bits, largest_.data(), 1, stream_, "looking for the largest value");
   stream_.Wait("looking for the largest value");
   return MagnitudeOf(bits);
 }

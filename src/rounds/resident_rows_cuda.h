@@ -161,6 +161,7 @@ class DeviceRows : public xgbgpu::ResidentRows {
   StageTimer const* timer_;
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
+  DeviceBuffer<std::uint32_t> largest_;  ///< for LargestOf: memory that came and went would wait for the device
   DeviceBuffer<float> margins_ahead_;
   bool ahead_{false};          ///< may these become the margins?
   bool has_room_ahead_{true};  ///< false: there was no memory for them
